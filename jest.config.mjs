@@ -1,0 +1,30 @@
+/** One configuration for every suite; the file's suffix says what it may touch (see CONTRIBUTING.md). */
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/src', '<rootDir>/test'],
+  testRegex: '\\.(spec|int-spec|e2e-spec)\\.ts$',
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: { '^.+\\.ts$': ['@swc/jest', { swcrc: false, ...swc() }] },
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  maxWorkers: 2,
+  testTimeout: 30_000,
+};
+
+function swc() {
+  return {
+    jsc: {
+      parser: { syntax: 'typescript', decorators: true },
+      transform: {
+        legacyDecorator: true,
+        decoratorMetadata: true,
+        useDefineForClassFields: false,
+      },
+      target: 'es2022',
+      keepClassNames: true,
+    },
+    module: { type: 'nodenext' },
+    sourceMaps: 'inline',
+  };
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cleanBuild } from './clean-build.mjs';
+import { PROJECT_ROOT } from './project-root.mjs';
+import { runProgram, secondsSince } from './run-program.mjs';
+import { withSetupLock } from './setup-lock.mjs';
+
+/** What the build leaves for the other scripts to run. */
+export const BUILT_SERVICE = 'dist/src/main.js';
+export const BUILT_COMMANDS = 'dist/src/cli.js';
+
+const SOURCE_FOLDERS = ['src', 'migrations'];
+const SETTINGS = ['package.json', 'tsconfig.json', 'nest-cli.json', '.swcrc'];
+
+/** Builds when the sources differ from those of the last build; throws what the compiler says. */
+export async function ensureBuilt({ root = PROJECT_ROOT, say = () => {} } = {}) {
+  if (isBuilt(root)) {
+    return;
+  }
+  await withSetupLock(root, say, async () => {
+    if (!isBuilt(root)) {
+      await build(root, say);
+    }
+  });
+}
+
+async function build(root, say) {
+  const startedAtMs = Date.now();
+  // Taken before the build: a source saved meanwhile then leads to another one.
+  const digest = digestSources(root);
+  cleanBuild(root);
+  const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
+  const { succeeded, output } = await runProgram(process.execPath, [nest, 'build'], { cwd: root });
+  if (!succeeded) {
+    throw new Error(`nest build failed:\n${output.trim()}`);
+  }
+  writeFileSync(stampFile(root), digest);
+  say(`Built (${secondsSince(startedAtMs)})`);
+}
+
+function isBuilt(root) {
+  const stamp = stampFile(root);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === digestSources(root);
+}
+
+function stampFile(root) {
+  return join(root, 'dist', '.built-from');
+}
+
+/** Names and contents, not times: a fresh checkout of the same sources needs no build. */
+function digestSources(root) {
+  const hash = createHash('sha256');
+  for (const path of [
+    ...SETTINGS,
+    ...SOURCE_FOLDERS.flatMap((folder) => listFiles(root, folder)),
+  ]) {
+    const file = join(root, path);
+    const content = existsSync(file) ? readFileSync(file) : '';
+    hash.update(`${path}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+function listFiles(root, folder) {
+  if (!existsSync(join(root, folder))) {
+    return [];
+  }
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .sort();
+}

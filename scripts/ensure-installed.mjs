@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from './project-root.mjs';
+import { runNpm, secondsSince } from './run-program.mjs';
+import { withSetupLock } from './setup-lock.mjs';
+
+/**
+ * Installs exactly what package-lock.json says, development packages included (the build needs
+ * them), unless it is there already. Throws with npm's own words when that fails.
+ */
+export async function ensureInstalled({ root = PROJECT_ROOT, say = () => {} } = {}) {
+  if (isInstalled(root)) {
+    return;
+  }
+  await withSetupLock(root, say, async () => {
+    if (!isInstalled(root)) {
+      await install(root, say);
+    }
+  });
+}
+
+async function install(root, say) {
+  const startedAtMs = Date.now();
+  say('Installing packages: once, it may take a minute');
+  const { succeeded, output } = await runNpm(
+    ['ci', '--include=dev', '--include=optional', '--loglevel=error', '--no-progress'],
+    { cwd: root },
+  );
+  if (!succeeded) {
+    throw new Error(`npm ci failed:\n${output.trimEnd().split('\n').slice(-30).join('\n')}`);
+  }
+  writeFileSync(stampFile(root), describeInstallation(root));
+  say(`Packages installed (${secondsSince(startedAtMs)})`);
+}
+
+/**
+ * The stamp tells of an installation made here. Without a fitting one, what npm noted about its last
+ * installation is compared with the lock file, so that an `npm ci` by hand counts as well.
+ */
+function isInstalled(root) {
+  if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
+    return false;
+  }
+  const stamp = readIfThere(stampFile(root));
+  const wanted = describeInstallation(root);
+  if (stamp === wanted) {
+    return true;
+  }
+  const isOtherSystem = stamp !== undefined && systemOf(stamp) !== systemOf(wanted);
+  if (isOtherSystem || !holdsEverything(root)) {
+    return false;
+  }
+  writeFileSync(stampFile(root), wanted);
+  return true;
+}
+
+function holdsEverything(root) {
+  const wanted = readPackages(join(root, 'package-lock.json'));
+  const found = readPackages(join(root, 'node_modules', '.package-lock.json'));
+  const isMissing = ([path, entry]) => {
+    if (path === '' || entry.link) {
+      return false;
+    }
+    const there = found[path];
+    // Optional packages of other systems are in the lock file, but never installed.
+    return there === undefined ? !isOptional(entry) : there.version !== entry.version;
+  };
+  return !Object.entries(wanted).some(isMissing);
+}
+
+function isOptional(entry) {
+  return entry.optional === true || entry.devOptional === true;
+}
+
+function readPackages(path) {
+  return JSON.parse(readFileSync(path, 'utf8')).packages ?? {};
+}
+
+function stampFile(root) {
+  return join(root, 'node_modules', '.gateway-install');
+}
+
+/** First line: the system, since some packages differ between systems; second: the lock file. */
+function describeInstallation(root) {
+  const lock = readFileSync(join(root, 'package-lock.json'));
+  const digest = createHash('sha256').update(lock).digest('hex');
+  return `${process.platform}-${process.arch}\n${digest}\n`;
+}
+
+function systemOf(stamp) {
+  return stamp.split('\n')[0];
+}
+
+function readIfThere(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}

@@ -1,0 +1,89 @@
+/**
+ * `npm test`: types, lint, format and every suite. Arguments go to Jest. The last line is
+ * `N passed, N failed`; each of the three checks counts as one test.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { ensureInstalled } from './ensure-installed.mjs';
+import { PROJECT_ROOT } from './project-root.mjs';
+import { runNpm, secondsSince } from './run-program.mjs';
+
+const CHECKS = ['typecheck', 'lint', 'format:check'];
+
+process.chdir(PROJECT_ROOT);
+const total = { passed: 0, failed: 0 };
+try {
+  await ensureInstalled({ say: (line) => console.log(line) });
+  // The suites measure time, so the checks are over before they begin.
+  add(await runChecks());
+  add(await runSuites(process.argv.slice(2)));
+} catch (error) {
+  console.error(error.message);
+  total.failed++;
+}
+if (!isOnPath('redis-server')) {
+  console.log('Left out: what needs Redis, since there is no redis-server on the PATH');
+}
+process.exitCode = total.failed === 0 ? 0 : 1;
+console.log(`${total.passed} passed, ${total.failed} failed`);
+
+function add({ passed, failed }) {
+  total.passed += passed;
+  total.failed += failed;
+}
+
+async function runChecks() {
+  const results = await Promise.all(CHECKS.map(runCheck));
+  const passed = results.filter(Boolean).length;
+  return { passed, failed: results.length - passed };
+}
+
+async function runCheck(name) {
+  const startedAtMs = Date.now();
+  const { succeeded, output } = await runNpm(['run', '--silent', name], { cwd: PROJECT_ROOT });
+  console.log(`${name} ${succeeded ? 'passed' : 'failed'} (${secondsSince(startedAtMs)})`);
+  if (!succeeded) {
+    console.log(output.trimEnd());
+  }
+  return succeeded;
+}
+
+async function runSuites(parameters) {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-jest-'));
+  const reportFile = join(folder, 'report.json');
+  try {
+    const choosesWorkers = parameters.some((word) =>
+      /^(-i$|-w|--runInBand|--maxWorkers)/.test(word),
+    );
+    const workers = choosesWorkers ? [] : [`--maxWorkers=${Math.min(2, availableParallelism())}`];
+    const { succeeded } = await runNpm(
+      // prettier-ignore
+      ['run', '--silent', 'jest', '--', '--json', `--outputFile=${reportFile}`, ...workers, ...parameters],
+      { cwd: PROJECT_ROOT, show: true },
+    );
+    return count(succeeded, reportFile);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function count(succeeded, reportFile) {
+  if (!existsSync(reportFile)) {
+    return { passed: 0, failed: 1 };
+  }
+  const report = JSON.parse(readFileSync(reportFile, 'utf8'));
+  const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
+  if (report.numPendingTests + report.numTodoTests > 0) {
+    console.log(
+      `Left out: ${report.numPendingTests + report.numTodoTests} tests skipped by suites`,
+    );
+  }
+  // Jest may fail without a failing test, for example when it finds none.
+  return { passed: report.numPassedTests, failed: succeeded ? failed : Math.max(failed, 1) };
+}
+
+function isOnPath(program) {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return folders.some((folder) => existsSync(join(folder, program)));
+}

@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { ApiKeyLookup, ApiKeyRepository } from './api-key.repository.js';
+import { hashApiKey } from './hash-api-key.js';
+import { KeyDirectory, type ResolvedKey } from './key-directory.service.js';
+
+describe(KeyDirectory.name, () => {
+  let table: FakeTable;
+  let directory: KeyDirectory;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    table = new FakeTable();
+    directory = new KeyDirectory(table as unknown as ApiKeyRepository);
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it('reads a key once and then answers without a promise', async () => {
+    table.add('sk-a', { tenantId: 'tenant-a', rateLimitPerMinute: 7 });
+    const expected = {
+      status: 'active',
+      caller: {
+        tenantId: 'tenant-a',
+        apiKeyId: 'id-of-sk-a',
+        keyType: 'routing',
+        rateLimitPerMinute: 7,
+      },
+    };
+    expect(await resolve('sk-a')).toEqual(expected);
+    expect(directory.resolve('sk-a')).toEqual(expected);
+    expect(table.queries).toHaveLength(1);
+  });
+
+  it('reads it again within a second, and sees what changed elsewhere', async () => {
+    const key = table.add('sk-a');
+    await resolve('sk-a');
+    key.revokedAt = new Date();
+    jest.advanceTimersByTime(890);
+    expect(directory.resolve('sk-a')).toMatchObject({ status: 'active' });
+    jest.advanceTimersByTime(10);
+    expect(await resolve('sk-a')).toMatchObject({ status: 'revoked' });
+  });
+
+  it('counts the time that the query took', async () => {
+    table.add('sk-a');
+    table.latencyMs = 500;
+    await resolve('sk-a');
+    jest.advanceTimersByTime(401);
+    expect(directory.resolve('sk-a')).toBeInstanceOf(Promise);
+    await jest.runAllTimersAsync();
+  });
+
+  it('lets a remembered key expire on time', async () => {
+    table.add('sk-a', { expiresAt: new Date(Date.now() + 300) });
+    await resolve('sk-a');
+    expect(directory.resolve('sk-a')).toMatchObject({ status: 'active' });
+    jest.advanceTimersByTime(300);
+    expect(directory.resolve('sk-a')).toMatchObject({ status: 'expired' });
+    expect(table.queries).toHaveLength(1);
+  });
+
+  it('does not remember that a key is unknown', async () => {
+    expect(await resolve('sk-a')).toBeUndefined();
+    table.add('sk-a');
+    expect(await resolve('sk-a')).toMatchObject({ status: 'active' });
+  });
+
+  it('asks the database for nothing that cannot be a key', () => {
+    expect(directory.resolve('not-a-key')).toBeUndefined();
+    expect(table.queries).toHaveLength(0);
+  });
+
+  it('reads keys that come in together with one query, each once', async () => {
+    table.add('sk-a');
+    table.add('sk-b');
+    const answers = Promise.all(
+      ['sk-a', 'sk-b', 'sk-a', 'sk-c'].map((key) => directory.resolve(key)),
+    );
+    await jest.runAllTimersAsync();
+    expect((await answers).map((key) => key?.caller.apiKeyId)).toEqual([
+      'id-of-sk-a',
+      'id-of-sk-b',
+      'id-of-sk-a',
+      undefined,
+    ]);
+    expect(table.queries).toEqual([['sk-a', 'sk-b', 'sk-c'].map(hashApiKey)]);
+  });
+
+  it('runs one query at a time, and the next takes what came meanwhile', async () => {
+    table.latencyMs = 10;
+    const answers = [directory.resolve('sk-a')];
+    await jest.advanceTimersByTimeAsync(5);
+    answers.push(directory.resolve('sk-b'), directory.resolve('sk-c'));
+    await jest.runAllTimersAsync();
+    await Promise.all(answers);
+    expect(table.queries).toEqual([['sk-a'].map(hashApiKey), ['sk-b', 'sk-c'].map(hashApiKey)]);
+  });
+
+  it('forgets a changed key at once', async () => {
+    const key = table.add('sk-a');
+    await resolve('sk-a');
+    key.revokedAt = new Date();
+    directory.forget('id-of-sk-a');
+    expect(await resolve('sk-a')).toMatchObject({ status: 'revoked' });
+  });
+
+  it('does not believe a query that was under way when the key changed', async () => {
+    const key = table.add('sk-a');
+    table.latencyMs = 10;
+    const answer = directory.resolve('sk-a') as Promise<ResolvedKey>;
+    await jest.advanceTimersByTimeAsync(5);
+    key.revokedAt = new Date();
+    directory.forget('id-of-sk-a');
+    await jest.runAllTimersAsync();
+    expect(await answer).toMatchObject({ status: 'revoked' });
+    expect(directory.resolve('sk-a')).toMatchObject({ status: 'revoked' });
+  });
+
+  it('passes a failure on to those who wait, and tries again for the next', async () => {
+    table.add('sk-a');
+    table.failure = new Error('no database');
+    const answers = Promise.allSettled([directory.resolve('sk-a'), directory.resolve('sk-b')]);
+    await jest.runAllTimersAsync();
+    expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    table.failure = undefined;
+    expect(await resolve('sk-a')).toMatchObject({ status: 'active' });
+  });
+
+  it('remembers a bounded number of keys, the latest read', async () => {
+    const keys = Array.from({ length: 20_001 }, (_, index) => `sk-${index}`);
+    keys.forEach((key) => table.add(key));
+    const answers = Promise.all(keys.map((key) => directory.resolve(key)));
+    await jest.runAllTimersAsync();
+    await answers;
+    const { entries, hashesById } = directory as unknown as Record<string, Map<string, unknown>>;
+    expect([entries?.size, hashesById?.size]).toEqual([20_000, 20_000]);
+    expect(entries?.has(hashApiKey('sk-0'))).toBe(false);
+    expect(entries?.has(hashApiKey('sk-20000'))).toBe(true);
+  });
+
+  async function resolve(key: string): Promise<ResolvedKey | undefined> {
+    const answer = directory.resolve(key);
+    await jest.runAllTimersAsync();
+    return answer;
+  }
+});
+
+/** Stands in for the table: a query sees the rows as they are when it is sent. */
+class FakeTable {
+  readonly queries: string[][] = [];
+  latencyMs = 0;
+  failure: Error | undefined;
+  private readonly rows = new Map<string, ApiKeyLookup>();
+
+  add(plaintext: string, overrides?: Partial<ApiKeyLookup>): ApiKeyLookup {
+    const row: ApiKeyLookup = {
+      hash: hashApiKey(plaintext),
+      id: `id-of-${plaintext}`,
+      tenantId: 'tenant',
+      type: 'routing',
+      rateLimitPerMinute: 600,
+      expiresAt: null,
+      revokedAt: null,
+      ...overrides,
+    };
+    this.rows.set(row.hash, row);
+    return row;
+  }
+
+  async findByHashes(hashes: readonly string[]): Promise<ApiKeyLookup[]> {
+    this.queries.push([...hashes]);
+    const found = hashes.flatMap((hash) => {
+      const row = this.rows.get(hash);
+      return row ? [{ ...row }] : [];
+    });
+    await new Promise((resolve) => setTimeout(resolve, this.latencyMs));
+    if (this.failure) throw this.failure;
+    return found;
+  }
+}

@@ -1,0 +1,32 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { AccessModule } from './access/access.module.js';
+import { BootstrapModule } from './bootstrap/bootstrap.module.js';
+import { ChatModule } from './chat/chat.module.js';
+import type { AppConfig } from './common/config/app-config.js';
+import { ConfigModule } from './common/config/config.module.js';
+import { DatabaseModule } from './common/database/database.module.js';
+import { CreditsModule } from './credits/credits.module.js';
+import { CustomerModule } from './customer/customer.module.js';
+import { OperationsModule } from './operations/operations.module.js';
+import { ProvidersModule } from './providers/providers.module.js';
+
+/** The whole service. Chat comes first, because Express tries the routes in their order. */
+@Module({})
+export class AppModule {
+  static forRoot(config: AppConfig, databaseUrl: string): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.forRoot(config),
+        DatabaseModule.forRoot(databaseUrl),
+        AccessModule,
+        ChatModule,
+        ProvidersModule,
+        CustomerModule,
+        CreditsModule,
+        OperationsModule,
+        BootstrapModule,
+      ],
+    };
+  }
+}

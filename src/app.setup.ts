@@ -1,0 +1,61 @@
+import type { Server } from 'node:http';
+import { ValidationPipe, type INestApplication, type ValidationError } from '@nestjs/common';
+import { InvalidRequestError } from './common/errors/gateway-errors.js';
+import { answerClientError } from './common/http/client-error.js';
+import { requestIdMiddleware } from './common/http/request-id.middleware.js';
+import { GatewayErrorFilter } from './gateway-error.filter.js';
+import { setUpOpenApi } from './openapi.js';
+import { RouteTable } from './route-table.js';
+
+/** How long a request's head may take to arrive. */
+const HEADERS_TIMEOUT_MS = 15_000;
+/** Longer than the idle time of the usual load balancers, so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+
+/**
+ * Everything global, in one place and shared with the tests: middleware, filter, pipe, OpenAPI.
+ * Initialises the application.
+ */
+export async function setUpApplication(application: INestApplication): Promise<void> {
+  const routes = new RouteTable();
+  application.use(requestIdMiddleware);
+  application.useGlobalFilters(new GatewayErrorFilter(routes));
+  application.useGlobalPipes(
+    new ValidationPipe({
+      transform: true,
+      whitelist: true,
+      forbidNonWhitelisted: true,
+      exceptionFactory: describeViolations,
+    }),
+  );
+  setUpOpenApi(application);
+  await application.init();
+  routes.learn(application);
+  setUpServer(application.getHttpServer() as Server);
+}
+
+function setUpServer(server: Server): void {
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  server.on('clientError', answerClientError);
+  // `Expect: 100-continue` is answered when the body is read, that is after the key was checked.
+  server.on('checkContinue', (request, response) => {
+    Object.assign(request, { writeContinue: () => response.writeContinue() });
+    server.emit('request', request, response);
+  });
+}
+
+/** The first violation of a DTO, named by its dotted path. */
+function describeViolations(violations: ValidationError[]): InvalidRequestError {
+  const path: string[] = [];
+  let violation = violations[0];
+  while (violation) {
+    path.push(violation.property);
+    const [message] = Object.values(violation.constraints ?? {});
+    if (message !== undefined) {
+      return new InvalidRequestError(path.join('.'), `${message.replace(/\.$/, '')}.`);
+    }
+    violation = violation.children?.[0];
+  }
+  return new InvalidRequestError('body', 'The request is not valid.');
+}

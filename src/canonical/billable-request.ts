@@ -1,0 +1,34 @@
+import type { ExactPricing } from './exact-pricing.js';
+import type { Usage } from './usage.js';
+
+/** How a route is billed: the operator's vendor account, or the tenant's own. */
+export type TrafficMode = 'shared' | 'byok';
+
+/** What the ledger has to know of a route. */
+export interface BillableRoute {
+  /** The alias that this route answers for, which is also the answer's `model`. */
+  readonly model: string;
+  readonly provider: string;
+  readonly pricing: ExactPricing;
+  readonly trafficMode: TrafficMode;
+  /** The most that the request can use on this route; what a hold is computed from. */
+  readonly ceiling: Usage;
+}
+
+/** What the ledger has to know of a planned request, whichever endpoint it came in by. */
+export interface BillableRequest {
+  /** The `x-request-id`; also the id of its hold and of its settlement. */
+  readonly requestId: string;
+  /** The kind of call for the log: `chat`, `messages`, `responses`, `embeddings`, … */
+  readonly endpoint: string;
+  readonly streamed: boolean;
+  readonly startedAt: Date;
+  /** The routes that will be tried, in order; at least one. */
+  readonly routes: readonly [BillableRoute, ...BillableRoute[]];
+  /** Characters (code points) of prompt text, for the estimate where a vendor gives no usage. */
+  readonly promptCharacters: number;
+  /** Aborted when the caller has gone away. */
+  readonly callerGone: AbortSignal;
+  /** True once a vendor was called; a caller who leaves before that pays nothing. */
+  readonly upstreamCalled: boolean;
+}

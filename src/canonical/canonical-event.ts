@@ -1,0 +1,140 @@
+import type { Dialect } from './canonical-request.js';
+import type { FinishReason } from './finish-reason.js';
+import type { Usage, UsageSource } from './usage.js';
+import type { BillableRoute } from './billable-request.js';
+
+/**
+ * The one internal form of an answer. Every adapter yields these, every dialect renders them, and
+ * the ledger reads its usage from them, so a streamed and a collected answer cannot drift apart.
+ *
+ * Order: `route`, then (for each choice) content events and its `finish`, `usage` anywhere (the
+ * last one counts), and `settled` when the charge is committed. An answer that fails ends by
+ * throwing, never by an event.
+ */
+export type CanonicalEvent =
+  | RouteEvent
+  | StartEvent
+  | TextEvent
+  | ReasoningEvent
+  | RefusalEvent
+  | ToolCallEvent
+  | ToolArgumentsEvent
+  | FinishEvent
+  | UsageEvent
+  | RelayEvent
+  | SettledEvent;
+
+/** Which route answers; the first event of every answer, emitted by routing. */
+export interface RouteEvent {
+  type: 'route';
+  route: BillableRoute;
+  /** Request fields that the route's dialect has no place for and that were left out. */
+  droppedParams: readonly string[];
+}
+
+/** The vendor began to answer. No content yet: fallback is still possible after it. */
+export interface StartEvent {
+  type: 'start';
+  /** The vendor's id of the answer, where it gives one. */
+  id?: string;
+}
+
+export interface TextEvent {
+  type: 'text';
+  choice: number;
+  text: string;
+  /** Token log probabilities in the chat dialect's shape, where asked for and given. */
+  logprobs?: unknown;
+}
+
+export interface ReasoningEvent {
+  type: 'reasoning';
+  choice: number;
+  text: string;
+  /** The vendor's seal on the reasoning, which must come back unchanged in the next turn. */
+  signature?: string;
+}
+
+export interface RefusalEvent {
+  type: 'refusal';
+  choice: number;
+  text: string;
+}
+
+/** A tool call begins. Its arguments follow as `tool_arguments` with the same `index`. */
+export interface ToolCallEvent {
+  type: 'tool_call';
+  choice: number;
+  /** Position among the choice's tool calls, from 0. */
+  index: number;
+  id: string;
+  name: string;
+}
+
+export interface ToolArgumentsEvent {
+  type: 'tool_arguments';
+  choice: number;
+  index: number;
+  /** The next piece of the arguments' JSON text. */
+  text: string;
+}
+
+export interface FinishEvent {
+  type: 'finish';
+  choice: number;
+  reason: FinishReason;
+}
+
+export interface UsageEvent {
+  type: 'usage';
+  usage: Usage;
+}
+
+/**
+ * A piece of the answer in the caller's own dialect, to be written as it is. Adapters emit it
+ * instead of the content events when caller and upstream speak the same dialect.
+ *
+ * While streaming, `bytes` are whole server-sent events with the documented edits done; else
+ * they are the whole JSON body. The other fields are what was read in passing.
+ */
+export interface RelayEvent {
+  type: 'relay';
+  dialect: Dialect;
+  bytes: Buffer;
+  /** Whether any of it is a content event (text, reasoning, refusal or tool delta, or the end). */
+  hasContent: boolean;
+  /** Characters (code points) of text, reasoning, refusal and tool arguments in it. */
+  outputCharacters: number;
+  finishReason?: FinishReason;
+  usage?: Usage;
+}
+
+/** The charge stands. The last event of an answer, emitted by the ledger. */
+export interface SettledEvent {
+  type: 'settled';
+  /** Credits charged. */
+  cost: number;
+  usage: Usage;
+  usageSource: UsageSource;
+}
+
+/** Whether an event is content: after it has been sent to the caller, there is no way back. */
+export function isContent(event: CanonicalEvent): boolean {
+  switch (event.type) {
+    case 'text':
+    case 'reasoning':
+    case 'refusal':
+      return event.text !== '';
+    case 'tool_call':
+    case 'tool_arguments':
+    case 'finish':
+      return true;
+    case 'relay':
+      return event.hasContent;
+    case 'route':
+    case 'start':
+    case 'usage':
+    case 'settled':
+      return false;
+  }
+}

@@ -1,0 +1,81 @@
+import type { CanonicalEvent, RelayEvent, SettledEvent } from './canonical-event.js';
+import type { BillableRoute } from './billable-request.js';
+import type { FinishReason } from './finish-reason.js';
+
+/** A whole answer: the events of one that was not streamed, folded. */
+export interface CollectedAnswer {
+  route: BillableRoute;
+  droppedParams: readonly string[];
+  /** The answer in the caller's own dialect, when the upstream spoke it; `choices` is empty then. */
+  relay: RelayEvent | undefined;
+  choices: CollectedChoice[];
+  settled: SettledEvent;
+}
+
+export interface CollectedChoice {
+  text: string;
+  reasoning: string;
+  refusal: string;
+  toolCalls: { id: string; name: string; arguments: string }[];
+  logprobs: unknown[];
+  finishReason: FinishReason | undefined;
+}
+
+/** Folds an answer's events. @throws whatever the events throw */
+export async function collect(events: AsyncIterable<CanonicalEvent>): Promise<CollectedAnswer> {
+  const answer: Partial<CollectedAnswer> & { choices: CollectedChoice[] } = { choices: [] };
+  const choice = (index: number): CollectedChoice =>
+    (answer.choices[index] ??= {
+      text: '',
+      reasoning: '',
+      refusal: '',
+      toolCalls: [],
+      logprobs: [],
+      finishReason: undefined,
+    });
+  for await (const event of events) {
+    switch (event.type) {
+      case 'route':
+        answer.route = event.route;
+        answer.droppedParams = event.droppedParams;
+        break;
+      case 'text':
+        choice(event.choice).text += event.text;
+        if (event.logprobs !== undefined) choice(event.choice).logprobs.push(event.logprobs);
+        break;
+      case 'reasoning':
+        choice(event.choice).reasoning += event.text;
+        break;
+      case 'refusal':
+        choice(event.choice).refusal += event.text;
+        break;
+      case 'tool_call':
+        choice(event.choice).toolCalls[event.index] = {
+          id: event.id,
+          name: event.name,
+          arguments: '',
+        };
+        break;
+      case 'tool_arguments': {
+        const call = choice(event.choice).toolCalls[event.index];
+        if (call) call.arguments += event.text;
+        break;
+      }
+      case 'finish':
+        choice(event.choice).finishReason = event.reason;
+        break;
+      case 'relay':
+        answer.relay = event;
+        break;
+      case 'settled':
+        answer.settled = event;
+        break;
+      case 'start':
+      case 'usage':
+        break;
+    }
+  }
+  const { route, droppedParams, relay, choices, settled } = answer;
+  if (!route || !settled) throw new Error('an answer without its route or settlement');
+  return { route, droppedParams: droppedParams ?? [], relay, choices, settled };
+}

@@ -1,0 +1,31 @@
+/**
+ * Prices as exact integers: 10^-18 USD per unit, so that `usage × price` never touches floating
+ * point. A price that the catalogue leaves out is already filled in with the one that applies
+ * instead (a cached token costs what a prompt token costs, and so on).
+ */
+export interface ExactPricing {
+  readonly prompt: bigint;
+  readonly completion: bigint;
+  readonly request: bigint;
+  readonly image: bigint;
+  readonly cacheRead: bigint;
+  readonly cacheWrite: bigint;
+  readonly reasoning: bigint;
+  readonly webSearch: bigint;
+}
+
+/** Decimal places of an exact price. */
+export const PRICE_SCALE = 18;
+
+/** Exact price units in one credit: 1 credit = 10^-6 USD = 10^12 units. */
+export const UNITS_PER_CREDIT = 10n ** 12n;
+
+const DECIMAL = /^(\d{1,9})(?:\.(\d{1,18}))?$/;
+
+/** Reads a decimal string in USD, e.g. `0.00000015`; undefined when it is not one. */
+export function parsePrice(decimal: string): bigint | undefined {
+  const match = DECIMAL.exec(decimal);
+  if (!match) return undefined;
+  const [, whole = '0', fraction = ''] = match;
+  return BigInt(whole + fraction.padEnd(PRICE_SCALE, '0'));
+}

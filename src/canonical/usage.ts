@@ -1,0 +1,30 @@
+/**
+ * What an answer used, in the vendor's own counts. Totals include their parts, as OpenAI counts
+ * them; adapters of vendors that count otherwise add up first.
+ */
+export interface Usage {
+  /** All input tokens, those read from or written to a prompt cache included. */
+  inputTokens: number;
+  /** All output tokens, reasoning included. */
+  outputTokens: number;
+  /** Part of `inputTokens` that was read from the vendor's prompt cache. */
+  cacheReadTokens: number;
+  /** Part of `inputTokens` that was written to the vendor's prompt cache. */
+  cacheWriteTokens: number;
+  /** Part of `outputTokens` spent on reasoning. */
+  reasoningTokens: number;
+  /** Vendor-run web searches, billed per call. */
+  webSearches: number;
+}
+
+/** Whose figures a charge rests on: the vendor's, an estimate (characters ÷ 4), or nobody's (cost 0). */
+export type UsageSource = 'upstream' | 'estimated' | 'none';
+
+export const NO_USAGE: Readonly<Usage> = Object.freeze({
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  webSearches: 0,
+});

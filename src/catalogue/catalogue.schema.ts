@@ -1,0 +1,81 @@
+import { MODEL_KINDS } from './catalogue.types.js';
+
+const price = { type: 'string', pattern: '^\\d{1,9}(\\.\\d{1,18})?$' };
+const name = { type: 'string', minLength: 1, maxLength: 200 };
+const strings = { type: 'array', items: { type: 'string' } };
+const milliseconds = { type: 'integer', minimum: 1 };
+
+const pricing = {
+  type: 'object',
+  additionalProperties: false,
+  properties: Object.fromEntries(
+    [
+      'prompt',
+      'completion',
+      'request',
+      'image',
+      'input_cache_read',
+      'input_cache_write',
+      'internal_reasoning',
+      'web_search',
+      'audio_character',
+      'audio_byte',
+      'audio_minute',
+      'video_second',
+    ].map((key) => [key, price]),
+  ),
+};
+
+/** JSON Schema of one row of a catalogue file, after defaults have been filled in. */
+export const catalogueModelSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'kind', 'pricing', 'routes', 'context_length'],
+  properties: {
+    id: { type: 'string', pattern: '^[a-z0-9-]+/.+$', maxLength: 200 },
+    kind: { enum: MODEL_KINDS },
+    name,
+    description: { type: 'string' },
+    created: { type: 'integer', minimum: 0 },
+    owned_by: name,
+    context_length: { type: 'integer', minimum: 1 },
+    max_completion_tokens: { type: ['integer', 'null'], minimum: 1 },
+    is_moderated: { type: 'boolean' },
+    architecture: {
+      type: ['object', 'null'],
+      required: ['modality', 'input_modalities', 'output_modalities', 'tokenizer'],
+      properties: {
+        modality: { type: 'string' },
+        input_modalities: strings,
+        output_modalities: strings,
+        tokenizer: { type: 'string' },
+      },
+    },
+    supported_parameters: strings,
+    pricing,
+    routes: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['provider', 'model', 'priority'],
+        properties: {
+          provider: { type: 'string', pattern: '^[a-z0-9-]+$' },
+          model: name,
+          priority: { type: 'integer', minimum: 0 },
+          pricing,
+          timeouts: {
+            type: 'object',
+            additionalProperties: false,
+            properties: {
+              first_byte_ms: milliseconds,
+              idle_ms: milliseconds,
+              request_ms: milliseconds,
+            },
+          },
+        },
+      },
+    },
+  },
+} as const;

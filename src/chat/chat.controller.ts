@@ -1,0 +1,30 @@
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { Caller } from '../access/caller.js';
+import { CurrentCaller } from '../access/current-caller.decorator.js';
+import { Inference } from '../access/inference.decorator.js';
+import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
+import type { JsonBody } from '../common/http/json-body.js';
+import { InferenceBody } from '../delivery/inference-body.decorator.js';
+import { ApiChatCompletion } from './chat.openapi.js';
+import { ChatService } from './chat.service.js';
+
+@ApiTags('Inference')
+@Controller(['v1/chat/completions', 'api/v1/chat/completions'])
+@Inference()
+export class ChatController {
+  constructor(private readonly chat: ChatService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiChatCompletion()
+  create(
+    @CurrentCaller() caller: Caller,
+    @InferenceBody() body: JsonBody,
+    @Req() request: IdentifiedRequest,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.chat.complete(caller, body, request, response);
+  }
+}

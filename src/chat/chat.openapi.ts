@@ -1,0 +1,128 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
+import { chatCompletionSchema } from './chat-completion.schema.js';
+
+type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
+
+const usage = {
+  type: 'object',
+  properties: {
+    prompt_tokens: { type: 'integer' },
+    completion_tokens: { type: 'integer' },
+    total_tokens: { type: 'integer' },
+  },
+};
+
+const completion = {
+  type: 'object',
+  required: ['id', 'object', 'created', 'model', 'choices', 'usage'],
+  properties: {
+    id: { type: 'string' },
+    object: { type: 'string', enum: ['chat.completion'] },
+    created: { type: 'integer', description: 'Unix seconds.' },
+    model: { type: 'string', description: 'The alias that answered.' },
+    choices: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          index: { type: 'integer' },
+          message: {
+            type: 'object',
+            properties: {
+              role: { type: 'string', enum: ['assistant'] },
+              content: { type: 'string', nullable: true },
+              refusal: { type: 'string', nullable: true },
+              tool_calls: { type: 'array', items: { type: 'object' } },
+            },
+          },
+          logprobs: { type: 'object', nullable: true },
+          finish_reason: {
+            type: 'string',
+            nullable: true,
+            example: 'stop',
+            description: '`stop`, `length`, `tool_calls`, `content_filter`, or a vendor’s own.',
+          },
+        },
+      },
+    },
+    usage,
+  },
+} as const;
+
+/** The OpenAPI description of a chat completion, with the schema that also checks it. */
+export function ApiChatCompletion(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Create a chat completion',
+      description:
+        'Takes OpenAI-style bodies. `models` is a chain of fallbacks; `stream: true` answers with server-sent events that end in `data: [DONE]`.',
+    }),
+    ApiBody({
+      schema: toOpenApi(chatCompletionSchema) as Schema,
+      examples: {
+        sandbox: {
+          summary: 'A first call, answered without any vendor',
+          value: { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello!' }] },
+        },
+        stream: {
+          summary: 'Streamed, with fallback',
+          value: {
+            models: ['sandbox/fault-500', 'sandbox/words'],
+            messages: [{ role: 'user', content: '20 words, please' }],
+            stream: true,
+            stream_options: { include_usage: true },
+          },
+        },
+      },
+    }),
+    ApiOkResponse({
+      description: 'The completion, or its stream of chunks.',
+      headers: {
+        'x-request-id': header('UUIDv4 of this request, for GET /v1/generation.'),
+        'X-Gateway-Provider': header('The provider that answered.'),
+        'X-Gateway-Cost': header('Credits charged; not on streams.'),
+        'X-Gateway-Dropped-Params': header('Request fields that the provider’s dialect cannot take.'),
+        'X-Cache': header('`HIT` or `MISS`.'),
+        'X-RateLimit-Limit': header('Requests per minute of the key.'),
+        'X-RateLimit-Remaining': header('What is left of them in this minute.'),
+        'X-RateLimit-Reset': header('Unix seconds at which the minute ends.'),
+      },
+      content: {
+        'application/json': { schema: completion as Schema },
+        'text/event-stream': {
+          schema: { type: 'string', example: 'data: {"object":"chat.completion.chunk", …}\n\n' },
+        },
+      },
+    }),
+    ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
+    ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
+    ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
+    ApiErrorResponse(408, 'The body arrived too slowly.'),
+    ApiErrorResponse(413, 'The body is larger than 20 MB.'),
+    ApiErrorResponse(415, 'The body is not JSON.'),
+    ApiErrorResponse(502, 'Every route failed.'),
+    ApiErrorResponse(503, 'No provider of the model is configured.'),
+    ApiErrorResponse(504, 'Every route timed out.'),
+  );
+}
+
+function header(description: string): { description: string; schema: { type: 'string' } } {
+  return { description, schema: { type: 'string' } };
+}
+
+/** OpenAPI 3.0 has no type lists: `[T, 'null']` is `nullable`, several types are left open. */
+function toOpenApi(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(toOpenApi);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { type, ...rest } = schema as { type?: unknown };
+  const converted = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, toOpenApi(value)]),
+  );
+  if (!Array.isArray(type)) return type === undefined ? converted : { type, ...converted };
+  const types = type.filter((name) => name !== 'null');
+  const { items, ...others } = converted;
+  if (types.length === 1) return { type: types[0] as string, nullable: true, ...converted };
+  return { nullable: true, ...others, oneOf: types.map((name) => (name === 'array' ? { type: name, items: items ?? {} } : { type: name as string })) };
+}

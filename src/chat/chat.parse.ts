@@ -1,0 +1,133 @@
+import type {
+  AccountBoundParam,
+  CanonicalRequest,
+  RoutingPreferences,
+} from '../canonical/canonical-request.js';
+import { InvalidRequestError } from '../common/errors/gateway-errors.js';
+import { isJsonObject, parseJsonBody, type JsonBody, type JsonObject } from '../common/http/json-body.js';
+import { spliceMembers } from '../common/http/top-level-members.js';
+import { assertValid, compileSchema } from '../common/http/validate-body.js';
+import { chatCompletionSchema } from './chat-completion.schema.js';
+import { chatPrompt } from './chat.prompt.js';
+import { measureChatPrompt } from './measure-chat-prompt.js';
+import { translateResponsesInput } from './translate-responses-input.js';
+
+const validate = compileSchema(chatCompletionSchema);
+
+/**
+ * Reads a chat completion body into the canonical form.
+ *
+ * @throws InvalidRequestError naming the first field at fault
+ */
+export function parseChat(received: JsonBody): CanonicalRequest {
+  assertValid(validate, received.value);
+  const body = withMessages(received);
+  const { value } = body;
+  const measured = measureChatPrompt(body);
+  return {
+    dialect: 'chat',
+    body,
+    models: readModels(value),
+    routing: readRouting(value),
+    stream: value.stream === true,
+    choices: (value.n as number | null | undefined) ?? 1,
+    maxOutputTokens: (value.max_completion_tokens ?? value.max_tokens ?? undefined) as
+      number | undefined,
+    promptSize: measured.size,
+    accountBoundParam: measured.accountBoundParam ?? findAccountBoundField(value),
+    prompt: once(() => chatPrompt(value)),
+  };
+}
+
+/** Whether the caller wants the usage chunk at the end of a stream. */
+export function wantsUsageChunk(request: CanonicalRequest): boolean {
+  const options = request.body.value.stream_options;
+  return isJsonObject(options) && options.include_usage === true;
+}
+
+function readModels(value: JsonObject): [string, ...string[]] {
+  const first = (value.model ?? undefined) as string | undefined;
+  const rest = (value.models ?? []) as string[];
+  const chain = new Set(first === undefined ? rest : [first, ...rest]);
+  const [primary, ...fallbacks] = chain;
+  if (primary === undefined) {
+    throw new InvalidRequestError(
+      'model',
+      'The parameter `model` is missing: send `model`, or a list of `models`.',
+    );
+  }
+  for (const alias of chain) {
+    if (/^[^/]+\/.+$/s.test(alias)) continue;
+    throw new InvalidRequestError(
+      alias === first ? 'model' : `models.${rest.indexOf(alias)}`,
+      `${JSON.stringify(alias)} is no model alias; write it as <provider>/<model>, for example openai/gpt-4o-mini.`,
+    );
+  }
+  return [primary, ...fallbacks];
+}
+
+function readRouting(value: JsonObject): RoutingPreferences {
+  const provider = isJsonObject(value.provider) ? value.provider : {};
+  return {
+    order: (provider.order ?? []) as string[],
+    only: (provider.only ?? undefined) as string[] | undefined,
+    ignore: (provider.ignore ?? []) as string[],
+    allowFallbacks: provider.allow_fallbacks !== false,
+    strategy: value.route === 'sort' ? 'sort' : 'fallback',
+  };
+}
+
+/** Responses-style `input` becomes `messages`, so that everything behind knows one form only. */
+function withMessages(body: JsonBody): JsonBody {
+  const { messages, input } = body.value;
+  if (messages != null && input != null) {
+    throw new InvalidRequestError('input', 'Send either `messages` or `input`, not both.');
+  }
+  if (input != null) {
+    const translated = JSON.stringify(translateResponsesInput(input as string | JsonObject[]));
+    const edits = new Map([
+      ['input', undefined],
+      ['messages', translated],
+    ]);
+    return parseJsonBody(spliceMembers(body.bytes, body.members, edits));
+  }
+  if (messages == null) {
+    throw new InvalidRequestError(
+      'messages',
+      'The parameter `messages` is missing: send `messages`, or Responses-style `input`.',
+    );
+  }
+  if ((messages as unknown[]).length === 0) {
+    throw new InvalidRequestError('messages', '`messages` must hold at least one message.');
+  }
+  return body;
+}
+
+/** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
+function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined {
+  if (value.service_tier != null && value.service_tier !== 'default' && value.service_tier !== 'auto') {
+    return unpriced('service_tier', 'other service tiers are billed at other prices');
+  }
+  if (value.web_search_options != null) {
+    return unpriced('web_search_options', 'searches that the vendor runs are billed apart');
+  }
+  if (value.audio != null) return unpriced('audio', 'audio output is billed apart');
+  if (Array.isArray(value.modalities) && value.modalities.includes('audio')) {
+    return unpriced('modalities', 'audio output is billed apart');
+  }
+  const tools = Array.isArray(value.tools) ? (value.tools as JsonObject[]) : [];
+  const foreign = tools.findIndex((tool) => tool.type !== 'function' && tool.type !== 'custom');
+  if (foreign !== -1) {
+    return unpriced(`tools.${foreign}.type`, 'tools that the vendor runs are billed apart');
+  }
+  return undefined;
+}
+
+function unpriced(param: string, reason: string): AccountBoundParam {
+  return { param, message: `\`${param}\` is not available on shared capacity: ${reason}.` };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import type { Caller } from '../access/caller.js';
+import { collect } from '../canonical/collect.js';
+import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
+import type { JsonBody } from '../common/http/json-body.js';
+import { sendJson } from '../common/http/send-json.js';
+import { callerGoneSignal } from '../delivery/caller-gone.js';
+import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
+import { LedgerService } from '../ledger/ledger.service.js';
+import { RoutingService } from '../routing/routing.service.js';
+import { parseChat, wantsUsageChunk } from './chat.parse.js';
+import { ChatStreamRenderer, renderChatCompletion } from './chat.render.js';
+
+/** Chat completions: parse, plan, hold, open, settle, render. */
+@Injectable()
+export class ChatService {
+  constructor(
+    private readonly routing: RoutingService,
+    private readonly ledger: LedgerService,
+  ) {}
+
+  /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
+  async complete(
+    caller: Caller,
+    body: JsonBody,
+    { requestId, receivedAt }: IdentifiedRequest,
+    response: Response,
+  ): Promise<void> {
+    const request = parseChat(body);
+    const callerGone = callerGoneSignal(response);
+    const context = { requestId, endpoint: 'chat', receivedAt, callerGone };
+    const plan = await this.routing.plan(caller, request, context);
+    const hold = await this.ledger.hold(caller, plan);
+    const events = this.ledger.settle(hold, this.routing.open(plan, hold));
+
+    const options = {
+      requestId,
+      created: Math.floor(receivedAt.getTime() / 1000),
+      includeUsage: wantsUsageChunk(request),
+    };
+    response.setHeader('X-Cache', 'MISS');
+    if (request.stream) {
+      await deliverStream(response, events, new ChatStreamRenderer(options));
+      return;
+    }
+    const answer = await collect(events);
+    setRouteHeaders(response, answer);
+    response.setHeader('X-Gateway-Cost', answer.settled.cost);
+    sendJson(response, 200, renderChatCompletion(answer, options));
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Every setting of the service, read once at start. See `env.dto.ts` for the variables behind it.
+ * Times are milliseconds unless the name says otherwise.
+ */
+export interface AppConfig {
+  readonly http: {
+    readonly port: number;
+    /** Undefined: all interfaces. */
+    readonly host: string | undefined;
+    /** Base of the URLs that the service gives out, without a trailing slash. */
+    readonly publicUrl: string | undefined;
+    readonly maxBodyBytes: number;
+  };
+  readonly dataDirectory: string;
+  readonly databaseUrl: string | undefined;
+  readonly redisUrl: string | undefined;
+  /** Undefined with the embedded database: one is made and kept in the data folder. */
+  readonly secret: string | undefined;
+  readonly bootstrap: BootstrapConfig;
+  readonly customerWrites: 'any' | 'management';
+  readonly providers: readonly ProviderConfig[];
+  readonly catalogueFile: string | undefined;
+  readonly limits: {
+    readonly connectTimeoutMs: number;
+    /** Undefined: 60 s for a streamed answer, 300 s for a whole one. */
+    readonly firstByteTimeoutMs: number | undefined;
+    readonly idleTimeoutMs: number;
+    readonly requestTimeoutMs: number;
+    readonly cooldownMs: number;
+  };
+  readonly settle: 'before-end' | 'after-response';
+  readonly drainSeconds: number;
+}
+
+export interface BootstrapConfig {
+  readonly apiKey: string | undefined;
+  readonly managementKey: string | undefined;
+  /** Credits granted to the default tenant when it is made. */
+  readonly credits: number;
+  readonly rateLimitPerMinute: number;
+  /** Path of a JSON file that declares tenants and their keys. */
+  readonly file: string | undefined;
+}
+
+/** An upstream account that is configured, and so can serve routes. */
+export interface ProviderConfig {
+  /** The first part of aliases, e.g. `openai`. */
+  readonly id: string;
+  readonly name: string;
+  /** The adapter that speaks to it. */
+  readonly adapter: string;
+  /** The interface's vendor kind. */
+  readonly type: ProviderType;
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+}
+
+export const PROVIDER_TYPES = ['openai', 'anthropic', 'azure', 'aws', 'gcp'] as const;
+export type ProviderType = (typeof PROVIDER_TYPES)[number];
+
+/** Injection token of the one AppConfig. */
+export const APP_CONFIG = Symbol('APP_CONFIG');

@@ -1,0 +1,91 @@
+import { IsOptional, MinLength } from 'class-validator';
+import { MAX_GRANT_CREDITS, MAX_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
+import {
+  ChoiceVariable,
+  FileVariable,
+  IntegerVariable,
+  KeyVariable,
+  UrlVariable,
+} from './variable.decorators.js';
+
+/** setTimeout's longest delay. */
+const MAX_TIMEOUT_MS = 2_147_483_647;
+
+/** The environment as the service reads it: one property per variable, absent when unset. */
+export class EnvDto {
+  @IntegerVariable(0, 65_535)
+  PORT?: number;
+
+  @IsOptional()
+  HOST?: string;
+
+  @UrlVariable('http', 'https')
+  GATEWAY_PUBLIC_URL?: string;
+
+  @IsOptional()
+  GATEWAY_DATA_DIR?: string;
+
+  @UrlVariable('postgres', 'postgresql')
+  DATABASE_URL?: string;
+
+  @UrlVariable('redis', 'rediss')
+  REDIS_URL?: string;
+
+  @IsOptional()
+  @MinLength(32, { message: 'must have at least 32 characters' })
+  GATEWAY_SECRET?: string;
+
+  @KeyVariable('routing')
+  GATEWAY_BOOTSTRAP_API_KEY?: string;
+
+  @KeyVariable('management')
+  GATEWAY_BOOTSTRAP_MANAGEMENT_KEY?: string;
+
+  @IntegerVariable(0, MAX_GRANT_CREDITS)
+  GATEWAY_BOOTSTRAP_CREDITS?: number;
+
+  @IntegerVariable(1, MAX_RATE_LIMIT_PER_MINUTE)
+  GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE?: number;
+
+  @FileVariable()
+  GATEWAY_BOOTSTRAP_FILE?: string;
+
+  @IsOptional()
+  OPENAI_API_KEY?: string;
+
+  @UrlVariable('http', 'https')
+  OPENAI_BASE_URL?: string;
+
+  @FileVariable()
+  GATEWAY_PROVIDERS?: string;
+
+  @FileVariable()
+  GATEWAY_CATALOGUE?: string;
+
+  @ChoiceVariable('true', 'false')
+  GATEWAY_SANDBOX?: 'true' | 'false';
+
+  @IntegerVariable(1, MAX_TIMEOUT_MS)
+  GATEWAY_CONNECT_TIMEOUT_MS?: number;
+
+  @IntegerVariable(1, MAX_TIMEOUT_MS)
+  GATEWAY_FIRST_BYTE_TIMEOUT_MS?: number;
+
+  @IntegerVariable(1, MAX_TIMEOUT_MS)
+  GATEWAY_IDLE_TIMEOUT_MS?: number;
+
+  @IntegerVariable(1, MAX_TIMEOUT_MS)
+  GATEWAY_REQUEST_TIMEOUT_MS?: number;
+
+  @IntegerVariable(0, MAX_TIMEOUT_MS)
+  GATEWAY_COOLDOWN_MS?: number;
+
+  @ChoiceVariable('before-end', 'after-response')
+  GATEWAY_SETTLE?: 'before-end' | 'after-response';
+
+  @ChoiceVariable('any', 'management')
+  GATEWAY_CUSTOMER_WRITES?: 'any' | 'management';
+
+  @IntegerVariable(0, 86_400)
+  GATEWAY_DRAIN_SECONDS?: number;
+}

@@ -1,0 +1,208 @@
+import { describe, expect, it } from '@jest/globals';
+import { resolve } from 'node:path';
+import { ConfigError } from './config-error.js';
+import { loadConfig } from './load-config.js';
+
+const SECRET = 'a-secret-of-at-least-32-characters';
+
+describe(loadConfig.name, () => {
+  it('needs no setting at all', () => {
+    expect(loadConfig({})).toEqual({
+      http: { port: 3000, host: undefined, publicUrl: undefined, maxBodyBytes: 20_000_000 },
+      dataDirectory: resolve('data'),
+      databaseUrl: undefined,
+      redisUrl: undefined,
+      secret: undefined,
+      bootstrap: {
+        apiKey: undefined,
+        managementKey: undefined,
+        credits: 10_000_000,
+        rateLimitPerMinute: 600,
+        file: undefined,
+      },
+      customerWrites: 'any',
+      providers: [
+        {
+          id: 'sandbox',
+          name: 'Sandbox',
+          adapter: 'sandbox',
+          type: 'openai',
+          baseUrl: '',
+          apiKey: undefined,
+        },
+      ],
+      catalogueFile: undefined,
+      limits: {
+        connectTimeoutMs: 5_000,
+        firstByteTimeoutMs: undefined,
+        idleTimeoutMs: 60_000,
+        requestTimeoutMs: 600_000,
+        cooldownMs: 30_000,
+      },
+      settle: 'before-end',
+      drainSeconds: 30,
+    });
+  });
+
+  it('reads every variable', () => {
+    const config = loadConfig({
+      PORT: '0',
+      HOST: '127.0.0.1',
+      GATEWAY_PUBLIC_URL: 'https://gateway.example/base/',
+      GATEWAY_DATA_DIR: '/var/lib/gateway',
+      DATABASE_URL: 'postgresql://user:pass@db:5432/gateway?sslmode=require',
+      REDIS_URL: 'rediss://cache:6380/1',
+      GATEWAY_SECRET: SECRET,
+      GATEWAY_BOOTSTRAP_API_KEY: 'sk-local-dev-key-1',
+      GATEWAY_BOOTSTRAP_MANAGEMENT_KEY: 'sk-mgmt-local-dev-key-1',
+      GATEWAY_BOOTSTRAP_CREDITS: '0',
+      GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '1000000',
+      GATEWAY_BOOTSTRAP_FILE: 'package.json',
+      OPENAI_API_KEY: 'vendor-key',
+      OPENAI_BASE_URL: 'http://127.0.0.1:8080/v1/',
+      GATEWAY_CATALOGUE: 'package.json',
+      GATEWAY_SANDBOX: 'true',
+      GATEWAY_CONNECT_TIMEOUT_MS: '1',
+      GATEWAY_FIRST_BYTE_TIMEOUT_MS: '2',
+      GATEWAY_IDLE_TIMEOUT_MS: '3',
+      GATEWAY_REQUEST_TIMEOUT_MS: '4',
+      GATEWAY_COOLDOWN_MS: '0',
+      GATEWAY_SETTLE: 'after-response',
+      GATEWAY_CUSTOMER_WRITES: 'management',
+      GATEWAY_DRAIN_SECONDS: '0',
+    });
+    expect(config).toEqual({
+      http: {
+        port: 0,
+        host: '127.0.0.1',
+        publicUrl: 'https://gateway.example/base',
+        maxBodyBytes: 20_000_000,
+      },
+      dataDirectory: '/var/lib/gateway',
+      databaseUrl: 'postgresql://user:pass@db:5432/gateway?sslmode=require',
+      redisUrl: 'rediss://cache:6380/1',
+      secret: SECRET,
+      bootstrap: {
+        apiKey: 'sk-local-dev-key-1',
+        managementKey: 'sk-mgmt-local-dev-key-1',
+        credits: 0,
+        rateLimitPerMinute: 1_000_000,
+        file: 'package.json',
+      },
+      customerWrites: 'management',
+      providers: [
+        {
+          id: 'openai',
+          name: 'OpenAI',
+          adapter: 'openai',
+          type: 'openai',
+          baseUrl: 'http://127.0.0.1:8080/v1',
+          apiKey: 'vendor-key',
+        },
+        expect.objectContaining({ id: 'sandbox' }),
+      ],
+      catalogueFile: 'package.json',
+      limits: {
+        connectTimeoutMs: 1,
+        firstByteTimeoutMs: 2,
+        idleTimeoutMs: 3,
+        requestTimeoutMs: 4,
+        cooldownMs: 0,
+      },
+      settle: 'after-response',
+      drainSeconds: 0,
+    });
+  });
+
+  it.each([
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['PORT', '0x50'],
+    ['PORT', ' 80'],
+    ['PORT', 'http'],
+    ['GATEWAY_PUBLIC_URL', 'gateway.example'],
+    ['GATEWAY_PUBLIC_URL', 'ftp://gateway.example'],
+    ['DATABASE_URL', 'mysql://db/gateway'],
+    ['DATABASE_URL', 'db:5432'],
+    ['DATABASE_URL', 'postgres://bad host/gateway'],
+    ['REDIS_URL', 'localhost:6379'],
+    ['REDIS_URL', 'http://localhost:6379'],
+    ['GATEWAY_SECRET', 'thirty-one-characters-are-short'],
+    ['GATEWAY_BOOTSTRAP_API_KEY', 'sk-fifteen-char'],
+    ['GATEWAY_BOOTSTRAP_API_KEY', 'pk-with-another-prefix'],
+    ['GATEWAY_BOOTSTRAP_API_KEY', 'sk-mgmt-is-a-management-key'],
+    ['GATEWAY_BOOTSTRAP_API_KEY', 'sk-with-a-space-at-its-end '],
+    ['GATEWAY_BOOTSTRAP_API_KEY', 'sk-with-a-letter-no-header-takes-ü'],
+    ['GATEWAY_BOOTSTRAP_MANAGEMENT_KEY', 'sk-is-a-routing-key'],
+    ['GATEWAY_BOOTSTRAP_MANAGEMENT_KEY', 'sk-mgmt-15chars'],
+    ['GATEWAY_BOOTSTRAP_CREDITS', '-1'],
+    ['GATEWAY_BOOTSTRAP_CREDITS', '1e6'],
+    ['GATEWAY_BOOTSTRAP_CREDITS', '1000000000000001'],
+    ['GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE', '0'],
+    ['GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE', '1000001'],
+    ['GATEWAY_BOOTSTRAP_FILE', '/no/such/file'],
+    ['OPENAI_BASE_URL', 'api.openai.com/v1'],
+    ['GATEWAY_PROVIDERS', '/no/such/file'],
+    ['GATEWAY_CATALOGUE', '/no/such/file'],
+    ['GATEWAY_SANDBOX', 'yes'],
+    ['GATEWAY_CONNECT_TIMEOUT_MS', '0'],
+    ['GATEWAY_FIRST_BYTE_TIMEOUT_MS', '5s'],
+    ['GATEWAY_IDLE_TIMEOUT_MS', '2147483648'],
+    ['GATEWAY_REQUEST_TIMEOUT_MS', '-5'],
+    ['GATEWAY_COOLDOWN_MS', 'none'],
+    ['GATEWAY_SETTLE', 'never'],
+    ['GATEWAY_CUSTOMER_WRITES', 'routing'],
+    ['GATEWAY_DRAIN_SECONDS', '1.5'],
+  ])('refuses %s=%s in one line that names it and does not repeat it', (variable, value) => {
+    const problems = problemsOf({ GATEWAY_SECRET: SECRET, [variable]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${variable} must `));
+    if (value.length > 4) expect(problems[0]).not.toContain(value);
+  });
+
+  it('names all bad variables at once', () => {
+    const problems = problemsOf({ PORT: 'x', GATEWAY_SANDBOX: 'x', GATEWAY_SETTLE: 'x' });
+    expect(problems.map((line) => line.split(' ')[0])).toEqual([
+      'PORT',
+      'GATEWAY_SANDBOX',
+      'GATEWAY_SETTLE',
+    ]);
+  });
+
+  it('wants a secret of its own for a database that others may share', () => {
+    expect(problemsOf({ DATABASE_URL: 'postgres://db/gateway' })).toEqual([
+      'GATEWAY_SECRET must be set when DATABASE_URL is',
+    ]);
+  });
+
+  it('takes an empty variable for an unset one', () => {
+    expect(loadConfig({ PORT: '', DATABASE_URL: '', OPENAI_API_KEY: '' })).toEqual(loadConfig({}));
+  });
+
+  it.each([
+    [{ OPENAI_API_KEY: 'key' }, ['openai']],
+    [{ OPENAI_API_KEY: 'key', GATEWAY_SANDBOX: 'true' }, ['openai', 'sandbox']],
+    [{ GATEWAY_SANDBOX: 'false' }, []],
+    [{ OPENAI_BASE_URL: 'http://local/v1' }, ['sandbox']],
+  ])('configures with %j the providers %j', (environment, ids) => {
+    expect(loadConfig(environment).providers.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('cannot be changed afterwards', () => {
+    const config = loadConfig({});
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.limits)).toBe(true);
+    expect(Object.isFrozen(config.providers[0])).toBe(true);
+  });
+});
+
+function problemsOf(environment: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}

@@ -1,0 +1,64 @@
+import { Transform } from 'class-transformer';
+import { buildMessage, IsIn, IsInt, IsOptional, Max, Min, ValidateBy } from 'class-validator';
+import { existsSync } from 'node:fs';
+import { isUrl } from './is-url.js';
+import { isOperatorKey, OPERATOR_KEY_RULES } from './operator-key.js';
+
+/** An optional whole number, written in digits. */
+export function IntegerVariable(min: number, max: number): PropertyDecorator {
+  const message = `must be an integer from ${min} to ${max}`;
+  return all(
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value,
+    ),
+    IsOptional(),
+    IsInt({ message }),
+    Min(min, { message }),
+    Max(max, { message }),
+  );
+}
+
+/** One of a few words. */
+export function ChoiceVariable(...choices: string[]): PropertyDecorator {
+  return all(IsOptional(), IsIn(choices, { message: `must be ${choices.join(' or ')}` }));
+}
+
+/** A URL of one of the schemes, which are given without their colon. */
+export function UrlVariable(...schemes: string[]): PropertyDecorator {
+  return checked(
+    'isUrlOfScheme',
+    `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+    (value) => isUrl(value, schemes),
+  );
+}
+
+/** The path of a file that is there. */
+export function FileVariable(): PropertyDecorator {
+  return checked('isFile', 'must be the path of an existing file', (value) => existsSync(value));
+}
+
+/** An API key that the operator declares. */
+export function KeyVariable(type: 'routing' | 'management'): PropertyDecorator {
+  return checked('isOperatorKey', OPERATOR_KEY_RULES[type], (value) => isOperatorKey(type, value));
+}
+
+function checked(
+  name: string,
+  message: string,
+  isRight: (value: string) => boolean,
+): PropertyDecorator {
+  return all(
+    IsOptional(),
+    ValidateBy({
+      name,
+      validator: {
+        validate: (value: unknown) => typeof value === 'string' && isRight(value),
+        defaultMessage: buildMessage(() => message),
+      },
+    }),
+  );
+}
+
+function all(...decorators: PropertyDecorator[]): PropertyDecorator {
+  return (target, property) => decorators.forEach((decorate) => decorate(target, property));
+}

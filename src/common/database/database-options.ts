@@ -1,0 +1,30 @@
+import pg from 'pg';
+import type { DataSourceOptions } from 'typeorm';
+import { CreateFoundation1763700000000 } from '../../../migrations/1763700000000-create-foundation.js';
+
+const INT8_OID = 20;
+
+// Credits and counters are int8. Up to 2^53 they are exact as numbers, which is 9 billion USD.
+pg.types.setTypeParser(INT8_OID, (text) => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 beyond 2^53: ${text}`);
+  return value;
+});
+
+/** Every migration, oldest first. */
+export const MIGRATIONS = [CreateFoundation1763700000000];
+
+/** TypeORM's options for a PostgreSQL URL, shared by the service, its commands and the tests. */
+export function databaseOptions(url: string) {
+  return {
+    type: 'postgres',
+    url,
+    synchronize: false,
+    migrations: MIGRATIONS,
+    // Two instances that start at once must not both migrate: see `migrate.ts`.
+    migrationsTransactionMode: 'each',
+    applicationName: 'model-gateway',
+    poolSize: 10,
+    connectTimeoutMS: 5_000,
+  } satisfies DataSourceOptions;
+}

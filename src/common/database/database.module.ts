@@ -1,0 +1,26 @@
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { databaseOptions } from './database-options.js';
+import { Database } from './database.js';
+
+/** The one connection pool. Runs the pending migrations before anything else may use it. */
+@Global()
+@Module({})
+export class DatabaseModule {
+  static forRoot(url: string): DynamicModule {
+    return {
+      module: DatabaseModule,
+      imports: [
+        TypeOrmModule.forRoot({
+          ...databaseOptions(url),
+          autoLoadEntities: true,
+          migrationsRun: true,
+          retryAttempts: 3,
+          retryDelay: 1000,
+        }),
+      ],
+      providers: [Database],
+      exports: [Database],
+    };
+  }
+}

@@ -1,0 +1,25 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { ErrorBody } from './error-body.js';
+
+class ErrorDetailDto {
+  @ApiProperty({ description: 'What was wrong and what to do.' })
+  message!: string;
+
+  @ApiProperty({ example: 'invalid_request_error' })
+  type!: string;
+
+  @ApiProperty({ type: 'integer', description: 'The HTTP status.', example: 400 })
+  code!: number;
+
+  @ApiProperty({
+    description: 'The field, header, path parameter or resource at fault.',
+    example: 'model',
+  })
+  param!: string;
+}
+
+/** The body of every error, for the OpenAPI description. */
+export class ErrorResponseDto implements ErrorBody {
+  @ApiProperty({ type: ErrorDetailDto })
+  error!: ErrorDetailDto;
+}

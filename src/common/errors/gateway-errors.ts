@@ -1,0 +1,122 @@
+/** The `type` values of the error body; one per kind of failure a caller can tell apart. */
+export type GatewayErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'insufficient_credits'
+  | 'permission_error'
+  | 'guardrail_violation'
+  | 'not_found_error'
+  | 'conflict_error'
+  | 'rate_limit_error'
+  | 'internal_error'
+  | 'provider_error'
+  | 'provider_unavailable'
+  | 'timeout_error';
+
+export interface GatewayErrorFields {
+  status: number;
+  type: GatewayErrorType;
+  /** The field, header, path parameter or resource at fault; never empty. */
+  param: string;
+  message: string;
+  /** Seconds, at least 1; sent as `Retry-After`. */
+  retryAfterSeconds?: number;
+  /** Extra response headers, such as `Allow` on a 405. */
+  headers?: Record<string, string>;
+}
+
+/**
+ * Every failure that a caller may see. `message` is written for the caller: it says what was wrong
+ * and what to do, and holds nothing of the service's or a vendor's internals.
+ */
+export class GatewayError extends Error {
+  readonly status: number;
+  readonly type: GatewayErrorType;
+  readonly param: string;
+  readonly retryAfterSeconds: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(fields: GatewayErrorFields, options?: ErrorOptions) {
+    super(fields.message, options);
+    this.name = new.target.name;
+    this.status = fields.status;
+    this.type = fields.type;
+    this.param = fields.param;
+    this.retryAfterSeconds = fields.retryAfterSeconds;
+    this.headers = fields.headers ?? {};
+  }
+}
+
+export class InvalidRequestError extends GatewayError {
+  constructor(param: string, message: string, status: 400 | 405 | 408 | 413 | 415 | 417 | 431 = 400) {
+    super({ status, type: 'invalid_request_error', param, message });
+  }
+}
+
+export class AuthenticationError extends GatewayError {
+  constructor(message: string) {
+    super({ status: 401, type: 'authentication_error', param: 'authorization', message });
+  }
+}
+
+export class InsufficientCreditsError extends GatewayError {
+  constructor(message: string) {
+    super({ status: 402, type: 'insufficient_credits', param: 'credits', message });
+  }
+}
+
+export class PermissionError extends GatewayError {
+  constructor(message: string, param = 'authorization') {
+    super({ status: 403, type: 'permission_error', param, message });
+  }
+}
+
+export class NotFoundError extends GatewayError {
+  constructor(param: string, message: string) {
+    super({ status: 404, type: 'not_found_error', param, message });
+  }
+}
+
+export class RateLimitError extends GatewayError {
+  constructor(param: string, message: string, retryAfterSeconds: number) {
+    super({ status: 429, type: 'rate_limit_error', param, message, retryAfterSeconds });
+  }
+}
+
+export class InternalError extends GatewayError {
+  constructor(options?: ErrorOptions) {
+    super(
+      {
+        status: 500,
+        type: 'internal_error',
+        param: 'gateway',
+        message:
+          'The gateway failed to handle this request. Try again; if it persists, report the x-request-id.',
+      },
+      options,
+    );
+  }
+}
+
+/** Every route failed for reasons that are not the caller's. */
+export class ProviderError extends GatewayError {
+  constructor(message: string, options?: ErrorOptions & { param?: string }) {
+    super(
+      { status: 502, type: 'provider_error', param: options?.param ?? 'model', message },
+      options,
+    );
+  }
+}
+
+/** No configured provider serves the model. */
+export class ProviderUnavailableError extends GatewayError {
+  constructor(message: string) {
+    super({ status: 503, type: 'provider_unavailable', param: 'model', message });
+  }
+}
+
+export class TimeoutError extends GatewayError {
+  constructor(message: string) {
+    super({ status: 504, type: 'timeout_error', param: 'model', message });
+  }
+}

@@ -1,0 +1,92 @@
+import type { IncomingMessage } from 'node:http';
+import { InvalidRequestError } from '../errors/gateway-errors.js';
+
+export interface ReadBodyOptions {
+  maxBytes: number;
+}
+
+/** A sender gets this long for nothing … */
+const PATIENCE_MS = 10_000;
+/** … and after it has to have kept up this rate since the start. */
+const MIN_BYTES_PER_SECOND = 8_192;
+const CHECK_EVERY_MS = 2_500;
+
+/** The caller hung up while sending; there is nobody left to answer. */
+export class CallerGoneError extends Error {
+  constructor() {
+    super('The caller went away.');
+    this.name = CallerGoneError.name;
+  }
+}
+
+/**
+ * Reads a request's body into one buffer.
+ *
+ * @throws InvalidRequestError 413 over the limit, 415 when compressed, 408 when it drips in too slowly
+ * @throws CallerGoneError when the connection ends half-way
+ */
+export async function readBody(
+  request: IncomingMessage,
+  { maxBytes }: ReadBodyOptions,
+): Promise<Buffer> {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new InvalidRequestError(
+      'content-encoding',
+      `Bodies with content-encoding ${JSON.stringify(encoding.slice(0, 40))} are not taken; send it uncompressed.`,
+      415,
+    );
+  }
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  answerContinue(request);
+
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let received = 0;
+    const startedMs = performance.now();
+    const watch = setInterval(() => {
+      const elapsedMs = performance.now() - startedMs;
+      if (elapsedMs < PATIENCE_MS) return;
+      if (received >= (elapsedMs / 1000) * MIN_BYTES_PER_SECOND) return;
+      finish(() => reject(tooSlow()));
+    }, CHECK_EVERY_MS);
+    watch.unref();
+
+    const onData = (chunk: Buffer): void => {
+      received += chunk.length;
+      if (received > maxBytes) finish(() => reject(tooLarge(maxBytes)));
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void =>
+      finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    const onGone = (): void => finish(() => reject(new CallerGoneError()));
+    const finish = (outcome: () => void): void => {
+      clearInterval(watch);
+      request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
+      // What is still to come is thrown away, so that a sender who only reads afterwards gets our answer.
+      if (!request.readableEnded) request.on('error', ignore).resume();
+      outcome();
+    };
+    request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
+  });
+}
+
+function ignore(): void {}
+
+/** `Expect: 100-continue`: the sender waits for a word before it sends, which only now makes sense. */
+function answerContinue(request: IncomingMessage): void {
+  const continuing = request as IncomingMessage & { writeContinue?: () => void };
+  continuing.writeContinue?.();
+}
+
+function tooLarge(maxBytes: number): InvalidRequestError {
+  return new InvalidRequestError(
+    'body',
+    `The body is larger than ${Math.floor(maxBytes / 1_000_000)} MB.`,
+    413,
+  );
+}
+
+function tooSlow(): InvalidRequestError {
+  return new InvalidRequestError('body', 'The body arrived too slowly; send it again.', 408);
+}

@@ -1,0 +1,152 @@
+/** One member of the outermost object, as offsets into the body's bytes. */
+export interface TopLevelMember {
+  readonly key: string;
+  /** Offset of the key's opening quote. */
+  readonly keyStart: number;
+  readonly valueStart: number;
+  /** Offset after the value's last byte; white space behind it is not counted. */
+  readonly valueEnd: number;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/**
+ * Finds the members of a JSON object without decoding it, so that single values of a large body
+ * can be exchanged in place. Strings are skipped by searching for their closing quote, natively.
+ *
+ * @param bytes a valid JSON object (already parsed once); others give meaningless offsets
+ * @returns the members in order, repeated keys included, and how deep the object nests
+ */
+export function scanTopLevelMembers(bytes: Buffer): { members: TopLevelMember[]; depth: number } {
+  const members: TopLevelMember[] = [];
+  let level = 0;
+  let deepest = 0;
+  let key: string | undefined;
+  let keyStart = 0;
+  let valueStart = -1;
+
+  const closeMember = (end: number): void => {
+    if (key === undefined) return;
+    members.push({ key, keyStart, valueStart, valueEnd: trimEnd(bytes, end) });
+    key = undefined;
+  };
+
+  for (let index = 0; index < bytes.length; index++) {
+    switch (bytes[index]) {
+      case QUOTE: {
+        const end = endOfString(bytes, index);
+        if (level === 1 && key === undefined) {
+          key = readKey(bytes, index, end);
+          keyStart = index;
+          valueStart = -1;
+        }
+        index = end - 1;
+        break;
+      }
+      case COLON:
+        if (level === 1 && valueStart === -1) valueStart = skipSpace(bytes, index + 1);
+        break;
+      case COMMA:
+        if (level === 1) closeMember(index);
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        level++;
+        if (level > deepest) deepest = level;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        if (level === 1) closeMember(index);
+        level--;
+        break;
+    }
+  }
+  return { members, depth: deepest };
+}
+
+/**
+ * The object with some members exchanged, left out or added; all other bytes stay as they were.
+ * Of a key that stands twice only the last stays, which is the one that parsers read.
+ *
+ * @param edits new value per key; `undefined` leaves the member out, a key not present is added
+ */
+export function spliceMembers(
+  bytes: Buffer,
+  members: readonly TopLevelMember[],
+  edits: ReadonlyMap<string, string | Buffer | undefined>,
+): Buffer {
+  const last = new Map<string, TopLevelMember>();
+  for (const member of members) last.set(member.key, member);
+
+  const pieces: Buffer[] = [];
+  const separate = (): void => {
+    pieces.push(pieces.length === 0 ? OPENING : SEPARATOR);
+  };
+  for (const member of last.values()) {
+    if (!edits.has(member.key)) {
+      separate();
+      pieces.push(bytes.subarray(member.keyStart, member.valueEnd));
+      continue;
+    }
+    const value = edits.get(member.key);
+    if (value === undefined) continue;
+    separate();
+    pieces.push(bytes.subarray(member.keyStart, member.valueStart), toBuffer(value));
+  }
+  for (const [key, value] of edits) {
+    if (value === undefined || last.has(key)) continue;
+    separate();
+    pieces.push(Buffer.from(`${JSON.stringify(key)}:`), toBuffer(value));
+  }
+  if (pieces.length === 0) return Buffer.from('{}');
+  pieces.push(CLOSING);
+  return Buffer.concat(pieces);
+}
+
+const OPENING = Buffer.from('{');
+const SEPARATOR = Buffer.from(',');
+const CLOSING = Buffer.from('}');
+
+function toBuffer(value: string | Buffer): Buffer {
+  return typeof value === 'string' ? Buffer.from(value) : value;
+}
+
+/** Offset after the closing quote of the string that opens at `start`. */
+function endOfString(bytes: Buffer, start: number): number {
+  let quote = bytes.indexOf(QUOTE, start + 1);
+  while (quote !== -1) {
+    let backslashes = 0;
+    while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return quote + 1;
+    quote = bytes.indexOf(QUOTE, quote + 1);
+  }
+  return bytes.length;
+}
+
+/** A key may be spelled with escapes, and must not slip past an edit that way. */
+function readKey(bytes: Buffer, start: number, end: number): string {
+  return JSON.parse(bytes.toString('utf8', start, end)) as string;
+}
+
+function skipSpace(bytes: Buffer, start: number): number {
+  let index = start;
+  while (isSpace(bytes[index])) index++;
+  return index;
+}
+
+function trimEnd(bytes: Buffer, end: number): number {
+  let index = end;
+  while (isSpace(bytes[index - 1])) index--;
+  return index;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

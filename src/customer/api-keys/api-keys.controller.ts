@@ -1,0 +1,87 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
+import { type Caller } from '../../access/caller.js';
+import { CurrentCaller } from '../../access/current-caller.decorator.js';
+import { Customer } from '../../access/customer.decorator.js';
+import { ApiErrorResponse } from '../../common/errors/api-error-response.decorator.js';
+import { ReadsJsonBody } from '../../common/http/json-body.interceptor.js';
+import { ApiKeysService } from './api-keys.service.js';
+import { ApiKeyDto, ApiKeyListDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
+import { CreateApiKeyDto } from './dto/create-api-key.dto.js';
+import { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
+
+const ID = { name: 'id', format: 'uuid' };
+const UNKNOWN = 'The tenant has no key with this id.';
+const INVALID = 'A field is missing, malformed or unknown.';
+
+@ApiTags('API keys')
+@Customer()
+@Controller('v1/customer/api-keys')
+export class ApiKeysController {
+  constructor(private readonly apiKeys: ApiKeysService) {}
+
+  @Get()
+  @ApiOperation({ summary: "List the tenant's API keys" })
+  @ApiOkResponse({ type: ApiKeyListDto })
+  async list(@CurrentCaller() caller: Caller): Promise<ApiKeyListDto> {
+    return { data: await this.apiKeys.list(caller) };
+  }
+
+  @Post()
+  @ReadsJsonBody()
+  @ApiOperation({ summary: 'Create an API key', description: 'The key itself is shown only here.' })
+  @ApiCreatedResponse({ type: CreatedApiKeyDto })
+  @ApiErrorResponse(400, INVALID)
+  @ApiErrorResponse(403, 'The new key would have more rights or a higher limit than the caller.')
+  create(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateApiKeyDto,
+  ): Promise<CreatedApiKeyDto> {
+    return this.apiKeys.create(caller, body);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Read an API key' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: ApiKeyDto })
+  @ApiErrorResponse(404, UNKNOWN)
+  get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ApiKeyDto> {
+    return this.apiKeys.get(caller, id);
+  }
+
+  @Patch(':id')
+  @ReadsJsonBody()
+  @ApiOperation({ summary: 'Change the name or the expiry of an API key' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: ApiKeyDto })
+  @ApiErrorResponse(400, INVALID)
+  @ApiErrorResponse(403, 'Only management keys change management keys.')
+  @ApiErrorResponse(404, UNKNOWN)
+  update(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() body: UpdateApiKeyDto,
+  ): Promise<ApiKeyDto> {
+    return this.apiKeys.update(caller, id, body);
+  }
+
+  @Delete(':id')
+  @ApiOperation({
+    summary: 'Revoke an API key',
+    description:
+      'It stops working at once and stays listed as revoked. Doing it again is no error.',
+  })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: ApiKeyDto })
+  @ApiErrorResponse(403, 'Only management keys revoke management keys.')
+  @ApiErrorResponse(404, UNKNOWN)
+  revoke(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ApiKeyDto> {
+    return this.apiKeys.revoke(caller, id);
+  }
+}

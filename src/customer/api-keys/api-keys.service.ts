@@ -1,0 +1,124 @@
+import { Injectable } from '@nestjs/common';
+import type { ApiKeyEntity } from '../../access/api-key.entity.js';
+import { ApiKeyRepository } from '../../access/api-key.repository.js';
+import { apiKeyStatus } from '../../access/api-key-status.js';
+import type { ApiKeyType, Caller } from '../../access/caller.js';
+import { KeyDirectory } from '../../access/key-directory.service.js';
+import { mintApiKey } from '../../access/mint-api-key.js';
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../common/config/setting-bounds.js';
+import {
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+} from '../../common/errors/gateway-errors.js';
+import { parseIsoDateTime } from '../../common/time/parse-iso-date-time.js';
+import type { ApiKeyDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
+import type { CreateApiKeyDto } from './dto/create-api-key.dto.js';
+import type { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+@Injectable()
+export class ApiKeysService {
+  constructor(
+    private readonly apiKeys: ApiKeyRepository,
+    private readonly directory: KeyDirectory,
+  ) {}
+
+  async list(caller: Caller): Promise<ApiKeyDto[]> {
+    return (await this.apiKeys.listOfTenant(caller.tenantId)).map(toApiKey);
+  }
+
+  async get(caller: Caller, id: string): Promise<ApiKeyDto> {
+    return toApiKey(await this.find(caller, id));
+  }
+
+  async create(caller: Caller, body: CreateApiKeyDto): Promise<CreatedApiKeyDto> {
+    const type = body.type ?? 'routing';
+    if (type === 'management' && caller.keyType !== 'management') {
+      throw new PermissionError('Only a management key may create management keys.', 'type');
+    }
+    const plaintext = mintApiKey(type);
+    const rateLimitPerMinute = rateLimitFor(caller, body.rate_limit_per_minute);
+    const id = await this.apiKeys.insert({
+      tenantId: caller.tenantId,
+      type,
+      name: body.name,
+      plaintext,
+      rateLimitPerMinute,
+      expiresAt: expiryOf(body.expires_at) ?? null,
+    });
+    if (id === undefined) throw new Error('A freshly minted key exists already');
+    const record = await this.get(caller, id);
+    return { ...record, rate_limit_per_minute: rateLimitPerMinute, key: plaintext };
+  }
+
+  async update(caller: Caller, id: string, body: UpdateApiKeyDto): Promise<ApiKeyDto> {
+    const key = await this.find(caller, id);
+    refuseOnManagementKey(caller, key.type, 'change');
+    const change = { name: body.name, expiresAt: expiryOf(body.expires_at) };
+    if (change.name === undefined && change.expiresAt === undefined) return toApiKey(key);
+    await this.apiKeys.updateNameAndExpiry(caller.tenantId, key.id, change);
+    this.directory.forget(key.id);
+    return this.get(caller, key.id);
+  }
+
+  /** Revoking twice is the same as once. The row stays, because log rows refer to it. */
+  async revoke(caller: Caller, id: string): Promise<ApiKeyDto> {
+    const key = await this.find(caller, id);
+    refuseOnManagementKey(caller, key.type, 'revoke');
+    await this.apiKeys.revoke(caller.tenantId, key.id);
+    this.directory.forget(key.id);
+    return this.get(caller, key.id);
+  }
+
+  private async find(caller: Caller, id: string): Promise<ApiKeyEntity> {
+    const key = UUID.test(id) ? await this.apiKeys.findOfTenant(caller.tenantId, id) : null;
+    if (!key) throw new NotFoundError('id', 'There is no API key with this id.');
+    return key;
+  }
+}
+
+function refuseOnManagementKey(caller: Caller, type: ApiKeyType, verb: string): void {
+  if (type === 'management' && caller.keyType !== 'management') {
+    throw new PermissionError(`Only a management key may ${verb} a management key.`);
+  }
+}
+
+function rateLimitFor(caller: Caller, wanted: number | undefined): number {
+  const own = caller.rateLimitPerMinute;
+  if (wanted === undefined) return Math.min(DEFAULT_RATE_LIMIT_PER_MINUTE, own);
+  if (wanted > own) {
+    throw new PermissionError(
+      `A key may not create one with a higher limit than its own ${own} requests per minute.`,
+      'rate_limit_per_minute',
+    );
+  }
+  return wanted;
+}
+
+/** Undefined: not given. Null: none. */
+function expiryOf(text: string | null | undefined): Date | null | undefined {
+  if (text === undefined || text === null) return text;
+  const expiresAt = parseIsoDateTime(text);
+  if (!expiresAt || expiresAt.getTime() <= Date.now()) {
+    throw new InvalidRequestError('expires_at', 'expires_at must lie in the future.');
+  }
+  return expiresAt;
+}
+
+function toApiKey(key: ApiKeyEntity): ApiKeyDto {
+  const status = apiKeyStatus(key, Date.now());
+  return {
+    id: key.id,
+    name: key.name,
+    key_preview: key.keyPreview,
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    is_active: status === 'active',
+    status,
+    usage: { request_count: key.requestCount, total_spend: key.totalSpend },
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    created_at: key.createdAt.toISOString(),
+    updated_at: key.updatedAt.toISOString(),
+  };
+}

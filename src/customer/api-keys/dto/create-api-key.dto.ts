@@ -1,0 +1,46 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
+import { API_KEY_TYPES, type ApiKeyType } from '../../../access/caller.js';
+import { MAX_RATE_LIMIT_PER_MINUTE } from '../../../common/config/setting-bounds.js';
+import { IsIsoDateTime, IsKeyName, MayBeAbsent } from './api-key-fields.decorators.js';
+
+const RATE_LIMIT_MESSAGE = `rate_limit_per_minute must be an integer from 1 to ${MAX_RATE_LIMIT_PER_MINUTE}`;
+
+export class CreateApiKeyDto {
+  @ApiProperty({ minLength: 1, maxLength: 255, example: 'billing service' })
+  @IsKeyName()
+  name!: string;
+
+  @ApiPropertyOptional({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When the key stops working; null or absent: never. Must lie in the future.',
+    example: '2030-12-31T23:59:59Z',
+  })
+  @IsOptional()
+  @IsIsoDateTime()
+  expires_at?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_RATE_LIMIT_PER_MINUTE,
+    description: "At most the limit of the calling key. Default: 600, or that limit if it's lower.",
+    example: 600,
+  })
+  @MayBeAbsent()
+  @IsInt({ message: RATE_LIMIT_MESSAGE })
+  @Min(1, { message: RATE_LIMIT_MESSAGE })
+  @Max(MAX_RATE_LIMIT_PER_MINUTE, { message: RATE_LIMIT_MESSAGE })
+  rate_limit_per_minute?: number;
+
+  @ApiPropertyOptional({
+    enum: API_KEY_TYPES,
+    default: 'routing',
+    description: 'Only a management key may create management keys.',
+  })
+  @MayBeAbsent()
+  @IsIn(API_KEY_TYPES, { message: `type must be ${API_KEY_TYPES.join(' or ')}` })
+  type?: ApiKeyType;
+}

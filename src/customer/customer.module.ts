@@ -1,0 +1,8 @@
+import { Module } from '@nestjs/common';
+import { ApiKeysModule } from './api-keys/api-keys.module.js';
+import { GenerationModule } from './generation/generation.module.js';
+import { LogsModule } from './logs/logs.module.js';
+
+/** What a tenant manages and looks up itself. Each sub-folder is a small feature. */
+@Module({ imports: [ApiKeysModule, LogsModule, GenerationModule] })
+export class CustomerModule {}

@@ -1,0 +1,60 @@
+import type { ServerResponse } from 'node:http';
+import { Logger } from '@nestjs/common';
+import type { CanonicalEvent, RouteEvent } from '../canonical/canonical-event.js';
+import { GatewayError, InternalError } from '../common/errors/gateway-errors.js';
+import { CallerGoneError } from '../common/http/read-body.js';
+import { SseWriter } from '../common/sse/sse-writer.js';
+
+/** Spells an answer's events in one dialect; made anew for each stream. */
+export interface StreamRenderer {
+  /** The server-sent events for one canonical event, or nothing. */
+  render(event: CanonicalEvent): Buffer | string | undefined;
+  /** What follows a complete answer. */
+  end(): string;
+  /** The dialect's last event when an answer that had begun fails. */
+  error(error: GatewayError): string;
+}
+
+/**
+ * Sends an answer as server-sent events. Nothing is written before the first rendered event, so
+ * an answer that fails before it is an ordinary error response; later failures are told in-band.
+ *
+ * @throws GatewayError when nothing has been sent yet
+ */
+export async function deliverStream(
+  response: ServerResponse,
+  events: AsyncIterable<CanonicalEvent>,
+  renderer: StreamRenderer,
+): Promise<void> {
+  const writer = new SseWriter(response);
+  try {
+    for await (const event of events) {
+      if (event.type === 'route') setRouteHeaders(response, event);
+      const bytes = renderer.render(event);
+      if (bytes !== undefined && bytes.length > 0) await writer.write(bytes);
+    }
+    await writer.write(renderer.end());
+  } catch (error) {
+    if (error instanceof CallerGoneError || response.destroyed) return;
+    if (!response.headersSent) throw error;
+    if (!(error instanceof GatewayError)) logger.error(error);
+    await writer.write(renderer.error(error instanceof GatewayError ? error : new InternalError()));
+  } finally {
+    writer.end();
+  }
+}
+
+const logger = new Logger('deliverStream');
+
+/** Names the provider that answers, and the request's fields that its dialect could not take. */
+export function setRouteHeaders(
+  response: ServerResponse,
+  { route, droppedParams }: Pick<RouteEvent, 'route' | 'droppedParams'>,
+): void {
+  // After 15 s of silence the head has gone out already.
+  if (response.headersSent) return;
+  response.setHeader('X-Gateway-Provider', route.provider);
+  if (droppedParams.length > 0) {
+    response.setHeader('X-Gateway-Dropped-Params', droppedParams.join(', '));
+  }
+}

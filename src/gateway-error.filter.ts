@@ -1,0 +1,87 @@
+import {
+  ArgumentsHost,
+  Catch,
+  ExceptionFilter,
+  HttpException,
+  Logger,
+  NotFoundException,
+} from '@nestjs/common';
+import type { Response } from 'express';
+import type { GatewayRequest } from './access/gateway-request.js';
+import { rateLimitHeaders } from './access/rate-limit-headers.js';
+import { errorBody } from './common/errors/error-body.js';
+import {
+  GatewayError,
+  InternalError,
+  InvalidRequestError,
+  NotFoundError,
+} from './common/errors/gateway-errors.js';
+import { CallerGoneError } from './common/http/read-body.js';
+import { sendJson } from './common/http/send-json.js';
+import type { RouteTable } from './route-table.js';
+
+/** Renders every failure as the interface's error body; the only code that turns one into a response. */
+@Catch()
+export class GatewayErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(GatewayErrorFilter.name);
+
+  constructor(private readonly routes: RouteTable) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<GatewayRequest>();
+    const response = host.switchToHttp().getResponse<Response>();
+    if (thrown instanceof CallerGoneError || response.destroyed) return;
+
+    const error = this.describe(thrown, request);
+    if (error.status === 500) {
+      this.logger.error(`${request.requestId}: ${describeCause(error.cause ?? thrown)}`);
+    }
+    if (response.headersSent) {
+      // Too late to say anything: a cut connection is at least no silent success.
+      response.destroy();
+      return;
+    }
+    if (request.rateLimit) setHeaders(response, rateLimitHeaders(request.rateLimit));
+    if (error.retryAfterSeconds !== undefined) {
+      response.setHeader('Retry-After', String(error.retryAfterSeconds));
+    }
+    setHeaders(response, error.headers);
+    sendJson(response, error.status, errorBody(error));
+  }
+
+  private describe(thrown: unknown, request: GatewayRequest): GatewayError {
+    if (thrown instanceof GatewayError) return thrown;
+    if (thrown instanceof NotFoundException) return this.describeUnknownPath(request);
+    if (thrown instanceof HttpException && thrown.getStatus() < 500) {
+      return new InvalidRequestError('request', thrown.message);
+    }
+    // Express's own, such as a path with a malformed percent sign.
+    const status = (thrown as { status?: unknown } | null)?.status;
+    if (typeof status === 'number' && status >= 400 && status < 500) {
+      return new InvalidRequestError('path', 'The path of the request is malformed.');
+    }
+    return new InternalError({ cause: thrown });
+  }
+
+  private describeUnknownPath({ method, path }: GatewayRequest): GatewayError {
+    const allowed = this.routes.methodsOf(path);
+    if (allowed.length === 0) {
+      return new NotFoundError('path', `There is no ${method} ${path.slice(0, 200)} here; see /docs.`);
+    }
+    return new GatewayError({
+      status: 405,
+      type: 'invalid_request_error',
+      param: 'method',
+      message: `${path.slice(0, 200)} takes ${allowed.join(', ')}, not ${method}.`,
+      headers: { Allow: allowed.join(', ') },
+    });
+  }
+}
+
+function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+}
+
+function describeCause(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}

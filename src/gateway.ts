@@ -1,0 +1,68 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { NestFactory } from '@nestjs/core';
+import type { INestApplication, LoggerService } from '@nestjs/common';
+import { AppModule } from './app.module.js';
+import { setUpApplication } from './app.setup.js';
+import type { BootstrapOutcome } from './bootstrap/bootstrap-outcome.js';
+import { BootstrapService } from './bootstrap/bootstrap.service.js';
+import type { AppConfig } from './common/config/app-config.js';
+import { openDatabase } from './common/database/open-database.js';
+import { LeanExpressAdapter } from './common/http/lean-express.adapter.js';
+import { drainServer } from './common/http/drain-server.js';
+import { HoldSweeperService } from './ledger/hold-sweeper.service.js';
+import { LedgerStore } from './ledger/ledger-store.js';
+
+/** A running service. */
+export interface Gateway {
+  application: INestApplication;
+  /** Where it listens, e.g. `http://127.0.0.1:3000`. */
+  url: string;
+  bootstrap: BootstrapOutcome;
+  /** Lets running answers end (up to the drain limit), settles what is open, and stops everything. */
+  close(): Promise<void>;
+}
+
+/** Starts the whole service: database, migrations, first tenant, HTTP. */
+export async function startGateway(config: AppConfig, logger: LoggerService): Promise<Gateway> {
+  const database = await openDatabase(config);
+  try {
+    const application = await NestFactory.create(
+      AppModule.forRoot(config, database.url),
+      new LeanExpressAdapter(),
+      { bodyParser: false, logger, abortOnError: false },
+    );
+    await setUpApplication(application);
+    const bootstrap = await application.get(BootstrapService).ensureFirstTenant();
+    await application
+      .get(HoldSweeperService)
+      .sweepNow({ assumeOthersDead: config.databaseUrl === undefined });
+    await listen(application, config);
+
+    const server = application.getHttpServer() as Server;
+    return {
+      application,
+      url: urlOf(server, config),
+      bootstrap,
+      async close() {
+        await drainServer(server, config.drainSeconds * 1000);
+        await application.get(LedgerStore).drain();
+        await application.close();
+        await database.stop();
+      },
+    };
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+async function listen(application: INestApplication, { http }: AppConfig): Promise<void> {
+  if (http.host === undefined) await application.listen(http.port);
+  else await application.listen(http.port, http.host);
+}
+
+function urlOf(server: Server, { http }: AppConfig): string {
+  const { port } = server.address() as AddressInfo;
+  return http.publicUrl ?? `http://${http.host ?? 'localhost'}:${port}`;
+}

@@ -1,0 +1,30 @@
+import type { Caller } from '../access/caller.js';
+import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
+import type { LedgerStore } from './ledger-store.js';
+import { priceUsage, totalOf } from './pricing.js';
+
+/** Credits set aside for one request. It ends in exactly one settlement, or in the sweep. */
+export class Hold {
+  constructor(
+    private readonly store: LedgerStore,
+    readonly caller: Caller,
+    readonly request: BillableRequest,
+    private amount: number,
+  ) {}
+
+  /** Makes the hold large enough for a dearer route. @returns false when the credits do not reach */
+  async cover(route: BillableRoute): Promise<boolean> {
+    const needed = ceilingOf(route);
+    if (needed <= this.amount) return true;
+    const { requestId } = this.request;
+    const { tenantId } = this.caller;
+    const covered = await this.store.cover(requestId, tenantId, needed - this.amount);
+    if (covered) this.amount = needed;
+    return covered;
+  }
+}
+
+/** The most that a request can cost on a route, in credits. */
+export function ceilingOf(route: BillableRoute): number {
+  return totalOf(priceUsage(route.ceiling, route.pricing));
+}

@@ -1,0 +1,208 @@
+/**
+ * The statements of a ledger transaction. Rows travel as one JSON document each: it costs less to
+ * write and to read than an array per column. All are named, so that PostgreSQL plans them once
+ * per connection.
+ *
+ * The lock comes in a statement of its own: what follows has a snapshot that was taken after it and
+ * sees all that others did to these accounts before.
+ */
+
+/** A statement of a process that was stopped in mid-transaction must not keep others waiting. */
+export const BEGIN = {
+  text: 'BEGIN; SET LOCAL lock_timeout = 5000; SET LOCAL idle_in_transaction_session_timeout = 5000',
+};
+
+export const COMMIT = { text: 'COMMIT' };
+
+/**
+ * Locks the accounts of the tenants $1 in id order, then ends the holds $2. The count makes every
+ * deletion wait until all locks are held. Answers accounts (`request_id` null) and ended holds.
+ */
+export const LOCK = {
+  name: 'ledger-lock',
+  text: `
+    WITH locked AS MATERIALIZED (
+      SELECT tenant_id, balance, held FROM accounts
+      WHERE tenant_id = ANY ($1::uuid[])
+      ORDER BY tenant_id
+      FOR UPDATE
+    ), ended AS (
+      DELETE FROM holds
+      WHERE request_id = ANY ($2::uuid[]) AND tenant_id = ANY ($1::uuid[])
+        AND (SELECT count(*) FROM locked) >= 0
+      RETURNING request_id, tenant_id, amount
+    )
+    SELECT NULL::uuid AS request_id, tenant_id, balance, held FROM locked
+    UNION ALL
+    SELECT request_id, tenant_id, 0, amount FROM ended`,
+};
+
+export interface LockRow {
+  /** Null in the row of an account. */
+  request_id: string | null;
+  tenant_id: string;
+  balance: number;
+  /** Credits in the account's holds, or in the hold that was ended. */
+  held: number;
+}
+
+/** Opens accounts for those of the tenants $1 that exist and have none. */
+export const OPEN_ACCOUNTS = {
+  name: 'ledger-open-accounts',
+  text: `
+    INSERT INTO accounts (tenant_id) SELECT id FROM tenants WHERE id = ANY ($1::uuid[])
+    ON CONFLICT DO NOTHING`,
+};
+
+/**
+ * For what is out of the ordinary, once the accounts of the tenants $4 are locked: ends the holds
+ * $1, and tells which of the holds $2 are open and which of the requests $3 have a log row.
+ */
+export const INSPECT = {
+  name: 'ledger-inspect',
+  text: `
+    WITH ended AS (
+      DELETE FROM holds WHERE request_id = ANY ($1::uuid[]) AND tenant_id = ANY ($4::uuid[])
+      RETURNING request_id, tenant_id, amount
+    )
+    SELECT 'ended' AS found, request_id, tenant_id, amount AS credits, 0::bigint AS shortfall,
+      '' AS outcome
+    FROM ended
+    UNION ALL
+    SELECT 'open', request_id, tenant_id, amount, 0, '' FROM holds
+    WHERE request_id = ANY ($2::uuid[]) AND tenant_id = ANY ($4::uuid[])
+    UNION ALL
+    SELECT 'logged', request_id, tenant_id, cost, shortfall, outcome FROM request_logs
+    WHERE request_id = ANY ($3::uuid[]) AND tenant_id = ANY ($4::uuid[])`,
+};
+
+export interface InspectRow {
+  found: 'ended' | 'open' | 'logged';
+  request_id: string;
+  tenant_id: string;
+  credits: number;
+  shortfall: number;
+  outcome: string;
+}
+
+/**
+ * Writes the log rows $1 and, for those really written, ledger entries and counters; gives back the
+ * credits $2 of ended holds. A row is written once per request id, but that of a request which a
+ * sweeper took for dead is replaced by the real one, which does not count as another request.
+ */
+export const SETTLE = {
+  name: 'ledger-settle',
+  text: `
+    WITH written AS (
+      INSERT INTO request_logs AS existing (
+        request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome, error_type,
+        finish_reason, traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens,
+        cache_write_tokens, reasoning_tokens, usage_source, cost, model_charge, byok_platform_fee,
+        managed_tool_fee, shortfall, billing_note, streamed, latency_ms, generation_time_ms,
+        created_at
+      )
+      SELECT request_id, tenant_id, api_key_id, endpoint, model, provider,
+        CASE WHEN outcome IN ('completed', 'cancelled') THEN 'success' ELSE 'error' END,
+        outcome, error_type, finish_reason, traffic_mode, prompt_tokens, completion_tokens,
+        cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_source,
+        model_charge + byok_platform_fee + managed_tool_fee, model_charge, byok_platform_fee,
+        managed_tool_fee, shortfall, billing_note, streamed, latency_ms, generation_time_ms,
+        created_at
+      FROM json_to_recordset($1) AS log (
+        request_id uuid, tenant_id uuid, api_key_id uuid, endpoint text, model text, provider text,
+        outcome text, error_type text, finish_reason text, traffic_mode text,
+        prompt_tokens integer, completion_tokens integer, cache_read_tokens integer,
+        cache_write_tokens integer, reasoning_tokens integer, usage_source text,
+        model_charge bigint, byok_platform_fee bigint, managed_tool_fee bigint, shortfall bigint,
+        billing_note text, streamed boolean, latency_ms integer, generation_time_ms integer,
+        created_at timestamptz
+      )
+      ON CONFLICT (request_id) DO UPDATE SET
+        endpoint = excluded.endpoint, model = excluded.model, provider = excluded.provider,
+        status = excluded.status, outcome = excluded.outcome, error_type = excluded.error_type,
+        finish_reason = excluded.finish_reason, traffic_mode = excluded.traffic_mode,
+        prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens,
+        cache_read_tokens = excluded.cache_read_tokens,
+        cache_write_tokens = excluded.cache_write_tokens,
+        reasoning_tokens = excluded.reasoning_tokens, usage_source = excluded.usage_source,
+        cost = excluded.cost, model_charge = excluded.model_charge,
+        byok_platform_fee = excluded.byok_platform_fee,
+        managed_tool_fee = excluded.managed_tool_fee, shortfall = excluded.shortfall,
+        billing_note = excluded.billing_note, streamed = excluded.streamed,
+        latency_ms = excluded.latency_ms, generation_time_ms = excluded.generation_time_ms
+      WHERE existing.outcome = 'crashed' AND existing.tenant_id = excluded.tenant_id
+      -- A row that this statement inserted has no deleting transaction; one that it updated has.
+      RETURNING request_id, tenant_id, api_key_id, cost, shortfall, created_at, xmax = 0 AS is_new
+    ), entries AS (
+      INSERT INTO ledger_entries (tenant_id, kind, amount, request_id)
+      SELECT tenant_id, 'charge', -(cost + shortfall), request_id FROM written
+      WHERE cost + shortfall > 0
+      UNION ALL
+      SELECT tenant_id, 'shortfall', shortfall, request_id FROM written WHERE shortfall > 0
+    ), used_keys AS (
+      UPDATE api_keys SET
+        request_count = api_keys.request_count + used.requests,
+        total_spend = api_keys.total_spend + used.cost,
+        last_used_at = greatest(api_keys.last_used_at, used.last_used_at)
+      FROM (
+        SELECT api_key_id, count(*) FILTER (WHERE is_new) AS requests, sum(cost)::bigint AS cost,
+          max(created_at) AS last_used_at
+        FROM written GROUP BY api_key_id
+      ) AS used
+      WHERE api_keys.id = used.api_key_id
+    ), totals AS MATERIALIZED (
+      SELECT tenant_id, count(*) FILTER (WHERE is_new) AS requests, sum(cost)::bigint AS cost
+      FROM written GROUP BY tenant_id
+    ), months AS (
+      INSERT INTO account_months AS month (tenant_id, month, spent, request_count)
+      SELECT tenant_id, date_trunc('month', now() AT TIME ZONE 'UTC')::date, cost, requests
+      FROM totals WHERE EXISTS (SELECT FROM tenants WHERE tenants.id = totals.tenant_id)
+      ON CONFLICT (tenant_id, month) DO UPDATE SET
+        spent = month.spent + excluded.spent,
+        request_count = month.request_count + excluded.request_count
+    ), charged AS (
+      UPDATE accounts SET
+        balance = accounts.balance - coalesce(totals.cost, 0),
+        held = accounts.held - coalesce(ended.credits, 0),
+        spent = accounts.spent + coalesce(totals.cost, 0),
+        request_count = accounts.request_count + coalesce(totals.requests, 0)
+      FROM totals
+        FULL JOIN json_to_recordset($2) AS ended (tenant_id uuid, credits bigint) USING (tenant_id)
+      WHERE accounts.tenant_id = coalesce(totals.tenant_id, ended.tenant_id)
+    )
+    SELECT request_id FROM written`,
+};
+
+export interface SettleRow {
+  request_id: string;
+}
+
+/** Opens the holds $1 of the instance $2 and sets the credits $3 aside. */
+export const OPEN_HOLDS = {
+  name: 'ledger-open-holds',
+  text: `
+    WITH opened AS (
+      INSERT INTO holds (
+        request_id, tenant_id, instance_id, amount, api_key_id, endpoint, model, provider, streamed,
+        created_at
+      )
+      SELECT request_id, tenant_id, $2::uuid, amount, api_key_id, endpoint, model, provider,
+        streamed, created_at
+      FROM json_to_recordset($1) AS hold (
+        request_id uuid, tenant_id uuid, amount bigint, api_key_id uuid, endpoint text, model text,
+        provider text, streamed boolean, created_at timestamptz
+      )
+    )
+    UPDATE accounts SET held = accounts.held + opened.credits
+    FROM json_to_recordset($3) AS opened (tenant_id uuid, credits bigint)
+    WHERE accounts.tenant_id = opened.tenant_id`,
+};
+
+/** Enlarges open holds; the credits are set aside by OPEN_HOLDS of the same transaction. */
+export const ENLARGE_HOLDS = {
+  name: 'ledger-enlarge-holds',
+  text: `
+    UPDATE holds SET amount = holds.amount + cover.credits
+    FROM json_to_recordset($1) AS cover (request_id uuid, credits bigint)
+    WHERE holds.request_id = cover.request_id`,
+};

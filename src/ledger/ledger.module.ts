@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { BalanceReader } from './balance.reader.js';
+import { GrantsService } from './grants.service.js';
+import { HoldSweeperService } from './hold-sweeper.service.js';
+import { InstanceService } from './instance.service.js';
+import { LedgerService } from './ledger.service.js';
+import { LedgerStore } from './ledger-store.js';
+
+@Module({
+  providers: [
+    BalanceReader,
+    GrantsService,
+    HoldSweeperService,
+    InstanceService,
+    LedgerService,
+    LedgerStore,
+  ],
+  exports: [BalanceReader, GrantsService, HoldSweeperService, LedgerService],
+})
+export class LedgerModule {}

@@ -1,0 +1,167 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { Caller } from '../access/caller.js';
+import type { BillableRequest } from '../canonical/billable-request.js';
+import type { CanonicalEvent, SettledEvent } from '../canonical/canonical-event.js';
+import { NO_USAGE } from '../canonical/usage.js';
+import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
+import { GatewayError, InsufficientCreditsError } from '../common/errors/gateway-errors.js';
+import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log.draft.js';
+import { Hold, ceilingOf } from './hold.js';
+import type { Charge, SettleOutcome } from './ledger-operations.js';
+import { LedgerStore } from './ledger-store.js';
+import { priceUsage, totalOf } from './pricing.js';
+import { UsageMeter } from './usage-meter.js';
+
+/** How long the end of an answer waits for its commit when the database is away. */
+const MAX_COMMIT_WAIT_MS = 2_000;
+
+const NO_CHARGE: Charge = { modelCharge: 0, byokPlatformFee: 0, managedToolFee: 0 };
+
+/** Sets credits aside before work starts, and charges exactly once when it ends. */
+@Injectable()
+export class LedgerService {
+  private readonly logger = new Logger(LedgerService.name);
+
+  constructor(
+    private readonly store: LedgerStore,
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
+  ) {}
+
+  /**
+   * Sets aside what the request can cost at most on its first route.
+   *
+   * @throws InsufficientCreditsError when that does not fit; the refusal is logged at cost 0
+   */
+  async hold(caller: Caller, request: BillableRequest): Promise<Hold> {
+    const [route] = request.routes;
+    const amount = ceilingOf(route);
+    const outcome = await this.store.hold({
+      requestId: request.requestId,
+      tenantId: caller.tenantId,
+      apiKeyId: caller.apiKeyId,
+      amount,
+      endpoint: request.endpoint,
+      model: route.model,
+      provider: route.provider,
+      streamed: request.streamed,
+      createdAt: request.startedAt,
+    });
+    if (outcome.admitted) return new Hold(this.store, caller, request, amount);
+
+    const refusal = new InsufficientCreditsError(
+      `This request needs ${amount} credits set aside and ${outcome.available} are available. ` +
+        'Add credits, or lower `max_tokens`.',
+    );
+    const row = draftRow(caller, request, new UsageMeter(request), 'refused', refusal);
+    await this.logged(this.store.record(row));
+    throw refusal;
+  }
+
+  /**
+   * Passes an answer's events on and settles when it ends, however it ends: completed, failed, or
+   * left by its caller. The last event, `settled`, comes after the commit.
+   */
+  async *settle(hold: Hold, events: AsyncIterable<CanonicalEvent>): AsyncGenerator<CanonicalEvent> {
+    const meter = new UsageMeter(hold.request);
+    // Unless the answer ends or fails, it was the reader who left.
+    let outcome: RequestOutcome = 'cancelled';
+    let failure: unknown;
+    let settled: SettledEvent;
+    try {
+      for await (const event of events) {
+        meter.observe(event);
+        yield event;
+      }
+      outcome = 'completed';
+    } catch (error) {
+      if (!hold.request.callerGone.aborted) outcome = 'failed';
+      failure = error;
+      throw error;
+    } finally {
+      settled = await this.close(hold, meter, outcome, failure);
+    }
+    yield settled;
+  }
+
+  private async close(
+    { caller, request }: Hold,
+    meter: UsageMeter,
+    outcome: RequestOutcome,
+    failure: unknown,
+  ): Promise<SettledEvent> {
+    const log = draftRow(caller, request, meter, outcome, failure);
+    const isFree = outcome === 'failed' || (outcome === 'cancelled' && !request.upstreamCalled);
+    if (!isFree) {
+      const { usage, source } = meter.read();
+      log.usage = usage;
+      log.usageSource = source;
+    }
+    const charge = isFree ? NO_CHARGE : priceUsage(log.usage, meter.route.pricing);
+    const committed = await this.logged(this.store.settle({ charge, log }));
+    return {
+      type: 'settled',
+      cost: committed?.cost ?? totalOf(charge),
+      usage: log.usage,
+      usageSource: log.usageSource,
+    };
+  }
+
+  /** Waits for a commit as long as the setting allows; a failure is the operator's to know. */
+  private async logged<Outcome extends SettleOutcome | void>(
+    commit: Promise<Outcome>,
+  ): Promise<Outcome | undefined> {
+    const watched = commit.catch((error: Error) => {
+      this.logger.error(`A settlement could not be written: ${error.message}`);
+      return undefined;
+    });
+    if (this.config.settle === 'after-response') return undefined;
+    return within(MAX_COMMIT_WAIT_MS, watched);
+  }
+}
+
+function draftRow(
+  caller: Caller,
+  request: BillableRequest,
+  meter: UsageMeter,
+  outcome: RequestOutcome,
+  failure: unknown,
+): RequestLogDraft {
+  const { firstContentMs, route } = meter;
+  const isFailed = outcome === 'failed' || outcome === 'refused';
+  return {
+    requestId: request.requestId,
+    tenantId: caller.tenantId,
+    apiKeyId: caller.apiKeyId,
+    endpoint: request.endpoint,
+    model: route.model,
+    provider: route.provider,
+    outcome,
+    errorType: isFailed ? errorTypeOf(failure) : null,
+    finishReason: outcome === 'completed' ? (meter.finishReason ?? null) : null,
+    trafficMode: route.trafficMode,
+    usage: NO_USAGE,
+    usageSource: 'none',
+    billingNote: null,
+    streamed: request.streamed,
+    latencyMs: Date.now() - request.startedAt.getTime(),
+    generationTimeMs:
+      firstContentMs === undefined ? 0 : Math.round(performance.now() - firstContentMs),
+    createdAt: request.startedAt,
+  };
+}
+
+function errorTypeOf(failure: unknown): string {
+  return failure instanceof GatewayError ? failure.type : 'internal_error';
+}
+
+async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,58 @@
+import type { AccountStates } from './account-state.js';
+import type { SettleEntry } from './ledger-entry.js';
+import { toLogRow, type LogRow } from './log-row.js';
+import { totalOf } from './pricing.js';
+import { splitCharge } from './settlement-math.js';
+
+/** A log row that was there before this transaction. */
+export interface LoggedRequest {
+  outcome: string;
+  cost: number;
+  shortfall: number;
+}
+
+/**
+ * Decides what each settlement takes from its account, whose ended holds have been given back
+ * already, and returns the log rows to write. A request id that has its row already, other than a
+ * sweeper's `crashed`, is left as it is.
+ *
+ * Charges within their holds go first, so that what they leave over is there for the others before
+ * anything is written off.
+ */
+export function settleGroup(
+  accounts: AccountStates,
+  entries: readonly SettleEntry[],
+  endedHolds: ReadonlyMap<string, number>,
+  logged: ReadonlyMap<string, LoggedRequest>,
+): LogRow[] {
+  const rows: LogRow[] = [];
+  const settled = new Map<string, SettleEntry>();
+  const overrunning: SettleEntry[] = [];
+
+  const settle = (entry: SettleEntry) => {
+    const first = settled.get(entry.requestId);
+    const before = logged.get(entry.requestId);
+    if (first) {
+      entry.outcome = { ...first.outcome!, applied: false };
+    } else if (before && before.outcome !== 'crashed') {
+      // A row of this very entry, when its first commit did not say whether it took place.
+      const { cost, shortfall } = before;
+      entry.outcome = { cost, shortfall, applied: entry.maybeCommitted };
+    } else {
+      const account = accounts.of(entry.tenantId);
+      const payable = splitCharge(entry.charge, account.balance - account.held);
+      account.balance -= payable.cost;
+      entry.outcome = { cost: payable.cost, shortfall: payable.shortfall, applied: true };
+      settled.set(entry.requestId, entry);
+      rows.push(toLogRow(entry.log, payable));
+    }
+  };
+
+  for (const entry of entries) {
+    const hold = endedHolds.get(entry.requestId) ?? 0;
+    if (totalOf(entry.charge) > hold) overrunning.push(entry);
+    else settle(entry);
+  }
+  for (const entry of overrunning) settle(entry);
+  return rows;
+}

@@ -1,0 +1,40 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Authenticated } from '../access/authenticated.decorator.js';
+import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
+import { ModelDto, ModelListDto } from './model.dto.js';
+import { ModelsService } from './models.service.js';
+
+@ApiTags('Catalogue')
+@Controller(['v1', 'api/v1'])
+@Authenticated('any')
+export class ModelsController {
+  constructor(private readonly models: ModelsService) {}
+
+  @Get('models')
+  @ApiOperation({ summary: 'List the models that a configured provider serves' })
+  @ApiOkResponse({ type: ModelListDto })
+  list(): ModelListDto {
+    return { data: this.models.list() };
+  }
+
+  @Get('embeddings/models')
+  @ApiOperation({ summary: 'List the embedding models that a configured provider serves' })
+  @ApiOkResponse({ type: ModelListDto })
+  listEmbeddingModels(): ModelListDto {
+    return { data: this.models.listEmbeddingModels() };
+  }
+
+  @Get('models/*id')
+  @ApiOperation({ summary: 'Get one model' })
+  @ApiParam({
+    name: 'id',
+    description: 'Alias `<provider>/<model>`, its slashes plain or encoded.',
+    example: 'sandbox/echo',
+  })
+  @ApiOkResponse({ type: ModelDto })
+  @ApiErrorResponse(404, 'There is no such model, or no configured provider serves it.')
+  get(@Param('id') id: string | string[]): ModelDto {
+    return this.models.get(Array.isArray(id) ? id.join('/') : id);
+  }
+}

@@ -1,0 +1,26 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Authenticated } from '../access/authenticated.decorator.js';
+import { PROVIDER_TYPES } from '../common/config/app-config.js';
+import { ProviderListDto } from './provider.dto.js';
+import { ProvidersService } from './providers.service.js';
+
+@ApiTags('Catalogue')
+@Controller(['v1/providers', 'api/v1/providers'])
+@Authenticated('any')
+export class ProvidersController {
+  constructor(private readonly providers: ProvidersService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List the configured providers' })
+  @ApiQuery({
+    name: 'type',
+    required: false,
+    enum: PROVIDER_TYPES,
+    description: 'Only providers of this type; one that does not exist gives an empty list.',
+  })
+  @ApiOkResponse({ type: ProviderListDto })
+  list(@Query('type') type?: string): ProviderListDto {
+    return { data: this.providers.list(type) };
+  }
+}

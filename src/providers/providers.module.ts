@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { CatalogueModule } from '../catalogue/catalogue.module.js';
+import { UpstreamModule } from '../upstream/upstream.module.js';
+import { ModelsController } from './models.controller.js';
+import { ModelsService } from './models.service.js';
+import { ProvidersController } from './providers.controller.js';
+import { ProvidersService } from './providers.service.js';
+
+@Module({
+  imports: [CatalogueModule, UpstreamModule],
+  controllers: [ModelsController, ProvidersController],
+  providers: [ModelsService, ProvidersService],
+})
+export class ProvidersModule {}

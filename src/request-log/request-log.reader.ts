@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../common/database/database.js';
+import { fromStoredText } from '../common/database/stored-text.js';
+import { conditionOf, type RequestLogFilters } from './request-log-filters.js';
+import type { RequestLogRow } from './request-log-row.js';
+
+/** A part of a list: at most `limit` rows after the first `offset`. */
+export interface Page {
+  limit: number;
+  offset: number;
+}
+
+const COLUMNS = `
+  id::text AS id, request_id AS "requestId", api_key_id AS "apiKeyId", endpoint, model, provider,
+  status, outcome, error_type AS "errorType", finish_reason AS "finishReason",
+  traffic_mode AS "trafficMode", prompt_tokens AS "promptTokens",
+  completion_tokens AS "completionTokens", usage_source AS "usageSource", cost,
+  model_charge AS "modelCharge", byok_platform_fee AS "byokPlatformFee",
+  managed_tool_fee AS "managedToolFee", agent_runtime_fee AS "agentRuntimeFee",
+  billing_note AS "billingNote", streamed, latency_ms AS "latencyMs",
+  generation_time_ms AS "generationTimeMs", created_at AS "createdAt"`;
+
+/** Reads the request log; every method is bound to one tenant. The ledger writes it. */
+@Injectable()
+export class RequestLogReader {
+  constructor(private readonly database: Database) {}
+
+  /** Newest first. */
+  async listOfTenant(
+    tenantId: string,
+    filters: RequestLogFilters,
+    page: Page,
+  ): Promise<RequestLogRow[]> {
+    const { sql, values } = conditionOf(tenantId, filters);
+    const { rows } = await this.database.query<RequestLogRow>(
+      `SELECT ${COLUMNS} FROM request_logs WHERE ${sql}
+        ORDER BY created_at DESC, id DESC
+        LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+      [...values, page.limit, page.offset],
+    );
+    return rows.map(withTextRead);
+  }
+
+  async countOfTenant(tenantId: string, filters: RequestLogFilters): Promise<number> {
+    const { sql, values } = conditionOf(tenantId, filters);
+    const { rows } = await this.database.query<{ total: number }>(
+      `SELECT count(*) AS total FROM request_logs WHERE ${sql}`,
+      values,
+    );
+    return rows[0]?.total ?? 0;
+  }
+
+  /** @param requestId a UUID */
+  async findByRequestId(tenantId: string, requestId: string): Promise<RequestLogRow | undefined> {
+    const { rows } = await this.database.query<RequestLogRow>(
+      `SELECT ${COLUMNS} FROM request_logs WHERE tenant_id = $1 AND request_id = $2`,
+      [tenantId, requestId],
+    );
+    return rows.map(withTextRead)[0];
+  }
+}
+
+/** Undoes `toStoredText` on the columns whose text comes from callers, operators and vendors. */
+function withTextRead(row: RequestLogRow): RequestLogRow {
+  return {
+    ...row,
+    model: fromStoredText(row.model),
+    provider: fromStoredText(row.provider),
+    finishReason: row.finishReason === null ? null : fromStoredText(row.finishReason),
+    billingNote: row.billingNote === null ? null : fromStoredText(row.billingNote),
+  };
+}

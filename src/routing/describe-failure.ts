@@ -1,0 +1,77 @@
+import {
+  GatewayError,
+  InternalError,
+  InvalidRequestError,
+  ProviderError,
+  RateLimitError,
+  TimeoutError,
+} from '../common/errors/gateway-errors.js';
+import { UpstreamError, type UpstreamFailure } from '../upstream/upstream-error.js';
+import type { PlannedRoute } from './plan.js';
+
+export interface RouteFailure {
+  route: PlannedRoute;
+  error: UpstreamError;
+}
+
+/**
+ * What the caller is told when no route answered: a 400 for a request that no vendor would take,
+ * 429 when all asked for less traffic, 504 when all timed out, else 502. Vendors' own words are
+ * only passed on where they are about the caller's request.
+ */
+export function describeFailures(failures: readonly RouteFailure[]): GatewayError {
+  const last = failures.at(-1);
+  if (!last) return new InternalError();
+  const all = (failure: UpstreamFailure): boolean =>
+    failures.every(({ error }) => error.failure === failure);
+
+  if (last.error.failure === 'caller' || all('context_length')) {
+    const param = last.error.param ?? (last.error.failure === 'caller' ? 'body' : 'messages');
+    return new InvalidRequestError(param, last.error.message);
+  }
+  const tried = listRoutes(failures);
+  if (all('rate_limited')) {
+    const waitsMs = failures.map(({ error }) => error.retryAfterMs ?? 1000);
+    return new RateLimitError(
+      'model',
+      `Rate limited by ${tried}. Try again later, or add fallback models.`,
+      Math.max(1, Math.ceil(Math.min(...waitsMs) / 1000)),
+    );
+  }
+  if (all('timeout')) {
+    return new TimeoutError(`No answer in time from ${tried}. Try again, or add fallback models.`);
+  }
+  return new ProviderError(`No provider could answer; tried ${tried}. Try again later.`, {
+    cause: last.error,
+  });
+}
+
+/** What the caller is told when an answer that had begun broke off. */
+export function describeBreak(route: PlannedRoute, error: UpstreamError): GatewayError {
+  if (error.failure === 'timeout') {
+    return new TimeoutError(`The answer from ${route.provider} stopped coming.`);
+  }
+  return new ProviderError(`The answer from ${route.provider} broke off before its end.`, {
+    cause: error,
+  });
+}
+
+const WORDS: Record<UpstreamFailure, string> = {
+  connect: 'could not be reached',
+  reset: 'closed the connection',
+  timeout: 'timed out',
+  rate_limited: 'rate limited',
+  server: 'failed',
+  operator: "refused the gateway's account",
+  caller: 'refused the request',
+  context_length: 'prompt too long',
+  unreadable: 'gave no readable answer',
+  cut: 'broke off',
+};
+
+function listRoutes(failures: readonly RouteFailure[]): string {
+  const entries = failures.map(
+    ({ route, error }) => `${route.provider} for ${route.model} (${WORDS[error.failure]})`,
+  );
+  return [...new Set(entries)].join(', ');
+}

@@ -1,0 +1,62 @@
+import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
+import type { CanonicalRequest } from '../canonical/canonical-request.js';
+import type { UpstreamFailure } from '../upstream/upstream-error.js';
+import type { CallLimits } from '../upstream/upstream.js';
+
+/** One route that a request may take, with all that calling it needs. */
+export interface PlannedRoute extends BillableRoute {
+  readonly upstreamModel: string;
+  readonly limits: CallLimits;
+}
+
+/** What became of one route, for the log and for traces. */
+export interface RouteAttempt {
+  readonly route: PlannedRoute;
+  readonly startedAt: Date;
+  durationMs: number;
+  outcome: 'pending' | 'answered' | 'uncovered' | 'aborted' | UpstreamFailure;
+}
+
+/** Where a request comes from, beside its body. */
+export interface RequestContext {
+  readonly requestId: string;
+  readonly endpoint: string;
+  readonly receivedAt: Date;
+  readonly callerGone: AbortSignal;
+}
+
+/** The ordered routes that one request will try, and what became of them. */
+export class Plan implements BillableRequest {
+  readonly requestId: string;
+  readonly endpoint: string;
+  readonly startedAt: Date;
+  readonly callerGone: AbortSignal;
+  readonly streamed: boolean;
+  readonly promptCharacters: number;
+  readonly attempts: RouteAttempt[] = [];
+
+  constructor(
+    readonly request: CanonicalRequest,
+    readonly routes: readonly [PlannedRoute, ...PlannedRoute[]],
+    context: RequestContext,
+  ) {
+    this.requestId = context.requestId;
+    this.endpoint = context.endpoint;
+    this.startedAt = context.receivedAt;
+    this.callerGone = context.callerGone;
+    this.streamed = request.stream;
+    this.promptCharacters = request.promptSize.characters;
+  }
+
+  /** True while a vendor works for this request, or has answered it. */
+  get upstreamCalled(): boolean {
+    const { outcome } = this.attempts.at(-1) ?? {};
+    return outcome === 'pending' || outcome === 'answered' || outcome === 'aborted';
+  }
+}
+
+/** Sets more credits aside before a dearer route is tried; the ledger's hold is one. */
+export interface RouteCover {
+  /** False when the tenant's credits do not reach for this route; it is skipped then. */
+  cover(route: BillableRoute): Promise<boolean>;
+}

@@ -1,0 +1,92 @@
+import type { UpstreamError } from '../upstream/upstream-error.js';
+
+/** Failures in a row after which a route is left alone for a while. */
+const FAILURES_TO_OPEN = 5;
+/** Latencies kept per route, for the median. */
+const SAMPLES = 32;
+
+interface Memory {
+  failures: number;
+  coolUntilMs: number;
+  latenciesMs: number[];
+  nextSample: number;
+}
+
+/** Which route a memory is about: a provider's model, or with no model the whole provider. */
+export interface HealthKey {
+  provider: string;
+  upstreamModel: string;
+}
+
+/**
+ * What this process remembers of each route: whether it fails, and how fast it answers.
+ *
+ * A run of failures cools a route down; being asked to wait does so at once, for as long as the
+ * vendor asked but never longer than the setting. Failures to connect count against the provider
+ * as a whole, all others only against the one model, so that an overloaded model does not take
+ * its provider from everybody.
+ */
+export class RouteHealth {
+  private readonly memories = new Map<string, Memory>();
+
+  constructor(private readonly cooldownMs: number) {}
+
+  isCooling(key: HealthKey, nowMs = performance.now()): boolean {
+    return (
+      this.coolUntil(modelKey(key)) > nowMs || this.coolUntil(providerKey(key)) > nowMs
+    );
+  }
+
+  /** Median time to the first content event in ms; undefined before the first answer. */
+  medianLatencyMs(key: HealthKey): number | undefined {
+    const latencies = this.memories.get(modelKey(key))?.latenciesMs ?? [];
+    if (latencies.length === 0) return undefined;
+    const sorted = [...latencies].sort((one, other) => one - other);
+    return sorted[sorted.length >> 1];
+  }
+
+  recordAnswer(key: HealthKey, latencyMs: number): void {
+    const memory = this.memory(modelKey(key));
+    memory.failures = 0;
+    memory.latenciesMs[memory.nextSample] = latencyMs;
+    memory.nextSample = (memory.nextSample + 1) % SAMPLES;
+    const provider = this.memories.get(providerKey(key));
+    if (provider) provider.failures = 0;
+  }
+
+  recordFailure(key: HealthKey, error: UpstreamError, nowMs = performance.now()): void {
+    if (error.countsAgainst === undefined) return;
+    const memory = this.memory(
+      error.countsAgainst === 'provider' ? providerKey(key) : modelKey(key),
+    );
+    memory.failures++;
+    if (error.retryAfterMs !== undefined) {
+      memory.coolUntilMs = nowMs + Math.min(error.retryAfterMs, this.cooldownMs);
+    } else if (memory.failures >= FAILURES_TO_OPEN) {
+      memory.coolUntilMs = nowMs + this.cooldownMs;
+      // The next failure after the pause opens it again: one call is the probe.
+      memory.failures = FAILURES_TO_OPEN - 1;
+    }
+  }
+
+  private coolUntil(key: string): number {
+    return this.memories.get(key)?.coolUntilMs ?? 0;
+  }
+
+  private memory(key: string): Memory {
+    let memory = this.memories.get(key);
+    if (!memory) {
+      memory = { failures: 0, coolUntilMs: 0, latenciesMs: [], nextSample: 0 };
+      this.memories.set(key, memory);
+    }
+    return memory;
+  }
+}
+
+function modelKey({ provider, upstreamModel }: HealthKey): string {
+  return `${provider}/${upstreamModel}`;
+}
+
+function providerKey({ provider }: HealthKey): string {
+  return provider;
+}

@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { CatalogueModule } from '../catalogue/catalogue.module.js';
+import { UpstreamModule } from '../upstream/upstream.module.js';
+import { RoutingService } from './routing.service.js';
+
+@Module({
+  imports: [CatalogueModule, UpstreamModule],
+  providers: [RoutingService],
+  exports: [RoutingService],
+})
+export class RoutingModule {}

@@ -1,0 +1,134 @@
+import type { CanonicalRequest } from '../canonical/canonical-request.js';
+import { NO_USAGE, type Usage } from '../canonical/usage.js';
+import type { Model, ModelRoute } from '../catalogue/model.js';
+import {
+  NotFoundError,
+  ProviderUnavailableError,
+} from '../common/errors/gateway-errors.js';
+import type { AppConfig } from '../common/config/app-config.js';
+import type { CallLimits } from '../upstream/upstream.js';
+import type { PlannedRoute } from './plan.js';
+import type { HealthKey } from './route-health.js';
+
+/** Output tokens set aside for a caller who names no limit. */
+const DEFAULT_OUTPUT_TOKENS = 4_096;
+const FIRST_BYTE_STREAMING_MS = 60_000;
+const FIRST_BYTE_WHOLE_MS = 300_000;
+
+/** What the choice of routes depends on besides the request. */
+export interface Surroundings {
+  isConfigured(provider: string): boolean;
+  isCooling(key: HealthKey): boolean;
+  medianLatencyMs(key: HealthKey): number | undefined;
+  limits: AppConfig['limits'];
+}
+
+/**
+ * The routes of a request in the order in which they are tried. A pure function of its arguments.
+ *
+ * @param models the models of the request's chain, in its order
+ * @throws ProviderUnavailableError when no provider of any model is configured
+ * @throws NotFoundError (`provider`) when the caller's preferences leave nothing
+ */
+export function selectRoutes(
+  request: CanonicalRequest,
+  models: readonly Model[],
+  surroundings: Surroundings,
+): [PlannedRoute, ...PlannedRoute[]] {
+  const { order, only, ignore, allowFallbacks, strategy } = request.routing;
+  const configured = models.flatMap((model) =>
+    byPreference(model.routes, order)
+      .filter((route) => surroundings.isConfigured(route.provider))
+      .map((route) => planRoute(request, model, route, surroundings.limits)),
+  );
+  if (configured.length === 0) {
+    throw new ProviderUnavailableError(
+      `No provider that serves ${models.map((model) => model.id).join(', ')} is configured here.`,
+    );
+  }
+
+  let routes = configured.filter(
+    ({ provider }) => (only?.includes(provider) ?? true) && !ignore.includes(provider),
+  );
+  const [best] = routes;
+  if (best === undefined) {
+    throw new NotFoundError(
+      'provider',
+      '`provider.only` and `provider.ignore` leave no provider for this model.',
+    );
+  }
+  if (strategy === 'sort') routes = byPrice(routes, surroundings);
+
+  const [first, ...others] = routes.filter((route) => !surroundings.isCooling(route));
+  // All are cooling down: rather try the best one than refuse.
+  if (first === undefined) return [routes[0] ?? best];
+  return allowFallbacks ? [first, ...others] : [first];
+}
+
+/** Those named in `order` first, in that order; the rest behind them by priority. */
+function byPreference(routes: readonly ModelRoute[], order: readonly string[]): ModelRoute[] {
+  const rank = ({ provider }: ModelRoute): number => {
+    const index = order.indexOf(provider);
+    return index === -1 ? order.length : index;
+  };
+  return [...routes].sort((one, other) => rank(one) - rank(other));
+}
+
+function byPrice(routes: PlannedRoute[], surroundings: Surroundings): PlannedRoute[] {
+  const latency = (route: PlannedRoute): number =>
+    surroundings.medianLatencyMs(route) ?? Number.MAX_SAFE_INTEGER;
+  return [...routes].sort((one, other) => {
+    const difference = ceilingPrice(one) - ceilingPrice(other);
+    if (difference !== 0n) return difference < 0n ? -1 : 1;
+    return latency(one) - latency(other);
+  });
+}
+
+function ceilingPrice({ ceiling, pricing }: PlannedRoute): bigint {
+  return (
+    BigInt(ceiling.inputTokens) * pricing.prompt +
+    BigInt(ceiling.outputTokens) * pricing.completion +
+    pricing.request
+  );
+}
+
+function planRoute(
+  request: CanonicalRequest,
+  model: Model,
+  route: ModelRoute,
+  limits: AppConfig['limits'],
+): PlannedRoute {
+  return {
+    model: model.id,
+    provider: route.provider,
+    upstreamModel: route.upstreamModel,
+    pricing: route.pricing,
+    trafficMode: 'shared',
+    ceiling: ceilingOf(request, model),
+    limits: limitsOf(request, route, limits),
+  };
+}
+
+function ceilingOf(request: CanonicalRequest, model: Model): Usage {
+  const perChoice =
+    request.maxOutputTokens ??
+    Math.min(model.max_completion_tokens ?? DEFAULT_OUTPUT_TOKENS, DEFAULT_OUTPUT_TOKENS);
+  return {
+    ...NO_USAGE,
+    inputTokens: request.promptSize.tokens,
+    outputTokens: perChoice * request.choices,
+  };
+}
+
+function limitsOf(
+  request: CanonicalRequest,
+  { timeouts }: ModelRoute,
+  limits: AppConfig['limits'],
+): CallLimits {
+  const firstByteMs = request.stream ? FIRST_BYTE_STREAMING_MS : FIRST_BYTE_WHOLE_MS;
+  return {
+    firstByteMs: timeouts.first_byte_ms ?? limits.firstByteTimeoutMs ?? firstByteMs,
+    idleMs: timeouts.idle_ms ?? limits.idleTimeoutMs,
+    requestMs: timeouts.request_ms ?? limits.requestTimeoutMs,
+  };
+}

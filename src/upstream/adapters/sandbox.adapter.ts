@@ -1,0 +1,122 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type {
+  CanonicalMessage,
+  CanonicalPrompt,
+  ToolDefinition,
+} from '../../canonical/canonical-request.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
+import { sampleOfSchema } from '../sandbox/sample-of-schema.js';
+import { CallAbortedError } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+import type { Upstream, UpstreamCall } from '../upstream.js';
+
+const WORDS =
+  'the sandbox answers without a network or a key so every word of this text is made up on the spot and the same each time'.split(
+    ' ',
+  );
+const DEFAULT_WORD_COUNT = 50;
+
+/**
+ * A provider inside the gateway, for trying it out and for rehearsing one's own error handling.
+ * It answers deterministically, counts one token a word, and goes through the same routing,
+ * ledger and logs as any vendor.
+ */
+export class SandboxAdapter implements Upstream {
+  droppedParams(): readonly string[] {
+    return [];
+  }
+
+  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+    const fault = /^fault-(.+)$/.exec(call.upstreamModel)?.[1];
+    if (fault !== undefined) yield* misbehave(fault, call);
+    else yield* answer(call);
+  }
+}
+
+async function* answer({ request, upstreamModel }: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+  const prompt = request.prompt();
+  yield { type: 'start' };
+
+  let outputTokens = 0;
+  for (let choice = 0; choice < request.choices; choice++) {
+    const tool = toolToCall(prompt);
+    if (tool) {
+      const args = JSON.stringify(sampleOfSchema(tool.parameters ?? {}));
+      yield { type: 'tool_call', choice, index: 0, id: `call_sandbox_${choice}`, name: tool.name };
+      yield { type: 'tool_arguments', choice, index: 0, text: args };
+      yield { type: 'finish', choice, reason: 'tool_calls' };
+      outputTokens += countWords(args);
+      continue;
+    }
+    const text = beforeStop(compose(prompt, upstreamModel), prompt.sampling.stop ?? []);
+    const words = text.match(/\S+\s*/g) ?? [];
+    const limit = request.maxOutputTokens ?? words.length;
+    for (const word of words.slice(0, limit)) yield { type: 'text', choice, text: word };
+    yield { type: 'finish', choice, reason: words.length > limit ? 'length' : 'stop' };
+    outputTokens += Math.min(words.length, limit);
+  }
+  const inputTokens = prompt.messages.reduce((sum, message) => sum + countWords(textOf(message)), 0);
+  yield { type: 'usage', usage: { ...NO_USAGE, inputTokens, outputTokens } };
+}
+
+function compose(prompt: CanonicalPrompt, upstreamModel: string): string {
+  const asked = textOf(prompt.messages.findLast((message) => message.role !== 'system'));
+  const format = prompt.responseFormat;
+  if (format?.type === 'json_schema') return JSON.stringify(sampleOfSchema(format.schema));
+  if (format?.type === 'json_object') return JSON.stringify({ sandbox: true, echo: asked });
+  if (upstreamModel !== 'words') return `Sandbox echo: ${asked}`;
+  const count = Math.min(Number(/\d{1,6}/.exec(asked)?.[0] ?? DEFAULT_WORD_COUNT), 100_000);
+  return Array.from({ length: count }, (_, index) => WORDS[index % WORDS.length]).join(' ');
+}
+
+/** A tool is called when the request demands one, or offers some and the turn is the user's. */
+function toolToCall({ tools, toolChoice, messages }: CanonicalPrompt): ToolDefinition | undefined {
+  if (toolChoice === 'none') return undefined;
+  if (typeof toolChoice === 'object') return tools.find((tool) => tool.name === toolChoice.name);
+  if (toolChoice === 'required' || messages.at(-1)?.role === 'user') return tools[0];
+  return undefined;
+}
+
+function textOf(message: CanonicalMessage | undefined): string {
+  return (message?.parts ?? [])
+    .map((part) => (part.type === 'text' || part.type === 'tool_result' ? part.text : ''))
+    .join('');
+}
+
+function beforeStop(text: string, stops: readonly string[]): string {
+  const ends = stops.map((stop) => text.indexOf(stop)).filter((index) => index !== -1);
+  return ends.length === 0 ? text : text.slice(0, Math.min(...ends));
+}
+
+function countWords(text: string): number {
+  return text.match(/\S+/g)?.length ?? 0;
+}
+
+async function* misbehave(
+  fault: string,
+  { limits, signal }: UpstreamCall,
+): AsyncGenerator<CanonicalEvent> {
+  switch (fault) {
+    case 'reset':
+      throw new UpstreamError({ failure: 'reset', message: 'sandbox: connection reset' });
+    case 'hang': {
+      const waitMs = Math.min(limits.firstByteMs, limits.requestMs);
+      await wait(waitMs, undefined, { signal }).catch(() => {
+        throw new CallAbortedError();
+      });
+      throw new UpstreamError({ failure: 'timeout', message: 'sandbox: no answer' });
+    }
+    case 'cut':
+      yield { type: 'start' };
+      yield { type: 'text', choice: 0, text: 'Sandbox: this answer breaks off in the mid' };
+      throw new UpstreamError({ failure: 'cut', message: 'sandbox: stream cut' });
+    default:
+      throw classifyChatError(
+        Number(fault),
+        fault === '429' ? { 'retry-after': '1' } : {},
+        { error: { message: `Sandbox: the rehearsed status ${fault}.`, type: 'sandbox_fault' } },
+      );
+  }
+}

@@ -1,0 +1,70 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
+import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
+import { readRetryAfterMs } from '../retry-after.js';
+
+const MAX_MESSAGE_LENGTH = 1_000;
+
+/** 429s that waiting does not mend: the account has no credit left. */
+const QUOTA_CODES = new Set([
+  'insufficient_quota',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'account_deactivated',
+]);
+
+const CONTEXT_LENGTH = /maximum context length|context[_ ]length[_ ]exceeded|context window/i;
+
+/** What vendors spell keys like. Their messages are passed on to callers, an echoed key is not. */
+const KEY_LIKE = /\b(?:sk|pk|key|Bearer)[-_ ][A-Za-z0-9_*.-]{8,}/g;
+
+/** Whose fault a failed answer in OpenAI's error shape is, and what can be done about it. */
+export function classifyChatError(
+  status: number,
+  headers: IncomingHttpHeaders,
+  body: unknown,
+): UpstreamError {
+  const error = readError(body);
+  const code = typeof error.code === 'string' ? error.code : undefined;
+  const type = typeof error.type === 'string' ? error.type : undefined;
+  const message = typeof error.message === 'string' ? error.message : `status ${status}`;
+  const retryAfterMs = readRetryAfterMs(headers);
+  return new UpstreamError({
+    failure: classify(status, code, type, message),
+    status,
+    message: message.slice(0, MAX_MESSAGE_LENGTH).replace(KEY_LIKE, '[redacted]'),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(typeof error.param === 'string' && error.param !== '' && { param: error.param }),
+  });
+}
+
+/** An error that came inside an answer with status 200; the status it stands for may be in `code`. */
+export function classifyInlineChatError(body: unknown): UpstreamError {
+  const { code } = readError(body);
+  const status = Number(code);
+  return classifyChatError(status >= 400 && status < 600 ? status : 500, {}, body);
+}
+
+function classify(
+  status: number,
+  code: string | undefined,
+  type: string | undefined,
+  message: string,
+): UpstreamFailure {
+  if (status === 401 || status === 402 || status === 403 || status === 404) return 'operator';
+  if (QUOTA_CODES.has(code ?? '') || QUOTA_CODES.has(type ?? '')) return 'operator';
+  if (status === 429) return 'rate_limited';
+  if (status === 408) return 'timeout';
+  if (status === 409 || status >= 500) return 'server';
+  if (status < 400) return 'unreadable';
+  if (code === 'context_length_exceeded' || CONTEXT_LENGTH.test(message)) return 'context_length';
+  return 'caller';
+}
+
+/** `{error: {…}}`, or what compatible servers make of it: `{error: "…"}`, `{message: "…"}`. */
+function readError(body: unknown): JsonObject {
+  if (!isJsonObject(body)) return {};
+  if (isJsonObject(body.error)) return body.error;
+  if (typeof body.error === 'string') return { message: body.error };
+  return body;
+}

@@ -1,0 +1,40 @@
+import { isJsonObject } from '../../../common/http/json-body.js';
+import type { Usage } from '../../../canonical/usage.js';
+
+/** No answer of any model comes near; a larger count is a broken one. */
+const MAX_TOKENS = 1_000_000_000;
+
+/**
+ * Reads the `usage` object of an OpenAI-style chat answer.
+ *
+ * @returns undefined when it is missing, makes no sense, or counts nothing at all, which some
+ *   servers send instead of leaving it out
+ */
+export function readChatUsage(value: unknown): Usage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const inputTokens = readCount(value.prompt_tokens);
+  const outputTokens = readCount(value.completion_tokens) ?? 0;
+  if (inputTokens === undefined || inputTokens + outputTokens === 0) return undefined;
+  const input = isJsonObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
+  const output = isJsonObject(value.completion_tokens_details)
+    ? value.completion_tokens_details
+    : {};
+  const cacheReadTokens = Math.min(readCount(input.cached_tokens) ?? 0, inputTokens);
+  return {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens: Math.min(
+      readCount(input.cache_write_tokens) ?? 0,
+      inputTokens - cacheReadTokens,
+    ),
+    reasoningTokens: Math.min(readCount(output.reasoning_tokens) ?? 0, outputTokens),
+    webSearches: 0,
+  };
+}
+
+function readCount(value: unknown): number | undefined {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS
+    ? (value as number)
+    : undefined;
+}

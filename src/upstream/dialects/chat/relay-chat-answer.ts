@@ -1,0 +1,62 @@
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
+import { scanTopLevelMembers, spliceMembers } from '../../../common/http/top-level-members.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { classifyInlineChatError } from './classify-chat-error.js';
+import { measureChatOutput } from './measure-chat-output.js';
+import { readChatUsage } from './read-chat-usage.js';
+
+/**
+ * Reads a whole chat completion for a caller of the same dialect: its bytes, with the model's
+ * name exchanged, and what the ledger needs of it.
+ *
+ * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
+ */
+export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] {
+  const answer = parse(bytes);
+  if (answer.error != null) throw classifyInlineChatError(answer);
+  const choices = Array.isArray(answer.choices) ? answer.choices.filter(isJsonObject) : [];
+  const usage = readChatUsage(answer.usage);
+
+  let characters = 0;
+  let hasOutput = false;
+  for (const choice of choices) {
+    const message = isJsonObject(choice.message) ? choice.message : {};
+    characters += measureChatOutput(message);
+    hasOutput ||= characters > 0 || isJsonObject(message.audio);
+    hasOutput ||= Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
+  }
+  const finishReason = choices.find((choice) => typeof choice.finish_reason === 'string')
+    ?.finish_reason as string | undefined;
+  if (!hasOutput && finishReason === undefined) {
+    throw new UpstreamError({ failure: 'unreadable', status: 200, message: 'an empty answer' });
+  }
+
+  const { members } = scanTopLevelMembers(bytes);
+  const edits = new Map([['model', JSON.stringify(alias)]]);
+  return [
+    { type: 'start', ...(typeof answer.id === 'string' && { id: answer.id }) },
+    {
+      type: 'relay',
+      dialect: 'chat',
+      bytes: spliceMembers(bytes, members, edits),
+      hasContent: true,
+      outputCharacters: characters,
+      ...(finishReason !== undefined && { finishReason }),
+      ...(usage && { usage }),
+    },
+  ];
+}
+
+function parse(bytes: Buffer): JsonObject {
+  try {
+    const answer: unknown = JSON.parse(bytes.toString('utf8'));
+    if (isJsonObject(answer)) return answer;
+  } catch (error) {
+    throw new UpstreamError({
+      failure: 'unreadable',
+      message: `an answer that is not JSON: ${(error as Error).name}`,
+    });
+  }
+  throw new UpstreamError({ failure: 'unreadable', message: 'an answer that is no JSON object' });
+}

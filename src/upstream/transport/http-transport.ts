@@ -1,0 +1,80 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Pool, type Dispatcher } from 'undici';
+import { CoarseTimer } from '../../common/time/coarse-timer.js';
+import type { CallLimits } from '../upstream.js';
+import { UpstreamResponse } from './upstream-response.js';
+
+export interface HttpCall {
+  method: 'GET' | 'POST';
+  /** Absolute http(s) URL. */
+  url: URL;
+  headers: Record<string, string>;
+  body?: Buffer;
+  limits: CallLimits;
+  signal: AbortSignal;
+}
+
+/** A pool per origin is kept; this many origins at most, the least recently used one closes first. */
+const MAX_POOLS = 200;
+
+/**
+ * Calls vendors over undici's `dispatch`, the fastest client on Node, with our own time limits:
+ * one coarse timer watches all calls, so that a stream's progress costs an assignment.
+ */
+@Injectable()
+export class HttpTransport implements OnApplicationShutdown {
+  private readonly pools = new Map<string, Pool>();
+  private readonly timer = new CoarseTimer();
+
+  constructor(private readonly connectTimeoutMs: number) {}
+
+  /**
+   * Resolves when the vendor's response head has arrived.
+   *
+   * @throws UpstreamError `connect`, `reset` or `timeout`
+   */
+  call(call: HttpCall): Promise<UpstreamResponse> {
+    return new Promise((resolve, reject) => {
+      const response = new UpstreamResponse(call.limits, call.signal, this.timer, resolve, reject);
+      if (response.isOver) return;
+      const options: Dispatcher.DispatchOptions = {
+        method: call.method,
+        path: call.url.pathname + call.url.search,
+        headers: call.headers,
+        body: call.body ?? null,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      };
+      try {
+        this.poolOf(call.url.origin).dispatch(options, response);
+      } catch (error) {
+        response.onResponseError(undefined, error as Error);
+      }
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
+    this.pools.clear();
+  }
+
+  private poolOf(origin: string): Pool {
+    const known = this.pools.get(origin);
+    if (known) return known;
+    if (this.pools.size >= MAX_POOLS) this.closeOldest();
+    const pool = new Pool(origin, {
+      connect: { timeout: this.connectTimeoutMs },
+      pipelining: 1,
+      keepAliveTimeout: 10_000,
+    });
+    this.pools.set(origin, pool);
+    return pool;
+  }
+
+  private closeOldest(): void {
+    const [oldest] = this.pools;
+    if (!oldest) return;
+    this.pools.delete(oldest[0]);
+    oldest[1].close().catch(() => undefined);
+  }
+}

@@ -1,0 +1,212 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { CoarseTimer, Watched } from '../../common/time/coarse-timer.js';
+import type { CallLimits } from '../upstream.js';
+import { UpstreamError } from '../upstream-error.js';
+import { transportError } from './transport-error.js';
+
+/** Bytes that may wait for a slow reader before the vendor's connection is paused. */
+const HIGH_WATER_BYTES = 256 * 1024;
+
+const DRAIN_MS = 1_000;
+
+interface Waiting {
+  resolve(result: IteratorResult<Buffer>): void;
+  reject(error: Error): void;
+}
+
+/** A call that was ended because nobody waits for it any more. */
+export class CallAbortedError extends Error {
+  constructor() {
+    super('The call was aborted.');
+    this.name = CallAbortedError.name;
+  }
+}
+
+/**
+ * A vendor's response: undici's handler on one side, an iteration over the body's chunks on the
+ * other. Leaving the iteration, or the signal, closes the connection.
+ */
+export class UpstreamResponse
+  implements Dispatcher.DispatchHandler, AsyncIterable<Buffer>, AsyncIterator<Buffer>, Watched
+{
+  status = 0;
+  headers: IncomingHttpHeaders = {};
+  deadlineMs: number;
+
+  private readonly requestDeadlineMs: number;
+  private controller: Dispatcher.DispatchController | undefined;
+  private readonly chunks: Buffer[] = [];
+  private bufferedBytes = 0;
+  private paused = false;
+  private failure: Error | undefined;
+  private ended = false;
+  private draining = false;
+  private waiting: Waiting | undefined;
+  private readonly onAbort = (): void => this.fail(new CallAbortedError());
+
+  constructor(
+    private readonly limits: CallLimits,
+    private readonly signal: AbortSignal,
+    private readonly timer: CoarseTimer,
+    private readonly onHead: (response: UpstreamResponse) => void,
+    private readonly onFailedHead: (error: Error) => void,
+  ) {
+    const nowMs = performance.now();
+    this.requestDeadlineMs = nowMs + limits.requestMs;
+    this.deadlineMs = Math.min(nowMs + limits.firstByteMs, this.requestDeadlineMs);
+    timer.watch(this);
+    if (signal.aborted) this.fail(new CallAbortedError());
+    else signal.addEventListener('abort', this.onAbort);
+  }
+
+  get isOver(): boolean {
+    return this.ended || this.failure !== undefined;
+  }
+
+  // undici's side
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.failure) controller.abort(this.failure);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200) return;
+    this.status = status;
+    this.headers = headers;
+    this.progress();
+    this.onHead(this);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.draining) return;
+    this.progress();
+    if (this.waiting) {
+      const waiting = this.waiting;
+      this.waiting = undefined;
+      waiting.resolve({ done: false, value: chunk });
+      return;
+    }
+    this.chunks.push(chunk);
+    this.bufferedBytes += chunk.length;
+    if (this.bufferedBytes >= HIGH_WATER_BYTES && !this.paused) {
+      this.paused = true;
+      // A reader that lags is not the vendor's silence; only the whole call's limit goes on.
+      this.deadlineMs = this.requestDeadlineMs;
+      controller.pause();
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.isOver) return;
+    this.ended = true;
+    this.release();
+    this.waiting?.resolve({ done: true, value: undefined });
+    this.waiting = undefined;
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.fail(error instanceof UpstreamError ? error : transportError(error));
+  }
+
+  // The timer's side
+
+  onDeadline(): void {
+    const what =
+      performance.now() >= this.requestDeadlineMs
+        ? `no end of the answer within ${this.limits.requestMs} ms`
+        : this.status === 0
+          ? `no answer within ${this.limits.firstByteMs} ms`
+          : `silence for ${this.limits.idleMs} ms`;
+    this.fail(new UpstreamError({ failure: 'timeout', message: what }));
+  }
+
+  // The reader's side
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Buffer>> {
+    const chunk = this.chunks.shift();
+    if (chunk) {
+      this.bufferedBytes -= chunk.length;
+      if (this.paused && this.bufferedBytes < HIGH_WATER_BYTES / 2) {
+        this.paused = false;
+        this.progress();
+        this.controller?.resume();
+      }
+      return Promise.resolve({ done: false, value: chunk });
+    }
+    if (this.failure) return Promise.reject(this.failure);
+    if (this.ended) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve, reject) => {
+      this.waiting = { resolve, reject };
+    });
+  }
+
+  return(): Promise<IteratorResult<Buffer>> {
+    this.cancel();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  /** Closes the connection unless the answer is complete. */
+  cancel(): void {
+    if (!this.isOver && !this.draining) this.fail(new CallAbortedError());
+  }
+
+  /**
+   * Lets the rest of a complete answer run out, so that the connection can be used again; what
+   * does not end within a second is cut.
+   */
+  drain(): void {
+    if (this.isOver) return;
+    this.draining = true;
+    this.chunks.length = 0;
+    this.deadlineMs = performance.now() + DRAIN_MS;
+    if (this.paused) this.controller?.resume();
+  }
+
+  /** The whole body. @throws UpstreamError `unreadable` beyond `maxBytes` */
+  async readAll(maxBytes: number): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of this) {
+      length += chunk.length;
+      if (length > maxBytes) {
+        throw new UpstreamError({
+          failure: 'unreadable',
+          status: this.status,
+          message: `an answer of more than ${maxBytes} bytes`,
+        });
+      }
+      parts.push(chunk);
+    }
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts, length);
+  }
+
+  private progress(): void {
+    if (this.paused) return;
+    this.deadlineMs = Math.min(performance.now() + this.limits.idleMs, this.requestDeadlineMs);
+  }
+
+  private fail(error: Error): void {
+    if (this.isOver) return;
+    this.failure = error;
+    this.release();
+    this.controller?.abort(error);
+    if (this.status === 0) this.onFailedHead(error);
+    this.waiting?.reject(error);
+    this.waiting = undefined;
+  }
+
+  private release(): void {
+    this.timer.unwatch(this);
+    this.signal.removeEventListener('abort', this.onAbort);
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * How a call to a vendor failed. What follows from it (try again, go on, whose fault) is decided
+ * here, once, and never guessed again from a status further up.
+ *
+ * - `connect`: no connection came about (DNS, refused, TLS, connect time-out)
+ * - `reset`: the connection broke
+ * - `timeout`: a time limit passed, or the vendor said 408
+ * - `rate_limited`: the vendor asks for less traffic
+ * - `server`: the vendor's own failure (5xx, 409, overloaded)
+ * - `operator`: our account with the vendor is at fault (key, quota, missing deployment)
+ * - `caller`: the request itself is bad; no other route would take it
+ * - `context_length`: the prompt is too long for this model, though maybe not for the next
+ * - `unreadable`: an answer that is none (bad JSON, wrong content type, empty)
+ * - `cut`: the answer's stream ended without a finish reason
+ */
+export type UpstreamFailure =
+  | 'connect'
+  | 'reset'
+  | 'timeout'
+  | 'rate_limited'
+  | 'server'
+  | 'operator'
+  | 'caller'
+  | 'context_length'
+  | 'unreadable'
+  | 'cut';
+
+export interface UpstreamErrorFields {
+  failure: UpstreamFailure;
+  /** For our log; a vendor's text only where it is the caller's to see (`caller`, `context_length`). */
+  message: string;
+  status?: number;
+  /** How long the vendor asks us to wait. */
+  retryAfterMs?: number;
+  /** The request field that the vendor names as bad. */
+  param?: string;
+}
+
+export class UpstreamError extends Error {
+  readonly failure: UpstreamFailure;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly param: string | undefined;
+
+  constructor(fields: UpstreamErrorFields, options?: ErrorOptions) {
+    super(fields.message, options);
+    this.name = UpstreamError.name;
+    this.failure = fields.failure;
+    this.status = fields.status;
+    this.retryAfterMs = fields.retryAfterMs;
+    this.param = fields.param;
+  }
+
+  /** Whether another route may answer what this one could not. */
+  get allowsFallback(): boolean {
+    return this.failure !== 'caller';
+  }
+
+  /** Whether the same route deserves a second try at once. */
+  get isRetryable(): boolean {
+    if (this.failure === 'reset') return true;
+    return this.failure === 'server' && this.retryAfterMs === undefined;
+  }
+
+  /** What the failure says about: the whole provider, one of its models, or neither. */
+  get countsAgainst(): 'provider' | 'model' | undefined {
+    switch (this.failure) {
+      case 'connect':
+        return 'provider';
+      case 'caller':
+      case 'context_length':
+        return undefined;
+      case 'reset':
+      case 'timeout':
+      case 'rate_limited':
+      case 'server':
+      case 'operator':
+      case 'unreadable':
+      case 'cut':
+        return 'model';
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
+import { HttpTransport } from './transport/http-transport.js';
+import { UpstreamRegistry } from './upstream.registry.js';
+
+@Module({
+  providers: [
+    {
+      provide: HttpTransport,
+      inject: [APP_CONFIG],
+      useFactory: (config: AppConfig) => new HttpTransport(config.limits.connectTimeoutMs),
+    },
+    UpstreamRegistry,
+  ],
+  exports: [UpstreamRegistry],
+})
+export class UpstreamModule {}

@@ -1,0 +1,40 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig, type ProviderConfig } from '../common/config/app-config.js';
+import { OpenAiAdapter } from './adapters/openai.adapter.js';
+import { SandboxAdapter } from './adapters/sandbox.adapter.js';
+import { HttpTransport } from './transport/http-transport.js';
+import type { Upstream } from './upstream.js';
+
+type AdapterFactory = (provider: ProviderConfig, transport: HttpTransport) => Upstream;
+
+/** Every adapter, by the name that a provider's configuration gives. A new vendor is one line here. */
+const ADAPTERS: Record<string, AdapterFactory> = {
+  openai: (provider, transport) => new OpenAiAdapter(provider, transport),
+  sandbox: () => new SandboxAdapter(),
+};
+
+/** The configured providers, and the adapter that speaks to each. */
+@Injectable()
+export class UpstreamRegistry {
+  private readonly upstreams = new Map<string, Upstream>();
+  readonly providers: readonly ProviderConfig[];
+
+  constructor(@Inject(APP_CONFIG) config: AppConfig, transport: HttpTransport) {
+    this.providers = config.providers;
+    for (const provider of config.providers) {
+      const create = ADAPTERS[provider.adapter];
+      if (!create) throw new Error(`provider ${provider.id}: no adapter ${provider.adapter}`);
+      this.upstreams.set(provider.id, create(provider, transport));
+    }
+  }
+
+  has(providerId: string): boolean {
+    return this.upstreams.has(providerId);
+  }
+
+  get(providerId: string): Upstream {
+    const upstream = this.upstreams.get(providerId);
+    if (!upstream) throw new Error(`provider ${providerId} is not configured`);
+    return upstream;
+  }
+}

@@ -1,0 +1,194 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn, type ChildProcess } from 'node:child_process';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import { nobodyAccount } from '../../src/common/database/postgres-account.js';
+import { attachEmbeddedPostgres } from '../../src/common/database/embedded-postgres.js';
+import { isProcessRunning, processSpace } from '../../src/common/database/process-identity.js';
+import {
+  EmbeddedPostgresScene,
+  eventually,
+  installLauncher,
+  isRoot,
+  postmasterOf,
+  query,
+} from '../support/embedded-postgres-service.js';
+
+describe('the embedded PostgreSQL after a failure', () => {
+  const scene = new EmbeddedPostgresScene();
+  const { cluster } = scene;
+  const lockFile = join(dirname(cluster), 'owner.lock');
+  const sleepers: ChildProcess[] = [];
+
+  /** A live process of the account PostgreSQL runs as that has nothing to do with it. */
+  function startStranger(): number {
+    const account = isRoot ? nobodyAccount() : undefined;
+    const child = spawn('sleep', ['60'], { stdio: 'ignore', ...account });
+    sleepers.push(child);
+    return child.pid ?? 0;
+  }
+
+  async function countRows(url: string): Promise<number> {
+    const [row] = await query(url, 'SELECT count(*)::int AS rows FROM kept');
+    return row?.rows as number;
+  }
+
+  beforeAll(async () => {
+    installLauncher(scene.launcher);
+    const { url } = await scene.start();
+    await query(url, 'CREATE TABLE kept (value int)');
+    await scene.stopAll();
+  });
+  afterEach(async () => {
+    await scene.stopAll();
+    sleepers.splice(0).forEach((child) => child.kill('SIGKILL'));
+  });
+  afterAll(() => scene.remove());
+
+  it('takes over from a service that was killed, and ends the PostgreSQL it left behind', async () => {
+    const killed = await scene.startService();
+    await query(killed.url, 'INSERT INTO kept VALUES (1)');
+    const leftover = postmasterOf(cluster);
+    await killed.kill('SIGKILL');
+    expect(isProcessRunning(leftover)).toBe(true);
+
+    const next = await scene.startService();
+    expect(next.log).toEqual([
+      `Stopping a PostgreSQL that outlived its service (process ${leftover})`,
+    ]);
+    expect(isProcessRunning(leftover)).toBe(false);
+    expect(await countRows(next.url)).toBe(1);
+  });
+
+  it('recovers what was committed when both were killed', async () => {
+    const killed = await scene.startService();
+    await query(killed.url, 'INSERT INTO kept VALUES (2)');
+    process.kill(postmasterOf(cluster), 'SIGSTOP');
+    await killed.kill('SIGKILL');
+    process.kill(postmasterOf(cluster), 'SIGKILL');
+    expect(existsSync(join(cluster, 'postmaster.pid'))).toBe(true);
+
+    const { url } = await scene.start();
+    expect(await countRows(url)).toBe(2);
+  });
+
+  it('brings a PostgreSQL that was killed back on the same port, so that pools reconnect', async () => {
+    const lines: string[] = [];
+    const { url } = await scene.start({ log: (line) => lines.push(line) });
+    const pool = new pg.Pool({ connectionString: url });
+    pool.on('error', () => undefined);
+    await pool.query('INSERT INTO kept VALUES (3)');
+    for (const round of [1, 2]) {
+      process.kill(postmasterOf(cluster), 'SIGKILL');
+      await eventually(() => expect(lines).toHaveLength(2 * round));
+      const { rows } = await eventually(() => pool.query('SELECT value FROM kept'));
+      expect(rows).toHaveLength(3);
+    }
+    expect(lines.slice(0, 2)).toEqual([
+      'PostgreSQL ended unexpectedly: it ended by SIGKILL. Restarting it',
+      'PostgreSQL runs again',
+    ]);
+    await pool.end();
+  });
+
+  it('stops at once while it is bringing PostgreSQL back', async () => {
+    const postgres = await scene.start();
+    const before = postmasterOf(cluster);
+    process.kill(before, 'SIGKILL');
+    await eventually(() => expect(isProcessRunning(before)).toBe(false));
+    const startedAtMs = Date.now();
+    await postgres.stop();
+    expect(Date.now() - startedAtMs).toBeLessThan(1_000);
+    const { url } = await scene.start();
+    expect(await countRows(url)).toBe(3);
+  });
+
+  it('does not leave PostgreSQL behind when Node exits without stopping it', async () => {
+    const service = await scene.startService({ exitEarly: true });
+    expect(service.url).not.toBe('');
+    await eventually(() => expect(existsSync(join(cluster, 'postmaster.pid'))).toBe(false));
+  });
+
+  it('takes over a lock whose process id belongs to another program by now', async () => {
+    writeFileSync(
+      lockFile,
+      JSON.stringify({
+        kind: 'service',
+        pid: startStranger(),
+        startMark: 'boot:1',
+        space: processSpace(),
+        token: 'old',
+      }),
+    );
+    const { url } = await scene.start();
+    expect(await countRows(url)).toBe(3);
+    expect(JSON.parse(readFileSync(lockFile, 'utf8'))).toMatchObject({ pid: process.pid });
+  });
+
+  it('leaves a lock from another container alone for as long as its owner touches it', async () => {
+    const owner = { kind: 'service', pid: 1, startMark: 'boot:1', space: 'other', token: 'far' };
+    writeFileSync(lockFile, JSON.stringify(owner));
+    const beating = setInterval(() => utimesSync(lockFile, new Date(), new Date()), 500);
+    const refusal = 'in use by another gateway (process 1 in another container';
+    await expect(scene.start()).rejects.toThrow(refusal);
+    const { dataDirectory } = scene;
+    await expect(attachEmbeddedPostgres({ dataDirectory })).rejects.toThrow(refusal);
+    clearInterval(beating);
+    const { url } = await scene.start();
+    expect(await countRows(url)).toBe(3);
+    const { mtimeMs } = statSync(lockFile);
+    await eventually(() => expect(statSync(lockFile).mtimeMs).toBeGreaterThan(mtimeMs));
+  });
+
+  it('takes over a lock that cannot be read as one', async () => {
+    writeFileSync(lockFile, '{"kind":');
+    const { url } = await scene.start();
+    expect(await countRows(url)).toBe(3);
+  });
+
+  it('starts when the process id in postmaster.pid belongs to another program by now', async () => {
+    const stranger = startStranger();
+    writeFileSync(
+      join(cluster, 'postmaster.pid'),
+      `${stranger}\n${cluster}\n1700000000\n20000\n\n127.0.0.1\n  0         0\nready   \n`,
+    );
+    const { url } = await scene.start();
+    expect(await countRows(url)).toBe(3);
+    expect(isProcessRunning(stranger)).toBe(true);
+  });
+
+  it('sets a new password when the file with the old one was lost', async () => {
+    rmSync(join(scene.dataDirectory, 'postgres-password'));
+    const { url } = await scene.start();
+    expect(await countRows(url)).toBe(3);
+  });
+
+  it('starts afresh after a first start that was killed half way', async () => {
+    const dataDirectory = join(scene.folder, 'interrupted');
+    const parent = join(dataDirectory, 'postgres');
+    const killed = scene.spawnService({ dataDirectory });
+    await eventually(() => {
+      const unfinished = readdirSync(parent).find((name) => /unfinished-\w+$/.test(name));
+      expect(existsSync(join(parent, unfinished ?? '', 'base'))).toBe(true);
+    });
+    await killed.kill('SIGKILL');
+    expect(existsSync(join(parent, 'cluster'))).toBe(false);
+
+    const { url } = await scene.start({ dataDirectory });
+    expect(await query(url, 'SELECT current_database() AS name')).toEqual([{ name: 'gateway' }]);
+    await scene.stopAll();
+    await eventually(async () => {
+      await (await scene.start({ dataDirectory })).stop();
+      expect(readdirSync(parent).sort()).toEqual(['cluster', 'postgres.log']);
+    });
+  });
+});

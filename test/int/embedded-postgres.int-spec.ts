@@ -1,0 +1,225 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { BoundedLogFile } from '../../src/common/database/bounded-log-file.js';
+import {
+  attachEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/common/database/embedded-postgres.js';
+import { EmbeddedPostgresError } from '../../src/common/database/embedded-postgres-error.js';
+import {
+  EmbeddedPostgresScene,
+  eventually,
+  installLauncher,
+  postmasterOf,
+  query,
+} from '../support/embedded-postgres-service.js';
+
+describe('the embedded PostgreSQL', () => {
+  const scene = new EmbeddedPostgresScene();
+  const { dataDirectory, cluster } = scene;
+
+  beforeAll(async () => {
+    installLauncher(scene.launcher);
+    const postgres = await scene.start();
+    await query(postgres.url, `CREATE TABLE kept AS SELECT 'first' AS value`);
+    await postgres.stop();
+  });
+  afterEach(() => scene.stopAll());
+  afterAll(() => scene.remove());
+
+  it('gives out a database named gateway in UTF-8, with durable commits and the data of before', async () => {
+    const { url } = await scene.start();
+    expect(url).toMatch(/^postgres:\/\/gateway:[\w-]{32}@127\.0\.0\.1:\d+\/gateway$/);
+    const settings = `SELECT current_user AS user, rolsuper AS super, value,
+        current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
+        current_setting('synchronous_commit') AS commit, current_setting('max_connections') AS limit
+      FROM pg_roles, kept WHERE rolname = current_user`;
+    expect(await query(url, settings)).toEqual([
+      {
+        user: 'gateway',
+        super: true,
+        value: 'first',
+        encoding: 'UTF8',
+        fsync: 'on',
+        commit: 'on',
+        limit: '100',
+      },
+    ]);
+  });
+
+  it('keeps the password in a file of its own that only its owner can read, and asks for it', async () => {
+    const { url } = await scene.start();
+    const file = join(dataDirectory, 'postgres-password');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8').trim()).toBe(new URL(url).password);
+    const wrong = new URL(url);
+    wrong.password = 'wrong';
+    await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+  });
+
+  it('listens on 127.0.0.1 only', async () => {
+    const { url } = await scene.start();
+    const port = Number(new URL(url).port);
+    const others = Object.values(networkInterfaces())
+      .flat()
+      .filter((address) => address?.family === 'IPv4' && !address.internal)
+      .map((address) => address!.address);
+    expect(await accepts('127.0.0.1', port)).toBe(true);
+    for (const address of ['127.0.0.2', ...others]) {
+      expect({ address, open: await accepts(address, port) }).toEqual({ address, open: false });
+    }
+  });
+
+  it('closes the folder of the cluster again at each start', async () => {
+    chmodSync(cluster, 0o755);
+    await scene.start();
+    expect(statSync(cluster).mode & 0o777).toBe(0o700);
+  });
+
+  it('stops well within a second while connections are open, however often it is asked', async () => {
+    const postgres = await scene.start();
+    const pool = new pg.Pool({ connectionString: postgres.url });
+    pool.on('error', () => undefined);
+    const [client] = await Promise.all([pool.connect(), pool.query('SELECT 1')]);
+    client.on('error', () => undefined);
+    await client.query('BEGIN; UPDATE kept SET value = value');
+    const startedAtMs = Date.now();
+    await Promise.all([postgres.stop(), postgres.stop()]);
+    await postgres.stop();
+    expect(Date.now() - startedAtMs).toBeLessThan(800);
+    expect(existsSync(join(cluster, 'postmaster.pid'))).toBe(false);
+    client.release(true);
+    await pool.end();
+  });
+
+  it('runs in a process group of its own, so that Ctrl-C does not end it', async () => {
+    await scene.start();
+    const groupOf = (pid: number): string | undefined =>
+      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[2];
+    expect(groupOf(postmasterOf(cluster))).toBe(String(postmasterOf(cluster)));
+    expect(groupOf(process.pid)).not.toBe(String(postmasterOf(cluster)));
+  });
+
+  it('gives PostgreSQL nothing of the environment of the service', async () => {
+    await scene.start();
+    const environment = readFileSync(`/proc/${postmasterOf(cluster)}/environ`, 'utf8').split('\0');
+    const names = environment.map((entry) => entry.split('=')[0]).filter(Boolean);
+    expect(names.filter((name) => !/^(LC_\w+|PATH|PG\w+)$/.test(name!))).toEqual([]);
+  });
+
+  it('refuses a second service with one line that names the first, and leaves the first alone', async () => {
+    const first = await scene.startService();
+    const before = postmasterOf(cluster);
+    const second = await scene.startService();
+    expect(second.error).toBe(
+      `The database in ${dataDirectory} is in use by another gateway (process ${first.pid}): ` +
+        'stop that one first, or set GATEWAY_DATA_DIR to another folder.',
+    );
+    await expect(startEmbeddedPostgres({ dataDirectory })).rejects.toThrow('in use by another');
+    expect(await query(first.url, 'SELECT value FROM kept')).toHaveLength(1);
+    expect(postmasterOf(cluster)).toBe(before);
+  });
+
+  it('lets exactly one of several services that start at once have the database', async () => {
+    const services = await Promise.all([1, 2, 3].map(() => scene.startService()));
+    expect(services.filter(({ url }) => url !== '')).toHaveLength(1);
+    expect(services.filter(({ error }) => error.includes('in use by another'))).toHaveLength(2);
+  });
+
+  it('attaches a command to the running service and leaves it running afterwards', async () => {
+    const service = await scene.startService();
+    const attached = await attachEmbeddedPostgres({ dataDirectory });
+    expect(attached.url).toBe(service.url);
+    await attached.stop();
+    expect(await query(service.url, 'SELECT value FROM kept')).toHaveLength(1);
+  });
+
+  it('starts the database for a command when no service runs, and a service waits for the command', async () => {
+    const command = await scene.startService({ attach: true });
+    expect(await query(command.url, 'SELECT value FROM kept')).toHaveLength(1);
+    const service = scene.spawnService();
+    await eventually(() =>
+      expect(service.log).toEqual([
+        `Waiting for a command that uses the database (process ${command.pid})`,
+      ]),
+    );
+    await command.kill('SIGTERM');
+    await eventually(() => expect(service.url).not.toBe(''));
+    expect(await query(service.url, 'SELECT value FROM kept')).toHaveLength(1);
+  });
+
+  it('says why it does not start and where the log is, and starts when the cause is gone', async () => {
+    const settings = join(cluster, 'postgresql.conf');
+    const good = readFileSync(settings);
+    appendFileSync(settings, '\nwork_mem = plenty\n');
+    const failure = startEmbeddedPostgres({ dataDirectory });
+    await expect(failure).rejects.toBeInstanceOf(EmbeddedPostgresError);
+    await expect(failure).rejects.toThrow(
+      /^PostgreSQL did not start: FATAL: .*\nSee .*\/postgres\.log$/,
+    );
+    writeFileSync(settings, good);
+    const { url } = await scene.start();
+    expect(await query(url, 'SELECT value FROM kept')).toHaveLength(1);
+  });
+
+  it('refuses a cluster of another version of PostgreSQL', async () => {
+    const file = join(cluster, 'PG_VERSION');
+    const version = readFileSync(file);
+    writeFileSync(file, '12\n');
+    const failure = startEmbeddedPostgres({ dataDirectory });
+    await expect(failure).rejects.toThrow('was made by PostgreSQL 12, the installed one is 18');
+    writeFileSync(file, version);
+  });
+
+  it('writes what PostgreSQL says to a log, without what callers sent', async () => {
+    const { url } = await scene.start();
+    await expect(query(url, `SELECT 'hidden'::int`)).rejects.toMatchObject({ code: '22P02' });
+    await expect(query(url, `SELECT secret FROM nowhere`)).rejects.toThrow();
+    await scene.stopAll();
+    const log = readFileSync(join(dataDirectory, 'postgres', 'postgres.log'), 'utf8');
+    expect(log).toContain('relation "nowhere" does not exist');
+    expect(log).toContain('database system is shut down');
+    expect(log).not.toContain('SELECT secret');
+  });
+
+  it('keeps the log below two files of the limit each', async () => {
+    const path = join(scene.folder, 'bounded.log');
+    const log = new BoundedLogFile(path, undefined, 1_000);
+    for (let line = 0; line < 100; line++) {
+      log.write(`line ${line} ${'x'.repeat(90)}\n`);
+    }
+    log.write('y'.repeat(5_000));
+    log.close();
+    log.write('too late');
+    const files = readdirSync(scene.folder).filter((name) => name.startsWith('bounded'));
+    expect(files.sort()).toEqual(['bounded.log', 'bounded.log.1']);
+    expect(readFileSync(path, 'utf8')).toBe('y'.repeat(1_000));
+    expect(readFileSync(`${path}.1`, 'utf8')).toContain('line 99');
+    expect(statSync(`${path}.1`).size).toBeLessThanOrEqual(1_000);
+  });
+});
+
+function accepts(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 1_000 });
+    const end = (open: boolean): void => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+    socket.once('timeout', () => end(false));
+  });
+}

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { KeyDirectory } from '../../src/access/key-directory.service.js';
+import { openAccessServices, type AccessServices } from '../support/access-services.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+describe(`${KeyDirectory.name} on two instances`, () => {
+  let testDatabase: TestDatabase;
+  let instances: { access: AccessServices; directory: KeyDirectory }[];
+  let tenantId: string;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    const opened = [
+      await openAccessServices(testDatabase.url),
+      await openAccessServices(testDatabase.url),
+    ];
+    instances = opened.map((access) => ({ access, directory: new KeyDirectory(access.apiKeys) }));
+    tenantId = await opened[0]!.makeTenant('tenant');
+  });
+
+  afterAll(async () => {
+    for (const { access } of instances) await access.close();
+    await testDatabase.drop();
+  });
+
+  it('refuses a revoked key at once where it was revoked, within a second elsewhere', async () => {
+    const [here, there] = instances as [(typeof instances)[0], (typeof instances)[0]];
+    const { id, plaintext } = await here.access.makeKey({ tenantId });
+    for (const { directory } of instances) {
+      expect(await directory.resolve(plaintext)).toMatchObject({ status: 'active' });
+    }
+    await here.access.apiKeys.revoke(tenantId, id);
+    here.directory.forget(id);
+    const revokedAtMs = performance.now();
+    expect(await here.directory.resolve(plaintext)).toMatchObject({ status: 'revoked' });
+
+    // Busy all the while, as a key in use is.
+    let status = 'active';
+    while (status === 'active' && performance.now() - revokedAtMs < 3_000) {
+      status = (await there.directory.resolve(plaintext))?.status ?? 'unknown';
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(status).toBe('revoked');
+    expect(performance.now() - revokedAtMs).toBeLessThan(1_000);
+  });
+
+  it('reads many keys that come in together with few queries', async () => {
+    const { access, directory } = instances[0]!;
+    const keys = await Promise.all(Array.from({ length: 600 }, () => access.makeKey({ tenantId })));
+    const queries = jest.spyOn(access.apiKeys, 'findByHashes');
+    const found = await Promise.all(keys.map(({ plaintext }) => directory.resolve(plaintext)));
+    expect(found.map((key) => key?.caller.apiKeyId)).toEqual(keys.map(({ id }) => id));
+    expect(queries).toHaveBeenCalledTimes(2);
+    queries.mockRestore();
+  });
+});

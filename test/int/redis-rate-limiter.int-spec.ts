@@ -1,0 +1,117 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../../src/access/caller.js';
+import type { RateLimitDecision } from '../../src/access/rate-limiter.js';
+import { RedisRateLimiter } from '../../src/access/redis-rate-limiter.js';
+import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
+
+if (hasRedisServer()) describe(RedisRateLimiter.name, withRedis);
+else describe(RedisRateLimiter.name, withoutRedis);
+
+function withoutRedis(): void {
+  it('is not tested, for want of a redis-server on the PATH', () => {
+    process.stderr.write('Left out: RedisRateLimiter (no redis-server on the PATH)\n');
+    expect(hasRedisServer()).toBe(false);
+  });
+}
+
+function withRedis(): void {
+  let redis: TestRedis;
+  let limiters: RedisRateLimiter[];
+  const warnings = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+  jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
+
+  beforeAll(async () => {
+    redis = await startTestRedis();
+    limiters = [new RedisRateLimiter(redis.url), new RedisRateLimiter(redis.url)];
+    for (const limiter of limiters) await limiter.onModuleInit();
+  });
+
+  afterEach(() => warnings.mockClear());
+
+  afterAll(async () => {
+    limiters.forEach((limiter) => limiter.onApplicationShutdown());
+    await redis.stop();
+  });
+
+  it('admits exactly the limit over all instances at once', async () => {
+    await awaitRoomInThisMinute();
+    const caller = callerWith(100);
+    const decisions = await Promise.all(
+      Array.from({ length: 300 }, (_, index) => limiters[index % 2]!.take(caller)),
+    );
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(100);
+    const remaining = decisions.map((decision) => decision.remaining);
+    expect(Math.min(...remaining)).toBe(0);
+    expect(new Set(remaining.filter((left) => left > 0)).size).toBe(99);
+    expect(warnings).not.toHaveBeenCalled();
+  });
+
+  it('names the end of the clock minute', async () => {
+    const before = Math.ceil((Date.now() + 1) / 60_000) * 60;
+    const decision = await limiters[0]!.take(callerWith(5));
+    const after = Math.ceil((Date.now() + 1) / 60_000) * 60;
+    expect([before, after]).toContain(decision.resetAtSeconds);
+    expect(decision.retryAfterSeconds).toBeGreaterThanOrEqual(1);
+    expect(decision.retryAfterSeconds).toBeLessThanOrEqual(60);
+  });
+
+  it('goes on by itself while Redis is away, says so once, and returns to it', async () => {
+    const ownRedis = await startTestRedis();
+    const limiter = new RedisRateLimiter(ownRedis.url);
+    await limiter.onModuleInit();
+    try {
+      await awaitRoomInThisMinute();
+      const caller = callerWith(3);
+      await limiter.take(caller);
+      await ownRedis.stop();
+
+      const decisions: RateLimitDecision[] = [];
+      for (let request = 0; request < 5; request++) decisions.push(await limiter.take(caller));
+      expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false, false]);
+      expect(warnings).toHaveBeenCalledTimes(1);
+
+      const restarted = await startTestRedis(Number(new URL(ownRedis.url).port));
+      try {
+        const other = new RedisRateLimiter(restarted.url);
+        await other.onModuleInit();
+        // Once it counts in Redis again, another instance sees what it has counted.
+        let counted = 0;
+        const startedAtMs = Date.now();
+        while (counted < 2 && Date.now() - startedAtMs < 10_000) {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          const shared = callerWith(10);
+          await limiter.take(shared);
+          counted = 10 - (await other.take(shared)).remaining;
+        }
+        expect(counted).toBe(2);
+        other.onApplicationShutdown();
+      } finally {
+        await restarted.stop();
+      }
+    } finally {
+      limiter.onApplicationShutdown();
+      await ownRedis.stop();
+    }
+  });
+
+  it('starts without Redis', async () => {
+    const limiter = new RedisRateLimiter('redis://127.0.0.1:1');
+    await limiter.onModuleInit();
+    expect((await limiter.take(callerWith(1))).allowed).toBe(true);
+    expect((await limiter.take(callerWith(1, 'other'))).allowed).toBe(true);
+    expect(warnings).toHaveBeenCalledTimes(1);
+    limiter.onApplicationShutdown();
+  });
+}
+
+function callerWith(rateLimitPerMinute: number, apiKeyId: string = randomUUID()): Caller {
+  return { tenantId: 'tenant', apiKeyId, keyType: 'routing', rateLimitPerMinute };
+}
+
+/** A test that counts within one clock minute must not straddle its end. */
+async function awaitRoomInThisMinute(): Promise<void> {
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  if (leftMs < 5_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 10));
+}

@@ -1,0 +1,61 @@
+import { DataSource } from 'typeorm';
+import { ApiKeyEntity } from '../../src/access/api-key.entity.js';
+import { ApiKeyRepository, type ApiKeyDraft } from '../../src/access/api-key.repository.js';
+import { mintApiKey } from '../../src/access/mint-api-key.js';
+import { TenantEntity } from '../../src/access/tenant.entity.js';
+import { TenantsService } from '../../src/access/tenants.service.js';
+import { databaseOptions } from '../../src/common/database/database-options.js';
+import { Database } from '../../src/common/database/database.js';
+
+/** The services of `access/` on a connection pool of their own, as an instance has them. */
+export interface AccessServices {
+  dataSource: DataSource;
+  database: Database;
+  tenants: TenantsService;
+  apiKeys: ApiKeyRepository;
+  /** Makes a tenant and returns its id. */
+  makeTenant(name: string): Promise<string>;
+  /** Makes a key; what is not given does not matter to the test. */
+  makeKey(overrides: Partial<ApiKeyDraft> & { tenantId: string }): Promise<MadeKey>;
+  close(): Promise<void>;
+}
+
+export interface MadeKey {
+  id: string;
+  plaintext: string;
+}
+
+export async function openAccessServices(url: string): Promise<AccessServices> {
+  const dataSource = await new DataSource({
+    ...databaseOptions(url),
+    entities: [TenantEntity, ApiKeyEntity],
+  }).initialize();
+  const database = new Database(dataSource);
+  const tenants = new TenantsService(database);
+  const apiKeys = new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database);
+  return {
+    dataSource,
+    database,
+    tenants,
+    apiKeys,
+    async makeTenant(name) {
+      const tenant = await database.transaction((client) => tenants.create(name, client));
+      if (!tenant) throw new Error(`tenant ${name} exists`);
+      return tenant.id;
+    },
+    async makeKey(overrides) {
+      const plaintext = mintApiKey(overrides.type ?? 'routing');
+      const id = await apiKeys.insert({
+        type: 'routing',
+        name: 'a key',
+        plaintext,
+        rateLimitPerMinute: 600,
+        expiresAt: null,
+        ...overrides,
+      });
+      if (id === undefined) throw new Error('key exists');
+      return { id, plaintext: overrides.plaintext ?? plaintext };
+    },
+    close: () => dataSource.destroy(),
+  };
+}

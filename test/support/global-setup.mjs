@@ -1,0 +1,16 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBuilt } from '../../scripts/ensure-built.mjs';
+
+/** Builds what the process-level tests run, and starts one real PostgreSQL for every suite. */
+export default async function globalSetup() {
+  await ensureBuilt();
+  const { startEmbeddedPostgres } = await import(
+    '../../dist/src/common/database/embedded-postgres.js'
+  );
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-'));
+  const postgres = await startEmbeddedPostgres({ dataDirectory });
+  process.env.TEST_POSTGRES_URL = postgres.url;
+  globalThis.__testPostgres = { postgres, dataDirectory };
+}
