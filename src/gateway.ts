@@ -6,12 +6,14 @@ import { AppModule } from './app.module.js';
 import { setUpApplication } from './app.setup.js';
 import type { BootstrapOutcome } from './bootstrap/bootstrap-outcome.js';
 import { BootstrapService } from './bootstrap/bootstrap.service.js';
+import { CatalogueService } from './catalogue/catalogue.service.js';
 import type { AppConfig } from './common/config/app-config.js';
 import { openDatabase } from './common/database/open-database.js';
 import { LeanExpressAdapter } from './common/http/lean-express.adapter.js';
 import { drainServer } from './common/http/drain-server.js';
 import { HoldSweeperService } from './ledger/hold-sweeper.service.js';
 import { LedgerStore } from './ledger/ledger-store.js';
+import { UpstreamRegistry } from './upstream/upstream.registry.js';
 
 /** A running service. */
 export interface Gateway {
@@ -19,6 +21,10 @@ export interface Gateway {
   /** Where it listens, e.g. `http://127.0.0.1:3000`. */
   url: string;
   bootstrap: BootstrapOutcome;
+  /** Ids of the configured providers. */
+  providers: readonly string[];
+  /** A chat model to try first. */
+  exampleModel: string | undefined;
   /** Lets running answers end (up to the drain limit), settles what is open, and stops everything. */
   close(): Promise<void>;
 }
@@ -33,9 +39,9 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
       { bodyParser: false, logger, abortOnError: false },
     );
     await setUpApplication(application);
-    const bootstrap = await application.get(BootstrapService).ensureFirstTenant();
+    const bootstrap = await application.get(BootstrapService, { strict: false }).ensureFirstTenant();
     await application
-      .get(HoldSweeperService)
+      .get(HoldSweeperService, { strict: false })
       .sweepNow({ assumeOthersDead: config.databaseUrl === undefined });
     await listen(application, config);
 
@@ -44,9 +50,11 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
       application,
       url: urlOf(server, config),
       bootstrap,
+      providers: config.providers.map((provider) => provider.id),
+      exampleModel: exampleModelOf(application),
       async close() {
         await drainServer(server, config.drainSeconds * 1000);
-        await application.get(LedgerStore).drain();
+        await application.get(LedgerStore, { strict: false }).drain();
         await application.close();
         await database.stop();
       },
@@ -55,6 +63,16 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
     await database.stop();
     throw error;
   }
+}
+
+/** The sandbox's echo where it is on, else the first model that a configured provider serves. */
+function exampleModelOf(application: INestApplication): string | undefined {
+  const upstreams = application.get(UpstreamRegistry, { strict: false });
+  const models = application
+    .get(CatalogueService, { strict: false })
+    .models.filter((model) => model.kind === 'chat')
+    .filter((model) => model.routes.some((route) => upstreams.has(route.provider)));
+  return (models.find((model) => model.id === 'sandbox/echo') ?? models[0])?.id;
 }
 
 async function listen(application: INestApplication, { http }: AppConfig): Promise<void> {

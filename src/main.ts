@@ -9,7 +9,7 @@ const logger = new ConsoleLogger({ logLevels: ['warn', 'error', 'fatal'] });
 
 try {
   const gateway = await startGateway(loadConfig(processEnvironment()), logger);
-  process.stdout.write(describeStart(gateway.url, gateway.bootstrap));
+  process.stdout.write(describeStart(gateway));
   stopOnSignals(gateway);
 } catch (error) {
   const lines = error instanceof ConfigError ? error.message : describe(error);

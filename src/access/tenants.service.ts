@@ -64,7 +64,7 @@ export class TenantsService {
               coalesce(accounts.spent, 0) AS spent,
               (SELECT count(*) FROM api_keys WHERE api_keys.tenant_id = tenants.id) AS "keyCount"
          FROM tenants LEFT JOIN accounts ON accounts.tenant_id = tenants.id
-        ORDER BY tenants.created_at, tenants.id`,
+        ORDER BY tenants.created_at, tenants.name`,
     );
     return rows.map((row) => ({ ...row, name: fromStoredText(row.name) }));
   }

@@ -49,7 +49,7 @@ const completion = {
     },
     usage,
   },
-} as const;
+} satisfies Schema;
 
 /** The OpenAPI description of a chat completion, with the schema that also checks it. */
 export function ApiChatCompletion(): MethodDecorator {
@@ -90,7 +90,7 @@ export function ApiChatCompletion(): MethodDecorator {
         'X-RateLimit-Reset': header('Unix seconds at which the minute ends.'),
       },
       content: {
-        'application/json': { schema: completion as Schema },
+        'application/json': { schema: completion },
         'text/event-stream': {
           schema: { type: 'string', example: 'data: {"object":"chat.completion.chunk", …}\n\n' },
         },
@@ -122,7 +122,8 @@ function toOpenApi(schema: unknown): unknown {
   );
   if (!Array.isArray(type)) return type === undefined ? converted : { type, ...converted };
   const types = type.filter((name) => name !== 'null');
-  const { items, ...others } = converted;
   if (types.length === 1) return { type: types[0] as string, nullable: true, ...converted };
-  return { nullable: true, ...others, oneOf: types.map((name) => (name === 'array' ? { type: name, items: items ?? {} } : { type: name as string })) };
+  const { items = {}, ...others } = converted;
+  const alternatives = types.map((name) => (name === 'array' ? { type: name, items } : { type: name }));
+  return { nullable: true, ...others, oneOf: alternatives as object[] };
 }

@@ -1,4 +1,4 @@
-import type { AccountStates } from './account-state.js';
+import type { AccountStates } from './account-states.js';
 import type { Ask, HoldEntry } from './ledger-entry.js';
 
 export interface AdmittedAsks {
@@ -27,8 +27,7 @@ export function admitAsks(
       }
     } else {
       // A hold that is gone was released by a sweeper that took this process for dead.
-      ask.outcome =
-        openHolds.has(ask.requestId) && accounts.open(ask.tenantId, ask.additional);
+      ask.outcome = openHolds.has(ask.requestId) && accounts.open(ask.tenantId, ask.additional);
       if (ask.outcome) {
         const before = admitted.covers.get(ask.requestId) ?? 0;
         admitted.covers.set(ask.requestId, before + ask.additional);

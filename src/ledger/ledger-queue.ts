@@ -1,4 +1,10 @@
-import { ReleaseEntry, type Ask, type Ending, type HoldEntry, type LedgerGroup } from './ledger-entry.js';
+import {
+  ReleaseEntry,
+  type Ask,
+  type Ending,
+  type HoldEntry,
+  type LedgerGroup,
+} from './ledger-entry.js';
 
 /** The most of either kind in one transaction: keeps its statements and its locks short. */
 const MAX_GROUP_SIZE = 500;

@@ -87,7 +87,7 @@ export interface InspectRow {
 
 /**
  * Writes the log rows $1 and, for those really written, ledger entries and counters; gives back the
- * credits $2 of ended holds. A row is written once per request id, but that of a request which a
+ * credits $2 of ended holds, where every tenant of a log row has a line. A row is written once per request id, but that of a request which a
  * sweeper took for dead is replaced by the real one, which does not count as another request.
  */
 export const SETTLE = {
@@ -163,12 +163,12 @@ export const SETTLE = {
     ), charged AS (
       UPDATE accounts SET
         balance = accounts.balance - coalesce(totals.cost, 0),
-        held = accounts.held - coalesce(ended.credits, 0),
+        held = accounts.held - account.credits,
         spent = accounts.spent + coalesce(totals.cost, 0),
         request_count = accounts.request_count + coalesce(totals.requests, 0)
-      FROM totals
-        FULL JOIN json_to_recordset($2) AS ended (tenant_id uuid, credits bigint) USING (tenant_id)
-      WHERE accounts.tenant_id = coalesce(totals.tenant_id, ended.tenant_id)
+      FROM json_to_recordset($2) AS account (tenant_id uuid, credits bigint)
+        LEFT JOIN totals ON totals.tenant_id = account.tenant_id
+      WHERE accounts.tenant_id = account.tenant_id
     )
     SELECT request_id FROM written`,
 };

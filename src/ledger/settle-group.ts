@@ -1,4 +1,4 @@
-import type { AccountStates } from './account-state.js';
+import type { AccountStates } from './account-states.js';
 import type { SettleEntry } from './ledger-entry.js';
 import { toLogRow, type LogRow } from './log-row.js';
 import { totalOf } from './pricing.js';
@@ -39,9 +39,8 @@ export function settleGroup(
       const { cost, shortfall } = before;
       entry.outcome = { cost, shortfall, applied: entry.maybeCommitted };
     } else {
-      const account = accounts.of(entry.tenantId);
-      const payable = splitCharge(entry.charge, account.balance - account.held);
-      account.balance -= payable.cost;
+      const payable = splitCharge(entry.charge, accounts.available(entry.tenantId));
+      accounts.charge(entry.tenantId, payable.cost);
       entry.outcome = { cost: payable.cost, shortfall: payable.shortfall, applied: true };
       settled.set(entry.requestId, entry);
       rows.push(toLogRow(entry.log, payable));

@@ -60,13 +60,19 @@ export class RequestLogReader {
   }
 }
 
-/** Undoes `toStoredText` on the columns whose text comes from callers, operators and vendors. */
+/** Undoes `toStoredText`, which the ledger applies to every text of a row. */
 function withTextRead(row: RequestLogRow): RequestLogRow {
   return {
     ...row,
+    endpoint: fromStoredText(row.endpoint),
     model: fromStoredText(row.model),
     provider: fromStoredText(row.provider),
-    finishReason: row.finishReason === null ? null : fromStoredText(row.finishReason),
-    billingNote: row.billingNote === null ? null : fromStoredText(row.billingNote),
+    errorType: readNullableText(row.errorType),
+    finishReason: readNullableText(row.finishReason),
+    billingNote: readNullableText(row.billingNote),
   };
+}
+
+function readNullableText(stored: string | null): string | null {
+  return stored === null ? null : fromStoredText(stored);
 }

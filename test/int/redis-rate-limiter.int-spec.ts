@@ -28,7 +28,9 @@ function withRedis(): void {
     for (const limiter of limiters) await limiter.onModuleInit();
   });
 
-  afterEach(() => warnings.mockClear());
+  afterEach(() => {
+    warnings.mockClear();
+  });
 
   afterAll(async () => {
     limiters.forEach((limiter) => limiter.onApplicationShutdown());

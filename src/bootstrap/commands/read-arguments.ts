@@ -1,9 +1,8 @@
+import { isUuid } from '../../common/database/is-uuid.js';
 import { parseIsoDateTime } from '../../common/time/parse-iso-date-time.js';
 import { CommandError, UsageError } from './command-error.js';
 import type { CommandServices } from './command-services.js';
 import type { Tenant } from '../../access/tenants.service.js';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** @throws UsageError naming the argument unless it is a whole number in the range. */
 export function readInteger(name: string, text: string, min: number, max: number): number {
@@ -18,7 +17,7 @@ export function readName(name: string, text: string): string {
 }
 
 export function readUuid(name: string, text: string): string {
-  if (UUID.test(text)) return text;
+  if (isUuid(text)) return text;
   throw new UsageError(`${name} must be a UUID`);
 }
 

@@ -20,7 +20,7 @@ const ID = { name: 'id', format: 'uuid' };
 const UNKNOWN = 'The tenant has no key with this id.';
 const INVALID = 'A field is missing, malformed or unknown.';
 
-@ApiTags('API keys')
+@ApiTags('Customer')
 @Customer()
 @Controller('v1/customer/api-keys')
 export class ApiKeysController {

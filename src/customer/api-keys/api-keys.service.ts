@@ -6,6 +6,7 @@ import type { ApiKeyType, Caller } from '../../access/caller.js';
 import { KeyDirectory } from '../../access/key-directory.service.js';
 import { mintApiKey } from '../../access/mint-api-key.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../common/config/setting-bounds.js';
+import { isUuid } from '../../common/database/is-uuid.js';
 import {
   InvalidRequestError,
   NotFoundError,
@@ -15,8 +16,6 @@ import { parseIsoDateTime } from '../../common/time/parse-iso-date-time.js';
 import type { ApiKeyDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
 import type { CreateApiKeyDto } from './dto/create-api-key.dto.js';
 import type { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 @Injectable()
 export class ApiKeysService {
@@ -73,7 +72,7 @@ export class ApiKeysService {
   }
 
   private async find(caller: Caller, id: string): Promise<ApiKeyEntity> {
-    const key = UUID.test(id) ? await this.apiKeys.findOfTenant(caller.tenantId, id) : null;
+    const key = isUuid(id) ? await this.apiKeys.findOfTenant(caller.tenantId, id) : null;
     if (!key) throw new NotFoundError('id', 'There is no API key with this id.');
     return key;
   }

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { RequestLogModule } from '../../request-log/request-log.module.js';
+import { GenerationController } from './generation.controller.js';
+import { GenerationService } from './generation.service.js';
+
+/** What one request used and cost: `/v1/generation`. */
+@Module({
+  imports: [RequestLogModule],
+  controllers: [GenerationController],
+  providers: [GenerationService],
+})
+export class GenerationModule {}

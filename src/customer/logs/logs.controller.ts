@@ -1,0 +1,30 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { type Caller } from '../../access/caller.js';
+import { CurrentCaller } from '../../access/current-caller.decorator.js';
+import { Customer } from '../../access/customer.decorator.js';
+import { ApiErrorResponse } from '../../common/errors/api-error-response.decorator.js';
+import { LogListDto } from './dto/log-list.dto.js';
+import { LogsQueryDto } from './dto/logs-query.dto.js';
+import { LogsService } from './logs.service.js';
+
+@ApiTags('Customer')
+@Customer()
+@Controller('v1/customer/logs')
+export class LogsController {
+  constructor(private readonly logs: LogsService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: "List the tenant's requests",
+    description:
+      'Newest first. A request is listed as soon as its answer has ended; one that was refused ' +
+      'before it reached a model (400, 401, 404, 429) is not listed.',
+  })
+  @ApiOkResponse({ type: LogListDto })
+  @ApiErrorResponse(400, 'A query parameter is malformed or unknown; `param` names it.')
+  @ApiErrorResponse(404, 'The tenant has no key with the id given in `api_key_id`.')
+  list(@CurrentCaller() caller: Caller, @Query() query: LogsQueryDto): Promise<LogListDto> {
+    return this.logs.list(caller, query);
+  }
+}

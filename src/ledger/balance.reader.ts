@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../common/database/database.js';
+
+/** A tenant's account, in credits. `balance` = `held` + `available`. */
+export interface AccountBalance {
+  balance: number;
+  held: number;
+  available: number;
+  /** All credits ever granted. */
+  granted: number;
+  /** All credits ever paid. */
+  spent: number;
+  /** Log rows of all time. */
+  requestCount: number;
+}
+
+/** What a tenant paid and asked in a calendar month (UTC). */
+export interface AccountMonth {
+  spent: number;
+  requestCount: number;
+}
+
+interface AccountRow {
+  balance: number;
+  held: number;
+  granted: number;
+  spent: number;
+  request_count: number;
+}
+
+/** The ledger's reading side; a tenant without an account has nothing. */
+@Injectable()
+export class BalanceReader {
+  constructor(private readonly database: Database) {}
+
+  async balanceOf(tenantId: string): Promise<AccountBalance> {
+    const { rows } = await this.database.query<AccountRow>(
+      'SELECT balance, held, granted, spent, request_count FROM accounts WHERE tenant_id = $1',
+      [tenantId],
+    );
+    const row = rows[0] ?? { balance: 0, held: 0, granted: 0, spent: 0, request_count: 0 };
+    return {
+      balance: row.balance,
+      held: row.held,
+      available: row.balance - row.held,
+      granted: row.granted,
+      spent: row.spent,
+      requestCount: row.request_count,
+    };
+  }
+
+  /** `month` is any moment of the month. */
+  async monthOf(tenantId: string, month: Date): Promise<AccountMonth> {
+    const { rows } = await this.database.query<Pick<AccountRow, 'spent' | 'request_count'>>(
+      'SELECT spent, request_count FROM account_months WHERE tenant_id = $1 AND month = $2',
+      [tenantId, `${month.toISOString().slice(0, 7)}-01`],
+    );
+    return { spent: rows[0]?.spent ?? 0, requestCount: rows[0]?.request_count ?? 0 };
+  }
+}

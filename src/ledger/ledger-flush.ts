@@ -1,0 +1,207 @@
+import type { PoolClient, QueryConfig } from 'pg';
+import { toStoredText } from '../common/database/stored-text.js';
+import { AccountStates } from './account-states.js';
+import { admitAsks, type AdmittedAsks } from './admit-asks.js';
+import { provesRollback } from './classify-failure.js';
+import type { HoldEntry, LedgerGroup, SettleEntry } from './ledger-entry.js';
+import * as statements from './ledger-statements.js';
+import type { LogRow } from './log-row.js';
+import { settleGroup, type LoggedRequest } from './settle-group.js';
+import { runInOrder } from './statement-runner.js';
+
+/** What a flush has learned under its locks. */
+interface Locked {
+  accounts: AccountStates;
+  /** Credits of the holds that were ended, by request id. */
+  endedHolds: Map<string, number>;
+  openHolds: Set<string>;
+  logged: Map<string, LoggedRequest>;
+}
+
+/**
+ * Carries a group out in one transaction and decides every entry's outcome; nobody is told here.
+ * Settlements come before holds, so that the credits they set free can be used. When it throws, the
+ * transaction is over or the connection useless, and entries whose commit may have taken place are
+ * marked so.
+ */
+export async function flushGroup(
+  client: PoolClient,
+  instanceId: string,
+  group: LedgerGroup,
+): Promise<void> {
+  const settlements = group.endings.filter((ending) => ending.kind === 'settle');
+  const locked = await lockAccounts(client, group, settlements);
+  await inspect(client, group, settlements, locked);
+
+  const rows = settleGroup(locked.accounts, settlements, locked.endedHolds, locked.logged);
+  const admitted = admitAsks(locked.accounts, group.asks, locked.openHolds);
+  const settled = locked.accounts.settledAccounts();
+
+  const writes: QueryConfig[] = [];
+  if (settled.length > 0) {
+    writes.push({
+      ...statements.SETTLE,
+      values: [JSON.stringify(rows), JSON.stringify(settled)],
+    });
+  }
+  writes.push(...openHolds(instanceId, admitted, locked.accounts), statements.COMMIT);
+  try {
+    const results = await runInOrder(client, writes);
+    if (settled.length > 0) {
+      markUnwritten(settlements, rows, results[0]!.rows as statements.SettleRow[]);
+    }
+  } catch (error) {
+    if (!provesRollback(error)) {
+      for (const entry of [...group.endings, ...group.asks]) entry.maybeCommitted = true;
+    }
+    throw error;
+  }
+}
+
+/** Begins the transaction, locks the accounts and ends the holds of the settlements. */
+async function lockAccounts(
+  client: PoolClient,
+  group: LedgerGroup,
+  settlements: readonly SettleEntry[],
+): Promise<Locked> {
+  const locked: Locked = {
+    accounts: new AccountStates(),
+    endedHolds: new Map(),
+    openHolds: new Set(),
+    logged: new Map(),
+  };
+  const { accounts, endedHolds } = locked;
+  const tenantIds = new Set<string>();
+  for (const entry of group.endings) tenantIds.add(entry.tenantId);
+  for (const entry of group.asks) tenantIds.add(entry.tenantId);
+  const holdIds = settlements.filter(({ hadHold }) => hadHold).map(({ requestId }) => requestId);
+
+  const read = (rows: statements.LockRow[]) => {
+    for (const row of rows) {
+      if (row.request_id === null) accounts.add(row.tenant_id, row.balance, row.held);
+    }
+    for (const row of rows) {
+      if (row.request_id === null) continue;
+      accounts.end(row.tenant_id, row.held);
+      endedHolds.set(row.request_id, row.held);
+    }
+  };
+  const [, first] = await runInOrder(client, [
+    statements.BEGIN,
+    { ...statements.LOCK, values: [[...tenantIds], holdIds] },
+  ]);
+  read(first!.rows as statements.LockRow[]);
+
+  const without = [...tenantIds].filter((tenantId) => !accounts.has(tenantId));
+  if (without.length > 0) {
+    // Out of the id order of locks, so it may end in a deadlock, which is tried again. A tenant
+    // that does not exist either stays without an account, and has nothing.
+    const [, second] = await runInOrder(client, [
+      { ...statements.OPEN_ACCOUNTS, values: [without] },
+      { ...statements.LOCK, values: [without, []] },
+    ]);
+    read(second!.rows as statements.LockRow[]);
+  }
+  return locked;
+}
+
+/** Looks at what is out of the ordinary: covers, releases, and settlements that found no hold. */
+async function inspect(
+  client: PoolClient,
+  group: LedgerGroup,
+  settlements: readonly SettleEntry[],
+  { accounts, endedHolds, openHolds, logged }: Locked,
+): Promise<void> {
+  const covered: string[] = [];
+  const released: string[] = [];
+  for (const entry of group.endings) {
+    if (entry.kind === 'release') released.push(entry.requestId);
+  }
+  for (const ask of group.asks) {
+    if (ask.kind === 'cover') covered.push(ask.requestId);
+    // Tried before, and perhaps committed: it starts anew.
+    else if (ask.maybeCommitted) released.push(ask.requestId);
+  }
+  const orphaned = settlements
+    .filter(({ hadHold, requestId }) => hadHold && !endedHolds.has(requestId))
+    .map(({ requestId }) => requestId);
+  if (covered.length + released.length + orphaned.length === 0) return;
+
+  const tenantIds = new Set([...group.endings, ...group.asks].map(({ tenantId }) => tenantId));
+  const [result] = await runInOrder(client, [
+    {
+      ...statements.INSPECT,
+      values: [[...released, ...orphaned], covered, orphaned, [...tenantIds]],
+    },
+  ]);
+  for (const row of result!.rows as statements.InspectRow[]) {
+    switch (row.found) {
+      case 'ended':
+        accounts.end(row.tenant_id, row.credits);
+        endedHolds.set(row.request_id, row.credits);
+        break;
+      case 'open':
+        openHolds.add(row.request_id);
+        break;
+      case 'logged':
+        logged.set(row.request_id, {
+          outcome: row.outcome,
+          cost: row.credits,
+          shortfall: row.shortfall,
+        });
+    }
+  }
+}
+
+/** The statements that open and enlarge the admitted holds. */
+function openHolds(
+  instanceId: string,
+  admitted: AdmittedAsks,
+  accounts: AccountStates,
+): QueryConfig[] {
+  if (admitted.holds.length + admitted.covers.size === 0) return [];
+  const opened: QueryConfig[] = [
+    {
+      ...statements.OPEN_HOLDS,
+      values: [
+        JSON.stringify(admitted.holds.map(toHoldRow)),
+        instanceId,
+        JSON.stringify(accounts.openedAccounts()),
+      ],
+    },
+  ];
+  if (admitted.covers.size > 0) {
+    const covers = [...admitted.covers].map(([request_id, credits]) => ({ request_id, credits }));
+    opened.push({ ...statements.ENLARGE_HOLDS, values: [JSON.stringify(covers)] });
+  }
+  return opened;
+}
+
+function toHoldRow({ operation }: HoldEntry) {
+  return {
+    request_id: operation.requestId,
+    tenant_id: operation.tenantId,
+    amount: operation.amount,
+    api_key_id: operation.apiKeyId,
+    endpoint: toStoredText(operation.endpoint),
+    model: toStoredText(operation.model),
+    provider: toStoredText(operation.provider),
+    streamed: operation.streamed,
+    created_at: operation.createdAt,
+  };
+}
+
+/** A row that was there already, in spite of a hold or of a request that never had one. */
+function markUnwritten(
+  settlements: readonly SettleEntry[],
+  rows: readonly LogRow[],
+  writtenRows: readonly statements.SettleRow[],
+): void {
+  if (writtenRows.length === rows.length) return;
+  const written = new Set(writtenRows.map((row) => row.request_id));
+  for (const entry of settlements) {
+    if (entry.outcome?.applied && !entry.maybeCommitted && !written.has(entry.requestId)) {
+      entry.outcome = { cost: 0, shortfall: 0, applied: false };
+    }
+  }
+}

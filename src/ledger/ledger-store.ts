@@ -1,0 +1,178 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Database } from '../common/database/database.js';
+import { InternalError } from '../common/errors/gateway-errors.js';
+import { CoarseTimer } from '../common/time/coarse-timer.js';
+import type { RequestLogDraft } from '../request-log/request-log.draft.js';
+import { describeFailure } from './describe-failure.js';
+import { GroupCommit, type CommitSource } from './group-commit.js';
+import { InstanceService } from './instance.service.js';
+import { LedgerCommitter } from './ledger-committer.js';
+import { CoverEntry, HoldEntry, SettleEntry, type Ask, type Ending } from './ledger-entry.js';
+import type {
+  Charge,
+  HoldOperation,
+  HoldOutcome,
+  SettleOperation,
+  SettleOutcome,
+} from './ledger-operations.js';
+import { LedgerQueue, releaseOf } from './ledger-queue.js';
+import { totalOf } from './pricing.js';
+import { isAmount, toStorableCharge } from './settlement-math.js';
+
+/** Settlements kept in memory while the database is away: about 20 MB. */
+const MAX_PENDING_SETTLEMENTS = 20_000;
+/** How often an outage is told again. */
+const OUTAGE_REMINDER_MS = 10_000;
+/** How long a shutdown waits here for what is still queued. */
+const SHUTDOWN_LIMIT_MS = 5_000;
+
+const NO_CHARGE: Charge = Object.freeze({ modelCharge: 0, byokPlatformFee: 0, managedToolFee: 0 });
+
+/**
+ * The ledger's writing side. Operations of concurrent requests are committed together, a group in
+ * one transaction; every promise resolves after its commit.
+ *
+ * While the database is away settlements wait for as long as it takes; holds and covers fail with
+ * an `InternalError` after 2 seconds, as no work may start without them.
+ */
+@Injectable()
+export class LedgerStore implements CommitSource, OnApplicationShutdown {
+  private readonly logger = new Logger(LedgerStore.name);
+  private readonly queue = new LedgerQueue();
+  private readonly groupCommit = new GroupCommit(this);
+  private readonly timer = new CoarseTimer();
+  private readonly committer: LedgerCommitter;
+  private toldOutageAtMs: number | undefined;
+
+  constructor(
+    private readonly database: Database,
+    instance: InstanceService,
+  ) {
+    this.committer = new LedgerCommitter(
+      () => this.database.pool,
+      instance.id,
+      (hold) => this.add(releaseOf(hold)),
+    );
+  }
+
+  /** Settlements and log rows that are not committed yet. */
+  get pendingSettlements(): number {
+    return this.queue.pendingEndings;
+  }
+
+  /** Sets credits aside for a request if they are available. */
+  hold(operation: HoldOperation): Promise<HoldOutcome> {
+    const refusal = refuseAmount(operation.amount);
+    if (refusal) return refusal;
+    const entry = new HoldEntry(operation, this.timer);
+    this.add(entry);
+    return entry.promise;
+  }
+
+  /**
+   * Enlarges the open hold of a request, for a route that is dearer than the ones before. False
+   * when the credits are not available, or the hold is gone; it is then as large as before.
+   */
+  cover(requestId: string, tenantId: string, additional: number): Promise<boolean> {
+    const refusal = refuseAmount(additional);
+    if (refusal) return refusal;
+    const entry = new CoverEntry(requestId, tenantId, additional, this.timer);
+    this.add(entry);
+    return entry.promise;
+  }
+
+  /**
+   * Ends a request: its hold is given back, its charge taken and its log row written, once per
+   * request id. Rejects only when the row can't be stored at all, or too many wait already.
+   */
+  settle(operation: SettleOperation): Promise<SettleOutcome> {
+    const charge = toStorableCharge(operation.charge);
+    if (charge !== operation.charge) {
+      this.logger.error(
+        `Request ${operation.log.requestId} has a charge that is no amount: ` +
+          `${totalOf(operation.charge)}; ${totalOf(charge)} is charged`,
+      );
+    }
+    return this.addSettlement(new SettleEntry(operation.log, charge, true));
+  }
+
+  /** Writes the log row of a request that was refused before credits were set aside. */
+  async record(log: RequestLogDraft): Promise<void> {
+    await this.addSettlement(new SettleEntry(log, NO_CHARGE, false));
+  }
+
+  /** Resolves when nothing is queued or under way, which takes a database. */
+  drain(): Promise<void> {
+    return this.groupCommit.whenIdle();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    let limit: NodeJS.Timeout | undefined;
+    const timeUp = new Promise<void>((resolve) => {
+      limit = setTimeout(resolve, SHUTDOWN_LIMIT_MS);
+    });
+    await Promise.race([this.drain(), timeUp]);
+    clearTimeout(limit);
+    if (this.pendingSettlements > 0) {
+      this.logger.error(`${this.pendingSettlements} settlements are lost: no database took them`);
+    }
+  }
+
+  hasWork(): boolean {
+    return !this.queue.isEmpty();
+  }
+
+  async commitNext(): Promise<boolean> {
+    const group = this.queue.take();
+    try {
+      if (group.endings.length + group.asks.length > 0) await this.committer.commit(group);
+    } catch (error) {
+      this.queue.putBack(group);
+      this.tellOutage(error);
+      return false;
+    }
+    this.queue.landed();
+    if (this.toldOutageAtMs !== undefined) {
+      this.toldOutageAtMs = undefined;
+      this.logger.log('The database takes settlements again');
+    }
+    return true;
+  }
+
+  private addSettlement(entry: SettleEntry): Promise<SettleOutcome> {
+    if (this.pendingSettlements >= MAX_PENDING_SETTLEMENTS) {
+      const cause = new Error(`${MAX_PENDING_SETTLEMENTS} settlements wait for the database`);
+      this.logger.error(
+        `A charge of ${totalOf(entry.charge)} credits is lost, request ${entry.requestId}: ` +
+          cause.message,
+      );
+      entry.fail(new InternalError({ cause }));
+    } else {
+      this.add(entry);
+    }
+    return entry.promise;
+  }
+
+  private add(entry: Ending | Ask): void {
+    this.queue.add(entry);
+    this.groupCommit.wake();
+  }
+
+  private tellOutage(error: unknown): void {
+    const nowMs = performance.now();
+    if (this.toldOutageAtMs !== undefined && nowMs - this.toldOutageAtMs < OUTAGE_REMINDER_MS) {
+      return;
+    }
+    this.toldOutageAtMs = nowMs;
+    this.logger.error(
+      `The database takes no settlements, ${this.pendingSettlements} wait: ${describeFailure(error)}`,
+    );
+  }
+}
+
+/** Rejects credits that are no amount, which only a defect can ask for. */
+function refuseAmount(credits: number): Promise<never> | undefined {
+  if (isAmount(credits)) return undefined;
+  const cause = new RangeError(`${credits} is no amount of credits`);
+  return Promise.reject(new InternalError({ cause }));
+}

@@ -1,0 +1,69 @@
+import pg, { type Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
+
+/** A statement that takes so long has lost its server. */
+const STATEMENT_LIMIT_MS = 10_000;
+
+/** Runs `work` on a connection of its own, which must be outside a transaction when it returns. */
+export async function withConnection(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<void>,
+): Promise<void> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  // A connection that dies while no statement runs says so here; unheard it would end the process.
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', onError);
+  try {
+    await work(client);
+  } catch (error) {
+    broken ??= await rollBack(client, error);
+    throw error;
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
+  }
+}
+
+/**
+ * Sends statements in order and returns their results. On a pool with pg's `pipeline` option they
+ * are on their way together; the first failure is thrown once all have been answered.
+ */
+export async function runInOrder(
+  client: PoolClient,
+  statements: readonly QueryConfig[],
+): Promise<QueryResult[]> {
+  if (!client.pipeline) {
+    const results: QueryResult[] = [];
+    for (const statement of statements) results.push(await client.query(withLimit(statement)));
+    return results;
+  }
+  const settled = await Promise.allSettled(
+    statements.map((statement) => client.query(withLimit(statement))),
+  );
+  return settled.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+/** `query_timeout` is an option of pg that its types do not know. */
+function withLimit(statement: QueryConfig): QueryConfig {
+  const limited = { ...statement, query_timeout: STATEMENT_LIMIT_MS };
+  return limited;
+}
+
+/** Returns the error that makes the connection useless, if there is one. */
+async function rollBack(client: PoolClient, error: unknown): Promise<Error | undefined> {
+  // Only an answer of PostgreSQL leaves the connection in a known state.
+  if (!(error instanceof pg.DatabaseError)) {
+    return error instanceof Error ? error : new Error('unknown failure', { cause: error });
+  }
+  try {
+    await client.query(withLimit({ text: 'ROLLBACK' }));
+    return undefined;
+  } catch (rollbackError) {
+    return rollbackError as Error;
+  }
+}

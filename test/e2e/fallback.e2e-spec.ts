@@ -1,0 +1,257 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import {
+  cutBeforeContentAnswer,
+  errorAnswer,
+  hangAnswer,
+  politeAnswer,
+  resetAnswer,
+  startFakeOpenAi,
+  type FakeAnswer,
+  type FakeOpenAi,
+} from '../support/fake-openai.js';
+
+const FIRST_BYTE_MS = 700;
+
+describe('fallback along models: [a, b]', () => {
+  let one: FakeOpenAi;
+  let other: FakeOpenAi;
+  let gateway: BootedGateway;
+  let folder: string;
+
+  beforeAll(async () => {
+    one = await startFakeOpenAi();
+    other = await startFakeOpenAi();
+    folder = await mkdtemp(join(tmpdir(), 'gateway-files-'));
+    const providers = join(folder, 'providers.json');
+    const catalogue = join(folder, 'catalogue.json');
+    await writeFile(
+      providers,
+      JSON.stringify([
+        { id: 'one', name: 'One', base_url: one.baseUrl },
+        { id: 'other', name: 'Other', base_url: other.baseUrl },
+      ]),
+    );
+    const price = (prompt: string, completion: string): object => ({ pricing: { prompt, completion } });
+    await writeFile(
+      catalogue,
+      JSON.stringify({
+        models: [
+          { id: 'one/a', ...price('0.000001', '0.000002') },
+          { id: 'other/b', ...price('0.000003', '0.000005') },
+          {
+            id: 'one/twin',
+            ...price('0.000001', '0.000002'),
+            routes: [
+              { provider: 'one', model: 'twin', priority: 0 },
+              { provider: 'other', model: 'twin', priority: 1, pricing: { completion: '0.000007' } },
+            ],
+          },
+        ],
+      }),
+    );
+    gateway = await bootGateway({
+      GATEWAY_PROVIDERS: providers,
+      GATEWAY_CATALOGUE: catalogue,
+      GATEWAY_FIRST_BYTE_TIMEOUT_MS: String(FIRST_BYTE_MS),
+      GATEWAY_IDLE_TIMEOUT_MS: String(FIRST_BYTE_MS),
+      // Each case is to find its routes as if it were the first.
+      GATEWAY_COOLDOWN_MS: '1',
+    });
+  });
+  afterEach(() => {
+    for (const fake of [one, other]) {
+      fake.calls.length = 0;
+      fake.answer = politeAnswer();
+    }
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await one.close();
+    await other.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const ask = (rest: object): Promise<Response> =>
+    gateway.post('/v1/chat/completions', {
+      models: ['one/a', 'other/b'],
+      messages: [{ role: 'user', content: 'Hello' }],
+      ...rest,
+    });
+  const textOf = async (response: Response): Promise<string> => {
+    const body = await response.text();
+    if (!body.startsWith('data:')) {
+      return (JSON.parse(body) as { choices: [{ message: { content: string } }] }).choices[0].message
+        .content;
+    }
+    return body
+      .split('\n\n')
+      .filter((frame) => frame.startsWith('data: {'))
+      .map((frame) => JSON.parse(frame.slice(6)) as { choices: { delta: { content?: string } }[] })
+      .map((chunk) => chunk.choices[0]?.delta.content ?? '')
+      .join('');
+  };
+
+  const faults: [string, FakeAnswer, number][] = [
+    ['500', errorAnswer(500), 2],
+    ['429', errorAnswer(429, { message: 'slow down' }), 1],
+    ['401, which is our account', errorAnswer(401, { message: 'bad key' }), 1],
+    ['a connection reset', resetAnswer, 2],
+    ['an answer of {}', (_call, response) => void response.end('{}'), 1],
+    ['half a JSON', (_call, response) => void response.end('{"choices":[{"mess'), 1],
+  ];
+  for (const stream of [false, true]) {
+    it.each(faults)(
+      `${stream ? 'streaming' : 'whole'}: leaves a that answers %s for b, and charges b's price`,
+      async (_name, fault, callsOfOne) => {
+        one.answer = fault;
+        other.answer = politeAnswer({ text: 'From b.', promptTokens: 10, completionTokens: 5 });
+        const response = await ask({ stream });
+        expect(response.status).toBe(200);
+        expect(response.headers.get('x-gateway-provider')).toBe('other');
+        expect(await textOf(response)).toBe('From b.');
+        expect([one.calls.length, other.calls.length]).toEqual([callsOfOne, 1]);
+        expect(await costOf(response)).toBe(10 * 3 + 5 * 5);
+      },
+    );
+  }
+
+  it.each([false, true])('leaves a hanging a within the limit and closes its socket (stream: %s)', async (stream) => {
+    one.answer = hangAnswer;
+    const startedMs = performance.now();
+    const response = await ask({ stream });
+    expect(await textOf(response)).toBe('Hello from the fake.');
+    expect(performance.now() - startedMs).toBeLessThan(FIRST_BYTE_MS + 1000);
+    expect(one.calls).toHaveLength(1);
+    await one.calls[0]!.hungUp;
+  });
+
+  it('leaves a stream that is cut before its first content, and shows nothing of it', async () => {
+    one.answer = cutBeforeContentAnswer;
+    other.answer = politeAnswer({ text: 'From b.' });
+    const response = await ask({ stream: true });
+    const body = await response.text();
+    expect(body).toContain('From ');
+    expect(body).not.toContain('"model":"one/a"');
+    expect(body.match(/"role":"assistant"/g)).toHaveLength(1);
+    expect(other.calls).toHaveLength(1);
+  });
+
+  it('does not fall back after content: the stream ends with an error and costs nothing', async () => {
+    one.answer = (_call, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(
+        'data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"a","choices":[{"index":0,"delta":{"content":"Half"},"finish_reason":null}]}\n\n',
+      );
+      setTimeout(() => response.end(), 30);
+    };
+    const response = await ask({ stream: true });
+    const frames = (await response.text()).trim().split('\n\n');
+    const last = JSON.parse(frames.at(-1)!.slice(6)) as Record<string, unknown>;
+    expect(last.error).toMatchObject({ type: 'provider_error', code: 502, param: 'model' });
+    expect(last.choices).toMatchObject([{ finish_reason: 'error' }]);
+    expect(other.calls).toHaveLength(0);
+    expect(await costOf(response)).toBe(0);
+  });
+
+  it("passes a caller's mistake on as 400 without asking b", async () => {
+    one.answer = errorAnswer(400, { message: 'bad temperature', param: 'temperature' });
+    const response = await ask({ temperature: 9 });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      error: { message: 'bad temperature', type: 'invalid_request_error', code: 400, param: 'temperature' },
+    });
+    expect(other.calls).toHaveLength(0);
+  });
+
+  it('goes on to the next model when the prompt is too long for the first', async () => {
+    one.answer = errorAnswer(400, { message: 'too long', code: 'context_length_exceeded' });
+    const response = await ask({});
+    expect(response.status).toBe(200);
+    expect(other.calls).toHaveLength(1);
+  });
+
+  it.each([
+    [429, 'rate_limit_error', errorAnswer(429, { message: 'x' }, { 'retry-after': '60' })],
+    [502, 'provider_error', errorAnswer(500)],
+    [504, 'timeout_error', hangAnswer],
+  ] as const)('answers %i when every route fails alike', async (status, type, fault) => {
+    one.answer = fault;
+    other.answer = fault;
+    const response = await ask({});
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ error: { type, code: status, param: 'model' } });
+    if (status === 429) expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(await costOf(response)).toBe(0);
+  });
+
+  it('tries exactly one route with allow_fallbacks: false', async () => {
+    one.answer = errorAnswer(503, { message: 'x' }, { 'retry-after': '60' });
+    const response = await ask({ provider: { allow_fallbacks: false } });
+    expect(response.status).toBe(502);
+    expect([one.calls.length, other.calls.length]).toEqual([1, 0]);
+  });
+
+  it('honours provider.order, only and ignore within a model, and the route’s own price', async () => {
+    const twin = (provider: object): Promise<Response> =>
+      ask({ models: undefined, model: 'one/twin', provider });
+    const ordered = await twin({ order: ['other'] });
+    expect(ordered.headers.get('x-gateway-provider')).toBe('other');
+    expect(await costOf(ordered)).toBe(10 * 1 + 5 * 7);
+    expect((await twin({ only: ['other'] })).headers.get('x-gateway-provider')).toBe('other');
+    expect((await twin({ ignore: ['one'] })).headers.get('x-gateway-provider')).toBe('other');
+    const none = await twin({ only: ['elsewhere'] });
+    expect(none.status).toBe(404);
+    expect(await none.json()).toMatchObject({ error: { param: 'provider' } });
+  });
+
+  it('tries the cheapest first with route: sort', async () => {
+    const response = await ask({ models: ['other/b', 'one/a'], route: 'sort' });
+    expect(response.headers.get('x-gateway-provider')).toBe('one');
+  });
+
+  it('aborts the upstream call when the caller goes away, and charges what was seen', async () => {
+    one.answer = politeAnswer({ text: 'word '.repeat(200), chunkDelayMs: 20 });
+    const abort = new AbortController();
+    const response = await gateway.fetch('/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      signal: abort.signal,
+      body: JSON.stringify({
+        model: 'one/a',
+        stream: true,
+        messages: [{ role: 'user', content: 'x'.repeat(400) }],
+      }),
+    });
+    const reader = response.body!.getReader();
+    await reader.read();
+    await reader.read();
+    abort.abort();
+    await one.calls[0]!.hungUp;
+    const cost = await costOf(response);
+    expect(cost).toBeGreaterThanOrEqual(100);
+    const { rows } = await gateway.database.query(
+      'SELECT outcome, usage_source, status FROM request_logs WHERE request_id = $1',
+      [response.headers.get('x-request-id')],
+    );
+    expect(rows[0]).toEqual({ outcome: 'cancelled', usage_source: 'estimated', status: 'success' });
+  });
+
+  /** The settled cost of an answer, once its row stands. */
+  async function costOf(response: Response): Promise<number> {
+    if (!response.bodyUsed) await response.text().catch(() => '');
+    const id = response.headers.get('x-request-id');
+    for (let tries = 0; tries < 100; tries++) {
+      const { rows } = await gateway.database.query<{ cost: number }>(
+        'SELECT cost FROM request_logs WHERE request_id = $1',
+        [id],
+      );
+      if (rows[0]) return rows[0].cost;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error(`no log row for ${id}`);
+  }
+});

@@ -1,0 +1,179 @@
+import 'reflect-metadata';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KeyDirectory } from '../../src/access/key-directory.service.js';
+import { BootstrapService } from '../../src/bootstrap/bootstrap.service.js';
+import type { BootstrapConfig } from '../../src/common/config/app-config.js';
+import { ConfigError } from '../../src/common/config/config-error.js';
+import { GrantsService } from '../../src/ledger/grants.service.js';
+import { openAccessServices, type AccessServices } from '../support/access-services.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const API_KEY = 'sk-declared-key-1';
+const MANAGEMENT_KEY = 'sk-mgmt-declared-key-1';
+
+describe(BootstrapService.name, () => {
+  let testDatabase: TestDatabase;
+  let access: AccessServices;
+  let folder: string;
+
+  beforeEach(async () => {
+    testDatabase = await createTestDatabase();
+    access = await openAccessServices(testDatabase.url);
+    folder = mkdtempSync(join(tmpdir(), 'gateway-bootstrap-'));
+  });
+
+  afterEach(async () => {
+    rmSync(folder, { recursive: true });
+    await access.close();
+    await testDatabase.drop();
+  });
+
+  it('makes a tenant with credits and two keys that work', async () => {
+    const outcome = await start();
+    expect(outcome.created?.apiKey).toMatch(/^sk-[0-9A-Za-z]{43}$/);
+    expect(outcome.created?.managementKey).toMatch(/^sk-mgmt-[0-9A-Za-z]{43}$/);
+    expect(await access.tenants.list()).toEqual([
+      expect.objectContaining({ name: 'default', balance: 10_000_000, keyCount: 2 }),
+    ]);
+    expect(await resolve(outcome.created!.apiKey)).toMatchObject({
+      status: 'active',
+      caller: { keyType: 'routing', rateLimitPerMinute: 600 },
+    });
+    expect(await resolve(outcome.created!.managementKey)).toMatchObject({
+      status: 'active',
+      caller: { keyType: 'management' },
+    });
+  });
+
+  it('makes nothing on later starts, and shows no key again', async () => {
+    await start();
+    expect(await start()).toEqual({ kind: 'earlier', created: undefined });
+    expect(await access.tenants.list()).toEqual([
+      expect.objectContaining({ balance: 10_000_000, keyCount: 2 }),
+    ]);
+  });
+
+  it('makes one tenant when several instances start at once', async () => {
+    const others = await Promise.all(
+      Array.from({ length: 4 }, () => openAccessServices(testDatabase.url)),
+    );
+    const outcomes = await Promise.all(others.map((instance) => start({}, instance)));
+    expect(outcomes.filter(({ created }) => created)).toHaveLength(1);
+    expect(await access.tenants.list()).toEqual([
+      expect.objectContaining({ balance: 10_000_000, keyCount: 2 }),
+    ]);
+    await Promise.all(others.map((instance) => instance.close()));
+  });
+
+  it('takes the keys of the environment instead of making any', async () => {
+    const outcome = await start({
+      apiKey: API_KEY,
+      managementKey: MANAGEMENT_KEY,
+      credits: 7,
+      rateLimitPerMinute: 5,
+    });
+    expect(outcome).toEqual({ kind: 'environment', created: undefined });
+    expect(await access.tenants.list()).toEqual([
+      expect.objectContaining({ name: 'default', balance: 7, keyCount: 2 }),
+    ]);
+    expect(await resolve(API_KEY)).toMatchObject({ caller: { rateLimitPerMinute: 5 } });
+    expect(await resolve(MANAGEMENT_KEY)).toMatchObject({ caller: { keyType: 'management' } });
+  });
+
+  it('adds a key that is new in the environment, without a second grant', async () => {
+    await start({ credits: 7 });
+    await start({ apiKey: API_KEY, credits: 7 });
+    await start({ apiKey: API_KEY, credits: 7, rateLimitPerMinute: 42 });
+    expect(await access.tenants.list()).toEqual([
+      expect.objectContaining({ balance: 7, keyCount: 3 }),
+    ]);
+    expect(await resolve(API_KEY)).toMatchObject({ caller: { rateLimitPerMinute: 42 } });
+  });
+
+  it('makes a tenant without credits when told so', async () => {
+    await start({ credits: 0 });
+    expect(await access.tenants.list()).toEqual([expect.objectContaining({ balance: 0 })]);
+  });
+
+  it('makes what the file declares, once, and no other tenant', async () => {
+    const file = declare([
+      {
+        name: 'acme',
+        credits: 50,
+        keys: [
+          { type: 'routing', key: API_KEY, rate_limit_per_minute: 9 },
+          { type: 'management', key: MANAGEMENT_KEY, name: 'Ops' },
+        ],
+      },
+      { name: 'empty', credits: 0, keys: [] },
+    ]);
+    expect(await start({ file })).toEqual({ kind: 'file', created: undefined });
+    expect(await start({ file })).toEqual({ kind: 'file', created: undefined });
+    const tenants = await access.tenants.list();
+    expect(tenants.map(({ name, balance, keyCount }) => [name, balance, keyCount])).toEqual([
+      ['acme', 50, 2],
+      ['empty', 0, 0],
+    ]);
+    expect(await resolve(API_KEY)).toMatchObject({
+      caller: { tenantId: tenants[0]?.id, rateLimitPerMinute: 9 },
+    });
+    const names = (await access.apiKeys.listOfTenant(tenants[0]!.id)).map(({ name }) => name);
+    expect(names.sort()).toEqual(['Ops', 'routing key']);
+  });
+
+  it('stops the start, with nothing made, when a key belongs to another tenant', async () => {
+    const other = await access.makeTenant('other');
+    await access.makeKey({ tenantId: other, plaintext: API_KEY });
+    const refusal = await start({ apiKey: API_KEY }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ConfigError);
+    expect((refusal as Error).message).toContain('GATEWAY_BOOTSTRAP_API_KEY');
+    expect((refusal as Error).message).toContain('"other"');
+    expect((refusal as Error).message).not.toContain(API_KEY);
+    expect((await access.tenants.list()).map(({ name }) => name)).toEqual(['other']);
+  });
+
+  it('leaves a revoked key revoked, and says so', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    await start({ apiKey: API_KEY });
+    const known = await resolve(API_KEY);
+    await access.apiKeys.revokeById(known!.caller.apiKeyId);
+    await start({ apiKey: API_KEY });
+    expect(await resolve(API_KEY)).toMatchObject({ status: 'revoked' });
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('GATEWAY_BOOTSTRAP_API_KEY'));
+    expect(warn).not.toHaveBeenCalledWith(expect.stringContaining(API_KEY));
+    warn.mockRestore();
+  });
+
+  function start(overrides: Partial<BootstrapConfig> = {}, instance: AccessServices = access) {
+    const bootstrap: BootstrapConfig = {
+      apiKey: undefined,
+      managementKey: undefined,
+      credits: 10_000_000,
+      rateLimitPerMinute: 600,
+      file: undefined,
+      ...overrides,
+    };
+    return new BootstrapService(
+      { bootstrap },
+      instance.database,
+      instance.tenants,
+      instance.apiKeys,
+      new GrantsService(instance.database),
+    ).ensureFirstTenant();
+  }
+
+  /** As an instance without memory sees the key. */
+  async function resolve(plaintext: string) {
+    return new KeyDirectory(access.apiKeys).resolve(plaintext);
+  }
+
+  function declare(tenants: unknown[]): string {
+    const path = join(folder, 'tenants.json');
+    writeFileSync(path, JSON.stringify({ tenants }));
+    return path;
+  }
+});

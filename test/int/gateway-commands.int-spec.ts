@@ -1,0 +1,112 @@
+import 'reflect-metadata';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { KeyDirectory } from '../../src/access/key-directory.service.js';
+import { runCommand } from '../../src/bootstrap/commands/run-command.js';
+import { loadConfig } from '../../src/common/config/load-config.js';
+import { openAccessServices, type AccessServices } from '../support/access-services.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+describe("the operator's commands", () => {
+  let testDatabase: TestDatabase;
+  let access: AccessServices;
+
+  beforeAll(async () => {
+    // Not migrated: a command may come before the service's first start.
+    testDatabase = await createTestDatabase({ migrate: false });
+    expect(await run('tenant', 'list')).toMatchObject({ code: 0, errors: '' });
+    access = await openAccessServices(testDatabase.url);
+  });
+
+  afterAll(async () => {
+    await access.close();
+    await testDatabase.drop();
+  });
+
+  it('make a tenant, grant it credits and list it', async () => {
+    expect(await run('tenant', 'create', 'acme', '--credits', '5')).toMatchObject({ code: 0 });
+    expect(await run('tenant', 'grant', 'acme', '7')).toMatchObject({ code: 0 });
+    const { output } = await run('tenant', 'list');
+    expect(output).toMatch(/^NAME +BALANCE +HELD +SPENT +KEYS +CREATED\nacme +12 +0 +0 +0 +2/);
+  });
+
+  it('make no tenant twice', async () => {
+    await run('tenant', 'create', 'twin', '--credits', '5');
+    expect(await run('tenant', 'create', 'twin', '--credits', '5')).toEqual({
+      code: 1,
+      output: '',
+      errors: 'there is a tenant "twin" already\n',
+    });
+    const tenants = await access.tenants.list();
+    expect(tenants.filter(({ name }) => name === 'twin')).toEqual([
+      expect.objectContaining({ balance: 5 }),
+    ]);
+  });
+
+  it('print a new key once, which works until it is revoked', async () => {
+    const tenant = randomUUID();
+    await run('tenant', 'create', tenant);
+    const { code, output } = await run(
+      ...['key', 'create', tenant, '--type', 'management', '--name', 'Ops'],
+      ...['--rate-limit', '9', '--expires', '2030-12-31'],
+    );
+    expect(code).toBe(0);
+    const keys = output.match(/sk-mgmt-[0-9A-Za-z]{43}/g) ?? [];
+    expect(keys).toHaveLength(1);
+
+    const resolve = () => new KeyDirectory(access.apiKeys).resolve(keys[0]!);
+    const known = await resolve();
+    expect(known).toMatchObject({
+      status: 'active',
+      caller: { keyType: 'management', rateLimitPerMinute: 9 },
+    });
+    const { tenantId, apiKeyId } = known!.caller;
+    expect(await access.apiKeys.findOfTenant(tenantId, apiKeyId)).toMatchObject({
+      name: 'Ops',
+      expiresAt: new Date('2030-12-31T00:00:00Z'),
+    });
+    expect(output).toContain(apiKeyId);
+
+    expect(await run('key', 'revoke', apiKeyId)).toMatchObject({ code: 0 });
+    expect(await resolve()).toMatchObject({ status: 'revoked' });
+    expect(await run('key', 'revoke', apiKeyId)).toMatchObject({ code: 0 });
+  });
+
+  it('say in one line that there is no such tenant or key', async () => {
+    const id = randomUUID();
+    for (const words of [
+      ['tenant', 'grant', 'nobody', '5'],
+      ['key', 'create', 'nobody'],
+      ['key', 'revoke', id],
+    ]) {
+      const { code, output, errors } = await run(...words);
+      expect([code, output]).toEqual([1, '']);
+      expect(errors).toMatch(/^there is no (tenant "nobody"|key with id).*\n$/);
+    }
+  });
+
+  it('say in one line that the database cannot be reached', async () => {
+    const { code, errors } = await runWith('postgres://127.0.0.1:1/gateway', 'tenant', 'list');
+    expect(code).toBe(1);
+    expect(errors).toMatch(/^.*ECONNREFUSED.*\n$/);
+  });
+
+  it('find the catalogue complete', async () => {
+    expect(await run('catalogue', 'check')).toMatchObject({ code: 0, errors: '' });
+  });
+
+  function run(...words: string[]) {
+    return runWith(testDatabase.url, ...words);
+  }
+});
+
+async function runWith(databaseUrl: string, ...words: string[]) {
+  let output = '';
+  let errors = '';
+  const code = await runCommand(words, {
+    loadConfig: () => loadConfig({ DATABASE_URL: databaseUrl, GATEWAY_SECRET: 'x'.repeat(32) }),
+    print: (line) => (output += `${line}\n`),
+    printError: (line) => (errors += `${line}\n`),
+  });
+  return { code, output, errors };
+}

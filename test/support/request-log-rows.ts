@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../src/common/database/database.js';
+import { toStoredText } from '../../src/common/database/stored-text.js';
+import type { RequestLogRow } from '../../src/request-log/request-log-row.js';
+
+/** A completed request on shared capacity; what is not given does not matter to the test. */
+export function requestLogRow(overrides: Partial<RequestLogRow> = {}): RequestLogRow {
+  return {
+    id: '1',
+    requestId: randomUUID(),
+    apiKeyId: randomUUID(),
+    endpoint: 'chat',
+    model: 'sandbox/echo',
+    provider: 'sandbox',
+    status: 'success',
+    outcome: 'completed',
+    errorType: null,
+    finishReason: 'stop',
+    trafficMode: 'shared',
+    promptTokens: 10,
+    completionTokens: 5,
+    usageSource: 'upstream',
+    cost: 20,
+    modelCharge: 20,
+    byokPlatformFee: 0,
+    managedToolFee: 0,
+    agentRuntimeFee: 0,
+    billingNote: null,
+    streamed: false,
+    latencyMs: 120,
+    generationTimeMs: 100,
+    createdAt: new Date('2026-01-15T12:00:00Z'),
+    ...overrides,
+  };
+}
+
+/** Puts a row into the log past the ledger. @returns the row as it can be read back */
+export async function insertRequestLogRow(
+  database: Database,
+  tenantId: string,
+  overrides: Partial<RequestLogRow> = {},
+): Promise<RequestLogRow> {
+  const row = requestLogRow(overrides);
+  const { rows } = await database.query<{ id: number }>(
+    `INSERT INTO request_logs
+       (request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome, error_type,
+        finish_reason, traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens,
+        cache_write_tokens, reasoning_tokens, usage_source, cost, model_charge, byok_platform_fee,
+        managed_tool_fee, agent_runtime_fee, billing_note, streamed, latency_ms,
+        generation_time_ms, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, 0, 0, $14, $15, $16, $17,
+             $18, $19, $20, $21, $22, $23, $24)
+     RETURNING id`,
+    [
+      row.requestId,
+      tenantId,
+      row.apiKeyId,
+      toStoredText(row.endpoint),
+      toStoredText(row.model),
+      toStoredText(row.provider),
+      row.status,
+      row.outcome,
+      storedOrNull(row.errorType),
+      storedOrNull(row.finishReason),
+      row.trafficMode,
+      row.promptTokens,
+      row.completionTokens,
+      row.usageSource,
+      row.cost,
+      row.modelCharge,
+      row.byokPlatformFee,
+      row.managedToolFee,
+      row.agentRuntimeFee,
+      storedOrNull(row.billingNote),
+      row.streamed,
+      row.latencyMs,
+      row.generationTimeMs,
+      row.createdAt,
+    ],
+  );
+  return { ...row, id: String(rows[0]?.id) };
+}
+
+function storedOrNull(text: string | null): string | null {
+  return text === null ? null : toStoredText(text);
+}
