@@ -28,15 +28,17 @@ async function install(root, say) {
     { cwd: root },
   );
   if (!succeeded) {
-    throw new Error(`npm ci failed:\n${output.trimEnd().split('\n').slice(-30).join('\n')}`);
+    // The reason comes first; a list of npm's options may follow it.
+    throw new Error(`npm ci failed:\n${output.trim().split('\n').slice(0, 12).join('\n')}`);
   }
   writeFileSync(stampFile(root), describeInstallation(root));
   say(`Packages installed (${secondsSince(startedAtMs)})`);
 }
 
 /**
- * The stamp tells of an installation made here. Without a fitting one, what npm noted about its last
- * installation is compared with the lock file, so that an `npm ci` by hand counts as well.
+ * The stamp tells of an installation made here. Without a fitting one, the packages themselves are
+ * compared with the lock file, so that an `npm ci` by hand counts as well. What npm notes about its
+ * last installation is no proof: `npm install --package-lock-only` changes it and installs nothing.
  */
 function isInstalled(root) {
   if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
@@ -56,25 +58,21 @@ function isInstalled(root) {
 }
 
 function holdsEverything(root) {
-  const wanted = readPackages(join(root, 'package-lock.json'));
-  const found = readPackages(join(root, 'node_modules', '.package-lock.json'));
-  const isMissing = ([path, entry]) => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  return Object.entries(packages).every(([path, entry]) => {
     if (path === '' || entry.link) {
-      return false;
+      return true;
     }
-    const there = found[path];
+    const manifest = readIfThere(join(root, path, 'package.json'));
     // Optional packages of other systems are in the lock file, but never installed.
-    return there === undefined ? !isOptional(entry) : there.version !== entry.version;
-  };
-  return !Object.entries(wanted).some(isMissing);
+    return manifest === undefined
+      ? isOptional(entry)
+      : JSON.parse(manifest).version === entry.version;
+  });
 }
 
 function isOptional(entry) {
   return entry.optional === true || entry.devOptional === true;
-}
-
-function readPackages(path) {
-  return JSON.parse(readFileSync(path, 'utf8')).packages ?? {};
 }
 
 function stampFile(root) {

@@ -66,7 +66,10 @@ export class GatewayErrorFilter implements ExceptionFilter {
   private describeUnknownPath({ method, path }: GatewayRequest): GatewayError {
     const allowed = this.routes.methodsOf(path);
     if (allowed.length === 0) {
-      return new NotFoundError('path', `There is no ${method} ${path.slice(0, 200)} here; see /docs.`);
+      return new NotFoundError(
+        'path',
+        `There is no ${method} ${path.slice(0, 200)} here; see /docs.`,
+      );
     }
     return new GatewayError({
       status: 405,

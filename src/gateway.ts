@@ -8,11 +8,12 @@ import type { BootstrapOutcome } from './bootstrap/bootstrap-outcome.js';
 import { BootstrapService } from './bootstrap/bootstrap.service.js';
 import { CatalogueService } from './catalogue/catalogue.service.js';
 import type { AppConfig } from './common/config/app-config.js';
+import { migrateDatabase } from './common/database/migrate-database.js';
 import { openDatabase } from './common/database/open-database.js';
 import { LeanExpressAdapter } from './common/http/lean-express.adapter.js';
-import { drainServer } from './common/http/drain-server.js';
+import { ServerDrain } from './common/http/server-drain.js';
 import { HoldSweeperService } from './ledger/hold-sweeper.service.js';
-import { LedgerStore } from './ledger/ledger-store.js';
+import { LedgerService } from './ledger/ledger.service.js';
 import { UpstreamRegistry } from './upstream/upstream.registry.js';
 
 /** A running service. */
@@ -33,19 +34,23 @@ export interface Gateway {
 export async function startGateway(config: AppConfig, logger: LoggerService): Promise<Gateway> {
   const database = await openDatabase(config);
   try {
+    await migrateDatabase(database.url);
     const application = await NestFactory.create(
       AppModule.forRoot(config, database.url),
       new LeanExpressAdapter(),
       { bodyParser: false, logger, abortOnError: false },
     );
     await setUpApplication(application);
-    const bootstrap = await application.get(BootstrapService, { strict: false }).ensureFirstTenant();
+    const server = application.getHttpServer() as Server;
+    const drain = new ServerDrain(server);
+    const bootstrap = await application
+      .get(BootstrapService, { strict: false })
+      .ensureFirstTenant();
     await application
       .get(HoldSweeperService, { strict: false })
       .sweepNow({ assumeOthersDead: config.databaseUrl === undefined });
     await listen(application, config);
 
-    const server = application.getHttpServer() as Server;
     return {
       application,
       url: urlOf(server, config),
@@ -53,8 +58,8 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
       providers: config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),
       async close() {
-        await drainServer(server, config.drainSeconds * 1000);
-        await application.get(LedgerStore, { strict: false }).drain();
+        await drain.drain(config.drainSeconds * 1000);
+        await application.get(LedgerService, { strict: false }).drain();
         await application.close();
         await database.stop();
       },

@@ -18,8 +18,12 @@ try {
 }
 
 // What one request breaks must not take the others with it.
-process.on('uncaughtException', (error) => logger.error(`Uncaught: ${error.stack ?? error.message}`));
-process.on('unhandledRejection', (reason) => logger.error(`Unhandled rejection: ${describe(reason)}`));
+process.on('uncaughtException', (error) =>
+  logger.error(`Uncaught: ${error.stack ?? error.message}`),
+);
+process.on('unhandledRejection', (reason) =>
+  logger.error(`Unhandled rejection: ${describe(reason)}`),
+);
 
 /** The first signal drains, a second one does not wait any more. */
 function stopOnSignals(gateway: Gateway): void {

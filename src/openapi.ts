@@ -5,7 +5,11 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 export function setUpOpenApi(application: INestApplication): void {
   SwaggerModule.setup('docs', application, () => describeApi(application), {
     customSiteTitle: 'Model Gateway',
-    swaggerOptions: { persistAuthorization: true, tryItOutEnabled: true, displayRequestDuration: true },
+    swaggerOptions: {
+      persistAuthorization: true,
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+    },
   });
 }
 

@@ -12,7 +12,12 @@ export interface StartDescription {
 }
 
 /** What a newcomer reads when the service has started: keys, a call to try, and where to go on. */
-export function describeStart({ url, bootstrap, providers, exampleModel }: StartDescription): string {
+export function describeStart({
+  url,
+  bootstrap,
+  providers,
+  exampleModel,
+}: StartDescription): string {
   const lines = [
     '',
     `Model Gateway listens on ${url}`,

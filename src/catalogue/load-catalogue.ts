@@ -40,7 +40,9 @@ export interface LoadedCatalogue {
  */
 export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
   const rows = new Map<string, JsonObject>();
-  for (const file of readdirSync(BUILT_IN).filter((name) => name.endsWith('.json')).sort()) {
+  for (const file of readdirSync(BUILT_IN)
+    .filter((name) => name.endsWith('.json'))
+    .sort()) {
     for (const row of readRows(new URL(file, BUILT_IN))) rows.set(String(row.id), row);
   }
   if (operatorFile !== undefined) {
@@ -54,7 +56,8 @@ export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
   for (const [id, row] of rows) {
     const complete = withDefaults(id, row);
     const problem = findProblem(complete);
-    if (problem === undefined) catalogue.models.push(toModel(complete as unknown as CatalogueModel));
+    if (problem === undefined)
+      catalogue.models.push(toModel(complete as unknown as CatalogueModel));
     else catalogue.problems.push(`${id}: ${problem}`);
   }
   return catalogue;
@@ -115,7 +118,11 @@ function describe(error: ErrorObject | undefined): string {
 function toModel({ routes, ...model }: CatalogueModel): Model {
   return {
     ...model,
-    pricing: { ...model.pricing, request: model.pricing.request ?? '0', image: model.pricing.image ?? '0' },
+    pricing: {
+      ...model.pricing,
+      request: model.pricing.request ?? '0',
+      image: model.pricing.image ?? '0',
+    },
     routes: [...routes]
       .sort((one, other) => one.priority - other.priority)
       .map((route) => ({

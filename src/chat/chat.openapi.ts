@@ -83,7 +83,9 @@ export function ApiChatCompletion(): MethodDecorator {
         'x-request-id': header('UUIDv4 of this request, for GET /v1/generation.'),
         'X-Gateway-Provider': header('The provider that answered.'),
         'X-Gateway-Cost': header('Credits charged; not on streams.'),
-        'X-Gateway-Dropped-Params': header('Request fields that the provider’s dialect cannot take.'),
+        'X-Gateway-Dropped-Params': header(
+          'Request fields that the provider’s dialect cannot take.',
+        ),
         'X-Cache': header('`HIT` or `MISS`.'),
         'X-RateLimit-Limit': header('Requests per minute of the key.'),
         'X-RateLimit-Remaining': header('What is left of them in this minute.'),
@@ -124,6 +126,8 @@ function toOpenApi(schema: unknown): unknown {
   const types = type.filter((name) => name !== 'null');
   if (types.length === 1) return { type: types[0] as string, nullable: true, ...converted };
   const { items = {}, ...others } = converted;
-  const alternatives = types.map((name) => (name === 'array' ? { type: name, items } : { type: name }));
+  const alternatives = types.map((name) =>
+    name === 'array' ? { type: name, items } : { type: name },
+  );
   return { nullable: true, ...others, oneOf: alternatives as object[] };
 }

@@ -4,7 +4,12 @@ import type {
   RoutingPreferences,
 } from '../canonical/canonical-request.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
-import { isJsonObject, parseJsonBody, type JsonBody, type JsonObject } from '../common/http/json-body.js';
+import {
+  isJsonObject,
+  parseJsonBody,
+  type JsonBody,
+  type JsonObject,
+} from '../common/http/json-body.js';
 import { spliceMembers } from '../common/http/top-level-members.js';
 import { assertValid, compileSchema } from '../common/http/validate-body.js';
 import { chatCompletionSchema } from './chat-completion.schema.js';
@@ -105,7 +110,11 @@ function withMessages(body: JsonBody): JsonBody {
 
 /** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
 function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined {
-  if (value.service_tier != null && value.service_tier !== 'default' && value.service_tier !== 'auto') {
+  if (
+    value.service_tier != null &&
+    value.service_tier !== 'default' &&
+    value.service_tier !== 'auto'
+  ) {
     return unpriced('service_tier', 'other service tiers are billed at other prices');
   }
   if (value.web_search_options != null) {

@@ -85,7 +85,12 @@ export class ChatStreamRenderer implements StreamRenderer {
       this.begunChoices.add(index);
       opening = { role: 'assistant', ...('content' in delta ? {} : { content: null }) };
     }
-    const choice = { index, delta: { ...opening, ...delta }, logprobs, finish_reason: finishReason };
+    const choice = {
+      index,
+      delta: { ...opening, ...delta },
+      logprobs,
+      finish_reason: finishReason,
+    };
     return this.chunk({ choices: [choice] });
   }
 

@@ -50,7 +50,10 @@ function translateMessage(item: JsonObject, path: string): JsonObject {
   }
   if (typeof item.content === 'string') return { role: item.role, content: item.content };
   if (!Array.isArray(item.content)) {
-    throw new InvalidRequestError(`${path}.content`, `\`${path}.content\` must be a string or an array.`);
+    throw new InvalidRequestError(
+      `${path}.content`,
+      `\`${path}.content\` must be a string or an array.`,
+    );
   }
   const content = item.content.map((part, index) =>
     translatePart(part, `${path}.content.${index}`),

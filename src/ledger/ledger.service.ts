@@ -15,12 +15,18 @@ import { UsageMeter } from './usage-meter.js';
 /** How long the end of an answer waits for its commit when the database is away. */
 const MAX_COMMIT_WAIT_MS = 2_000;
 
+/** How long a shutdown waits for the settlements of answers that have just ended. */
+const DRAIN_LIMIT_MS = 5_000;
+
 const NO_CHARGE: Charge = { modelCharge: 0, byokPlatformFee: 0, managedToolFee: 0 };
 
 /** Sets credits aside before work starts, and charges exactly once when it ends. */
 @Injectable()
 export class LedgerService {
   private readonly logger = new Logger(LedgerService.name);
+  /** Holds that have not come to their settlement yet, and who waits for the last of them. */
+  private openHolds = 0;
+  private onLastSettled: (() => void) | undefined;
 
   constructor(
     private readonly store: LedgerStore,
@@ -46,7 +52,10 @@ export class LedgerService {
       streamed: request.streamed,
       createdAt: request.startedAt,
     });
-    if (outcome.admitted) return new Hold(this.store, caller, request, amount);
+    if (outcome.admitted) {
+      this.openHolds++;
+      return new Hold(this.store, caller, request, amount);
+    }
 
     const refusal = new InsufficientCreditsError(
       `This request needs ${amount} credits set aside and ${outcome.available} are available. ` +
@@ -83,6 +92,18 @@ export class LedgerService {
     yield settled;
   }
 
+  /** Waits, for a bounded time, until every hold is settled and every settlement committed. */
+  async drain(): Promise<void> {
+    const settled = new Promise<void>((resolve) => {
+      this.onLastSettled = resolve;
+      if (this.openHolds === 0) resolve();
+    });
+    await within(
+      DRAIN_LIMIT_MS,
+      settled.then(() => this.store.drain()),
+    );
+  }
+
   private async close(
     { caller, request }: Hold,
     meter: UsageMeter,
@@ -97,7 +118,10 @@ export class LedgerService {
       log.usageSource = source;
     }
     const charge = isFree ? NO_CHARGE : priceUsage(log.usage, meter.route.pricing);
-    const committed = await this.logged(this.store.settle({ charge, log }));
+    const commit = this.store.settle({ charge, log });
+    this.openHolds--;
+    if (this.openHolds === 0) this.onLastSettled?.();
+    const committed = await this.logged(commit);
     return {
       type: 'settled',
       cost: committed?.cost ?? totalOf(charge),

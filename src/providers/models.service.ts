@@ -66,7 +66,9 @@ function toModelDto(model: Model): ModelDto {
 }
 
 /** The interface's four are always there. */
-function fourPrices({ pricing }: Model): Pick<ModelDto['pricing'], 'prompt' | 'completion' | 'request' | 'image'> {
+function fourPrices({
+  pricing,
+}: Model): Pick<ModelDto['pricing'], 'prompt' | 'completion' | 'request' | 'image'> {
   return {
     prompt: pricing.prompt ?? '0',
     completion: pricing.completion ?? '0',

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../common/database/database.js';
 import { fromStoredText } from '../common/database/stored-text.js';
+import { Turnstile } from '../common/database/turnstile.js';
 import { conditionOf, type RequestLogFilters } from './request-log-filters.js';
 import type { RequestLogRow } from './request-log-row.js';
 
@@ -10,8 +11,11 @@ export interface Page {
   offset: number;
 }
 
+/** Of the pool's ten connections. Listing and counting take longer the more rows a tenant has. */
+const MAX_CONNECTIONS = 3;
+
 const COLUMNS = `
-  id::text AS id, request_id AS "requestId", api_key_id AS "apiKeyId", endpoint, model, provider,
+  request_logs.id::text AS id, request_id AS "requestId", api_key_id AS "apiKeyId", endpoint, model, provider,
   status, outcome, error_type AS "errorType", finish_reason AS "finishReason",
   traffic_mode AS "trafficMode", prompt_tokens AS "promptTokens",
   completion_tokens AS "completionTokens", usage_source AS "usageSource", cost,
@@ -23,6 +27,8 @@ const COLUMNS = `
 /** Reads the request log; every method is bound to one tenant. The ledger writes it. */
 @Injectable()
 export class RequestLogReader {
+  private readonly turnstile = new Turnstile(MAX_CONNECTIONS);
+
   constructor(private readonly database: Database) {}
 
   /** Newest first. */
@@ -32,20 +38,25 @@ export class RequestLogReader {
     page: Page,
   ): Promise<RequestLogRow[]> {
     const { sql, values } = conditionOf(tenantId, filters);
-    const { rows } = await this.database.query<RequestLogRow>(
-      `SELECT ${COLUMNS} FROM request_logs WHERE ${sql}
-        ORDER BY created_at DESC, id DESC
-        LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
-      [...values, page.limit, page.offset],
+    const { rows } = await this.turnstile.run(() =>
+      this.database.query<RequestLogRow>(
+        // A bare `id` would be the column of the answer, which is text.
+        `SELECT ${COLUMNS} FROM request_logs WHERE ${sql}
+          ORDER BY created_at DESC, request_logs.id DESC
+          LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+        [...values, page.limit, page.offset],
+      ),
     );
     return rows.map(withTextRead);
   }
 
   async countOfTenant(tenantId: string, filters: RequestLogFilters): Promise<number> {
     const { sql, values } = conditionOf(tenantId, filters);
-    const { rows } = await this.database.query<{ total: number }>(
-      `SELECT count(*) AS total FROM request_logs WHERE ${sql}`,
-      values,
+    const { rows } = await this.turnstile.run(() =>
+      this.database.query<{ total: number }>(
+        `SELECT count(*) AS total FROM request_logs WHERE ${sql}`,
+        values,
+      ),
     );
     return rows[0]?.total ?? 0;
   }

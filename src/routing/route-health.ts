@@ -32,9 +32,7 @@ export class RouteHealth {
   constructor(private readonly cooldownMs: number) {}
 
   isCooling(key: HealthKey, nowMs = performance.now()): boolean {
-    return (
-      this.coolUntil(modelKey(key)) > nowMs || this.coolUntil(providerKey(key)) > nowMs
-    );
+    return this.coolUntil(modelKey(key)) > nowMs || this.coolUntil(providerKey(key)) > nowMs;
   }
 
   /** Median time to the first content event in ms; undefined before the first answer. */

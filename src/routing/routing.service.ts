@@ -180,7 +180,9 @@ export class RoutingService {
       attempt.outcome = error.failure;
       failures.push({ route, error });
       this.health.recordFailure(route, error);
-      this.logger.warn(`${route.provider}/${route.upstreamModel} failed: ${error.failure}: ${error.message}`);
+      this.logger.warn(
+        `${route.provider}/${route.upstreamModel} failed: ${error.failure}: ${error.message}`,
+      );
       return undefined;
     } finally {
       attempt.durationMs = Math.round(performance.now() - startedMs);

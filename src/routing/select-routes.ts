@@ -1,10 +1,7 @@
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import { NO_USAGE, type Usage } from '../canonical/usage.js';
 import type { Model, ModelRoute } from '../catalogue/model.js';
-import {
-  NotFoundError,
-  ProviderUnavailableError,
-} from '../common/errors/gateway-errors.js';
+import { NotFoundError, ProviderUnavailableError } from '../common/errors/gateway-errors.js';
 import type { AppConfig } from '../common/config/app-config.js';
 import type { CallLimits } from '../upstream/upstream.js';
 import type { PlannedRoute } from './plan.js';

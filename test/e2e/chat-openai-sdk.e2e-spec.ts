@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { errorAnswer, politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
-
+import {
+  errorAnswer,
+  politeAnswer,
+  startFakeOpenAi,
+  type FakeOpenAi,
+} from '../support/fake-openai.js';
 
 describe('the official openai package against POST /v1/chat/completions', () => {
   let fake: FakeOpenAi;
@@ -76,8 +80,16 @@ describe('the official openai package against POST /v1/chat/completions', () => 
 
   it('takes parallel tool calls through a round trip', async () => {
     const toolCalls = [
-      { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
-      { id: 'call_2', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
+      {
+        id: 'call_1',
+        type: 'function',
+        function: { name: 'weather', arguments: '{"city":"Rome"}' },
+      },
+      {
+        id: 'call_2',
+        type: 'function',
+        function: { name: 'weather', arguments: '{"city":"Oslo"}' },
+      },
     ];
     fake.answer = politeAnswer({
       message: { content: null, tool_calls: toolCalls },
@@ -126,7 +138,11 @@ describe('the official openai package against POST /v1/chat/completions', () => 
         function: { name: 'weather', arguments: '{"city":"Rome"}' },
       },
     ];
-    fake.answer = politeAnswer({ text: '', message: { tool_calls: toolCalls }, finishReason: 'tool_calls' });
+    fake.answer = politeAnswer({
+      text: '',
+      message: { tool_calls: toolCalls },
+      finishReason: 'tool_calls',
+    });
     const runner = client.chat.completions.stream({
       model: 'openai/gpt-4o-mini',
       messages: [{ role: 'user', content: 'Weather?' }],
@@ -147,7 +163,10 @@ describe('the official openai package against POST /v1/chat/completions', () => 
       required: ['name', 'age'],
       additionalProperties: false,
     };
-    const format = { type: 'json_schema', json_schema: { name: 'person', strict: true, schema } } as const;
+    const format = {
+      type: 'json_schema',
+      json_schema: { name: 'person', strict: true, schema },
+    } as const;
     const completion = await client.chat.completions.parse({
       model: 'openai/gpt-4o-mini',
       messages: [{ role: 'user', content: 'Who?' }],
@@ -159,7 +178,11 @@ describe('the official openai package against POST /v1/chat/completions', () => 
 
   it('sees our errors as its own error classes', async () => {
     const call = (model: string, key = gateway.apiKey): Promise<unknown> =>
-      new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 }).chat.completions.create({
+      new OpenAI({
+        baseURL: `${gateway.url}/v1`,
+        apiKey: key,
+        maxRetries: 0,
+      }).chat.completions.create({
         model,
         messages: [{ role: 'user', content: 'Hello' }],
       });

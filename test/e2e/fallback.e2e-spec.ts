@@ -35,7 +35,9 @@ describe('fallback along models: [a, b]', () => {
         { id: 'other', name: 'Other', base_url: other.baseUrl },
       ]),
     );
-    const price = (prompt: string, completion: string): object => ({ pricing: { prompt, completion } });
+    const price = (prompt: string, completion: string): object => ({
+      pricing: { prompt, completion },
+    });
     await writeFile(
       catalogue,
       JSON.stringify({
@@ -47,7 +49,12 @@ describe('fallback along models: [a, b]', () => {
             ...price('0.000001', '0.000002'),
             routes: [
               { provider: 'one', model: 'twin', priority: 0 },
-              { provider: 'other', model: 'twin', priority: 1, pricing: { completion: '0.000007' } },
+              {
+                provider: 'other',
+                model: 'twin',
+                priority: 1,
+                pricing: { completion: '0.000007' },
+              },
             ],
           },
         ],
@@ -84,8 +91,8 @@ describe('fallback along models: [a, b]', () => {
   const textOf = async (response: Response): Promise<string> => {
     const body = await response.text();
     if (!body.startsWith('data:')) {
-      return (JSON.parse(body) as { choices: [{ message: { content: string } }] }).choices[0].message
-        .content;
+      return (JSON.parse(body) as { choices: [{ message: { content: string } }] }).choices[0]
+        .message.content;
     }
     return body
       .split('\n\n')
@@ -119,15 +126,18 @@ describe('fallback along models: [a, b]', () => {
     );
   }
 
-  it.each([false, true])('leaves a hanging a within the limit and closes its socket (stream: %s)', async (stream) => {
-    one.answer = hangAnswer;
-    const startedMs = performance.now();
-    const response = await ask({ stream });
-    expect(await textOf(response)).toBe('Hello from the fake.');
-    expect(performance.now() - startedMs).toBeLessThan(FIRST_BYTE_MS + 1000);
-    expect(one.calls).toHaveLength(1);
-    await one.calls[0]!.hungUp;
-  });
+  it.each([false, true])(
+    'leaves a hanging a within the limit and closes its socket (stream: %s)',
+    async (stream) => {
+      one.answer = hangAnswer;
+      const startedMs = performance.now();
+      const response = await ask({ stream });
+      expect(await textOf(response)).toBe('Hello from the fake.');
+      expect(performance.now() - startedMs).toBeLessThan(FIRST_BYTE_MS + 1000);
+      expect(one.calls).toHaveLength(1);
+      await one.calls[0]!.hungUp;
+    },
+  );
 
   it('leaves a stream that is cut before its first content, and shows nothing of it', async () => {
     one.answer = cutBeforeContentAnswer;
@@ -162,7 +172,12 @@ describe('fallback along models: [a, b]', () => {
     const response = await ask({ temperature: 9 });
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
-      error: { message: 'bad temperature', type: 'invalid_request_error', code: 400, param: 'temperature' },
+      error: {
+        message: 'bad temperature',
+        type: 'invalid_request_error',
+        code: 400,
+        param: 'temperature',
+      },
     });
     expect(other.calls).toHaveLength(0);
   });
@@ -184,7 +199,8 @@ describe('fallback along models: [a, b]', () => {
     const response = await ask({});
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ error: { type, code: status, param: 'model' } });
-    if (status === 429) expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    if (status === 429)
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(await costOf(response)).toBe(0);
   });
 

@@ -55,14 +55,15 @@ describe(RequestLogReader.name, () => {
 
   it('lists newest first, and the later row first within the same instant', async () => {
     const tenantId = randomUUID();
-    const [noon, evening] = ['2026-01-15T12:00:00Z', '2026-01-15T18:00:00Z'].map(
-      (text) => new Date(text),
-    );
-    const first = await insert(tenantId, { createdAt: noon });
-    const second = await insert(tenantId, { createdAt: evening });
-    const third = await insert(tenantId, { createdAt: noon });
+    const evening = await insert(tenantId, { createdAt: new Date('2026-01-15T18:00:00Z') });
+    const noon: string[] = [];
+    // Enough of them that the number of digits of their ids changes on the way.
+    for (let row = 0; row < 110; row++) {
+      const createdAt = new Date('2026-01-15T12:00:00Z');
+      noon.unshift((await insert(tenantId, { createdAt })).id);
+    }
     const rows = await reader.listOfTenant(tenantId, {}, ALL);
-    expect(rows.map((row) => row.id)).toEqual([second.id, third.id, first.id]);
+    expect(rows.map((row) => row.id)).toEqual([evening.id, ...noon]);
   });
 
   it('cuts pages that show each row once', async () => {

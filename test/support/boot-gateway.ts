@@ -80,7 +80,7 @@ export async function bootGateway(
 
 async function tenantOf(database: Database, apiKey: string): Promise<Caller['tenantId']> {
   const { rows } = await database.query<{ tenant_id: string }>(
-    'SELECT tenant_id FROM api_keys WHERE key_hash = $1',
+    "SELECT tenant_id FROM api_keys WHERE key_hash = decode($1, 'hex')",
     [hashApiKey(apiKey)],
   );
   return rows[0]!.tenant_id;

@@ -6,6 +6,7 @@ import { TenantsService } from '../../access/tenants.service.js';
 import type { AppConfig } from '../../common/config/app-config.js';
 import { databaseOptions } from '../../common/database/database-options.js';
 import { Database } from '../../common/database/database.js';
+import { migrateDatabase } from '../../common/database/migrate-database.js';
 import { attachEmbeddedPostgres } from '../../common/database/embedded-postgres.js';
 import { GrantsService } from '../../ledger/grants.service.js';
 
@@ -45,14 +46,14 @@ export async function openCommandServices(
 }
 
 async function connect(url: string): Promise<CommandServices> {
+  // A command may come before the service's first start.
+  await migrateDatabase(url);
   const dataSource = new DataSource({
     ...databaseOptions(url),
     poolSize: 2,
     entities: [TenantEntity, ApiKeyEntity],
   });
   await dataSource.initialize();
-  // A command may come before the service's first start.
-  await dataSource.runMigrations();
   const database = new Database(dataSource);
   return {
     database,

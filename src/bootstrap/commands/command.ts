@@ -5,7 +5,7 @@ import type { CommandServices } from './command-services.js';
 /** What a command may use. Nothing is opened before it asks. */
 export interface CommandContext {
   /** @throws ConfigError */
-  config(): AppConfig;
+  config: () => AppConfig;
   /** Connects to the database at the first call; closed when the command has ended. */
   services(): Promise<CommandServices>;
   /** Writes a line to standard output. */

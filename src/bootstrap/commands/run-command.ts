@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { AppConfig } from '../../common/config/app-config.js';
 import { catalogueCheckCommand } from './catalogue-check.command.js';
 import { UsageError } from './command-error.js';
-import { openCommandServices, type CommandServices } from './command-services.js';
+import type { CommandServices } from './command-services.js';
 import { parseArgsOptions, type Command, type CommandContext } from './command.js';
 import { keyCreateCommand } from './key-create.command.js';
 import { keyRevokeCommand } from './key-revoke.command.js';
@@ -21,7 +21,7 @@ const COMMANDS: readonly Command[] = [
 
 export interface CommandEnvironment {
   /** @throws ConfigError */
-  loadConfig(): AppConfig;
+  loadConfig: () => AppConfig;
   print: (line: string) => void;
   printError: (line: string) => void;
 }
@@ -90,9 +90,8 @@ function parse(command: Command, words: readonly string[]) {
 function openContext(environment: CommandEnvironment): CommandContext & { close(): Promise<void> } {
   let services: Promise<CommandServices> | undefined;
   return {
-    config: () => environment.loadConfig(),
-    services: () =>
-      (services ??= openCommandServices(environment.loadConfig(), environment.printError)),
+    config: environment.loadConfig,
+    services: () => (services ??= openServices(environment)),
     print: environment.print,
     async close() {
       // When it could not be opened, the command has failed with the reason already.
@@ -100,6 +99,16 @@ function openContext(environment: CommandEnvironment): CommandContext & { close(
       await opened?.close();
     },
   };
+}
+
+/** Loaded when needed: TypeORM takes longer to load than most commands take to run. */
+async function openServices({
+  loadConfig,
+  printError,
+}: CommandEnvironment): Promise<CommandServices> {
+  const config = loadConfig();
+  const { openCommandServices } = await import('./command-services.js');
+  return openCommandServices(config, printError);
 }
 
 function usage(command: Command): string {

@@ -21,8 +21,10 @@ export function databaseOptions(url: string) {
     url,
     synchronize: false,
     migrations: MIGRATIONS,
-    // Two instances that start at once must not both migrate: see `migrate.ts`.
     migrationsTransactionMode: 'each',
+    // Ids come from PostgreSQL's own gen_random_uuid(); no extension has to be installed.
+    uuidExtension: 'pgcrypto',
+    installExtensions: false,
     applicationName: 'model-gateway',
     poolSize: 10,
     connectTimeoutMS: 5_000,

@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { databaseOptions } from './database-options.js';
 import { Database } from './database.js';
 
-/** The one connection pool. Runs the pending migrations before anything else may use it. */
+/** The one connection pool, on a database that has been migrated. */
 @Global()
 @Module({})
 export class DatabaseModule {
@@ -14,7 +14,6 @@ export class DatabaseModule {
         TypeOrmModule.forRoot({
           ...databaseOptions(url),
           autoLoadEntities: true,
-          migrationsRun: true,
           retryAttempts: 3,
           retryDelay: 1000,
         }),

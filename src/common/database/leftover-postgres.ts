@@ -18,13 +18,17 @@ export async function stopLeftoverPostgres(
   if (pid === undefined) {
     return;
   }
-  if (!isPostmasterOf(pid, clusterFolder)) {
-    // PostgreSQL itself looks at the process id alone and would refuse to start when another
-    // program has it by now. It still notices children of its predecessor by their shared memory.
-    rmSync(postmasterPidFile(clusterFolder), { force: true });
-    return;
+  if (isPostmasterOf(pid, clusterFolder)) {
+    log(`Stopping a PostgreSQL that outlived its service (process ${pid})`);
+    await stopProcess(pid, clusterFolder);
   }
-  log(`Stopping a PostgreSQL that outlived its service (process ${pid})`);
+  // PostgreSQL itself only looks whether this process id exists, and would refuse to start when it
+  // was given to another program, or when nobody has reaped the process yet. Children of its
+  // predecessor that are still ending it notices by their shared memory, without this file.
+  rmSync(postmasterPidFile(clusterFolder), { force: true });
+}
+
+async function stopProcess(pid: number, clusterFolder: string): Promise<void> {
   for (const { signal, waitMs } of STOP_STEPS) {
     sendSignal(pid, signal);
     const deadlineMs = Date.now() + waitMs;

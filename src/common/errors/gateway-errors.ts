@@ -48,7 +48,11 @@ export class GatewayError extends Error {
 }
 
 export class InvalidRequestError extends GatewayError {
-  constructor(param: string, message: string, status: 400 | 405 | 408 | 413 | 415 | 417 | 431 = 400) {
+  constructor(
+    param: string,
+    message: string,
+    status: 400 | 405 | 408 | 413 | 415 | 417 | 431 = 400,
+  ) {
     super({ status, type: 'invalid_request_error', param, message });
   }
 }

@@ -16,9 +16,11 @@ const MAX_DEPTH = 200;
 
 /** @throws InvalidRequestError (`body`) for anything but a JSON object in UTF-8. */
 export function parseJsonBody(bytes: Buffer): JsonBody {
-  if (bytes.length === 0) throw new InvalidRequestError('body', 'The body is empty; send a JSON object.');
+  if (bytes.length === 0)
+    throw new InvalidRequestError('body', 'The body is empty; send a JSON object.');
   const value = parseText(decode(bytes));
-  if (!isJsonObject(value)) throw new InvalidRequestError('body', 'The body must be a JSON object.');
+  if (!isJsonObject(value))
+    throw new InvalidRequestError('body', 'The body must be a JSON object.');
   const { members, depth } = scanTopLevelMembers(bytes);
   if (depth > MAX_DEPTH) {
     throw new InvalidRequestError(

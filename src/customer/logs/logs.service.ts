@@ -24,10 +24,11 @@ export class LogsService {
     if (apiKeyId !== undefined) await this.requireKey(caller, apiKeyId);
 
     const filters = { status, model, apiKeyId, ...range };
-    const [rows, total] = await Promise.all([
-      this.requestLog.listOfTenant(caller.tenantId, filters, { limit, offset }),
-      this.requestLog.countOfTenant(caller.tenantId, filters),
-    ]);
+    const rows = await this.requestLog.listOfTenant(caller.tenantId, filters, { limit, offset });
+    const isLastPage = rows.length < limit && (rows.length > 0 || offset === 0);
+    const total = isLastPage
+      ? offset + rows.length
+      : await this.requestLog.countOfTenant(caller.tenantId, filters);
     return {
       logs: rows.map(toLogRow),
       pagination: { total, limit, offset, has_more: offset + rows.length < total },

@@ -57,7 +57,10 @@ async function* answer({ request, upstreamModel }: UpstreamCall): AsyncGenerator
     yield { type: 'finish', choice, reason: words.length > limit ? 'length' : 'stop' };
     outputTokens += Math.min(words.length, limit);
   }
-  const inputTokens = prompt.messages.reduce((sum, message) => sum + countWords(textOf(message)), 0);
+  const inputTokens = prompt.messages.reduce(
+    (sum, message) => sum + countWords(textOf(message)),
+    0,
+  );
   yield { type: 'usage', usage: { ...NO_USAGE, inputTokens, outputTokens } };
 }
 
@@ -113,10 +116,8 @@ async function* misbehave(
       yield { type: 'text', choice: 0, text: 'Sandbox: this answer breaks off in the mid' };
       throw new UpstreamError({ failure: 'cut', message: 'sandbox: stream cut' });
     default:
-      throw classifyChatError(
-        Number(fault),
-        fault === '429' ? { 'retry-after': '1' } : {},
-        { error: { message: `Sandbox: the rehearsed status ${fault}.`, type: 'sandbox_fault' } },
-      );
+      throw classifyChatError(Number(fault), fault === '429' ? { 'retry-after': '1' } : {}, {
+        error: { message: `Sandbox: the rehearsed status ${fault}.`, type: 'sandbox_fault' },
+      });
   }
 }

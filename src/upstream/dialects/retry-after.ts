@@ -6,7 +6,10 @@ const MAX_RETRY_AFTER_MS = 86_400_000;
 /**
  * How long a vendor asks to wait, in ms: `retry-after-ms`, or `retry-after` in seconds or as a date.
  */
-export function readRetryAfterMs(headers: IncomingHttpHeaders, now = Date.now()): number | undefined {
+export function readRetryAfterMs(
+  headers: IncomingHttpHeaders,
+  now = Date.now(),
+): number | undefined {
   const milliseconds = Number(single(headers['retry-after-ms']));
   if (milliseconds > 0) return Math.min(milliseconds, MAX_RETRY_AFTER_MS);
   const value = single(headers['retry-after']);

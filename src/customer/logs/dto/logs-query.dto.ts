@@ -43,7 +43,8 @@ export class LogsQueryDto {
   @IsIn(REQUEST_STATUSES, { message: `status must be ${REQUEST_STATUSES.join(' or ')}` })
   status?: RequestStatus;
 
-  @ApiPropertyOptional({ description: 'Exactly this model alias.', example: 'openai/gpt-4o-mini' })
+  // Filters have no example: Swagger UI would fill it in and leave nothing of most logs.
+  @ApiPropertyOptional({ description: 'Exactly this model alias, as `openai/gpt-4o-mini`.' })
   @IsOptional()
   @IsString({ message: 'model must be one model alias' })
   @IsNotEmpty({ message: 'model must be one model alias' })
@@ -51,7 +52,6 @@ export class LogsQueryDto {
 
   @ApiPropertyOptional({
     description: 'The first day or instant, as `YYYY-MM-DD` or ISO 8601; UTC without an offset.',
-    example: '2026-01-01',
   })
   @IsOptional()
   @IsString({ message: 'start_date must be one date' })
@@ -60,7 +60,6 @@ export class LogsQueryDto {
   @ApiPropertyOptional({
     description:
       'The last day or instant, itself included, as `YYYY-MM-DD` or ISO 8601; UTC without an offset.',
-    example: '2026-01-31',
   })
   @IsOptional()
   @IsString({ message: 'end_date must be one date' })

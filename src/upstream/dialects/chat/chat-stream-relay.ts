@@ -70,7 +70,10 @@ export class ChatStreamRelay {
   end(): CanonicalEvent[] {
     const events = [...this.read(this.frames.rest())];
     if (this.finishedChoices.size === 0 || this.finishedChoices.size < this.seenChoices.size) {
-      throw new UpstreamError({ failure: 'cut', message: 'the stream ended without a finish reason' });
+      throw new UpstreamError({
+        failure: 'cut',
+        message: 'the stream ended without a finish reason',
+      });
     }
     if (this.usageFrame !== undefined && this.options.includeUsage) {
       events.push({ ...this.relay(`data: ${this.usageFrame}\n\n`), usage: this.usage! });
@@ -97,7 +100,7 @@ export class ChatStreamRelay {
 
     let text = bytes.toString('latin1');
     if (text.includes('\r')) text = text.replaceAll('\r\n', '\n');
-    for (let start = 0; start < text.length; ) {
+    for (let start = 0; start < text.length;) {
       let end = text.indexOf('\n\n', start);
       if (end === -1) end = text.length;
       this.readFrame(text.slice(start, end));

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { GenerationDto } from '../../src/customer/generation/dto/generation.dto.js';
+import { openAccessServices, type AccessServices } from '../support/access-services.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { insertRequestLogRow } from '../support/request-log-rows.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
+  let testDatabase: TestDatabase;
+  let gateway: BootedGateway;
+  let access: AccessServices;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    gateway = await bootGateway({}, { database: testDatabase });
+    access = await openAccessServices(testDatabase.url);
+  });
+  afterAll(async () => {
+    await access.close();
+    await gateway.close();
+    await testDatabase.drop();
+  });
+
+  /** Makes a request, reads its answer to the end, and returns its id. */
+  async function complete(body: object): Promise<string> {
+    const answer = await gateway.post('/v1/chat/completions', {
+      messages: [{ role: 'user', content: 'one two three' }],
+      ...body,
+    });
+    await answer.text();
+    return answer.headers.get('x-request-id')!;
+  }
+
+  async function lookUp(id: string): Promise<GenerationDto['data']> {
+    const response = await gateway.fetch(`${path}?id=${id}`);
+    expect(response.status).toBe(200);
+    return ((await response.json()) as GenerationDto).data;
+  }
+
+  async function refusal(query: string) {
+    const response = await gateway.fetch(path + query);
+    const { error } = (await response.json()) as { error: { type: string; param: string } };
+    return { status: response.status, type: error.type, param: error.param };
+  }
+
+  it.each([false, true])(
+    'shows a chat completion once it has ended (stream: %s)',
+    async (stream) => {
+      const before = Date.now();
+      const id = await complete({ model: 'sandbox/echo', stream });
+      const record = await lookUp(id);
+      expect(record).toEqual({
+        id,
+        model: 'sandbox/echo',
+        provider_name: 'sandbox',
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        tokens_prompt: 3,
+        tokens_completion: 5,
+        latency: expect.any(Number),
+        finish_reason: 'stop',
+        total_cost: 13,
+        streamed: stream,
+        cancelled: false,
+        generation_time: expect.any(Number),
+        usage: 13,
+        native_tokens_prompt: 3,
+        native_tokens_completion: 5,
+      });
+      expect(record.latency).toBeGreaterThanOrEqual(0);
+      expect(record.latency).toBeLessThanOrEqual(Date.now() - before);
+      expect(record.generation_time).toBeLessThanOrEqual(record.latency + 1);
+    },
+  );
+
+  it("shows the answer's own reason to end", async () => {
+    const id = await complete({ model: 'sandbox/echo', max_tokens: 2 });
+    expect(await lookUp(id)).toMatchObject({ finish_reason: 'length', tokens_completion: 2 });
+  });
+
+  it('shows a failed request without a reason, counts or cost', async () => {
+    const id = await complete({ model: 'sandbox/fault-500' });
+    expect(await lookUp(id)).toMatchObject({
+      finish_reason: '',
+      cancelled: false,
+      total_cost: 0,
+      usage: 0,
+      native_tokens_prompt: null,
+      native_tokens_completion: null,
+    });
+  });
+
+  it('shows an estimate as what it is, and that the caller left', async () => {
+    const row = await insertRequestLogRow(testDatabase.database, gateway.tenantId, {
+      outcome: 'cancelled',
+      usageSource: 'estimated',
+      finishReason: null,
+      streamed: true,
+      promptTokens: 7,
+      completionTokens: 3,
+    });
+    expect(await lookUp(row.requestId)).toMatchObject({
+      cancelled: true,
+      streamed: true,
+      finish_reason: '',
+      tokens_prompt: 7,
+      tokens_completion: 3,
+      native_tokens_prompt: null,
+      native_tokens_completion: null,
+    });
+  });
+
+  it('takes an id in capitals, and a management key', async () => {
+    const { requestId } = await insertRequestLogRow(testDatabase.database, gateway.tenantId);
+    expect((await lookUp(requestId.toUpperCase())).id).toBe(requestId);
+    const response = await gateway.fetch(`${path}?id=${requestId}`, {
+      headers: { authorization: `Bearer ${gateway.managementKey}` },
+    });
+    expect(response.status).toBe(200);
+  });
+
+  it.each(['', '?id=', '?id=a&id=b'])('asks for one id when given %j', async (query) => {
+    expect(await refusal(query)).toEqual({
+      status: 400,
+      type: 'invalid_request_error',
+      param: 'id',
+    });
+  });
+
+  it.each(['x', 'chatcmpl-1', '%00', `${randomUUID()}%00`, randomUUID(), '1'])(
+    'knows no request %s',
+    async (id) => {
+      expect(await refusal(`?id=${id}`)).toEqual({
+        status: 404,
+        type: 'not_found_error',
+        param: 'id',
+      });
+    },
+  );
+
+  it('answers for a request of another tenant as for one that never was', async () => {
+    const otherId = await access.makeTenant('other');
+    const otherKey = await access.makeKey({ tenantId: otherId });
+    const foreign = await insertRequestLogRow(testDatabase.database, otherId);
+    const [hidden, unknown] = await Promise.all(
+      [foreign.requestId, randomUUID()].map(async (id) => {
+        const response = await gateway.fetch(`${path}?id=${id}`);
+        return { status: response.status, body: await response.json() };
+      }),
+    );
+    expect(hidden).toEqual(unknown);
+    expect(hidden!.status).toBe(404);
+
+    const owned = await complete({ model: 'sandbox/echo' });
+    const asOther = await gateway.fetch(`${path}?id=${owned}`, {
+      headers: { authorization: `Bearer ${otherKey.plaintext}` },
+    });
+    expect(asOther.status).toBe(404);
+  });
+
+  it.each(['', 'Bearer sk-unknown-key-of-nobody'])('answers 401 to %j', async (authorization) => {
+    const response = await gateway.fetch(`${path}?id=${randomUUID()}`, {
+      headers: { authorization },
+    });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ error: { param: 'authorization', code: 401 } });
+  });
+});

@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { ErrorBody } from '../../src/common/errors/error-body.js';
+import type { LogListDto } from '../../src/customer/logs/dto/log-list.dto.js';
+import type { RequestLogRow } from '../../src/request-log/request-log-row.js';
+import {
+  openAccessServices,
+  type AccessServices,
+  type MadeKey,
+} from '../support/access-services.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { insertRequestLogRow } from '../support/request-log-rows.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const PATH = '/v1/customer/logs';
+
+describe(`GET ${PATH}`, () => {
+  let testDatabase: TestDatabase;
+  let gateway: BootedGateway;
+  let access: AccessServices;
+  let tenants = 0;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    gateway = await bootGateway({}, { database: testDatabase });
+    access = await openAccessServices(testDatabase.url);
+  });
+  afterAll(async () => {
+    await access.close();
+    await gateway.close();
+    await testDatabase.drop();
+  });
+
+  /** A tenant without credits or requests, and its one key. */
+  async function makeTenant(): Promise<{ tenantId: string; key: MadeKey }> {
+    const tenantId = await access.makeTenant(`tenant ${++tenants}`);
+    return { tenantId, key: await access.makeKey({ tenantId }) };
+  }
+
+  function insert(tenantId: string, overrides: Partial<RequestLogRow> = {}) {
+    return insertRequestLogRow(testDatabase.database, tenantId, overrides);
+  }
+
+  function get(query: Record<string, string> | string, plaintext: string): Promise<Response> {
+    return gateway.fetch(`${PATH}?${new URLSearchParams(query).toString()}`, {
+      headers: { authorization: `Bearer ${plaintext}` },
+    });
+  }
+
+  async function list(query: Record<string, string> | string, key: MadeKey): Promise<LogListDto> {
+    const response = await get(query, key.plaintext);
+    expect(response.status).toBe(200);
+    return (await response.json()) as LogListDto;
+  }
+
+  async function refusal(query: Record<string, string> | string, key: MadeKey) {
+    const response = await get(query, key.plaintext);
+    const { error } = (await response.json()) as ErrorBody;
+    expect(error.code).toBe(response.status);
+    return { status: response.status, type: error.type, param: error.param };
+  }
+
+  it.each([false, true])(
+    'lists a chat completion once it has ended (stream: %s)',
+    async (stream) => {
+      const key = await access.makeKey({ tenantId: gateway.tenantId });
+      const before = Date.now();
+      const answer = await gateway.post(
+        '/v1/chat/completions',
+        { model: 'sandbox/echo', messages: [{ role: 'user', content: 'one two three' }], stream },
+        { authorization: `Bearer ${key.plaintext}` },
+      );
+      await answer.text();
+
+      const { logs, pagination } = await list({ api_key_id: key.id }, key);
+      expect(pagination).toEqual({ total: 1, limit: 50, offset: 0, has_more: false });
+      // 3 words in at 1 credit, 5 words out ("Sandbox echo: …") at 2 credits.
+      expect(logs).toEqual([
+        {
+          id: expect.stringMatching(/^\d+$/),
+          request_id: answer.headers.get('x-request-id'),
+          model: 'sandbox/echo',
+          provider: 'sandbox',
+          status: 'success',
+          traffic_mode: 'shared',
+          tokens: { prompt: 3, completion: 5, total: 8 },
+          cost: 13,
+          cost_breakdown: {
+            model_charge: 13,
+            byok_platform_fee: 0,
+            managed_tool_fee: 0,
+            agent_runtime_fee: 0,
+            total_charge: 13,
+          },
+          skills_used: [],
+          billing_note: null,
+          latency_ms: expect.any(Number),
+          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          endpoint: 'chat',
+          api_key_id: key.id,
+          outcome: 'completed',
+          error_type: null,
+          usage_source: 'upstream',
+        },
+      ]);
+      const createdAtMs = Date.parse(logs[0]!.created_at);
+      expect(createdAtMs).toBeGreaterThanOrEqual(before);
+      expect(createdAtMs).toBeLessThanOrEqual(Date.now());
+      expect(Number.isInteger(logs[0]!.latency_ms)).toBe(true);
+    },
+  );
+
+  it('lists a failed request as an error that cost nothing', async () => {
+    const key = await access.makeKey({ tenantId: gateway.tenantId });
+    const answer = await gateway.post(
+      '/v1/chat/completions',
+      { model: 'sandbox/fault-500', messages: [{ role: 'user', content: 'fail' }] },
+      { authorization: `Bearer ${key.plaintext}` },
+    );
+    expect(answer.status).toBe(502);
+    const { logs } = await list({ api_key_id: key.id, status: 'error' }, key);
+    expect(logs).toMatchObject([
+      {
+        request_id: answer.headers.get('x-request-id'),
+        model: 'sandbox/fault-500',
+        status: 'error',
+        outcome: 'failed',
+        error_type: 'provider_error',
+        cost: 0,
+        usage_source: 'none',
+      },
+    ]);
+    expect((await list({ api_key_id: key.id, status: 'success' }, key)).logs).toEqual([]);
+  });
+
+  it('is empty for a tenant that has made no requests', async () => {
+    const { key } = await makeTenant();
+    expect(await list({}, key)).toEqual({
+      logs: [],
+      pagination: { total: 0, limit: 50, offset: 0, has_more: false },
+    });
+  });
+
+  it('shows 50 rows, at most 100, and says whether more follow', async () => {
+    const { tenantId, key } = await makeTenant();
+    const ids: string[] = [];
+    for (let row = 0; row < 101; row++) ids.unshift((await insert(tenantId)).id);
+
+    const byDefault = await list({}, key);
+    expect(byDefault.pagination).toEqual({ total: 101, limit: 50, offset: 0, has_more: true });
+    const capped = await list({ limit: '1000' }, key);
+    expect(capped.pagination).toEqual({ total: 101, limit: 100, offset: 0, has_more: true });
+    const rest = await list({ limit: '100', offset: '100' }, key);
+    expect(rest.pagination).toEqual({ total: 101, limit: 100, offset: 100, has_more: false });
+    const exact = await list({ limit: '51', offset: '50' }, key);
+    expect(exact.pagination).toEqual({ total: 101, limit: 51, offset: 50, has_more: false });
+    const beyond = await list({ offset: String(Number.MAX_SAFE_INTEGER) }, key);
+    expect(beyond).toMatchObject({ logs: [], pagination: { total: 101, has_more: false } });
+
+    expect(idsOf(byDefault)).toEqual(ids.slice(0, 50));
+    expect([...idsOf(capped), ...idsOf(rest)]).toEqual(ids);
+    expect(idsOf(exact)).toEqual(ids.slice(50));
+  });
+
+  describe('with filters', () => {
+    let key: MadeKey;
+    let otherKey: MadeKey;
+    const names = new Map<string, string>();
+
+    beforeAll(async () => {
+      const tenant = await makeTenant();
+      key = tenant.key;
+      otherKey = await access.makeKey({ tenantId: tenant.tenantId });
+      const rows: Record<string, Partial<RequestLogRow>> = {
+        january: { createdAt: new Date('2026-01-31T23:59:59.999Z') },
+        midnight: { createdAt: new Date('2026-02-01T00:00:00Z'), model: 'sandbox/words' },
+        evening: {
+          createdAt: new Date('2026-02-01T23:59:59.999Z'),
+          status: 'error',
+          outcome: 'failed',
+        },
+        next: { createdAt: new Date('2026-02-02T00:00:00Z'), apiKeyId: otherKey.id },
+        hostile: { createdAt: new Date('2026-03-01T00:00:00Z'), model: 'a\u0000%/_\\' },
+      };
+      for (const [name, overrides] of Object.entries(rows)) {
+        names.set((await insert(tenant.tenantId, overrides)).id, name);
+      }
+    });
+
+    async function expectRows(query: Record<string, string>, expected: string[]): Promise<void> {
+      const answer = await list(query, key);
+      expect(idsOf(answer).map((id) => names.get(id))).toEqual(expected);
+      expect(answer.pagination.total).toBe(expected.length);
+    }
+
+    it.each<[Record<string, string>, string[]]>([
+      [{ status: 'error' }, ['evening']],
+      [{ status: 'success' }, ['hostile', 'next', 'midnight', 'january']],
+      [{ model: 'sandbox/words' }, ['midnight']],
+      [{ model: 'sandbox' }, []],
+      [{ model: 'SANDBOX/WORDS' }, []],
+      [{ model: '%' }, []],
+      [{ model: "' OR true --" }, []],
+      [{ model: '\u0000' }, []],
+      [{ model: 'a\u0000%/_\\' }, ['hostile']],
+      [{ start_date: '2026-02-01' }, ['hostile', 'next', 'evening', 'midnight']],
+      [{ end_date: '2026-02-01' }, ['evening', 'midnight', 'january']],
+      [{ start_date: '2026-02-01', end_date: '2026-02-01' }, ['evening', 'midnight']],
+      [
+        { start_date: '2026-02-01T00:00:00.001Z', end_date: '2026-02-02T00:00:00Z' },
+        ['next', 'evening'],
+      ],
+      [{ start_date: '2026-02-01T01:00:00+01:00', end_date: '2026-02-01T00:00' }, ['midnight']],
+      [{ start_date: '2026-03-01', end_date: '2026-02-01' }, []],
+      [{ start_date: '0000-01-01', end_date: '0001-01-01' }, []],
+      [{ start_date: '2026-03-01', end_date: '9999-12-31' }, ['hostile']],
+      [{ start_date: '2026-02-01', status: 'success', model: 'sandbox/words' }, ['midnight']],
+    ])('leaves the right rows for %j', async (query, expected) => {
+      await expectRows(query, expected);
+    });
+
+    it('tells the keys of the tenant apart, in whichever case their ids are written', async () => {
+      await expectRows({ api_key_id: otherKey.id }, ['next']);
+      await expectRows({ api_key_id: otherKey.id.toUpperCase() }, ['next']);
+      await expectRows({ api_key_id: key.id }, []);
+    });
+
+    it('takes the plus of an offset that was not encoded', async () => {
+      const answer = await gateway.fetch(
+        `${PATH}?start_date=2026-02-01T01:00:00+01:00&end_date=2026-02-01T01:00:00+01:00`,
+        { headers: { authorization: `Bearer ${key.plaintext}` } },
+      );
+      expect(idsOf((await answer.json()) as LogListDto).map((id) => names.get(id))).toEqual([
+        'midnight',
+      ]);
+    });
+
+    it.each([
+      ...['0', '-1', '2.5', 'ten', '', '1e2'].map((limit) => [{ limit }, 'limit'] as const),
+      ...['-1', 'x', '', '9007199254740992'].map((offset) => [{ offset }, 'offset'] as const),
+      ...['ok', 'SUCCESS', ''].map((status) => [{ status }, 'status'] as const),
+      ...[
+        '2026-02-30',
+        '2027-02-29',
+        '2026-13-01',
+        'yesterday',
+        '',
+        '\u0000',
+        '1767225600',
+      ].flatMap(
+        (date) =>
+          [
+            [{ start_date: date }, 'start_date'],
+            [{ end_date: date }, 'end_date'],
+          ] as const,
+      ),
+      [{ model: '' }, 'model'],
+      [{ tenant_id: 'other' }, 'tenant_id'],
+      ['limit=1&limit=2', 'limit'],
+      ['model=a/b&model=a/c', 'model'],
+      ['start_date=2026-01-01&start_date=2026-01-02', 'start_date'],
+    ])('refuses %j, naming %s', async (query, param) => {
+      expect(await refusal(query as Record<string, string> | string, key)).toEqual({
+        status: 400,
+        type: 'invalid_request_error',
+        param,
+      });
+    });
+
+    it('finds no key by an id that is unknown, malformed or of another tenant', async () => {
+      const other = await makeTenant();
+      for (const id of [randomUUID(), 'x', '', '\u0000', other.key.id, gateway.tenantId]) {
+        expect(await refusal({ api_key_id: id }, key)).toEqual({
+          status: 404,
+          type: 'not_found_error',
+          param: 'api_key_id',
+        });
+      }
+    });
+  });
+
+  it('shows and counts nothing of another tenant, with any filter', async () => {
+    const [own, other] = [await makeTenant(), await makeTenant()];
+    const shared = { model: 'sandbox/shared', createdAt: new Date('2026-01-15T12:00:00Z') };
+    const row = await insert(own.tenantId, { ...shared, apiKeyId: own.key.id });
+    // Even a row that names our key belongs to the tenant in its own column.
+    await insert(other.tenantId, { ...shared, apiKeyId: own.key.id });
+    await insert(other.tenantId, { ...shared, apiKeyId: other.key.id });
+
+    const queries: Record<string, string>[] = [
+      {},
+      { model: shared.model },
+      { status: 'success' },
+      { api_key_id: own.key.id },
+      { start_date: '2026-01-15', end_date: '2026-01-15' },
+    ];
+    for (const query of queries) {
+      const answer = await list(query, own.key);
+      expect(idsOf(answer)).toEqual([row.id]);
+      expect(answer.pagination).toMatchObject({ total: 1, has_more: false });
+    }
+  });
+
+  it('takes a management key', async () => {
+    expect((await get({}, gateway.managementKey)).status).toBe(200);
+  });
+
+  it.each(['', 'Bearer sk-unknown-key-of-nobody'])('answers 401 to %j', async (authorization) => {
+    const response = await gateway.fetch(PATH, { headers: { authorization } });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ error: { param: 'authorization', code: 401 } });
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+function idsOf(answer: LogListDto): string[] {
+  return answer.logs.map((row) => row.id);
+}

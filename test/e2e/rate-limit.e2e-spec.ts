@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+
+describe('the limit of requests per minute', () => {
+  let gateway: BootedGateway;
+
+  beforeAll(async () => {
+    gateway = await bootGateway();
+  });
+
+  afterAll(async () => {
+    await gateway.close();
+  });
+
+  it('is told with every answer after the key check, and refuses what exceeds it', async () => {
+    const headers = await keyWithLimit(2);
+    await awaitRoomInThisMinute();
+    const resetAt = String((Math.floor(Date.now() / 60_000) + 1) * 60);
+
+    const good = await ask(headers, 'sandbox/echo');
+    expect([good.status, limitsOf(good)]).toEqual([200, ['2', '1', resetAt]]);
+    const bad = await ask(headers, 'no-slash');
+    expect([bad.status, limitsOf(bad)]).toEqual([400, ['2', '0', resetAt]]);
+
+    const refused = await ask(headers, 'sandbox/echo');
+    expect([refused.status, limitsOf(refused)]).toEqual([429, ['2', '0', resetAt]]);
+    const wait = refused.headers.get('retry-after') ?? '';
+    expect(wait).toMatch(/^[1-9]\d?$/);
+    expect(Math.abs(Date.now() / 1000 + Number(wait) - Number(resetAt))).toBeLessThan(3);
+    expect(await refused.json()).toEqual({
+      error: {
+        message: expect.any(String),
+        type: 'rate_limit_error',
+        code: 429,
+        param: 'rate_limit_per_minute',
+      },
+    });
+  });
+
+  it('counts neither catalogue nor customer calls, which do not tell it', async () => {
+    const headers = await keyWithLimit(1);
+    for (const path of ['/v1/models', '/v1/customer/api-keys']) {
+      const answer = await gateway.fetch(path, { headers });
+      expect([answer.status, limitsOf(answer)]).toEqual([200, [null, null, null]]);
+    }
+    await awaitRoomInThisMinute();
+    expect((await ask(headers, 'sandbox/echo')).status).toBe(200);
+  });
+
+  it('is not told to callers without a key', async () => {
+    const answer = await ask({ authorization: 'Bearer sk-unknown' }, 'sandbox/echo');
+    expect([answer.status, limitsOf(answer)]).toEqual([401, [null, null, null]]);
+  });
+
+  it('answers 403 to a management key that calls a model', async () => {
+    const answer = await ask({ authorization: `Bearer ${gateway.managementKey}` }, 'sandbox/echo');
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toMatchObject({
+      error: { type: 'permission_error', param: 'authorization' },
+    });
+  });
+
+  async function keyWithLimit(limit: number): Promise<Record<string, string>> {
+    const body = { name: 'limited', rate_limit_per_minute: limit };
+    const answer = await gateway.post('/v1/customer/api-keys', body);
+    const { key } = (await answer.json()) as { key: string };
+    return { authorization: `Bearer ${key}` };
+  }
+
+  function ask(headers: Record<string, string>, model: string): Promise<Response> {
+    const messages = [{ role: 'user', content: 'Hello' }];
+    return gateway.post('/v1/chat/completions', { model, messages }, headers);
+  }
+});
+
+function limitsOf(answer: Response): (string | null)[] {
+  return ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`));
+}
+
+/** A test that counts within one clock minute must not straddle its end. */
+async function awaitRoomInThisMinute(): Promise<void> {
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  if (leftMs < 5_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 10));
+}

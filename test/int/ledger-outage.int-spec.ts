@@ -1,0 +1,198 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import pg from 'pg';
+import { InternalError } from '../../src/common/errors/gateway-errors.js';
+import {
+  brokenAccounts,
+  connectLedger,
+  createTenant,
+  holdOperation,
+  logDraft,
+  settleOperation,
+  snapshot,
+  type TestLedger,
+  type TestTenant,
+} from '../support/ledger-factories.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** The ledger under test reaches its database through a proxy; the test itself does not. */
+let testDatabase: TestDatabase;
+let proxy: TcpProxy;
+let ledger: TestLedger;
+let tenant: TestTenant;
+
+beforeEach(async () => {
+  Logger.overrideLogger(false);
+  testDatabase = await createTestDatabase();
+  const url = new URL(testDatabase.url);
+  proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
+  await proxy.open();
+  url.port = String(proxy.port);
+  ledger = await connectLedger(url.href);
+  tenant = await createTenant(testDatabase.database, 1_000);
+});
+
+afterEach(async () => {
+  await ledger.close();
+  await proxy.cut();
+  await testDatabase.drop();
+});
+
+async function account() {
+  return snapshot(testDatabase.database, tenant.tenantId);
+}
+
+/** Milliseconds until the promise rejected with an InternalError. */
+async function rejectionMs(promise: Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await expect(promise).rejects.toBeInstanceOf(InternalError);
+  return performance.now() - startMs;
+}
+
+describe('a database that is away for 3 seconds', () => {
+  it('keeps settlements waiting, fails holds within 2 s, and loses nothing', async () => {
+    const operations = Array.from({ length: 20 }, () => holdOperation(tenant, 10));
+    await Promise.all(operations.map((operation) => ledger.store.hold(operation)));
+    await proxy.cut();
+
+    const settlements = operations.map(({ requestId }) =>
+      ledger.store.settle(settleOperation(tenant, requestId, 7)),
+    );
+    const record = ledger.store.record(
+      logDraft(tenant, holdOperation(tenant, 0).requestId, { outcome: 'refused' }),
+    );
+    const [holdMs, coverMs] = await Promise.all([
+      rejectionMs(ledger.store.hold(holdOperation(tenant, 10))),
+      rejectionMs(ledger.store.cover(operations[0]!.requestId, tenant.tenantId, 1)),
+    ]);
+    expect(Math.max(holdMs, coverMs)).toBeLessThan(2_500);
+    expect(ledger.store.pendingSettlements).toBe(21);
+    await pause(1_000);
+    await proxy.open();
+
+    const outcomes = await Promise.all(settlements);
+    await record;
+    expect(outcomes.every((outcome) => outcome.applied && outcome.cost === 7)).toBe(true);
+    expect(ledger.store.pendingSettlements).toBe(0);
+    expect(await account()).toMatchObject({ balance: 860, held: 0, holds: 0, requests: 21 });
+  });
+
+  it('admits a hold that came shortly before it was back', async () => {
+    await proxy.cut();
+    const hold = ledger.store.hold(holdOperation(tenant, 10));
+    await pause(300);
+    await proxy.open();
+    expect(await hold).toEqual({ admitted: true });
+  });
+});
+
+describe('a commit whose answer is lost', () => {
+  it('settles once', async () => {
+    const operation = holdOperation(tenant, 10);
+    await ledger.store.hold(operation);
+    proxy.loseNextReplyTo('COMMIT');
+    const outcome = await ledger.store.settle(settleOperation(tenant, operation.requestId, 7));
+    expect(outcome).toEqual({ cost: 7, shortfall: 0, applied: true });
+    expect(await account()).toMatchObject({ balance: 993, held: 0, spent: 7, requests: 1 });
+  });
+
+  it('holds once', async () => {
+    proxy.loseNextReplyTo('COMMIT');
+    expect(await ledger.store.hold(holdOperation(tenant, 700))).toEqual({ admitted: true });
+    expect(await account()).toMatchObject({ held: 700, holds: 700 });
+  });
+
+  it('fails a cover, and its hold still ends in full', async () => {
+    const operation = holdOperation(tenant, 10);
+    await ledger.store.hold(operation);
+    proxy.loseNextReplyTo('COMMIT');
+    await rejectionMs(ledger.store.cover(operation.requestId, tenant.tenantId, 5));
+    await ledger.store.settle(settleOperation(tenant, operation.requestId, 1));
+    expect(await account()).toMatchObject({ balance: 999, held: 0, holds: 0 });
+  });
+
+  it('leaves no hold behind whose caller was told that it failed', async () => {
+    // The retry finds no database until the caller has given up.
+    proxy.loseNextReplyTo('COMMIT', { thenCut: true });
+    await rejectionMs(ledger.store.hold(holdOperation(tenant, 10)));
+    expect(await account()).toMatchObject({ held: 10, holds: 10 });
+    await proxy.open();
+    await ledger.store.drain();
+    expect(await account()).toMatchObject({ held: 0, holds: 0 });
+  });
+});
+
+describe('an account that another transaction locks for long', () => {
+  it('fails a hold within 2 s and gives it back when it is opened after all', async () => {
+    const blocker = new pg.Client({ connectionString: testDatabase.url });
+    await blocker.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('SELECT FROM accounts WHERE tenant_id = $1 FOR UPDATE', [tenant.tenantId]);
+
+    const operation = holdOperation(tenant, 10);
+    expect(await rejectionMs(ledger.store.hold(operation))).toBeLessThan(2_500);
+    await blocker.query('COMMIT');
+    await blocker.end();
+    await ledger.store.drain();
+    expect(await account()).toMatchObject({ held: 0, holds: 0 });
+  });
+});
+
+describe('connections that are killed under load', () => {
+  it('lose no operation and double none', async () => {
+    const tenants = await Promise.all(
+      [1, 2, 3].map(() => createTenant(testDatabase.database, 1_000_000)),
+    );
+    let running = true;
+    let kills = 0;
+    const killing = (async () => {
+      for (let round = 0; round < 15; round++) {
+        await pause(150);
+        const { rows } = await testDatabase.database.query<{ killed: number }>(
+          `SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) AS killed FROM pg_stat_activity
+           WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+        );
+        kills += rows[0]!.killed;
+      }
+      running = false;
+    })();
+
+    const charges = new Map<string, number>();
+    let failedHolds = 0;
+    const callers = Array.from({ length: 16 }, async (_, index) => {
+      const caller = tenants[index % tenants.length]!;
+      for (let round = 0; running; round++) {
+        const operation = holdOperation(caller, 50);
+        const hold = await ledger.store.hold(operation).catch(() => undefined);
+        if (!hold) {
+          failedHolds += 1;
+          continue;
+        }
+        expect(hold).toEqual({ admitted: true });
+        const charge = (index + round) % 70;
+        charges.set(operation.requestId, charge);
+        const outcome = await ledger.store.settle(
+          settleOperation(caller, operation.requestId, charge),
+        );
+        expect(outcome).toEqual({ cost: charge, shortfall: 0, applied: true });
+      }
+    });
+    await Promise.all([...callers, killing]);
+    await ledger.store.drain();
+
+    expect(kills).toBeGreaterThan(5);
+    expect(charges.size).toBeGreaterThan(50);
+    // Each kill costs a retry, which is well within a hold's patience.
+    expect(failedHolds).toBe(0);
+    expect(await brokenAccounts(testDatabase.database, tenants)).toEqual([]);
+    const { rows } = await testDatabase.database.query<{ request_id: string; cost: number }>(
+      'SELECT request_id, cost FROM request_logs',
+    );
+    expect(new Map(rows.map(({ request_id, cost }) => [request_id, cost]))).toEqual(charges);
+    expect(rows).toHaveLength(charges.size);
+    const holds = await testDatabase.database.query('SELECT FROM holds');
+    expect(holds.rowCount).toBe(0);
+  });
+});

@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { InternalError } from '../../src/common/errors/gateway-errors.js';
+import { BalanceReader } from '../../src/ledger/balance.reader.js';
+import { LedgerStore } from '../../src/ledger/ledger-store.js';
+import {
+  connectLedger,
+  createTenant,
+  holdOperation,
+  logDraft,
+  settleOperation,
+  snapshot,
+  type TestLedger,
+  type TestTenant,
+} from '../support/ledger-factories.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+let testDatabase: TestDatabase;
+let ledger: TestLedger;
+let store: LedgerStore;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  testDatabase = await createTestDatabase();
+  ledger = await connectLedger(testDatabase.url);
+  store = ledger.store;
+});
+
+afterAll(async () => {
+  await ledger.close();
+  await testDatabase.drop();
+});
+
+/** Holds credits and returns the request's id. */
+async function open(tenant: TestTenant, amount: number): Promise<string> {
+  const operation = holdOperation(tenant, amount);
+  expect(await store.hold(operation)).toEqual({ admitted: true });
+  return operation.requestId;
+}
+
+async function logRow(requestId: string): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await testDatabase.database.query(
+    'SELECT * FROM request_logs WHERE request_id = $1',
+    [requestId],
+  );
+  return rows[0];
+}
+
+async function entriesOf(requestId: string): Promise<{ kind: string; amount: number }[]> {
+  const { rows } = await testDatabase.database.query<{ kind: string; amount: number }>(
+    'SELECT kind, amount FROM ledger_entries WHERE request_id = $1 ORDER BY id',
+    [requestId],
+  );
+  return rows;
+}
+
+describe('LedgerStore.hold', () => {
+  it('admits exactly as many of 200 concurrent holds as there are credits for', async () => {
+    const tenant = await createTenant(testDatabase.database, 50);
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, () => store.hold(holdOperation(tenant, 1))),
+    );
+    expect(outcomes.filter((outcome) => outcome.admitted)).toHaveLength(50);
+    expect(outcomes.filter((outcome) => !outcome.admitted)).toHaveLength(150);
+    expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({
+      balance: 50,
+      held: 50,
+      holds: 50,
+    });
+  });
+
+  it('refuses what does not fit, says what is available, and admits smaller ones behind it', async () => {
+    const tenant = await createTenant(testDatabase.database, 100);
+    const outcomes = await Promise.all(
+      [60, 50, 30, 11, 10].map((amount) => store.hold(holdOperation(tenant, amount))),
+    );
+    expect(outcomes).toEqual([
+      { admitted: true },
+      { admitted: false, available: 40 },
+      { admitted: true },
+      { admitted: false, available: 10 },
+      { admitted: true },
+    ]);
+  });
+
+  it('admits holds against credits that a settlement of the same moment sets free', async () => {
+    const tenant = await createTenant(testDatabase.database, 100);
+    const requestId = await open(tenant, 100);
+    const [next] = await Promise.all([
+      store.hold(holdOperation(tenant, 90)),
+      store.settle(settleOperation(tenant, requestId, 10)),
+    ]);
+    expect(next).toEqual({ admitted: true });
+  });
+
+  it('takes a tenant without an account for one without credits', async () => {
+    const tenant = await createTenant(testDatabase.database, 'no account');
+    expect(await store.hold(holdOperation(tenant, 1))).toEqual({ admitted: false, available: 0 });
+    expect(await store.hold(holdOperation(tenant, 0))).toEqual({ admitted: true });
+    expect(await store.hold(holdOperation({ ...tenant, tenantId: randomUUID() }, 1))).toEqual({
+      admitted: false,
+      available: 0,
+    });
+  });
+
+  it.each([-1, 0.5, NaN, Infinity])('rejects %p, which is no amount', async (amount) => {
+    const tenant = await createTenant(testDatabase.database, 100);
+    await expect(store.hold(holdOperation(tenant, amount))).rejects.toBeInstanceOf(InternalError);
+  });
+});
+
+describe('LedgerStore.cover', () => {
+  it('enlarges an open hold as long as credits are available', async () => {
+    const tenant = await createTenant(testDatabase.database, 100);
+    const requestId = await open(tenant, 40);
+    const covers = await Promise.all(
+      [30, 31, 30].map((additional) => store.cover(requestId, tenant.tenantId, additional)),
+    );
+    expect(covers).toEqual([true, false, true]);
+    expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({
+      held: 100,
+      holds: 100,
+    });
+  });
+
+  it('is refused where there is no hold, and changes nothing', async () => {
+    const tenant = await createTenant(testDatabase.database, 100);
+    expect(await store.cover(randomUUID(), tenant.tenantId, 5)).toBe(false);
+    expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({ held: 0 });
+  });
+});
+
+describe('LedgerStore.settle', () => {
+  it('ends the hold and writes row, entry and counters', async () => {
+    const tenant = await createTenant(testDatabase.database, 100);
+    const requestId = await open(tenant, 60);
+    const createdAt = new Date('2025-03-04T05:06:07.089Z');
+    const outcome = await store.settle(
+      settleOperation(
+        tenant,
+        requestId,
+        { modelCharge: 20, byokPlatformFee: 3, managedToolFee: 2 },
+        { createdAt, latencyMs: 2 ** 40, streamed: true },
+      ),
+    );
+    expect(outcome).toEqual({ cost: 25, shortfall: 0, applied: true });
+    expect(await logRow(requestId)).toMatchObject({
+      tenant_id: tenant.tenantId,
+      api_key_id: tenant.apiKeyId,
+      status: 'success',
+      outcome: 'completed',
+      finish_reason: 'stop',
+      prompt_tokens: 7,
+      completion_tokens: 3,
+      cost: 25,
+      model_charge: 20,
+      byok_platform_fee: 3,
+      managed_tool_fee: 2,
+      shortfall: 0,
+      streamed: true,
+      latency_ms: 2 ** 31 - 1,
+      created_at: createdAt,
+    });
+    expect(await entriesOf(requestId)).toEqual([{ kind: 'charge', amount: -25 }]);
+    const reader = new BalanceReader(testDatabase.database);
+    expect(await reader.balanceOf(tenant.tenantId)).toEqual({
+      balance: 75,
+      held: 0,
+      available: 75,
+      granted: 100,
+      spent: 25,
+      requestCount: 1,
+    });
+    // The month is that of the commit, not that of the request.
+    expect(await reader.monthOf(tenant.tenantId, new Date())).toEqual({
+      spent: 25,
+      requestCount: 1,
+    });
+    expect(await reader.monthOf(tenant.tenantId, createdAt)).toEqual({ spent: 0, requestCount: 0 });
+    const { rows } = await testDatabase.database.query(
+      'SELECT request_count, total_spend, last_used_at FROM api_keys WHERE id = $1',
+      [tenant.apiKeyId],
+    );
+    expect(rows).toEqual([{ request_count: 1, total_spend: 25, last_used_at: createdAt }]);
+  });
+
+  it('writes no entry for a request that costs nothing', async () => {
+    const tenant = await createTenant(testDatabase.database, 10);
+    const requestId = await open(tenant, 10);
+    await store.settle(
+      settleOperation(tenant, requestId, 0, { outcome: 'failed', errorType: 'provider_error' }),
+    );
+    expect(await entriesOf(requestId)).toEqual([]);
+    expect(await logRow(requestId)).toMatchObject({ status: 'error', cost: 0 });
+    expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({
+      balance: 10,
+      held: 0,
+      requests: 1,
+    });
+  });
+
+  it('settles a request once, however often and at once it is asked to', async () => {
+    const tenant = await createTenant(testDatabase.database, 100);
+    const requestId = await open(tenant, 50);
+    const operation = settleOperation(tenant, requestId, 30);
+    const outcomes = await Promise.all([1, 2, 3].map(() => store.settle(operation)));
+    expect(outcomes).toEqual([
+      { cost: 30, shortfall: 0, applied: true },
+      { cost: 30, shortfall: 0, applied: false },
+      { cost: 30, shortfall: 0, applied: false },
+    ]);
+    const later = await store.settle(settleOperation(tenant, requestId, 70));
+    expect(later).toEqual({ cost: 30, shortfall: 0, applied: false });
+    expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({
+      balance: 70,
+      held: 0,
+      spent: 30,
+      requests: 1,
+      entries: 70,
+    });
+  });
+
+  it('takes what exceeds the hold from what is available, but never from other holds', async () => {
+    const tenant = await createTenant(testDatabase.database, 100);
+    const requestId = await open(tenant, 20);
+    await open(tenant, 50);
+    const outcome = await store.settle(
+      settleOperation(tenant, requestId, {
+        modelCharge: 55,
+        byokPlatformFee: 4,
+        managedToolFee: 6,
+      }),
+    );
+    expect(outcome).toEqual({ cost: 50, shortfall: 15, applied: true });
+    expect(await entriesOf(requestId)).toEqual([
+      { kind: 'charge', amount: -65 },
+      { kind: 'shortfall', amount: 15 },
+    ]);
+    expect(await logRow(requestId)).toMatchObject({
+      cost: 50,
+      model_charge: 40,
+      byok_platform_fee: 4,
+      managed_tool_fee: 6,
+      shortfall: 15,
+    });
+    expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({
+      balance: 50,
+      held: 50,
+      spent: 50,
+      entries: 50,
+    });
+  });
+
+  it('still records and charges a request whose hold is not to be found', async () => {
+    const tenant = await createTenant(testDatabase.database, 10);
+    const outcome = await store.settle(settleOperation(tenant, randomUUID(), 4));
+    expect(outcome).toEqual({ cost: 4, shortfall: 0, applied: true });
+    const without = await createTenant(testDatabase.database, 'no account');
+    const unpaid = await store.settle(settleOperation(without, randomUUID(), 4));
+    expect(unpaid).toEqual({ cost: 0, shortfall: 4, applied: true });
+    expect(await snapshot(testDatabase.database, without.tenantId)).toMatchObject({
+      balance: 0,
+      requests: 1,
+      entries: 0,
+    });
+  });
+
+  it('charges nothing for a charge that is no number, and what there is for an endless one', async () => {
+    const tenant = await createTenant(testDatabase.database, 10);
+    const outcomes = await Promise.all(
+      [NaN, -5, Infinity].map((charge) =>
+        store.settle(settleOperation(tenant, randomUUID(), charge)),
+      ),
+    );
+    expect(outcomes.map(({ cost }) => cost)).toEqual([0, 0, 10]);
+    expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({ balance: 0 });
+  });
+});
+
+describe('LedgerStore.record', () => {
+  it('writes the row of a request that never had a hold', async () => {
+    const tenant = await createTenant(testDatabase.database, 10);
+    const requestId = randomUUID();
+    await store.record(
+      logDraft(tenant, requestId, { outcome: 'refused', errorType: 'insufficient_credits' }),
+    );
+    expect(await logRow(requestId)).toMatchObject({
+      status: 'error',
+      outcome: 'refused',
+      error_type: 'insufficient_credits',
+      cost: 0,
+    });
+    expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({ requests: 1 });
+  });
+});

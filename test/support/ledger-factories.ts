@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { NO_USAGE } from '../../src/canonical/usage.js';
+import { databaseOptions } from '../../src/common/database/database-options.js';
+import { Database } from '../../src/common/database/database.js';
+import { GrantsService } from '../../src/ledger/grants.service.js';
+import { InstanceService } from '../../src/ledger/instance.service.js';
+import type { Charge, HoldOperation, SettleOperation } from '../../src/ledger/ledger-operations.js';
+import { LedgerStore } from '../../src/ledger/ledger-store.js';
+import type { RequestLogDraft } from '../../src/request-log/request-log.draft.js';
+
+export interface TestTenant {
+  tenantId: string;
+  apiKeyId: string;
+}
+
+/** A tenant with one key and, unless it has no account at all, so many credits. */
+export async function createTenant(
+  database: Database,
+  credits: number | 'no account',
+): Promise<TestTenant> {
+  const { rows } = await database.query<{ tenantId: string; apiKeyId: string }>(
+    `WITH tenant AS (INSERT INTO tenants (name) VALUES (gen_random_uuid()::text) RETURNING id)
+     INSERT INTO api_keys (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute)
+     SELECT id, 'routing', 'test', decode(md5(id::text), 'hex'), 'sk-test', 600 FROM tenant
+     RETURNING tenant_id AS "tenantId", id AS "apiKeyId"`,
+  );
+  const tenant = rows[0]!;
+  if (credits === 'no account') return tenant;
+  await database.query('INSERT INTO accounts (tenant_id) VALUES ($1)', [tenant.tenantId]);
+  if (credits > 0) await new GrantsService(database).grant(tenant.tenantId, credits);
+  return tenant;
+}
+
+export function holdOperation(
+  tenant: TestTenant,
+  amount: number,
+  overrides?: Partial<HoldOperation>,
+): HoldOperation {
+  return {
+    requestId: randomUUID(),
+    ...tenant,
+    amount,
+    endpoint: 'chat',
+    model: 'openai/gpt-4o-mini',
+    provider: 'openai',
+    streamed: false,
+    createdAt: new Date(),
+    ...overrides,
+  };
+}
+
+export function logDraft(
+  tenant: TestTenant,
+  requestId: string,
+  overrides?: Partial<RequestLogDraft>,
+): RequestLogDraft {
+  return {
+    requestId,
+    ...tenant,
+    endpoint: 'chat',
+    model: 'openai/gpt-4o-mini',
+    provider: 'openai',
+    outcome: 'completed',
+    errorType: null,
+    finishReason: 'stop',
+    trafficMode: 'shared',
+    usage: { ...NO_USAGE, inputTokens: 7, outputTokens: 3 },
+    usageSource: 'upstream',
+    billingNote: null,
+    streamed: false,
+    latencyMs: 120,
+    generationTimeMs: 80,
+    createdAt: new Date(),
+    ...overrides,
+  };
+}
+
+export function settleOperation(
+  tenant: TestTenant,
+  requestId: string,
+  charge: number | Charge,
+  overrides?: Partial<RequestLogDraft>,
+): SettleOperation {
+  return {
+    charge:
+      typeof charge === 'number'
+        ? { modelCharge: charge, byokPlatformFee: 0, managedToolFee: 0 }
+        : charge,
+    log: logDraft(tenant, requestId, overrides),
+  };
+}
+
+export interface TestLedger {
+  store: LedgerStore;
+  instance: InstanceService;
+  database: Database;
+  close(): Promise<void>;
+}
+
+/** A ledger with a connection pool and an instance id of its own, as another process would have. */
+export async function connectLedger(url: string): Promise<TestLedger> {
+  const dataSource = await new DataSource(databaseOptions(url)).initialize();
+  const database = new Database(dataSource);
+  const instance = new InstanceService(database);
+  const store = new LedgerStore(database, instance);
+  return {
+    store,
+    instance,
+    database,
+    async close() {
+      await store.drain();
+      await dataSource.destroy();
+    },
+  };
+}
+
+export interface AccountSnapshot {
+  balance: number;
+  held: number;
+  spent: number;
+  requests: number;
+  /** Sum of the tenant's ledger entries. */
+  entries: number;
+  /** Sum of the tenant's open holds. */
+  holds: number;
+  /** Sums over the tenant's log rows. */
+  logged: { rows: number; cost: number };
+}
+
+/** Everything the ledger says of a tenant, read in one statement. */
+export async function snapshot(database: Database, tenantId: string): Promise<AccountSnapshot> {
+  const { rows } = await database.query<Omit<AccountSnapshot, 'logged'> & Record<string, number>>(
+    `SELECT balance, held, spent, request_count AS requests,
+       (SELECT coalesce(sum(amount), 0)::bigint FROM ledger_entries WHERE tenant_id = $1) AS entries,
+       (SELECT coalesce(sum(amount), 0)::bigint FROM holds WHERE tenant_id = $1) AS holds,
+       (SELECT count(*) FROM request_logs WHERE tenant_id = $1) AS logged_rows,
+       (SELECT coalesce(sum(cost), 0)::bigint FROM request_logs WHERE tenant_id = $1) AS logged_cost
+     FROM accounts WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  const { logged_rows, logged_cost, ...account } = rows[0]!;
+  return { ...account, logged: { rows: logged_rows!, cost: logged_cost! } };
+}
+
+/** Those of the tenants whose account is at odds with its entries, holds, rows or counters. */
+export async function brokenAccounts(
+  database: Database,
+  tenants: readonly TestTenant[],
+): Promise<unknown[]> {
+  const { rows } = await database.query(
+    `SELECT * FROM (
+       SELECT tenant_id, balance, held, spent, request_count,
+         (SELECT coalesce(sum(amount), 0)::bigint FROM ledger_entries e
+          WHERE e.tenant_id = a.tenant_id) AS entries,
+         (SELECT coalesce(sum(amount), 0)::bigint FROM holds h
+          WHERE h.tenant_id = a.tenant_id) AS holds,
+         (SELECT coalesce(sum(cost), 0)::bigint FROM request_logs l
+          WHERE l.tenant_id = a.tenant_id) AS cost,
+         (SELECT count(*) FROM request_logs l WHERE l.tenant_id = a.tenant_id) AS logs,
+         (SELECT coalesce(sum(m.spent), 0)::bigint FROM account_months m
+          WHERE m.tenant_id = a.tenant_id) AS month_spent,
+         (SELECT coalesce(sum(m.request_count), 0)::bigint FROM account_months m
+          WHERE m.tenant_id = a.tenant_id) AS month_requests,
+         (SELECT coalesce(sum(k.total_spend), 0)::bigint FROM api_keys k
+          WHERE k.tenant_id = a.tenant_id) AS key_spend,
+         (SELECT coalesce(sum(k.request_count), 0)::bigint FROM api_keys k
+          WHERE k.tenant_id = a.tenant_id) AS key_requests
+       FROM accounts a WHERE tenant_id = ANY ($1)
+     ) AS account
+     WHERE balance < 0 OR held < 0 OR held > balance OR balance <> entries OR held <> holds
+       OR spent <> cost OR spent <> month_spent OR spent <> key_spend
+       OR request_count <> logs OR request_count <> month_requests OR request_count <> key_requests`,
+    [tenants.map(({ tenantId }) => tenantId)],
+  );
+  return rows;
+}

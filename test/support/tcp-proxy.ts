@@ -1,0 +1,66 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A TCP proxy before a real server, with the faults that a network has. */
+export class TcpProxy {
+  private server: Server | undefined;
+  private readonly sockets = new Set<Socket>();
+  private lost: { text: string; thenCut: boolean } | undefined;
+  port = 0;
+
+  constructor(private readonly target: { host: string; port: number }) {}
+
+  /** Accepts connections, on the same port as before. */
+  async open(): Promise<void> {
+    const server = createServer((client) => this.relay(client));
+    this.server = server;
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address !== null && typeof address === 'object') this.port = address.port;
+  }
+
+  /** Cuts every connection and refuses new ones. */
+  async cut(): Promise<void> {
+    const { server } = this;
+    this.server = undefined;
+    const closed = new Promise<void>((resolve) =>
+      server ? server.close(() => resolve()) : resolve(),
+    );
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  /**
+   * Lets the next bytes from a client that contain `text` reach the server, and when it replies cuts
+   * that connection instead of passing the reply on, or with `thenCut` every connection for good.
+   */
+  loseNextReplyTo(text: string, options?: { thenCut: boolean }): void {
+    this.lost = { text, thenCut: options?.thenCut === true };
+  }
+
+  private relay(client: Socket): void {
+    const server = connect(this.target);
+    let onReply: (() => void) | undefined;
+    for (const socket of [client, server]) {
+      this.sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        this.sockets.delete(socket);
+        client.destroy();
+        server.destroy();
+      });
+    }
+    client.on('data', (chunk) => {
+      const { lost } = this;
+      if (lost && chunk.includes(lost.text)) {
+        this.lost = undefined;
+        onReply = lost.thenCut ? () => void this.cut() : () => client.destroy();
+      }
+      server.write(chunk);
+    });
+    server.on('data', (chunk) => {
+      if (onReply) onReply();
+      else client.write(chunk);
+    });
+  }
+}
