@@ -31,7 +31,10 @@ export class PromptMeter {
     for (let index = 0; index < text.length; index++) {
       const unit = text.charCodeAt(index);
       if (unit < 0x80) this.ascii++;
-      else if ((unit & 0xfc00) !== 0xdc00) this.others++; // A pair counts once, by its first half.
+      else this.others++;
+      // A surrogate pair is one character; a lone half is one as well.
+      const isPair = (unit & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
+      if (isPair) index++;
     }
   }
 

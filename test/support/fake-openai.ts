@@ -161,7 +161,7 @@ async function streamAnswer(
   if (message?.tool_calls) response.write(delta({ tool_calls: message.tool_calls }));
   for (const piece of (options.text ?? 'Hello from the fake.').match(/\S+\s*|\s+/g) ?? []) {
     if (options.chunkDelayMs !== undefined) await wait(options.chunkDelayMs);
-    if (!response.writable) return;
+    if (response.destroyed) return;
     response.write(delta({ content: piece }));
   }
   response.write(delta({}, options.finishReason ?? 'stop'));

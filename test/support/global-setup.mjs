@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt } from '../../scripts/ensure-built.mjs';
@@ -9,6 +9,8 @@ export default async function globalSetup() {
   const { startEmbeddedPostgres } =
     await import('../../dist/src/common/database/embedded-postgres.js');
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-'));
+  // As root PostgreSQL runs as `nobody`, who has to be able to enter.
+  await chmod(dataDirectory, 0o711);
   const postgres = await startEmbeddedPostgres({ dataDirectory });
   process.env.TEST_POSTGRES_URL = postgres.url;
   globalThis.__testPostgres = { postgres, dataDirectory };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { errorBody } from '../errors/error-body.js';
@@ -8,7 +9,7 @@ import { errorBody } from '../errors/error-body.js';
  * these callers get a request id and the documented body as well.
  */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) {
     socket.destroy();
     return;
   }
@@ -28,6 +29,11 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
     ].join('\r\n'),
     () => socket.destroy(),
   );
+}
+
+/** Whether an answer is on its way already, which a second one must not be written into. */
+function isAnswering(socket: Duplex & { _httpMessage?: ServerResponse | null }): boolean {
+  return socket._httpMessage?.headersSent === true;
 }
 
 const REASONS: Record<number, string> = {

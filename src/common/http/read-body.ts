@@ -38,6 +38,7 @@ export async function readBody(
     );
   }
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (request.destroyed) throw new CallerGoneError();
   answerContinue(request);
 
   return new Promise((resolve, reject) => {

@@ -2,6 +2,8 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 const CHECK_EVERY_MS = 50;
+/** A request may be on its way over a connection that has not brought one yet. */
+const GRACE_MS = 250;
 
 /**
  * Lets a server's running answers end before it stops. Knows which connections work on one, since
@@ -25,9 +27,11 @@ export class ServerDrain {
   async drain(limitMs: number): Promise<void> {
     if (!this.server.listening) return;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    const idle = setInterval(() => this.closeIdle(), CHECK_EVERY_MS);
+    const startedMs = performance.now();
+    const closeIdle = (): void => this.closeIdle(performance.now() - startedMs > GRACE_MS);
+    const idle = setInterval(closeIdle, CHECK_EVERY_MS);
     const limit = setTimeout(() => this.server.closeAllConnections(), limitMs);
-    this.closeIdle();
+    closeIdle();
     try {
       await closed;
     } finally {
@@ -36,9 +40,10 @@ export class ServerDrain {
     }
   }
 
-  private closeIdle(): void {
+  private closeIdle(unusedToo: boolean): void {
     for (const [socket, response] of this.connections) {
-      if (response === undefined || response.writableFinished) socket.destroy();
+      const isIdle = response === undefined ? unusedToo : response.writableFinished;
+      if (isIdle) socket.destroy();
     }
   }
 }

@@ -2,7 +2,13 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 
 // Schemas also carry OpenAPI keywords (`example`), which ajv's strict mode would refuse.
-const ajv = new Ajv({ allErrors: false, allowUnionTypes: true, strict: false });
+// `strictNumbers` keeps out what JSON spells as 1e999, which would be Infinity here.
+const ajv = new Ajv({
+  allErrors: false,
+  allowUnionTypes: true,
+  strict: false,
+  strictNumbers: true,
+});
 
 /** Compiles a JSON Schema once; the result checks a body in a few µs. */
 export function compileSchema(schema: object): ValidateFunction {

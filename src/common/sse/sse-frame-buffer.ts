@@ -1,8 +1,8 @@
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Longest piece of a separator that can hang over from the chunk before: `\r\n\r`. */
-const OVERHANG_BYTES = 3;
+/** Longest piece of a blank line's end that can hang over from the bytes before: `\n\r`. */
+const OVERHANG_BYTES = 2;
 
 /**
  * Cuts a byte stream at the blank lines that end server-sent events, wherever the network split
@@ -27,8 +27,7 @@ export class SseFrameBuffer {
       return end === 0 ? undefined : chunk.subarray(0, end);
     }
 
-    const last = this.pieces[this.pieces.length - 1]!;
-    const overhang = last.subarray(Math.max(0, last.length - OVERHANG_BYTES));
+    const overhang = this.overhang();
     const end = endOfLastFrame(Buffer.concat([overhang, chunk])) - overhang.length;
     if (end <= 0) {
       this.keep(chunk);
@@ -46,6 +45,16 @@ export class SseFrameBuffer {
     return Buffer.concat(this.pieces);
   }
 
+  /** The last bytes so far, however small the pieces in which they came. */
+  private overhang(): Buffer {
+    let tail = Buffer.alloc(0);
+    for (let index = this.pieces.length - 1; index >= 0; index--) {
+      tail = Buffer.concat([this.pieces[index]!.subarray(-OVERHANG_BYTES), tail]);
+      if (tail.length >= OVERHANG_BYTES) break;
+    }
+    return tail.subarray(-OVERHANG_BYTES);
+  }
+
   private keep(piece: Buffer): void {
     this.pieces.push(piece);
     this.pendingBytes += piece.length;
@@ -60,8 +69,8 @@ function endOfLastFrame(bytes: Buffer): number {
   let end = bytes.lastIndexOf('\n\n');
   end = end === -1 ? 0 : end + 2;
   if (bytes.includes(CARRIAGE_RETURN)) {
-    const windows = bytes.lastIndexOf('\r\n\r\n');
-    if (windows !== -1) end = Math.max(end, windows + 4);
+    const windows = bytes.lastIndexOf('\n\r\n');
+    if (windows !== -1) end = Math.max(end, windows + 3);
   }
   while (end > 0 && bytes[end] === LINE_FEED) end++;
   return end;

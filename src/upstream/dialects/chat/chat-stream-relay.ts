@@ -2,18 +2,19 @@ import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-ev
 import type { FinishReason } from '../../../canonical/finish-reason.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
+import { scanTopLevelMembers, spliceMembers } from '../../../common/http/top-level-members.js';
 import { SseFrameBuffer } from '../../../common/sse/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyInlineChatError } from './classify-chat-error.js';
+import { findTextDelta, NULL_USAGE } from './find-text-delta.js';
 import { measureChatOutput } from './measure-chat-output.js';
+import { offsetOfOnly } from './offset-of-only.js';
 import { readChatUsage } from './read-chat-usage.js';
-import { scanJsonString } from './scan-json-string.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
-const TEXT_DELTA = '"delta":{"content":"';
-const USAGE_KEY = '"usage":';
-const NULL_USAGE = ',"usage":null';
+/** The byte order mark, which a stream may begin with, as three Latin-1 characters. */
+const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 
 export interface ChatStreamRelayOptions {
   /** What the answer is to call its model. */
@@ -27,17 +28,17 @@ export interface ChatStreamRelayOptions {
  *
  * The bytes stay the vendor's, but for the documented edits: the model's name, the usage chunk
  * for who did not ask for it, empty preludes and comments. A chunk that only brings text is never
- * parsed: the few places that matter are found by searching. The needles hold raw quotes, which
- * inside of JSON strings are always escaped, so they cannot be matched by what a model says. Text
- * is handled as Latin-1, one character per byte, which copies instead of decoding.
+ * parsed: the few places that matter are found by searching. Text is handled as Latin-1, one
+ * character per byte, which copies instead of decoding.
  */
 export class ChatStreamRelay {
   private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
+  private readonly aliasJson: string;
   private readonly modelEdit: string;
   private modelNeedle: string | undefined;
   private started = false;
   private usage: Usage | undefined;
-  private usageFrame: string | undefined;
+  private usageChunk: string | undefined;
   private finishReason: FinishReason | undefined;
   private readonly seenChoices = new Set<unknown>();
   private readonly finishedChoices = new Set<unknown>();
@@ -52,12 +53,17 @@ export class ChatStreamRelay {
   /** True after `[DONE]`: nothing of interest follows. */
   isDone = false;
 
+  /** An error chunk or an unreadable one; to be thrown once the events before it are passed on. */
+  failure: UpstreamError | undefined;
+
   constructor(private readonly options: ChatStreamRelayOptions) {
-    this.modelEdit = `"model":${latin1(JSON.stringify(options.alias))}`;
+    this.aliasJson = JSON.stringify(options.alias);
+    this.modelEdit = `"model":${latin1(this.aliasJson)}`;
   }
 
-  /** @throws UpstreamError for an error chunk or an unreadable one */
+  /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
   push(chunk: Buffer): CanonicalEvent[] {
+    if (this.isDone || this.failure) return [];
     const bytes = this.cut(chunk);
     return bytes ? this.read(bytes) : [];
   }
@@ -65,18 +71,22 @@ export class ChatStreamRelay {
   /**
    * The vendor's stream has ended.
    *
-   * @throws UpstreamError `cut` when a choice has not finished
+   * @throws UpstreamError `cut` when a choice has not finished, or the `failure` so far
    */
   end(): CanonicalEvent[] {
-    const events = [...this.read(this.frames.rest())];
+    const events = this.isDone || this.failure ? [] : this.readRest();
+    if (this.failure) throw this.failure;
     if (this.finishedChoices.size === 0 || this.finishedChoices.size < this.seenChoices.size) {
       throw new UpstreamError({
         failure: 'cut',
         message: 'the stream ended without a finish reason',
       });
     }
-    if (this.usageFrame !== undefined && this.options.includeUsage) {
-      events.push({ ...this.relay(`data: ${this.usageFrame}\n\n`), usage: this.usage! });
+    if (this.usageChunk !== undefined && this.options.includeUsage) {
+      this.startGathering();
+      const edits = this.modelOnly().set('choices', '[]');
+      const relay = this.relay(`data: ${splice(this.usageChunk, edits)}\n\n`);
+      events.push({ ...relay, usage: this.usage! });
     } else if (this.usage) {
       events.push({ type: 'usage', usage: this.usage });
     }
@@ -87,27 +97,37 @@ export class ChatStreamRelay {
     try {
       return this.frames.push(chunk);
     } catch (error) {
-      throw unreadable((error as Error).message);
+      this.failure = unreadable((error as Error).message);
+      return undefined;
     }
   }
 
+  /** An event without its blank line counts when it is whole; a torn one is dropped. */
+  private readRest(): CanonicalEvent[] {
+    this.modelNeedle = undefined; // Only parsing tells whether it is whole.
+    const events = this.read(this.frames.rest());
+    if (this.failure?.failure === 'unreadable') this.failure = undefined;
+    return events;
+  }
+
   private read(bytes: Buffer): CanonicalEvent[] {
+    this.startGathering();
+    try {
+      this.readFrames(bytes.toString('latin1'));
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
+    }
+    if (this.output !== '') this.events.push(this.relay(this.output));
+    return this.events;
+  }
+
+  private startGathering(): void {
     this.events = [];
     this.output = '';
     this.hasContent = false;
     this.characters = 0;
     this.newFinishReason = undefined;
-
-    let text = bytes.toString('latin1');
-    if (text.includes('\r')) text = text.replaceAll('\r\n', '\n');
-    for (let start = 0; start < text.length;) {
-      let end = text.indexOf('\n\n', start);
-      if (end === -1) end = text.length;
-      this.readFrame(text.slice(start, end));
-      start = end + 2;
-    }
-    if (this.output !== '') this.events.push(this.relay(this.output));
-    return this.events;
   }
 
   private relay(output: string): RelayEvent {
@@ -121,6 +141,17 @@ export class ChatStreamRelay {
     };
   }
 
+  private readFrames(received: string): void {
+    let text = received.includes('\r') ? received.replaceAll('\r\n', '\n') : received;
+    if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length);
+    for (let start = 0; start < text.length && !this.isDone;) {
+      let end = text.indexOf('\n\n', start);
+      if (end === -1) end = text.length;
+      this.readFrame(text.slice(start, end));
+      start = end + 2;
+    }
+  }
+
   private readFrame(frame: string): void {
     if (this.relayTextFrame(frame)) return;
     const data = dataOf(frame);
@@ -132,47 +163,36 @@ export class ChatStreamRelay {
     this.readChunk(data, parseChunk(data));
   }
 
-  /** The hot path: one chunk that brings text to one choice and nothing else. */
+  /** The hot path: the chunk that needs no parsing. */
   private relayTextFrame(frame: string): boolean {
-    if (this.modelNeedle === undefined || !frame.startsWith('data: {')) return false;
-    const deltaAt = frame.indexOf(TEXT_DELTA);
-    if (deltaAt === -1) return false;
-    const { end, characters } = scanJsonString(frame, deltaAt + TEXT_DELTA.length);
-    if (end === -1 || frame[end + 1] !== '}') return false;
-    if (!frame.includes('"finish_reason":null', end)) return false;
-    if (frame.includes('"delta":', end) || frame.includes('\n')) return false;
-    const modelAt = frame.indexOf(this.modelNeedle);
-    if (modelAt === -1) return false;
-
-    let edited = frame;
-    const usageAt = frame.indexOf(USAGE_KEY);
-    if (usageAt !== -1) {
-      if (!frame.startsWith(NULL_USAGE, usageAt - 1)) return false;
-      if (!this.options.includeUsage) edited = frame.replace(NULL_USAGE, '');
-    }
+    if (this.modelNeedle === undefined) return false;
+    const delta = findTextDelta(frame);
+    if (!delta || offsetOfOnly(frame, this.modelNeedle) === -1) return false;
+    const isStripped = delta.hasNullUsage && !this.options.includeUsage;
+    const edited = isStripped ? frame.replace(NULL_USAGE, '') : frame;
     this.output += edited.replace(this.modelNeedle, () => this.modelEdit) + '\n\n';
-    this.characters += characters;
-    if (characters > 0) this.hasContent = true;
+    this.characters += delta.characters;
+    if (delta.characters > 0) this.hasContent = true;
+    this.seenChoices.add(0);
     return true;
   }
 
   private readChunk(data: string, chunk: JsonObject): void {
     if (chunk.error != null) throw classifyInlineChatError(chunk);
-    if (!this.started) {
-      this.started = true;
-      this.events.push({ type: 'start', ...(typeof chunk.id === 'string' && { id: chunk.id }) });
-    }
+    const choices: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
+    for (const choice of choices) if (isJsonObject(choice)) this.readChoice(choice);
     const usage = readChatUsage(chunk.usage);
     if (usage) {
       this.usage = usage;
-      this.usageFrame = latin1(
-        JSON.stringify({ ...chunk, model: this.options.alias, choices: [] }),
-      );
+      this.usageChunk = data;
     }
-    const choices: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
     if (choices.length === 0) return;
 
-    for (const choice of choices) if (isJsonObject(choice)) this.readChoice(choice);
+    if (!this.started) {
+      this.started = true;
+      const isNamed = typeof chunk.id === 'string' && chunk.id !== '';
+      this.events.push({ type: 'start', ...(isNamed && { id: chunk.id as string }) });
+    }
     this.output += `data: ${this.edit(data, chunk)}\n\n`;
   }
 
@@ -184,36 +204,45 @@ export class ChatStreamRelay {
     if (characters > 0 || Array.isArray(delta.tool_calls) || isJsonObject(delta.audio)) {
       this.hasContent = true;
     }
-    if (typeof choice.finish_reason === 'string') {
+    // Some servers spell "not yet" as an empty reason …
+    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') {
       this.hasContent = true;
       this.finishedChoices.add(choice.index);
       this.finishReason ??= choice.finish_reason;
       this.newFinishReason = this.finishReason;
     }
+    // … and some put the usage into the choice.
+    const usage = readChatUsage(choice.usage);
+    if (usage) {
+      this.usage = usage;
+      this.usageChunk = undefined;
+    }
   }
 
-  /** The chunk's own text with the edits done; written anew only where searching does not find the places. */
+  /** The chunk's own text with the edits done; learns how this vendor spells its model's name. */
   private edit(data: string, chunk: JsonObject): string {
-    const needle = `"model":${latin1(JSON.stringify(chunk.model ?? null))}`;
-    const usageIsPlain = chunk.usage === undefined || data.includes(NULL_USAGE);
-    if (data.includes(needle) && usageIsPlain) {
-      this.modelNeedle = needle;
-      const edited = data.replace(needle, () => this.modelEdit);
-      return this.options.includeUsage ? edited : edited.replace(NULL_USAGE, '');
-    }
-    const { usage: _, ...rest } = chunk;
-    return latin1(JSON.stringify({ ...rest, model: this.options.alias }));
+    const needle = `"model":${latin1(JSON.stringify(String(chunk.model)))}`;
+    this.modelNeedle = offsetOfOnly(data, needle) === -1 ? undefined : needle;
+    const edits = this.modelOnly();
+    if (chunk.usage !== null || !this.options.includeUsage) edits.set('usage', undefined);
+    return splice(data, edits);
+  }
+
+  private modelOnly(): Map<string, string | undefined> {
+    return new Map([['model', this.aliasJson]]);
   }
 }
 
-/** The data lines of one event; comments and other fields are left out. */
+/**
+ * The data lines of one event; comments and other fields are left out. A line break can only stand
+ * between two JSON tokens, where a space does as well and keeps the relayed event on one line.
+ */
 function dataOf(frame: string): string {
-  if (frame.startsWith('data: ') && !frame.includes('\n')) return frame.slice('data: '.length);
   return frame
     .split('\n')
     .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(line[5] === ' ' ? 6 : 5))
-    .join('\n')
+    .map((line) => line.slice('data:'.length))
+    .join(' ')
     .trim();
 }
 
@@ -225,6 +254,12 @@ function parseChunk(data: string): JsonObject {
     throw unreadable(`a chunk that is not JSON: ${(error as Error).name}`);
   }
   throw unreadable('a chunk that is not a JSON object');
+}
+
+/** A chunk's text with some members exchanged, the others as the vendor wrote them. */
+function splice(data: string, edits: ReadonlyMap<string, string | undefined>): string {
+  const bytes = Buffer.from(data, 'latin1');
+  return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits).toString('latin1');
 }
 
 function unreadable(message: string): UpstreamError {

@@ -2,6 +2,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LOWER_U = 0x75;
 
+/** An escaped surrogate pair, which is one character, from its first `u` on. */
+const ESCAPED_PAIR = /ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}/iy;
+
 /**
  * Walks a JSON string in text that was decoded as Latin-1 (one character per UTF-8 byte), to its
  * closing quote.
@@ -15,14 +18,11 @@ export function scanJsonString(latin1: string, start: number): { end: number; ch
     const byte = latin1.charCodeAt(index);
     if (byte === QUOTE) return { end: index, characters };
     if (byte === BACKSLASH) {
+      characters++;
       index++;
-      if (latin1.charCodeAt(index) === LOWER_U) {
-        // The second half of an escaped surrogate pair is not a character of its own.
-        if (!/^d[c-f]/i.test(latin1.slice(index + 1, index + 3))) characters++;
-        index += 4;
-      } else {
-        characters++;
-      }
+      if (latin1.charCodeAt(index) !== LOWER_U) continue;
+      ESCAPED_PAIR.lastIndex = index;
+      index += ESCAPED_PAIR.test(latin1) ? 'uXXXX\\uXXXX'.length - 1 : 'uXXXX'.length - 1;
     } else if ((byte & 0xc0) !== 0x80) {
       characters++; // Continuation bytes of UTF-8 belong to the character before.
     }

@@ -1,0 +1,151 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const STREAMS = 100;
+const API_KEY = 'sk-crash-test-key-000001';
+
+describe('a service that is stopped while streams run', () => {
+  let fake: FakeOpenAi;
+  let database: TestDatabase;
+  let dataDirectory: string;
+  let gateway: SpawnedGateway | undefined;
+
+  beforeAll(async () => {
+    fake = await startFakeOpenAi();
+    database = await createTestDatabase();
+    dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-crash-'));
+    await chmod(dataDirectory, 0o711);
+  });
+  afterEach(async () => {
+    await gateway?.stop('SIGKILL');
+  });
+  afterAll(async () => {
+    await fake.close();
+    await database.drop();
+    await rm(dataDirectory, { recursive: true, force: true });
+  });
+
+  const start = (rest: Record<string, string> = {}): Promise<SpawnedGateway> =>
+    spawnGateway({
+      DATABASE_URL: database.url,
+      GATEWAY_DATA_DIR: dataDirectory,
+      GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
+      GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
+      GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '100000',
+      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
+      OPENAI_API_KEY: 'sk-vendor',
+      OPENAI_BASE_URL: fake.baseUrl,
+      ...rest,
+    });
+
+  interface Read {
+    id: string;
+    isComplete: boolean;
+  }
+
+  /** Reads a stream to its end, or as far as it comes. */
+  const readStream = async (url: string): Promise<Read> => {
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'openai/gpt-4o-mini',
+        stream: true,
+        messages: [{ role: 'user', content: 'Hello' }],
+      }),
+    });
+    const id = response.headers.get('x-request-id') ?? '';
+    const decoder = new TextDecoder();
+    let text = '';
+    try {
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        text += decoder.decode(chunk, { stream: true });
+      }
+    } catch {
+      // The connection broke: what was read counts.
+    }
+    return { id, isComplete: text.endsWith('data: [DONE]\n\n') };
+  };
+
+  it('kill -9: no hold is left, every complete answer is settled once, the others crashed at cost 0', async () => {
+    gateway = await start();
+    let begun = 0;
+    fake.answer = (call, response) => {
+      const delay = 2 + (begun++ % 10) * 5;
+      return politeAnswer({ text: 'word '.repeat(30), chunkDelayMs: delay })(call, response);
+    };
+    const { url } = gateway;
+    let ended = 0;
+    const reads = Array.from({ length: STREAMS }, () =>
+      readStream(url).then(
+        (read) => {
+          ended++;
+          return read;
+        },
+        () => undefined,
+      ),
+    );
+    // Some streams have ended then, most have not.
+    while (ended < 10) await wait(5);
+    await gateway.stop('SIGKILL');
+    const results = (await Promise.all(reads)).filter((read) => read !== undefined);
+    const complete = results.filter(({ isComplete }) => isComplete);
+    expect(complete.length).toBeGreaterThan(0);
+
+    gateway = await start();
+    const openHolds = async (): Promise<number> =>
+      (await database.database.query<{ count: number }>('SELECT count(*) FROM holds')).rows[0]!
+        .count;
+    for (let seconds = 0; (await openHolds()) > 0 && seconds < 35; seconds++) await wait(1000);
+    expect(await openHolds()).toBe(0);
+    expect(await findLedgerFaults(database.database)).toEqual([]);
+
+    const { rows } = await database.database.query<{
+      request_id: string;
+      outcome: string;
+      cost: number;
+    }>('SELECT request_id, outcome, cost FROM request_logs');
+    const byId = new Map(rows.map((row) => [row.request_id, row]));
+    expect(byId.size).toBe(rows.length);
+    for (const { id } of complete) expect(byId.get(id)?.outcome).toBe('completed');
+    const crashed = rows.filter((row) => row.outcome === 'crashed');
+    expect(crashed.length).toBeGreaterThan(0);
+    for (const row of crashed) expect(row.cost).toBe(0);
+    const charges = await database.database.query(
+      'SELECT request_id FROM ledger_entries WHERE request_id IS NOT NULL GROUP BY 1 HAVING count(*) > 1',
+    );
+    expect(charges.rows).toEqual([]);
+  }, 60_000);
+
+  it('SIGTERM: running streams end, everything is settled, and it exits 0', async () => {
+    fake.answer = politeAnswer({ text: 'word '.repeat(50), chunkDelayMs: 30 });
+    gateway = await start();
+    const { url } = gateway;
+    fake.calls.length = 0;
+    const reads = Array.from({ length: STREAMS }, () => readStream(url));
+    while (fake.calls.length < STREAMS) await wait(5);
+    const [exit, ...results] = await Promise.all([gateway.stop('SIGTERM'), ...reads]);
+    expect(exit).toBe(0);
+    expect(results.filter(({ isComplete }) => isComplete)).toHaveLength(STREAMS);
+    const { rows } = await database.database.query(
+      'SELECT count(*) FROM request_logs WHERE request_id = ANY($1::uuid[]) AND outcome = $2',
+      [results.map(({ id }) => id), 'completed'],
+    );
+    expect(rows).toEqual([{ count: STREAMS }]);
+    expect(await findLedgerFaults(database.database)).toEqual([]);
+  }, 30_000);
+
+  it('SIGTERM while idle: gone within a second', async () => {
+    gateway = await start();
+    const startedMs = performance.now();
+    expect(await gateway.stop('SIGTERM')).toBe(0);
+    expect(performance.now() - startedMs).toBeLessThan(1000);
+  });
+});

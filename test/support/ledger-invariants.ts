@@ -1,0 +1,31 @@
+import type { Database } from '../../src/common/database/database.js';
+
+export interface LedgerSnapshot {
+  balance: number;
+  held: number;
+  entries: number;
+  holds: number;
+}
+
+/** Every account beside the sums it must agree with, in one statement and so at one moment. */
+export async function readLedger(database: Database): Promise<LedgerSnapshot[]> {
+  const { rows } = await database.query<LedgerSnapshot>(`
+    SELECT balance, held,
+           coalesce((SELECT sum(amount)::bigint FROM ledger_entries e
+                      WHERE e.tenant_id = a.tenant_id), 0) AS entries,
+           coalesce((SELECT sum(amount)::bigint FROM holds h
+                      WHERE h.tenant_id = a.tenant_id), 0) AS holds
+      FROM accounts a`);
+  return rows;
+}
+
+/** What is wrong with the ledger at this moment; nothing, always. */
+export async function findLedgerFaults(database: Database): Promise<string[]> {
+  const accounts = await readLedger(database);
+  return accounts.flatMap(({ balance, held, entries, holds }) => [
+    ...(balance < 0 ? [`negative balance ${balance}`] : []),
+    ...(held > balance ? [`held ${held} above balance ${balance}`] : []),
+    ...(balance !== entries ? [`balance ${balance}, entries ${entries}`] : []),
+    ...(held !== holds ? [`held ${held}, holds ${holds}`] : []),
+  ]);
+}

@@ -1,0 +1,30 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface OperatorFiles {
+  /** Settings that name the files. */
+  environment: { GATEWAY_PROVIDERS: string; GATEWAY_CATALOGUE: string };
+  remove(): Promise<void>;
+}
+
+/**
+ * The files with which an operator adds OpenAI-compatible servers and their models.
+ *
+ * @param providers base URLs by provider id
+ * @param models catalogue rows
+ */
+export async function writeOperatorFiles(
+  providers: Record<string, string>,
+  models: object[],
+): Promise<OperatorFiles> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-files-'));
+  const environment = {
+    GATEWAY_PROVIDERS: join(folder, 'providers.json'),
+    GATEWAY_CATALOGUE: join(folder, 'catalogue.json'),
+  };
+  const rows = Object.entries(providers).map(([id, base_url]) => ({ id, name: id, base_url }));
+  await writeFile(environment.GATEWAY_PROVIDERS, JSON.stringify(rows));
+  await writeFile(environment.GATEWAY_CATALOGUE, JSON.stringify({ models }));
+  return { environment, remove: () => rm(folder, { recursive: true }) };
+}

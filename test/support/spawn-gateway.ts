@@ -1,0 +1,55 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const START_LIMIT_MS = 20_000;
+
+export interface SpawnedGateway {
+  url: string;
+  process: ChildProcess;
+  /** Everything printed so far, both streams. */
+  output(): string;
+  /** Sends the signal and waits for the end; resolves to the exit code, or the signal's name. */
+  stop(signal?: NodeJS.Signals): Promise<number | string | null>;
+}
+
+/** The built service as a process of its own, as an operator runs it. */
+export async function spawnGateway(environment: Record<string, string>): Promise<SpawnedGateway> {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env.PATH ?? '', PORT: '0', HOST: '127.0.0.1', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  const read = (chunk: Buffer): void => {
+    printed += chunk.toString();
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+
+  const limit = Date.now() + START_LIMIT_MS;
+  for (;;) {
+    const url = /listens on (\S+)/.exec(printed)?.[1];
+    if (url !== undefined) {
+      return {
+        url,
+        process: child,
+        output: () => printed,
+        async stop(signal = 'SIGTERM') {
+          if (child.exitCode !== null || child.signalCode !== null) {
+            return child.exitCode ?? child.signalCode;
+          }
+          const exit = once(child, 'exit');
+          child.kill(signal);
+          const [code, killedBy] = (await exit) as [number | null, string | null];
+          return code ?? killedBy;
+        },
+      };
+    }
+    if (child.exitCode !== null || Date.now() > limit) {
+      child.kill('SIGKILL');
+      throw new Error(`The gateway did not start:\n${printed}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
