@@ -7,6 +7,7 @@ import { ConfigModule } from './common/config/config.module.js';
 import { DatabaseModule } from './common/database/database.module.js';
 import { CreditsModule } from './credits/credits.module.js';
 import { CustomerModule } from './customer/customer.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
 
@@ -19,6 +20,7 @@ export class AppModule {
       imports: [
         ConfigModule.forRoot(config),
         DatabaseModule.forRoot(databaseUrl),
+        MetricsModule,
         AccessModule,
         ChatModule,
         ProvidersModule,

@@ -1,9 +1,12 @@
 import type { Server } from 'node:http';
 import { ValidationPipe, type INestApplication, type ValidationError } from '@nestjs/common';
+import { accessLogMiddleware } from './access-log.middleware.js';
 import { InvalidRequestError } from './common/errors/gateway-errors.js';
 import { answerClientError } from './common/http/client-error.js';
+import type { JsonLogger } from './common/logging/json-logger.js';
 import { requestIdMiddleware } from './common/http/request-id.middleware.js';
 import { GatewayErrorFilter } from './gateway-error.filter.js';
+import { GatewayMetrics } from './metrics/gateway-metrics.js';
 import { setUpOpenApi } from './openapi.js';
 import { RouteTable } from './route-table.js';
 
@@ -16,10 +19,14 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
  * Everything global, in one place and shared with the tests: middleware, filter, pipe, OpenAPI.
  * Initialises the application.
  */
-export async function setUpApplication(application: INestApplication): Promise<void> {
+export async function setUpApplication(
+  application: INestApplication,
+  logger: JsonLogger | undefined,
+): Promise<void> {
   const routes = new RouteTable();
   application.use(requestIdMiddleware);
-  application.useGlobalFilters(new GatewayErrorFilter(routes));
+  if (logger) application.use(accessLogMiddleware(logger));
+  application.useGlobalFilters(new GatewayErrorFilter(routes, application.get(GatewayMetrics)));
   application.useGlobalPipes(
     new ValidationPipe({
       transform: true,

@@ -18,6 +18,7 @@ import {
 } from './common/errors/gateway-errors.js';
 import { CallerGoneError } from './common/http/read-body.js';
 import { sendJson } from './common/http/send-json.js';
+import type { GatewayMetrics } from './metrics/gateway-metrics.js';
 import type { RouteTable } from './route-table.js';
 
 /** Renders every failure as the interface's error body; the only code that turns one into a response. */
@@ -25,7 +26,10 @@ import type { RouteTable } from './route-table.js';
 export class GatewayErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(GatewayErrorFilter.name);
 
-  constructor(private readonly routes: RouteTable) {}
+  constructor(
+    private readonly routes: RouteTable,
+    private readonly metrics: GatewayMetrics,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<GatewayRequest>();
@@ -33,6 +37,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
     if (thrown instanceof CallerGoneError || response.destroyed) return;
 
     const error = this.describe(thrown, request);
+    this.metrics.observeError(error.type, error.status);
     if (error.status === 500) {
       this.logger.error(`${request.requestId}: ${describeCause(error.cause ?? thrown)}`);
     }

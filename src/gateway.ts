@@ -10,6 +10,7 @@ import { CatalogueService } from './catalogue/catalogue.service.js';
 import type { AppConfig } from './common/config/app-config.js';
 import { migrateDatabase } from './common/database/migrate-database.js';
 import { openDatabase } from './common/database/open-database.js';
+import { JsonLogger } from './common/logging/json-logger.js';
 import { LeanExpressAdapter } from './common/http/lean-express.adapter.js';
 import { ServerDrain } from './common/http/server-drain.js';
 import { HoldSweeperService } from './ledger/hold-sweeper.service.js';
@@ -40,7 +41,7 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
       new LeanExpressAdapter(),
       { bodyParser: false, logger, abortOnError: false },
     );
-    await setUpApplication(application);
+    await setUpApplication(application, logger instanceof JsonLogger ? logger : undefined);
     const server = application.getHttpServer() as Server;
     const drain = new ServerDrain(server);
     const bootstrap = await application

@@ -1,48 +1,39 @@
-import { ConsoleLogger } from '@nestjs/common';
-import { describeStart } from './bootstrap/describe-start.js';
+import cluster from 'node:cluster';
+import { runWorkers } from './cluster.js';
+import { describeStart, type StartDescription } from './bootstrap/describe-start.js';
 import { ConfigError } from './common/config/config-error.js';
 import { loadConfig } from './common/config/load-config.js';
 import { processEnvironment } from './common/config/process-environment.js';
+import { JsonLogger } from './common/logging/json-logger.js';
+import { stopOnSignals } from './common/process/stop-on-signals.js';
 import { startGateway, type Gateway } from './gateway.js';
 
-const logger = new ConsoleLogger({ logLevels: ['warn', 'error', 'fatal'] });
+const logger = new JsonLogger();
+
+// What one request breaks must not take the others with it.
+process.on('uncaughtException', (error) => logger.error(error, 'uncaughtException'));
+process.on('unhandledRejection', (reason) => logger.error(reason, 'unhandledRejection'));
 
 try {
-  const gateway = await startGateway(loadConfig(processEnvironment()), logger);
-  process.stdout.write(describeStart(gateway));
-  stopOnSignals(gateway);
+  const config = loadConfig(processEnvironment());
+  if (config.workers > 1 && cluster.isPrimary) {
+    await runWorkers(config, logger);
+  } else {
+    const gateway = await startGateway(config, logger);
+    // Of several workers, the primary process speaks for all.
+    if (cluster.isPrimary) process.stdout.write(describeStart(gateway));
+    else process.send?.({ type: 'gateway:listening', ...describable(gateway) });
+    stopOnSignals(() => gateway.close(), logger, { isWorker: cluster.isWorker });
+  }
 } catch (error) {
-  const lines = error instanceof ConfigError ? error.message : describe(error);
-  process.stderr.write(`The gateway cannot start.\n${lines}\n`);
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`The gateway cannot start.\n${reason}\n`);
+  if (!(error instanceof ConfigError)) logger.error(error, 'start');
+  logger.flush();
   process.exit(1);
 }
 
-// What one request breaks must not take the others with it.
-process.on('uncaughtException', (error) =>
-  logger.error(`Uncaught: ${error.stack ?? error.message}`),
-);
-process.on('unhandledRejection', (reason) =>
-  logger.error(`Unhandled rejection: ${describe(reason)}`),
-);
-
-/** The first signal drains, a second one does not wait any more. */
-function stopOnSignals(gateway: Gateway): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    gateway.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`The gateway did not stop cleanly: ${describe(error)}\n`);
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** What the primary needs to speak for this worker: plain data only. */
+function describable({ url, bootstrap, providers, exampleModel }: Gateway): StartDescription {
+  return { url, bootstrap, providers, exampleModel };
 }

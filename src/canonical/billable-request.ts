@@ -9,6 +9,8 @@ export interface BillableRoute {
   /** The alias that this route answers for, which is also the answer's `model`. */
   readonly model: string;
   readonly provider: string;
+  /** The catalogue row behind the alias; of a family's members that of the family. */
+  readonly catalogueId: string;
   readonly pricing: ExactPricing;
   readonly trafficMode: TrafficMode;
   /** The most that the request can use on this route; what a hold is computed from. */

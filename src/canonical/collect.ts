@@ -41,7 +41,7 @@ export async function collect(events: AsyncIterable<CanonicalEvent>): Promise<Co
         break;
       case 'text':
         choice(event.choice).text += event.text;
-        if (event.logprobs !== undefined) choice(event.choice).logprobs.push(event.logprobs);
+        if (event.logprobs != null) choice(event.choice).logprobs.push(event.logprobs);
         break;
       case 'reasoning':
         choice(event.choice).reasoning += event.text;

@@ -118,6 +118,7 @@ function describe(error: ErrorObject | undefined): string {
 function toModel({ routes, ...model }: CatalogueModel): Model {
   return {
     ...model,
+    catalogueId: model.id,
     pricing: {
       ...model.pricing,
       request: model.pricing.request ?? '0',

@@ -3,6 +3,8 @@ import type { CatalogueModel, RouteTimeouts } from './catalogue.types.js';
 
 /** A validated catalogue row with its prices made exact. */
 export interface Model extends Omit<CatalogueModel, 'routes'> {
+  /** The row's own id; for a member of a family the family's, which ends in `*`. */
+  readonly catalogueId: string;
   /** By priority, the primary first. */
   readonly routes: readonly ModelRoute[];
 }

@@ -123,8 +123,8 @@ function toOpenApi(schema: unknown): unknown {
     Object.entries(rest).map(([key, value]) => [key, toOpenApi(value)]),
   );
   if (!Array.isArray(type)) return type === undefined ? converted : { type, ...converted };
-  const types = type.filter((name) => name !== 'null');
-  if (types.length === 1) return { type: types[0] as string, nullable: true, ...converted };
+  const types = (type as string[]).filter((name) => name !== 'null');
+  if (types.length === 1) return { type: types[0], nullable: true, ...converted };
   const { items = {}, ...others } = converted;
   const alternatives = types.map((name) =>
     name === 'array' ? { type: name, items } : { type: name },

@@ -36,8 +36,7 @@ export function parseChat(received: JsonBody): CanonicalRequest {
     routing: readRouting(value),
     stream: value.stream === true,
     choices: (value.n as number | null | undefined) ?? 1,
-    maxOutputTokens: (value.max_completion_tokens ?? value.max_tokens ?? undefined) as
-      number | undefined,
+    maxOutputTokens: readMaxOutputTokens(value),
     promptSize: measured.size,
     accountBoundParam: measured.accountBoundParam ?? findAccountBoundField(value),
     prompt: once(() => chatPrompt(value)),
@@ -69,6 +68,14 @@ function readModels(value: JsonObject): [string, ...string[]] {
     );
   }
   return [primary, ...fallbacks];
+}
+
+/** Servers differ in which of the two they read, so credits are set aside for the larger one. */
+function readMaxOutputTokens(value: JsonObject): number | undefined {
+  const limits = [value.max_completion_tokens, value.max_tokens].filter(
+    (limit) => typeof limit === 'number',
+  );
+  return limits.length > 0 ? Math.max(...limits) : undefined;
 }
 
 function readRouting(value: JsonObject): RoutingPreferences {

@@ -45,7 +45,7 @@ function toMessage(message: JsonObject): CanonicalMessage {
   const parts = toParts(message.content);
   if (role === 'tool') {
     const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-    const toolCallId = String(message.tool_call_id ?? message.name ?? '');
+    const toolCallId = (message.tool_call_id ?? message.name ?? '') as string;
     return { role, parts: [{ type: 'tool_result', toolCallId, text }] };
   }
   if (typeof message.refusal === 'string') parts.push({ type: 'refusal', text: message.refusal });
@@ -82,7 +82,8 @@ function toParts(content: unknown): MessagePart[] {
       case 'file': {
         const file = (part.file ?? {}) as JsonObject;
         const filename = typeof file.filename === 'string' ? { filename: file.filename } : {};
-        return [{ type: 'file', data: String(file.file_data ?? ''), ...filename }];
+        const data = typeof file.file_data === 'string' ? file.file_data : '';
+        return [{ type: 'file', data, ...filename }];
       }
       default:
         return [];

@@ -134,11 +134,12 @@ function renderChoice(choice: CollectedChoice, index: number): object {
     type: 'function',
     function: { name, arguments: args },
   }));
+  const hasInstead = toolCalls.length > 0 || choice.refusal !== '';
   return {
     index,
     message: {
       role: 'assistant',
-      content: choice.text === '' && toolCalls.length > 0 ? null : choice.text,
+      content: choice.text === '' && hasInstead ? null : choice.text,
       refusal: choice.refusal || null,
       ...(choice.reasoning !== '' && { reasoning_content: choice.reasoning }),
       ...(toolCalls.length > 0 && { tool_calls: toolCalls }),

@@ -3,6 +3,9 @@ import { PromptMeter } from '../canonical/prompt-size.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../common/http/json-body.js';
 
+/** Members beside the messages that the model reads as well. */
+const PROMPT_MEMBERS = new Set(['tools', 'functions', 'response_format', 'prediction']);
+
 /** Upper figures for parts whose tokens cannot be told from their length. */
 const TOKENS_PER_FILE = 20_000;
 const TOKENS_PER_AUDIO = 10_000;
@@ -27,7 +30,7 @@ export function measureChatPrompt(body: JsonBody): MeasuredPrompt {
   }
   // Schemas are prompt text as well; their length in bytes stands for their characters.
   for (const { key, valueStart, valueEnd } of body.members) {
-    if (key === 'tools' || key === 'response_format') meter.addBytes(valueEnd - valueStart);
+    if (PROMPT_MEMBERS.has(key)) meter.addBytes(valueEnd - valueStart);
   }
   measured.size = meter.size();
   return measured;
@@ -57,6 +60,11 @@ function measureMessage(
   for (const field of ['name', 'refusal', 'reasoning_content', 'reasoning']) {
     const text = message[field];
     if (typeof text === 'string') meter.addText(text);
+  }
+  if (isJsonObject(message.function_call)) {
+    for (const text of [message.function_call.name, message.function_call.arguments]) {
+      if (typeof text === 'string') meter.addText(text);
+    }
   }
   if (Array.isArray(message.tool_calls)) {
     for (let index = 0; index < message.tool_calls.length; index++) {

@@ -77,6 +77,12 @@ function translatePart(part: unknown, path: string): JsonObject {
     }
     case 'input_file': {
       const { filename, file_data, file_id } = part;
+      if (file_data == null && file_id == null) {
+        throw new InvalidRequestError(
+          `${path}.file_data`,
+          `\`${path}.file_data\` is required; a file's URL cannot be sent to chat completions.`,
+        );
+      }
       return { type: 'file', file: { filename, file_data, file_id } };
     }
     default:

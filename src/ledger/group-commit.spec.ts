@@ -82,4 +82,18 @@ describe(GroupCommit.name, () => {
       expect(pauseMs).toBeGreaterThanOrEqual(50 * 2 ** index - 2);
     }
   });
+
+  it('gives up when it is stopped', async () => {
+    const numbers = new Numbers();
+    const commit = new GroupCommit(numbers);
+    numbers.broken = true;
+    numbers.queue.push(1);
+    commit.wake();
+    commit.stop();
+    await commit.whenIdle();
+    numbers.broken = false;
+    commit.wake();
+    await commit.whenIdle();
+    expect(numbers.groups).toEqual([]);
+  });
 });

@@ -19,13 +19,14 @@ export interface CommitSource {
  */
 export class GroupCommit {
   private running = false;
+  private stopped = false;
   private waiting: (() => void)[] = [];
 
   constructor(private readonly source: CommitSource) {}
 
   /** To be called whenever work was added. */
   wake(): void {
-    if (this.running) return;
+    if (this.running || this.stopped) return;
     this.running = true;
     void this.run();
   }
@@ -36,9 +37,14 @@ export class GroupCommit {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
+  /** Ends the work for good, done or not. */
+  stop(): void {
+    this.stopped = true;
+  }
+
   private async run(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
-    while (this.source.hasWork()) {
+    while (!this.stopped && this.source.hasWork()) {
       // One turn of the event loop: whoever is ready to ask in it shares this commit.
       await nextTurn();
       if (await this.source.commitNext()) {

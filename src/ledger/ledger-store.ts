@@ -62,9 +62,9 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
 
   /** Sets credits aside for a request if they are available. */
   hold(operation: HoldOperation): Promise<HoldOutcome> {
-    const refusal = refuseAmount(operation.amount);
-    if (refusal) return refusal;
-    const entry = new HoldEntry(operation, this.timer);
+    const amount = toAmount(operation.amount);
+    if (amount === undefined) return refuseAmount(operation.amount);
+    const entry = new HoldEntry({ ...operation, amount }, this.timer);
     this.add(entry);
     return entry.promise;
   }
@@ -74,9 +74,9 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
    * when the credits are not available, or the hold is gone; it is then as large as before.
    */
   cover(requestId: string, tenantId: string, additional: number): Promise<boolean> {
-    const refusal = refuseAmount(additional);
-    if (refusal) return refusal;
-    const entry = new CoverEntry(requestId, tenantId, additional, this.timer);
+    const amount = toAmount(additional);
+    if (amount === undefined) return refuseAmount(additional);
+    const entry = new CoverEntry(requestId, tenantId, amount, this.timer);
     this.add(entry);
     return entry.promise;
   }
@@ -113,6 +113,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     });
     await Promise.race([this.drain(), timeUp]);
     clearTimeout(limit);
+    this.groupCommit.stop();
     if (this.pendingSettlements > 0) {
       this.logger.error(`${this.pendingSettlements} settlements are lost: no database took them`);
     }
@@ -170,9 +171,14 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
   }
 }
 
-/** Rejects credits that are no amount, which only a defect can ask for. */
-function refuseAmount(credits: number): Promise<never> | undefined {
-  if (isAmount(credits)) return undefined;
+/** The credits as an amount; more than any account can have is cut to that much. */
+function toAmount(credits: number): number | undefined {
+  const amount = Math.min(credits, Number.MAX_SAFE_INTEGER);
+  return isAmount(amount) ? amount : undefined;
+}
+
+/** Credits that are no amount, which only a defect can ask for. */
+function refuseAmount(credits: number): Promise<never> {
   const cause = new RangeError(`${credits} is no amount of credits`);
   return Promise.reject(new InternalError({ cause }));
 }

@@ -5,6 +5,7 @@ import type { CanonicalEvent, SettledEvent } from '../canonical/canonical-event.
 import { NO_USAGE } from '../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { GatewayError, InsufficientCreditsError } from '../common/errors/gateway-errors.js';
+import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log.draft.js';
 import { Hold, ceilingOf } from './hold.js';
 import type { Charge, SettleOutcome } from './ledger-operations.js';
@@ -30,8 +31,15 @@ export class LedgerService {
 
   constructor(
     private readonly store: LedgerStore,
+    private readonly metrics: GatewayMetrics,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
-  ) {}
+  ) {
+    metrics.track(
+      'gateway_ledger_pending_settlements',
+      'Settlements and log rows that wait for their commit.',
+      () => store.pendingSettlements,
+    );
+  }
 
   /**
    * Sets aside what the request can cost at most on its first route.
@@ -41,6 +49,7 @@ export class LedgerService {
   async hold(caller: Caller, request: BillableRequest): Promise<Hold> {
     const [route] = request.routes;
     const amount = ceilingOf(route);
+    const startedMs = performance.now();
     const outcome = await this.store.hold({
       requestId: request.requestId,
       tenantId: caller.tenantId,
@@ -52,6 +61,7 @@ export class LedgerService {
       streamed: request.streamed,
       createdAt: request.startedAt,
     });
+    this.metrics.observeHold(performance.now() - startedMs);
     if (outcome.admitted) {
       this.openHolds++;
       return new Hold(this.store, caller, request, amount);
@@ -61,8 +71,10 @@ export class LedgerService {
       `This request needs ${amount} credits set aside and ${outcome.available} are available. ` +
         'Add credits, or lower `max_tokens`.',
     );
-    const row = draftRow(caller, request, new UsageMeter(request), 'refused', refusal);
+    const meter = new UsageMeter(request);
+    const row = draftRow(caller, request, meter, 'refused', refusal);
     await this.logged(this.store.record(row));
+    this.observe(row, meter, 0, 0);
     throw refusal;
   }
 
@@ -118,16 +130,40 @@ export class LedgerService {
       log.usageSource = source;
     }
     const charge = isFree ? NO_CHARGE : priceUsage(log.usage, meter.route.pricing);
+    const startedMs = performance.now();
     const commit = this.store.settle({ charge, log });
     this.openHolds--;
     if (this.openHolds === 0) this.onLastSettled?.();
     const committed = await this.logged(commit);
+    if (committed) this.metrics.observeSettle(performance.now() - startedMs);
+    this.observe(log, meter, committed?.cost ?? totalOf(charge), committed?.shortfall ?? 0);
     return {
       type: 'settled',
       cost: committed?.cost ?? totalOf(charge),
       usage: log.usage,
       usageSource: log.usageSource,
     };
+  }
+
+  private observe(
+    log: RequestLogDraft,
+    { route, firstContentMs }: UsageMeter,
+    cost: number,
+    shortfall: number,
+  ): void {
+    this.metrics.observeRequest({
+      endpoint: log.endpoint,
+      provider: log.provider,
+      catalogueId: route.catalogueId,
+      outcome: log.outcome,
+      inputTokens: log.usage.inputTokens,
+      outputTokens: log.usage.outputTokens,
+      cost,
+      shortfall,
+      latencyMs: log.latencyMs,
+      firstContentMs:
+        firstContentMs === undefined ? undefined : log.latencyMs - log.generationTimeMs,
+    });
   }
 
   /** Waits for a commit as long as the setting allows; a failure is the operator's to know. */

@@ -2,8 +2,12 @@ import type { UpstreamError } from '../upstream/upstream-error.js';
 
 /** Failures in a row after which a route is left alone for a while. */
 const FAILURES_TO_OPEN = 5;
+/** A route that has cooled down is tried by one request in this time until it answers. */
+const PROBE_EVERY_MS = 1_000;
 /** Latencies kept per route, for the median. */
 const SAMPLES = 32;
+/** Callers make up the names in families of models; beyond this many the oldest route is forgotten. */
+const MAX_MEMORIES = 10_000;
 
 interface Memory {
   failures: number;
@@ -43,13 +47,22 @@ export class RouteHealth {
     return sorted[sorted.length >> 1];
   }
 
+  /** A request is about to use the route. One that failed before is first tried by a single request. */
+  recordTry(key: HealthKey, nowMs = performance.now()): void {
+    for (const memory of [this.memories.get(modelKey(key)), this.memories.get(providerKey(key))]) {
+      if (memory && memory.failures >= FAILURES_TO_OPEN - 1 && memory.coolUntilMs > 0) {
+        memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + PROBE_EVERY_MS);
+      }
+    }
+  }
+
   recordAnswer(key: HealthKey, latencyMs: number): void {
     const memory = this.memory(modelKey(key));
-    memory.failures = 0;
+    close(memory);
     memory.latenciesMs[memory.nextSample] = latencyMs;
     memory.nextSample = (memory.nextSample + 1) % SAMPLES;
     const provider = this.memories.get(providerKey(key));
-    if (provider) provider.failures = 0;
+    if (provider) close(provider);
   }
 
   recordFailure(key: HealthKey, error: UpstreamError, nowMs = performance.now()): void {
@@ -75,10 +88,22 @@ export class RouteHealth {
     let memory = this.memories.get(key);
     if (!memory) {
       memory = { failures: 0, coolUntilMs: 0, latenciesMs: [], nextSample: 0 };
+      if (this.memories.size >= MAX_MEMORIES) this.forgetOldest();
       this.memories.set(key, memory);
     }
     return memory;
   }
+
+  private forgetOldest(): void {
+    const [oldest] = this.memories.keys();
+    if (oldest !== undefined) this.memories.delete(oldest);
+  }
+}
+
+/** An answer ends a run of failures. A pause that the vendor asked for stays. */
+function close(memory: Memory): void {
+  if (memory.failures >= FAILURES_TO_OPEN - 1) memory.coolUntilMs = 0;
+  memory.failures = 0;
 }
 
 function modelKey({ provider, upstreamModel }: HealthKey): string {

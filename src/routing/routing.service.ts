@@ -8,6 +8,7 @@ import type { Model } from '../catalogue/model.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { InvalidRequestError, NotFoundError } from '../common/errors/gateway-errors.js';
 import { CallerGoneError } from '../common/http/read-body.js';
+import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
 import { UpstreamRegistry } from '../upstream/upstream.registry.js';
 import { describeBreak, describeFailures, type RouteFailure } from './describe-failure.js';
@@ -44,6 +45,7 @@ export class RoutingService {
     @Inject(APP_CONFIG) config: AppConfig,
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
+    private readonly metrics: GatewayMetrics,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
     this.surroundings = {
@@ -100,18 +102,21 @@ export class RoutingService {
 
   private async firstAnswer(plan: Plan, cover: RouteCover): Promise<BegunAnswer> {
     const failures: RouteFailure[] = [];
+    const tryLate = (patienceMs: number, model?: string): Promise<BegunAnswer | undefined> =>
+      this.tryAfterWaiting(plan, failures, patienceMs, model);
+
     for (const [index, route] of plan.routes.entries()) {
-      if (index > 0 && !(await this.isCovered(plan, cover, route))) continue;
+      const before = plan.routes[index - 1];
+      if (before && before.model !== route.model) {
+        const late = await tryLate(PATIENCE_BEFORE_NEXT_MODEL_MS, before.model);
+        if (late) return late;
+      }
+      if (before && !(await this.isCovered(plan, cover, route))) continue;
       const answer = await this.tryRoute(plan, route, failures);
       if (answer) return answer;
-      if (failures.at(-1)?.error.allowsFallback === false) break;
-
-      const next = plan.routes[index + 1];
-      if (next?.model === route.model) continue;
-      const patienceMs = next ? PATIENCE_BEFORE_NEXT_MODEL_MS : PATIENCE_BEFORE_GIVING_UP_MS;
-      const late = await this.tryAfterWaiting(plan, failures, next && route.model, patienceMs);
-      if (late) return late;
     }
+    const late = await tryLate(PATIENCE_BEFORE_GIVING_UP_MS);
+    if (late) return late;
     throw describeFailures(failures);
   }
 
@@ -132,15 +137,19 @@ export class RoutingService {
     return this.begin(plan, route, failures);
   }
 
-  /** Waits out the shortest `Retry-After` so far, when it is short enough, and tries that route again. */
+  /**
+   * Waits out the shortest `Retry-After` that a route gave in its last word, when it is short
+   * enough, and tries that route again.
+   */
   private async tryAfterWaiting(
     plan: Plan,
     failures: RouteFailure[],
-    model: string | undefined,
     patienceMs: number,
+    model: string | undefined,
   ): Promise<BegunAnswer | undefined> {
     const waitOf = ({ error }: RouteFailure): number => error.retryAfterMs ?? Infinity;
-    const [soonest] = failures
+    const lastWords = new Map(failures.map((failure) => [failure.route, failure]));
+    const [soonest] = [...lastWords.values()]
       .filter(({ route }) => model === undefined || route.model === model)
       .sort((one, other) => waitOf(one) - waitOf(other));
     if (!soonest || waitOf(soonest) > patienceMs) return undefined;
@@ -150,7 +159,11 @@ export class RoutingService {
     return this.begin(plan, soonest.route, failures);
   }
 
-  /** Calls a route and pulls its events up to the first content; notes the failure when there is none. */
+  /**
+   * Calls a route and pulls its events up to the first content; notes the failure when there is none.
+   *
+   * @throws GatewayError for a failure that no other route would mend
+   */
   private async begin(
     plan: Plan,
     route: PlannedRoute,
@@ -165,6 +178,7 @@ export class RoutingService {
       outcome: 'pending',
     };
     plan.attempts.push(attempt);
+    this.health.recordTry(route);
     const rest = this.call(plan, route);
     try {
       const held = await pullToContent(rest);
@@ -183,9 +197,11 @@ export class RoutingService {
       this.logger.warn(
         `${route.provider}/${route.upstreamModel} failed: ${error.failure}: ${error.message}`,
       );
+      if (!error.allowsFallback) throw describeFailures(failures);
       return undefined;
     } finally {
       attempt.durationMs = Math.round(performance.now() - startedMs);
+      this.metrics.observeAttempt(route.provider, route.catalogueId, attempt.outcome);
     }
   }
 

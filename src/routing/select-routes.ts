@@ -98,6 +98,7 @@ function planRoute(
   return {
     model: model.id,
     provider: route.provider,
+    catalogueId: model.catalogueId,
     upstreamModel: route.upstreamModel,
     pricing: route.pricing,
     trafficMode: 'shared',

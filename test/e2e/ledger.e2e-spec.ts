@@ -104,7 +104,7 @@ describe('credits under load', () => {
 
   it('never charges more than there is: the rest of a charge beyond its hold is a shortfall', async () => {
     fake.answer = politeAnswer({ completionTokens: 1_000_000 });
-    const [{ balance }] = (await readLedger(gateway.database)) as [{ balance: number }];
+    const { balance } = (await readLedger(gateway.database))[0]!;
     const response = await ask({ stream_options: undefined });
     expect(response.status).toBe(200);
     expect(Number(response.headers.get('x-gateway-cost'))).toBe(balance);

@@ -104,7 +104,15 @@ describe('LedgerStore.hold', () => {
     });
   });
 
-  it.each([-1, 0.5, NaN, Infinity])('rejects %p, which is no amount', async (amount) => {
+  it('refuses what no account can have', async () => {
+    const tenant = await createTenant(testDatabase.database, 100);
+    for (const amount of [2 ** 60, Infinity]) {
+      const outcome = await store.hold(holdOperation(tenant, amount));
+      expect(outcome).toEqual({ admitted: false, available: 100 });
+    }
+  });
+
+  it.each([-1, 0.5, NaN, -Infinity])('rejects %p, which is no amount', async (amount) => {
     const tenant = await createTenant(testDatabase.database, 100);
     await expect(store.hold(holdOperation(tenant, amount))).rejects.toBeInstanceOf(InternalError);
   });

@@ -29,6 +29,10 @@ export interface AppConfig {
     readonly cooldownMs: number;
   };
   readonly settle: 'before-end' | 'after-response';
+  /** Bearer token that `/metrics` asks for; undefined: open. */
+  readonly metricsToken: string | undefined;
+  /** HTTP processes on this machine. */
+  readonly workers: number;
   readonly drainSeconds: number;
 }
 

@@ -6,6 +6,7 @@ import {
   IntegerVariable,
   KeyVariable,
   UrlVariable,
+  WorkersVariable,
 } from './variable.decorators.js';
 
 /** setTimeout's longest delay. */
@@ -85,6 +86,13 @@ export class EnvDto {
 
   @ChoiceVariable('any', 'management')
   GATEWAY_CUSTOMER_WRITES?: 'any' | 'management';
+
+  @IsOptional()
+  @MinLength(16, { message: 'must have at least 16 characters' })
+  GATEWAY_METRICS_TOKEN?: string;
+
+  @WorkersVariable()
+  WORKERS?: number;
 
   @IntegerVariable(0, 86_400)
   GATEWAY_DRAIN_SECONDS?: number;

@@ -22,6 +22,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
   if (env.DATABASE_URL && !env.GATEWAY_SECRET) {
     problems.push('GATEWAY_SECRET must be set when DATABASE_URL is');
   }
+  if ((env.WORKERS ?? 1) > 1 && !env.REDIS_URL) {
+    problems.push('REDIS_URL must be set when WORKERS is more than 1');
+  }
   const furtherProviders =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
       ? readProvidersFile(env.GATEWAY_PROVIDERS, set, problems)
@@ -55,9 +58,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
       firstByteTimeoutMs: env.GATEWAY_FIRST_BYTE_TIMEOUT_MS,
       idleTimeoutMs: env.GATEWAY_IDLE_TIMEOUT_MS ?? 60_000,
       requestTimeoutMs: env.GATEWAY_REQUEST_TIMEOUT_MS ?? 600_000,
-      cooldownMs: env.GATEWAY_COOLDOWN_MS ?? 30_000,
+      cooldownMs: env.GATEWAY_COOLDOWN_MS ?? 10_000,
     },
     settle: env.GATEWAY_SETTLE ?? 'before-end',
+    metricsToken: env.GATEWAY_METRICS_TOKEN,
+    workers: env.WORKERS ?? 1,
     drainSeconds: env.GATEWAY_DRAIN_SECONDS ?? 30,
   });
 }

@@ -1,6 +1,7 @@
 import { Transform } from 'class-transformer';
 import { buildMessage, IsIn, IsInt, IsOptional, Max, Min, ValidateBy } from 'class-validator';
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { isUrl } from './is-url.js';
 import { isOperatorKey, OPERATOR_KEY_RULES } from './operator-key.js';
 
@@ -15,6 +16,16 @@ export function IntegerVariable(min: number, max: number): PropertyDecorator {
     IsInt({ message }),
     Min(min, { message }),
     Max(max, { message }),
+  );
+}
+
+/** A number of processes, or `auto` for one a core. */
+export function WorkersVariable(): PropertyDecorator {
+  return all(
+    Transform(({ value }: { value: unknown }) =>
+      value === 'auto' ? String(availableParallelism()) : value,
+    ),
+    IntegerVariable(1, 256),
   );
 }
 

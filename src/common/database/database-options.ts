@@ -26,6 +26,8 @@ export function databaseOptions(url: string) {
     uuidExtension: 'pgcrypto',
     installExtensions: false,
     applicationName: 'model-gateway',
+    // The ledger sends the statements of a transaction together instead of one round trip each.
+    extra: { pipeline: true },
     poolSize: 10,
     connectTimeoutMS: 5_000,
   } satisfies DataSourceOptions;

@@ -24,6 +24,11 @@ export class Database {
   async transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
+    // A connection that dies between two statements says so here; unheard it would end the process.
+    const onError = (error: Error): void => {
+      broken = error;
+    };
+    client.on('error', onError);
     try {
       await client.query('BEGIN');
       const result = await work(client);
@@ -36,6 +41,7 @@ export class Database {
       });
       throw error;
     } finally {
+      client.off('error', onError);
       client.release(broken);
     }
   }

@@ -6,6 +6,7 @@
 export function toStoredText(text: string): string {
   if (!text.includes('\\') && !text.includes('\u0000') && text.isWellFormed()) return text;
   return text.replace(
+    // eslint-disable-next-line no-control-regex -- NUL is one of the characters looked for.
     /\\|\u0000|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g,
     (character) =>
       character === '\\' ? '\\\\' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -66,6 +66,8 @@ export function scanTopLevelMembers(bytes: Buffer): { members: TopLevelMember[];
         if (level === 1) closeMember(index);
         level--;
         break;
+      default:
+        break;
     }
   }
   return { members, depth: deepest };

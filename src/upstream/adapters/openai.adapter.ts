@@ -6,12 +6,15 @@ import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
 import { encodeChatRequest } from '../dialects/chat/encode-chat-request.js';
 import { relayChatAnswer } from '../dialects/chat/relay-chat-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
-import type { UpstreamResponse } from '../transport/upstream-response.js';
+import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { Upstream, UpstreamCall } from '../upstream.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 256 * 1024;
+
+/** Shorter ones are stand-ins for servers that need no key, and may be any word. */
+const MIN_KEY_LENGTH = 8;
 
 /** OpenAI and every server that speaks its chat completions API. */
 export class OpenAiAdapter implements Upstream {
@@ -19,7 +22,7 @@ export class OpenAiAdapter implements Upstream {
   private readonly headers: Record<string, string>;
 
   constructor(
-    provider: ProviderConfig,
+    private readonly provider: ProviderConfig,
     private readonly transport: HttpTransport,
   ) {
     this.chatUrl = new URL(`${provider.baseUrl}/chat/completions`);
@@ -46,7 +49,7 @@ export class OpenAiAdapter implements Upstream {
       limits: call.limits,
       signal: call.signal,
     });
-    if (response.status !== 200) throw await readError(response);
+    if (response.status !== 200) throw await this.readError(response);
     if (call.request.stream) yield* this.stream(response, call);
     else yield* relayChatAnswer(await response.readAll(MAX_ANSWER_BYTES), call.alias);
   }
@@ -56,7 +59,7 @@ export class OpenAiAdapter implements Upstream {
     { alias, request }: UpstreamCall,
   ): AsyncGenerator<CanonicalEvent> {
     const contentType = response.headers['content-type'] ?? '';
-    if (!String(contentType).startsWith('text/event-stream')) {
+    if (!String(contentType).toLowerCase().startsWith('text/event-stream')) {
       response.cancel();
       throw new UpstreamError({
         failure: 'unreadable',
@@ -68,6 +71,7 @@ export class OpenAiAdapter implements Upstream {
     const relay = new ChatStreamRelay({ alias, includeUsage });
     for await (const chunk of response) {
       for (const event of relay.push(chunk)) yield event;
+      if (relay.failure) throw relay.failure;
       if (relay.isDone) {
         response.drain();
         break;
@@ -75,15 +79,18 @@ export class OpenAiAdapter implements Upstream {
     }
     yield* relay.end();
   }
-}
 
-async function readError(response: UpstreamResponse): Promise<UpstreamError> {
-  const bytes = await response.readAll(MAX_ERROR_BYTES);
-  let body: unknown;
-  try {
-    body = JSON.parse(bytes.toString('utf8'));
-  } catch {
-    // A proxy's HTML page, say: the status has to do.
+  private async readError(response: UpstreamResponse): Promise<UpstreamError> {
+    const { apiKey = '' } = this.provider;
+    let body: unknown;
+    try {
+      const text = (await response.readAll(MAX_ERROR_BYTES)).toString('utf8');
+      const isSecret = apiKey.length >= MIN_KEY_LENGTH;
+      body = JSON.parse(isSecret ? text.replaceAll(apiKey, '[redacted]') : text);
+    } catch (error) {
+      if (error instanceof CallAbortedError) throw error;
+      // A proxy's HTML page, say, or one that breaks off: the status has to do.
+    }
+    return classifyChatError(response.status, response.headers, body);
   }
-  return classifyChatError(response.status, response.headers, body);
 }

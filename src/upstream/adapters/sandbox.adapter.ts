@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type {
   CanonicalMessage,
@@ -17,6 +17,8 @@ const WORDS =
     ' ',
   );
 const DEFAULT_WORD_COUNT = 50;
+/** Nothing here waits for a network, so long answers make room for others by themselves. */
+const WORDS_PER_TURN = 500;
 
 /**
  * A provider inside the gateway, for trying it out and for rehearsing one's own error handling.
@@ -35,7 +37,11 @@ export class SandboxAdapter implements Upstream {
   }
 }
 
-async function* answer({ request, upstreamModel }: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+async function* answer({
+  request,
+  upstreamModel,
+  signal,
+}: UpstreamCall): AsyncGenerator<CanonicalEvent> {
   const prompt = request.prompt();
   yield { type: 'start' };
 
@@ -53,7 +59,11 @@ async function* answer({ request, upstreamModel }: UpstreamCall): AsyncGenerator
     const text = beforeStop(compose(prompt, upstreamModel), prompt.sampling.stop ?? []);
     const words = text.match(/\S+\s*/g) ?? [];
     const limit = request.maxOutputTokens ?? words.length;
-    for (const word of words.slice(0, limit)) yield { type: 'text', choice, text: word };
+    for (const [index, word] of words.slice(0, limit).entries()) {
+      if (index % WORDS_PER_TURN === WORDS_PER_TURN - 1) await nextTurn();
+      if (signal.aborted) throw new CallAbortedError();
+      yield { type: 'text', choice, text: word };
+    }
     yield { type: 'finish', choice, reason: words.length > limit ? 'length' : 'stop' };
     outputTokens += Math.min(words.length, limit);
   }
@@ -89,7 +99,10 @@ function textOf(message: CanonicalMessage | undefined): string {
 }
 
 function beforeStop(text: string, stops: readonly string[]): string {
-  const ends = stops.map((stop) => text.indexOf(stop)).filter((index) => index !== -1);
+  const ends = stops
+    .filter((stop) => stop !== '')
+    .map((stop) => text.indexOf(stop))
+    .filter((index) => index !== -1);
   return ends.length === 0 ? text : text.slice(0, Math.min(...ends));
 }
 

@@ -60,7 +60,12 @@ export class HttpTransport implements OnApplicationShutdown {
 
   private poolOf(origin: string): Pool {
     const known = this.pools.get(origin);
-    if (known) return known;
+    if (known) {
+      // A Map keeps the order of insertion: what was used last goes to its end.
+      this.pools.delete(origin);
+      this.pools.set(origin, known);
+      return known;
+    }
     if (this.pools.size >= MAX_POOLS) this.closeOldest();
     const pool = new Pool(origin, {
       connect: { timeout: this.connectTimeoutMs },

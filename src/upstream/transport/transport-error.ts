@@ -2,7 +2,9 @@ import { UpstreamError } from '../upstream-error.js';
 
 /** What undici calls a failure, in our words. */
 export function transportError(error: NodeJS.ErrnoException): UpstreamError {
-  const failure = CONNECT_CODES.has(error.code ?? '') ? 'connect' : 'reset';
+  const code = error.code ?? '';
+  const isConnect = CONNECT_CODES.has(code) || /^(?:ERR_SSL_|ERR_TLS_|CERT_)/.test(code);
+  const failure = isConnect ? 'connect' : 'reset';
   return new UpstreamError(
     { failure, message: `${error.code ?? error.name}: ${error.message}` },
     { cause: error },
@@ -18,10 +20,10 @@ const CONNECT_CODES = new Set([
   'EADDRNOTAVAIL',
   'ETIMEDOUT',
   'UND_ERR_CONNECT_TIMEOUT',
-  'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'EPROTO',
 ]);

@@ -84,7 +84,7 @@ export class UpstreamResponse
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.draining) return;
+    if (this.draining || this.isOver) return;
     this.progress();
     if (this.waiting) {
       const waiting = this.waiting;

@@ -13,10 +13,32 @@ const QUOTA_CODES = new Set([
   'account_deactivated',
 ]);
 
+/** What is the operator's to mend even where a server calls it a bad request. */
+const OPERATOR_CODES = new Set(['invalid_api_key', 'model_not_found', 'DeploymentNotFound']);
+
+/** The status that a code or type stands for, in an answer that began with status 200. */
+const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
+  ['rate_limit_exceeded', 429],
+  ['rate_limit_error', 429],
+  ['context_length_exceeded', 400],
+  ['invalid_request_error', 400],
+]);
+
 const CONTEXT_LENGTH = /maximum context length|context[_ ]length[_ ]exceeded|context window/i;
 
-/** What vendors spell keys like. Their messages are passed on to callers, an echoed key is not. */
-const KEY_LIKE = /\b(?:sk|pk|key|Bearer)[-_ ][A-Za-z0-9_*.-]{8,}/g;
+/**
+ * What vendors spell keys like. Their messages are passed on to callers, an echoed key is not. The
+ * look-ahead keeps field names such as `key_parameters`, and is bounded to stay linear.
+ */
+const KEY_LIKE = new RegExp(
+  [
+    String.raw`\b(?:sk|pk|rk|gsk|xai)[-_][\w*.-]{8,}`,
+    String.raw`\bkey[-_ ](?=[A-Za-z_.-]{0,40}[\d*])[\w*.-]{8,}`,
+    String.raw`\bBearer\s+[\w*.~+/=-]{8,}`,
+    String.raw`\bAIza[\w-]{20,}`,
+  ].join('|'),
+  'gi',
+);
 
 /** Whose fault a failed answer in OpenAI's error shape is, and what can be done about it. */
 export function classifyChatError(
@@ -32,7 +54,7 @@ export function classifyChatError(
   return new UpstreamError({
     failure: classify(status, code, type, message),
     status,
-    message: message.slice(0, MAX_MESSAGE_LENGTH).replace(KEY_LIKE, '[redacted]'),
+    message: message.replace(KEY_LIKE, '[redacted]').slice(0, MAX_MESSAGE_LENGTH),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(typeof error.param === 'string' && error.param !== '' && { param: error.param }),
   });
@@ -40,9 +62,10 @@ export function classifyChatError(
 
 /** An error that came inside an answer with status 200; the status it stands for may be in `code`. */
 export function classifyInlineChatError(body: unknown): UpstreamError {
-  const { code } = readError(body);
+  const { code, type } = readError(body);
   const status = Number(code);
-  return classifyChatError(status >= 400 && status < 600 ? status : 500, {}, body);
+  const spelledOut = STATUS_OF_CODE.get(code) ?? STATUS_OF_CODE.get(type) ?? 500;
+  return classifyChatError(status >= 400 && status < 600 ? status : spelledOut, {}, body);
 }
 
 function classify(
@@ -53,6 +76,7 @@ function classify(
 ): UpstreamFailure {
   if (status === 401 || status === 402 || status === 403 || status === 404) return 'operator';
   if (QUOTA_CODES.has(code ?? '') || QUOTA_CODES.has(type ?? '')) return 'operator';
+  if (OPERATOR_CODES.has(code ?? '')) return 'operator';
   if (status === 429) return 'rate_limited';
   if (status === 408) return 'timeout';
   if (status === 409 || status >= 500) return 'server';

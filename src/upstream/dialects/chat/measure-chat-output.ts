@@ -1,24 +1,34 @@
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
 
-/** Fields of a chat message or delta that hold what the model wrote. */
-const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const;
-
 /**
  * Characters (code points) that a chat `message` or `delta` brings: text, reasoning, refusal, and
  * the names and arguments of tool calls. 0 also for one that only names the role.
  */
 export function measureChatOutput(message: JsonObject): number {
-  let characters = 0;
-  for (const field of TEXT_FIELDS) characters += codePoints(message[field]);
+  let characters = contentOf(message.content) + codePoints(message.refusal);
+  // Servers that know both names send the same text under both.
+  characters += codePoints(message.reasoning_content ?? message.reasoning);
+  characters += measureCall(message.function_call);
   if (Array.isArray(message.tool_calls)) {
     for (const call of message.tool_calls) {
-      const definition = isJsonObject(call) ? (call.function ?? call.custom) : undefined;
-      if (!isJsonObject(definition)) continue;
-      characters += codePoints(definition.name);
-      characters += codePoints(definition.arguments) + codePoints(definition.input);
+      if (isJsonObject(call)) characters += measureCall(call.function ?? call.custom);
     }
   }
   return characters;
+}
+
+/** Text, or the parts that some servers send in its place. */
+function contentOf(content: unknown): number {
+  if (!Array.isArray(content)) return codePoints(content);
+  let characters = 0;
+  for (const part of content) if (isJsonObject(part)) characters += codePoints(part.text);
+  return characters;
+}
+
+function measureCall(definition: unknown): number {
+  if (!isJsonObject(definition)) return 0;
+  const { name, arguments: args, input } = definition;
+  return codePoints(name) + codePoints(args) + codePoints(input);
 }
 
 function codePoints(value: unknown): number {

@@ -13,8 +13,9 @@ const MAX_TOKENS = 1_000_000_000;
 export function readChatUsage(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const inputTokens = readCount(value.prompt_tokens);
-  const outputTokens = readCount(value.completion_tokens) ?? 0;
-  if (inputTokens === undefined || inputTokens + outputTokens === 0) return undefined;
+  const outputTokens = readCount(value.completion_tokens ?? 0);
+  if (inputTokens === undefined || outputTokens === undefined) return undefined;
+  if (inputTokens + outputTokens === 0) return undefined;
   const input = isJsonObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
   const output = isJsonObject(value.completion_tokens_details)
     ? value.completion_tokens_details

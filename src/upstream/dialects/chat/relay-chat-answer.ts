@@ -26,8 +26,9 @@ export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] 
     hasOutput ||= characters > 0 || isJsonObject(message.audio);
     hasOutput ||= Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
   }
-  const finishReason = choices.find((choice) => typeof choice.finish_reason === 'string')
-    ?.finish_reason as string | undefined;
+  const finishReason = choices
+    .map((choice) => choice.finish_reason)
+    .find((reason) => typeof reason === 'string' && reason !== '') as string | undefined;
   if (!hasOutput && finishReason === undefined) {
     throw new UpstreamError({ failure: 'unreadable', status: 200, message: 'an empty answer' });
   }

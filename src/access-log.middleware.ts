@@ -1,0 +1,25 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { GatewayRequest } from './access/gateway-request.js';
+import type { JsonLogger } from './common/logging/json-logger.js';
+
+/** Writes one log line per request when its response has ended or its caller has left. */
+export function accessLogMiddleware(logger: JsonLogger) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const { requestId } = request as GatewayRequest;
+    const startedMs = performance.now();
+    response.once('close', () => {
+      const { caller } = request as GatewayRequest;
+      logger.request({
+        request_id: requestId,
+        method: request.method,
+        path: request.path,
+        status: response.statusCode,
+        duration_ms: Math.round(performance.now() - startedMs),
+        ...(!response.writableFinished && { aborted: true }),
+        ...(caller && { tenant_id: caller.tenantId, api_key_id: caller.apiKeyId }),
+        provider: response.getHeader('x-gateway-provider'),
+      });
+    });
+    next();
+  };
+}

@@ -1,0 +1,76 @@
+import type { Duplex } from 'node:stream';
+import { describe, expect, it, jest } from '@jest/globals';
+import { answerClientError } from './client-error.js';
+
+/** A socket that remembers what was written to it. */
+function fakeSocket(overrides: object = {}) {
+  const socket = {
+    writable: true,
+    written: '',
+    destroy: jest.fn(),
+    end(text: string, done: () => void) {
+      this.written += text;
+      done();
+    },
+    ...overrides,
+  };
+  return socket as typeof socket & Duplex;
+}
+
+function answerTo(code: string): { head: string[]; body: unknown } {
+  const socket = fakeSocket();
+  answerClientError(Object.assign(new Error('parse error'), { code }), socket);
+  const [head = '', body = ''] = socket.written.split('\r\n\r\n');
+  expect(socket.destroy).toHaveBeenCalledTimes(1);
+  expect(head).toContain(`content-length: ${Buffer.byteLength(body)}`);
+  return { head: head.split('\r\n'), body: JSON.parse(body) as unknown };
+}
+
+describe(answerClientError.name, () => {
+  it.each([
+    ['HPE_INVALID_METHOD', 'HTTP/1.1 400 Bad Request', 'request'],
+    ['HPE_HEADER_OVERFLOW', 'HTTP/1.1 431 Request Header Fields Too Large', 'headers'],
+    ['ERR_HTTP_REQUEST_TIMEOUT', 'HTTP/1.1 408 Request Timeout', 'request'],
+  ])('answers %s with the documented body', (code, statusLine, param) => {
+    const { head, body } = answerTo(code);
+    expect(head[0]).toBe(statusLine);
+    expect(body).toEqual({
+      error: {
+        message: expect.stringMatching(/\.$/),
+        type: 'invalid_request_error',
+        code: Number(statusLine.split(' ')[1]),
+        param,
+      },
+    });
+  });
+
+  it('gives the same request id in both headers, a new one each time', () => {
+    const idsOf = ({ head }: { head: string[] }) =>
+      head.filter((line) => /^(x-)?request-id: /.test(line)).map((line) => line.split(': ')[1]);
+    const [one, repeated] = idsOf(answerTo('HPE_INVALID_METHOD'));
+    expect(one).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(repeated).toBe(one);
+    expect(idsOf(answerTo('HPE_INVALID_METHOD'))[0]).not.toBe(one);
+  });
+
+  it.each([
+    ['a connection that is gone', 'ECONNRESET', {}],
+    ['a socket that cannot be written to', 'HPE_INVALID_METHOD', { writable: false }],
+    [
+      'a connection with an answer on its way',
+      'HPE_INVALID_METHOD',
+      { _httpMessage: { headersSent: true } },
+    ],
+  ])('writes nothing to %s', (_, code, overrides) => {
+    const socket = fakeSocket(overrides);
+    answerClientError(Object.assign(new Error('parse error'), { code }), socket);
+    expect(socket.written).toBe('');
+    expect(socket.destroy).toHaveBeenCalledTimes(1);
+  });
+
+  it('answers where a handler has not sent anything yet', () => {
+    const socket = fakeSocket({ _httpMessage: { headersSent: false } });
+    answerClientError(Object.assign(new Error('parse error'), { code: 'HPE_X' }), socket);
+    expect(socket.written).toContain('HTTP/1.1 400');
+  });
+});

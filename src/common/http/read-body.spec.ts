@@ -1,0 +1,159 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { CallerGoneError, readBody } from './read-body.js';
+
+/** A request as far as reading goes: a stream with headers. */
+function requestWith(
+  headers: Record<string, string> = {},
+  options: { writeContinue?: () => void } = {},
+): PassThrough & IncomingMessage {
+  return Object.assign(new PassThrough(), { headers }, options) as PassThrough & IncomingMessage;
+}
+
+const read = (request: IncomingMessage, maxBytes = 1_000) => readBody(request, { maxBytes });
+
+describe(readBody.name, () => {
+  it('joins the pieces', async () => {
+    const request = requestWith();
+    const body = read(request);
+    request.write('one ');
+    request.write('日本');
+    request.end(' three');
+    expect((await body).toString()).toBe('one 日本 three');
+  });
+
+  it('gives a body of one piece without copying it', async () => {
+    const request = requestWith();
+    const piece = Buffer.from('whole');
+    const body = read(request);
+    request.end(piece);
+    expect(await body).toBe(piece);
+  });
+
+  it('gives an empty buffer for no body', async () => {
+    const request = requestWith();
+    request.end();
+    expect(await read(request)).toHaveLength(0);
+  });
+
+  it('takes a body of exactly the limit', async () => {
+    const request = requestWith({ 'content-length': '1000' });
+    request.end(Buffer.alloc(1_000));
+    expect(await read(request)).toHaveLength(1_000);
+  });
+
+  it('refuses a longer one by its length alone, before anything is read', async () => {
+    const writeContinue = jest.fn();
+    const request = requestWith({ 'content-length': '3000001' }, { writeContinue });
+    await expect(read(request, 3_000_000)).rejects.toMatchObject({
+      status: 413,
+      param: 'body',
+      message: 'The body is larger than 3 MB.',
+    });
+    expect(writeContinue).not.toHaveBeenCalled();
+  });
+
+  it('refuses one that turns out longer, and lets the sender finish', async () => {
+    const request = requestWith();
+    const body = read(request, 10);
+    request.write(Buffer.alloc(11));
+    await expect(body).rejects.toMatchObject({ status: 413 });
+    request.write(Buffer.alloc(100_000));
+    const finished = new Promise((resolve) => request.once('end', resolve));
+    request.end();
+    await finished;
+  });
+
+  it('refuses compressed bodies', async () => {
+    await expect(read(requestWith({ 'content-encoding': 'gzip' }))).rejects.toMatchObject({
+      status: 415,
+      param: 'content-encoding',
+      message: expect.stringContaining('"gzip"') as unknown,
+    });
+    const plain = requestWith({ 'content-encoding': 'identity' });
+    plain.end('x');
+    expect((await read(plain)).toString()).toBe('x');
+  });
+
+  it('tells a sender who waits for it to go on', async () => {
+    const writeContinue = jest.fn();
+    const request = requestWith({}, { writeContinue });
+    request.end();
+    await read(request);
+    expect(writeContinue).toHaveBeenCalledTimes(1);
+  });
+
+  it('notices a caller who hangs up half-way', async () => {
+    const request = requestWith();
+    const body = read(request);
+    request.write('half');
+    request.destroy();
+    await expect(body).rejects.toBeInstanceOf(CallerGoneError);
+  });
+
+  it('notices a connection that breaks, and survives further errors', async () => {
+    const request = requestWith();
+    const body = read(request);
+    request.emit('error', new Error('ECONNRESET'));
+    await expect(body).rejects.toBeInstanceOf(CallerGoneError);
+    request.emit('error', new Error('again'));
+  });
+
+  it('notices a caller who had hung up before', async () => {
+    const request = requestWith();
+    request.destroy();
+    await expect(read(request)).rejects.toBeInstanceOf(CallerGoneError);
+  });
+
+  it('leaves no listener behind', async () => {
+    const request = requestWith();
+    const names = () => request.eventNames().map(String).sort();
+    const before = names();
+    const body = read(request);
+    request.end('x');
+    await body;
+    expect(names()).toEqual(before);
+  });
+
+  describe('with a slow sender', () => {
+    let nowMs = 0;
+
+    beforeEach(() => {
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+      nowMs = performance.now();
+    });
+
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+
+    it('gives up on one that drips', async () => {
+      const request = requestWith();
+      const body = read(request, 1_000_000);
+      const failed = expect(body).rejects.toMatchObject({ status: 408, param: 'body' });
+      for (let second = 0; second < 13; second++) {
+        request.write('x');
+        await new Promise((resolve) => setImmediate(resolve));
+        jest.advanceTimersByTime(1_000);
+      }
+      await failed;
+      await expect(body).rejects.toBeInstanceOf(InvalidRequestError);
+      expect(performance.now() - nowMs).toBeLessThan(14_000);
+    });
+
+    it('waits for one that keeps up the rate', async () => {
+      const request = requestWith();
+      const body = read(request, 10_000_000);
+      for (let second = 0; second < 60; second++) {
+        request.write(Buffer.alloc(9_000));
+        await new Promise((resolve) => setImmediate(resolve));
+        jest.advanceTimersByTime(1_000);
+      }
+      request.end();
+      expect(await body).toHaveLength(60 * 9_000);
+      expect(jest.getTimerCount()).toBe(0);
+    });
+  });
+});

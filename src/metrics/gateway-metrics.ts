@@ -1,0 +1,168 @@
+import { Injectable } from '@nestjs/common';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/** A finished request, as far as metrics are concerned: never whose it was. */
+export interface ObservedRequest {
+  endpoint: string;
+  provider: string;
+  /** The catalogue row, which for a member of a family is the family's: labels stay few. */
+  catalogueId: string;
+  outcome: string;
+  inputTokens: number;
+  outputTokens: number;
+  cost: number;
+  shortfall: number;
+  latencyMs: number;
+  /** From the arrival of the request to its first content; undefined when none came. */
+  firstContentMs: number | undefined;
+}
+
+const LATENCY_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const LEDGER_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2];
+
+/** The children of one label combination, looked up once instead of hashed at each request. */
+interface RequestSeries {
+  requests: Counter.Internal;
+  inputTokens: Counter.Internal;
+  outputTokens: Counter.Internal;
+  charged: Counter.Internal;
+  latency: Histogram.Internal<string>;
+  firstContent: Histogram.Internal<string>;
+}
+
+/** The service's Prometheus metrics. No label names a tenant or a key. */
+@Injectable()
+export class GatewayMetrics {
+  readonly registry = new Registry();
+  private readonly series = new Map<string, RequestSeries>();
+
+  private readonly requests = new Counter({
+    name: 'gateway_requests_total',
+    help: 'Requests that had a plan, by how they ended.',
+    labelNames: ['endpoint', 'provider', 'model', 'outcome'],
+    registers: [this.registry],
+  });
+  private readonly errors = new Counter({
+    name: 'gateway_errors_total',
+    help: 'Error responses, by the type and status of their body.',
+    labelNames: ['type', 'status'],
+    registers: [this.registry],
+  });
+  private readonly tokens = new Counter({
+    name: 'gateway_tokens_total',
+    help: 'Tokens settled.',
+    labelNames: ['provider', 'model', 'direction'],
+    registers: [this.registry],
+  });
+  private readonly charged = new Counter({
+    name: 'gateway_charged_credits_total',
+    help: 'Credits charged (1 credit = 0.000001 USD).',
+    labelNames: ['provider', 'model'],
+    registers: [this.registry],
+  });
+  private readonly shortfall = new Counter({
+    name: 'gateway_shortfall_credits_total',
+    help: 'Credits of charges that the operator bore because the tenant had none left.',
+    registers: [this.registry],
+  });
+  private readonly latency = new Histogram({
+    name: 'gateway_request_seconds',
+    help: 'From the arrival of a request to the end of its answer.',
+    labelNames: ['provider', 'model'],
+    buckets: LATENCY_BUCKETS_SECONDS,
+    registers: [this.registry],
+  });
+  private readonly firstContent = new Histogram({
+    name: 'gateway_first_content_seconds',
+    help: 'From the arrival of a request to the first content of its answer.',
+    labelNames: ['provider', 'model'],
+    buckets: LATENCY_BUCKETS_SECONDS,
+    registers: [this.registry],
+  });
+  private readonly attempts = new Counter({
+    name: 'gateway_route_attempts_total',
+    help: 'Calls to vendors, by what became of them.',
+    labelNames: ['provider', 'model', 'outcome'],
+    registers: [this.registry],
+  });
+  private readonly hold = new Histogram({
+    name: 'gateway_hold_seconds',
+    help: 'How long it took to set credits aside.',
+    buckets: LEDGER_BUCKETS_SECONDS,
+    registers: [this.registry],
+  });
+  private readonly settle = new Histogram({
+    name: 'gateway_settle_seconds',
+    help: 'How long it took to commit a settlement.',
+    buckets: LEDGER_BUCKETS_SECONDS,
+    registers: [this.registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** A gauge whose value is read when metrics are scraped. */
+  track(name: string, help: string, read: () => number): void {
+    const { registry } = this;
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  observeRequest(request: ObservedRequest): void {
+    const series = this.seriesOf(request);
+    series.requests.inc();
+    series.latency.observe(request.latencyMs / 1000);
+    if (request.firstContentMs !== undefined) {
+      series.firstContent.observe(request.firstContentMs / 1000);
+    }
+    if (request.inputTokens > 0) series.inputTokens.inc(request.inputTokens);
+    if (request.outputTokens > 0) series.outputTokens.inc(request.outputTokens);
+    if (request.cost > 0) series.charged.inc(request.cost);
+    if (request.shortfall > 0) this.shortfall.inc(request.shortfall);
+  }
+
+  observeError(type: string, status: number): void {
+    this.errors.inc({ type, status });
+  }
+
+  observeAttempt(provider: string, catalogueId: string, outcome: string): void {
+    this.attempts.inc({ provider, model: catalogueId, outcome });
+  }
+
+  observeHold(durationMs: number): void {
+    this.hold.observe(durationMs / 1000);
+  }
+
+  observeSettle(durationMs: number): void {
+    this.settle.observe(durationMs / 1000);
+  }
+
+  private seriesOf({
+    endpoint,
+    provider,
+    catalogueId: model,
+    outcome,
+  }: ObservedRequest): RequestSeries {
+    const key = `${endpoint} ${provider} ${outcome} ${model}`;
+    let series = this.series.get(key);
+    if (!series) {
+      series = {
+        requests: this.requests.labels({ endpoint, provider, model, outcome }),
+        inputTokens: this.tokens.labels({ provider, model, direction: 'input' }),
+        outputTokens: this.tokens.labels({ provider, model, direction: 'output' }),
+        charged: this.charged.labels({ provider, model }),
+        latency: this.latency.labels({ provider, model }),
+        firstContent: this.firstContent.labels({ provider, model }),
+      };
+      this.series.set(key, series);
+    }
+    return series;
+  }
+}
