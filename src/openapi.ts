@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { DocumentBuilder, SwaggerModule, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
+import { ErrorResponseDto } from './common/errors/error-response.dto.js';
 
 /** Serves Swagger UI at `/docs` and the OpenAPI description at `/docs-json`. */
 export function setUpOpenApi(application: INestApplication): void {
@@ -31,5 +32,32 @@ export function describeApi(application: INestApplication): OpenAPIObject {
     .addTag('Credits', 'Balance and spend.')
     .addTag('Operations', 'Health of the service; no key needed.')
     .build();
-  return SwaggerModule.createDocument(application, config);
+  const document = SwaggerModule.createDocument(application, config, {
+    extraModels: [ErrorResponseDto],
+  });
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const operation = operations[method];
+      if (operation) complete(operation, method, path);
+    }
+  }
+  return document;
 }
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/**
+ * What every operation has: an id made of its method and path, since one handler may serve several
+ * paths and generated clients need distinct names, and the answer for a failure of our own.
+ */
+function complete(operation: OperationObject, method: string, path: string): void {
+  const words = path.match(/[A-Za-z0-9]+/g) ?? [];
+  operation.operationId =
+    method + words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('');
+  operation.responses['500'] ??= {
+    description: 'The gateway failed; report the x-request-id.',
+    content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorResponseDto) } } },
+  };
+}
+
+type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;

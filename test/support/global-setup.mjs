@@ -6,6 +6,8 @@ import { ensureBuilt } from '../../scripts/ensure-built.mjs';
 /** Builds what the process-level tests run, and starts one real PostgreSQL for every suite. */
 export default async function globalSetup() {
   await ensureBuilt();
+  // Another server, to try the suites on another version of PostgreSQL.
+  if (process.env.TEST_POSTGRES_URL) return;
   const { startEmbeddedPostgres } =
     await import('../../dist/src/common/database/embedded-postgres.js');
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-'));

@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import { SeededRandom } from '../../../test/support/seeded-random.js';
+import { SseFrameBuffer } from './sse-frame-buffer.js';
+
+const STREAMS: [string, string][] = [
+  ['line feeds', 'data: a\n\nevent: x\ndata: b\n\n: comment\n\ndata: c\n\n'],
+  [
+    'carriage returns too',
+    'data: a\r\n\r\nevent: x\r\ndata: b\r\n\r\n: comment\r\n\r\ndata: c\r\n\r\n',
+  ],
+  ['both mixed', 'data: a\n\r\ndata: b\r\n\ndata: c\n\ndata: d\r\n\r\n'],
+  ['blank lines in a row', '\n\ndata: a\n\n\n\n\ndata: b\r\n\r\n\r\n\r\ndata: c\n\n'],
+  ['text beyond ASCII', 'data: größe 日本 🙂\n\ndata: 🙂\r\n\r\n'],
+];
+
+/** What comes out for the pieces, as text, and what is left. */
+function feed(
+  pieces: readonly Buffer[],
+  maxFrameBytes = 1_000,
+): { frames: string[]; rest: string } {
+  const buffer = new SseFrameBuffer(maxFrameBytes);
+  const frames = pieces.flatMap((piece) => buffer.push(piece) ?? []);
+  return {
+    frames: frames.map((frame) => frame.toString()).filter((frame) => frame !== ''),
+    rest: buffer.rest().toString(),
+  };
+}
+
+describe(SseFrameBuffer.name, () => {
+  it('gives out whole events only, and keeps the rest', () => {
+    const { frames, rest } = feed([Buffer.from('data: a\n\ndata: b\n\ndata: half')]);
+    expect(frames).toEqual(['data: a\n\ndata: b\n\n']);
+    expect(rest).toBe('data: half');
+  });
+
+  it.each(STREAMS)('gives out all of a stream with %s, cut in two anywhere', (_, stream) => {
+    const bytes = Buffer.from(stream);
+    for (let offset = 0; offset <= bytes.length; offset++) {
+      const { frames, rest } = feed([bytes.subarray(0, offset), bytes.subarray(offset)]);
+      expect(frames.join('')).toBe(stream);
+      expect(rest).toBe('');
+    }
+  });
+
+  it.each(STREAMS)(
+    'gives out each event of a stream with %s as it ends, byte by byte',
+    (_, stream) => {
+      const buffer = new SseFrameBuffer(1_000);
+      let sent = '';
+      let received = '';
+      for (const byte of Buffer.from(stream)) {
+        sent += String.fromCharCode(byte);
+        received += buffer.push(Buffer.of(byte))?.toString('latin1') ?? '';
+        const isBlankLine = /\n\r?\n$/.test(sent);
+        if (isBlankLine) expect(received).toBe(sent);
+      }
+      expect(Buffer.from(received, 'latin1').toString()).toBe(stream);
+      expect(buffer.rest()).toHaveLength(0);
+    },
+  );
+
+  it('loses and doubles nothing however the stream is cut', () => {
+    const random = new SeededRandom(7);
+    const alphabet = ['\n', '\n', '\r\n', 'data: x', ': c', '日'];
+    for (let round = 0; round < 500; round++) {
+      const stream = Array.from({ length: 30 }, () => random.pick(alphabet)).join('');
+      const bytes = Buffer.from(stream);
+      const pieces: Buffer[] = [];
+      for (let start = 0; start < bytes.length;) {
+        const end = start + random.below(6);
+        pieces.push(bytes.subarray(start, end));
+        start = end;
+      }
+      const { frames, rest } = feed(pieces);
+      expect(frames.join('') + rest).toBe(stream);
+      for (const frame of frames) expect(frame).toMatch(/\n\r?\n$/);
+      expect(rest.replace(/^\n+/, '')).not.toMatch(/\n\r?\n/);
+    }
+  });
+
+  it('gives a chunk that ends with a blank line without copying it', () => {
+    const chunk = Buffer.from('data: a\n\n');
+    expect(new SseFrameBuffer(10).push(chunk)).toBe(chunk);
+  });
+
+  it('takes an event of 10 MB in pieces of 16 KB', () => {
+    const stream = Buffer.concat([Buffer.alloc(10_000_000, 'x'), Buffer.from('\n\n')]);
+    const pieces: Buffer[] = [];
+    for (let start = 0; start < stream.length; start += 16_384) {
+      pieces.push(stream.subarray(start, start + 16_384));
+    }
+    const startedMs = performance.now();
+    expect(feed(pieces, 16_000_000).frames[0]).toHaveLength(stream.length);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+
+  it('gives up on an event beyond the limit', () => {
+    const buffer = new SseFrameBuffer(10);
+    buffer.push(Buffer.from('data: 4567'));
+    expect(() => buffer.push(Buffer.from('8'))).toThrow(RangeError);
+  });
+});

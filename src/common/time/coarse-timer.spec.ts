@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { CoarseTimer, type Watched } from './coarse-timer.js';
+
+function watched(
+  inMs: number,
+  onDeadline: () => void = jest.fn(),
+): Watched & { onDeadline(): void } {
+  return { deadlineMs: performance.now() + inMs, onDeadline };
+}
+
+describe(CoarseTimer.name, () => {
+  let timer: CoarseTimer;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    timer = new CoarseTimer();
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it('meets a deadline within a tick, once', () => {
+    const entry = watched(250);
+    timer.watch(entry);
+    jest.advanceTimersByTime(249);
+    expect(entry.onDeadline).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(101);
+    expect(entry.onDeadline).toHaveBeenCalledTimes(1);
+    jest.advanceTimersByTime(10_000);
+    expect(entry.onDeadline).toHaveBeenCalledTimes(1);
+  });
+
+  it('follows a deadline that moves, both ways', () => {
+    const later = watched(200);
+    const sooner = watched(60_000);
+    timer.watch(later);
+    timer.watch(sooner);
+    later.deadlineMs += 1_000;
+    sooner.deadlineMs = performance.now() + 300;
+    jest.advanceTimersByTime(400);
+    expect(later.onDeadline).not.toHaveBeenCalled();
+    expect(sooner.onDeadline).toHaveBeenCalledTimes(1);
+    jest.advanceTimersByTime(900);
+    expect(later.onDeadline).toHaveBeenCalledTimes(1);
+  });
+
+  it('forgets what is not watched any more', () => {
+    const entry = watched(100);
+    timer.watch(entry);
+    timer.unwatch(entry);
+    jest.advanceTimersByTime(1_000);
+    expect(entry.onDeadline).not.toHaveBeenCalled();
+  });
+
+  it('runs only while something is watched', () => {
+    expect(jest.getTimerCount()).toBe(0);
+    timer.watch(watched(100));
+    timer.watch(watched(100));
+    expect(jest.getTimerCount()).toBe(1);
+    jest.advanceTimersByTime(300);
+    expect(jest.getTimerCount()).toBe(0);
+    const again = watched(100);
+    timer.watch(again);
+    jest.advanceTimersByTime(300);
+    expect(again.onDeadline).toHaveBeenCalledTimes(1);
+  });
+
+  it('lets a deadline watch and unwatch others', () => {
+    const victim = watched(100);
+    const next = watched(300);
+    const first = watched(100, () => {
+      timer.unwatch(victim);
+      timer.watch(next);
+    });
+    timer.watch(first);
+    timer.watch(victim);
+    jest.advanceTimersByTime(200);
+    expect(victim.onDeadline).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(300);
+    expect(next.onDeadline).toHaveBeenCalledTimes(1);
+  });
+
+  it('does not keep the process running', () => {
+    jest.useRealTimers();
+    const unref = jest.fn();
+    const spy = jest
+      .spyOn(globalThis, 'setInterval')
+      .mockReturnValue({ unref } as unknown as NodeJS.Timeout);
+    new CoarseTimer().watch(watched(100));
+    expect(unref).toHaveBeenCalledTimes(1);
+    spy.mockRestore();
+  });
+});
