@@ -95,9 +95,7 @@ class StreamHandler {
 
   onResponseData(controller, chunk) {
     this.#tail =
-      chunk.length >= TAIL_BYTES
-        ? chunk
-        : Buffer.concat([this.#tail.subarray(-TAIL_BYTES), chunk]);
+      chunk.length >= TAIL_BYTES ? chunk : Buffer.concat([this.#tail.subarray(-TAIL_BYTES), chunk]);
     if (!this.response.write(chunk)) controller.pause();
   }
 

@@ -21,8 +21,7 @@ export async function runCpuRow({ workload, concurrency, title, maxRatio }, benc
   }
   const rounds = [];
   for (let round = 0; round < settings.rounds; round++) {
-    const [yardstick, gateway] = [];
-    const measured = { yardstick, gateway };
+    const measured = {};
     for (const driver of drivers) {
       measured[driver.target.name] = await measure(driver, concurrency, settings.roundMs);
     }

@@ -97,7 +97,8 @@ export class Driver {
       this.target.recordAnswer(this.workload.alias, reader);
     } else {
       this.failures++;
-      if (this.faults.length < 3) this.faults.push(`${this.target.name}, ${request.user}: ${fault}`);
+      if (this.faults.length < 3)
+        this.faults.push(`${this.target.name}, ${request.user}: ${fault}`);
     }
     return reader;
   }

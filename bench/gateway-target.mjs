@@ -16,7 +16,7 @@ const RATE_LIMIT_PER_MINUTE = 1_000_000;
  * The built service as an operator runs it, everything on: embedded PostgreSQL, ledger, request
  * log, rate limit, access log. It lives in a folder of its own inside `folder`.
  */
-export async function startGatewayTarget({ folder, upstreamUrl, models, inspect }) {
+export async function startGatewayTarget({ servers, folder, upstreamUrl, models, inspect }) {
   const home = join(folder, 'gateway');
   mkdirSync(home);
   // As root the service runs PostgreSQL as another user, who has to pass through.
@@ -44,6 +44,7 @@ export async function startGatewayTarget({ folder, upstreamUrl, models, inspect 
 
   const options = inspect ? ['--inspect=127.0.0.1:0'] : [];
   const server = await startServer([...options, join(PROJECT_ROOT, BUILT_SERVICE)], {
+    servers,
     logFile: join(home, 'gateway.log'),
     environment,
   });

@@ -1,3 +1,4 @@
+import { URLSearchParams } from 'node:url';
 import { request } from 'undici';
 import { usageOf } from './answers.mjs';
 

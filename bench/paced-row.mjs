@@ -21,7 +21,9 @@ export async function runPacedRow(
   const measured = {};
   for (const target of targets) {
     const durationMs =
-      target.name === 'gateway' ? settings.pacedMs : Math.min(settings.pacedMs, settings.yardstickPacedMs);
+      target.name === 'gateway'
+        ? settings.pacedMs
+        : Math.min(settings.pacedMs, settings.yardstickPacedMs);
     await target.beginRow();
     const warmUp = new Driver(target, warmUpWorkload, { connections: WARM_UP_STREAMS });
     await warmUp.parallelStreams({ streams: WARM_UP_STREAMS, rampMs: 100 });

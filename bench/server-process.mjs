@@ -11,9 +11,10 @@ const POLL_MS = 20;
  * Starts a Node program that says `listens on <url>`. What it prints goes to a file, as a service
  * manager does it: a pipe would make it wait for the driver, which is busy.
  *
+ * @param options.servers gets the new one as soon as there is a process that has to be stopped
  * @returns its `pid`, its `url`, what it printed so far, and how to end it
  */
-export async function startServer(parameters, { logFile, environment = process.env }) {
+export async function startServer(parameters, { servers, logFile, environment = process.env }) {
   const log = openSync(logFile, 'a');
   const child = spawn(process.execPath, parameters, {
     env: environment,
@@ -22,34 +23,31 @@ export async function startServer(parameters, { logFile, environment = process.e
   });
   closeSync(log);
   child.stdin.on('error', () => undefined);
-  const printed = () => readFileSync(logFile, 'utf8');
+  const server = {
+    pid: child.pid,
+    url: '',
+    printed: () => readFileSync(logFile, 'utf8'),
+    /** Ends the process, by force when it does not listen. */
+    async stop() {
+      if (hasEnded(child)) return;
+      const exit = once(child, 'exit');
+      child.kill('SIGTERM');
+      const force = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+      await exit;
+      clearTimeout(force);
+    },
+  };
+  servers.push(server);
 
   const limitMs = Date.now() + START_LIMIT_MS;
-  let url;
-  while ((url = /listens on (\S+)/.exec(printed())?.[1]) === undefined) {
+  for (;;) {
+    const url = /listens on (\S+)/.exec(server.printed())?.[1];
+    if (url !== undefined) return Object.assign(server, { url });
     if (hasEnded(child) || Date.now() > limitMs) {
-      child.kill('SIGKILL');
-      throw new Error(`${parameters.join(' ')} did not start:\n${printed()}`);
+      throw new Error(`${parameters.join(' ')} did not start:\n${server.printed()}`);
     }
     await wait(POLL_MS);
   }
-  return {
-    url,
-    pid: child.pid,
-    printed,
-    hasEnded: () => hasEnded(child),
-    /** Ends the process, by force when it does not listen. Resolves to whether force was needed. */
-    async stop() {
-      if (hasEnded(child)) return false;
-      const exit = once(child, 'exit');
-      child.kill('SIGTERM');
-      const isLate = wait(STOP_LIMIT_MS, true, { ref: false });
-      if (!(await Promise.race([exit.then(() => false), isLate]))) return false;
-      child.kill('SIGKILL');
-      await exit;
-      return true;
-    },
-  };
 }
 
 function hasEnded(child) {

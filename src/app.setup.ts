@@ -3,6 +3,7 @@ import { ValidationPipe, type INestApplication, type ValidationError } from '@ne
 import { accessLogMiddleware } from './access-log.middleware.js';
 import { InvalidRequestError } from './common/errors/gateway-errors.js';
 import { answerClientError } from './common/http/client-error.js';
+import { refuseRequest } from './common/http/refuse-request.js';
 import type { JsonLogger } from './common/logging/json-logger.js';
 import { requestIdMiddleware } from './common/http/request-id.middleware.js';
 import { GatewayErrorFilter } from './gateway-error.filter.js';
@@ -50,17 +51,26 @@ function setUpServer(server: Server): void {
     Object.assign(request, { writeContinue: () => response.writeContinue() });
     server.emit('request', request, response);
   });
+  server.on('checkExpectation', (_request, response) => {
+    const message = 'The only expectation that is met here is `Expect: 100-continue`.';
+    refuseRequest(response, new InvalidRequestError('expect', message, 417));
+  });
 }
+
+/** Of a field's name, which the caller may have made up, so much is repeated. */
+const MAX_NAME_LENGTH = 100;
+const MAX_MESSAGE_LENGTH = 300;
 
 /** The first violation of a DTO, named by its dotted path. */
 function describeViolations(violations: ValidationError[]): InvalidRequestError {
   const path: string[] = [];
   let violation = violations[0];
   while (violation) {
-    path.push(violation.property);
+    path.push(violation.property.slice(0, MAX_NAME_LENGTH));
     const [message] = Object.values(violation.constraints ?? {});
     if (message !== undefined) {
-      return new InvalidRequestError(path.join('.'), `${message.replace(/\.$/, '')}.`);
+      const sentence = message.slice(0, MAX_MESSAGE_LENGTH).replace(/\.$/, '');
+      return new InvalidRequestError(path.join('.') || 'body', `${sentence}.`);
     }
     violation = violation.children?.[0];
   }

@@ -51,6 +51,8 @@ export class GatewayErrorFilter implements ExceptionFilter {
       response.setHeader('Retry-After', String(error.retryAfterSeconds));
     }
     setHeaders(response, error.headers);
+    // Who drips would go on for as long as the connection stands.
+    if (error.status === 408) response.setHeader('Connection', 'close');
     sendJson(response, error.status, errorBody(error));
   }
 

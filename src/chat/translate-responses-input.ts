@@ -104,7 +104,9 @@ function appendToolCall(messages: JsonObject[], item: JsonObject, path: string):
   };
   const last = messages.at(-1);
   if (last?.role === 'assistant') {
-    last.tool_calls = [...((last.tool_calls as unknown[] | undefined) ?? []), call];
+    // Appended in place: there may be a hundred thousand of them.
+    const calls = (last.tool_calls ??= []) as JsonObject[];
+    calls.push(call);
   } else {
     messages.push({ role: 'assistant', content: null, tool_calls: [call] });
   }

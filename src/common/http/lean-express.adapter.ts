@@ -1,6 +1,11 @@
 import http from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
+import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { refuseRequest } from './refuse-request.js';
+
+/** How often connections are looked through for those that exceed a time limit; Node's default is 30 s. */
+const CHECK_CONNECTIONS_EVERY_MS = 5_000;
 
 /**
  * Express gives every request and response its own prototypes with `Object.setPrototypeOf`, which
@@ -25,8 +30,20 @@ export class LeanExpressAdapter extends ExpressAdapter {
     application.request = LeanRequest.prototype as typeof application.request;
     application.response = LeanResponse.prototype as typeof application.response;
     this.httpServer = http.createServer(
-      { IncomingMessage: LeanRequest, ServerResponse: LeanResponse },
-      application,
+      {
+        IncomingMessage: LeanRequest,
+        ServerResponse: LeanResponse,
+        connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS,
+        // Checked below instead: Node's own refusal has neither a request id nor a body.
+        requireHostHeader: false,
+      },
+      (request, response) => {
+        if (request.headers.host === undefined && request.httpVersion === '1.1') {
+          refuseRequest(response, new InvalidRequestError('host', 'The Host header is missing.'));
+        } else {
+          application(request, response);
+        }
+      },
     );
   }
 }

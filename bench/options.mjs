@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import { ROWS } from './rows.mjs';
+
+export const USAGE = `npm run bench -- [options]
+  --quick          fewer and shorter rounds: less than 90 s
+  --long           more and longer rounds, slow streams for 60 s: less than 10 minutes
+  --rows a,b       only these rows: ${ROWS.map(({ id }) => id).join(', ')}
+  --json FILE      write every round's figures to a file
+  --profile DIR    write CPU profiles of both servers, taken after each row's rounds`;
+
+/** How long each part takes, in milliseconds; `limitMs` ends a run that hangs. */
+const SETTINGS = {
+  quick: {
+    rounds: 3,
+    warmUpMs: 1_000,
+    roundMs: 1_000,
+    latencyRoundMs: 1_500,
+    pacedMs: 20_000,
+    yardstickPacedMs: 6_000,
+    limitMs: 150_000,
+  },
+  usual: {
+    rounds: 5,
+    warmUpMs: 2_000,
+    roundMs: 3_000,
+    latencyRoundMs: 3_000,
+    pacedMs: 20_000,
+    yardstickPacedMs: 20_000,
+    limitMs: 300_000,
+  },
+  long: {
+    rounds: 7,
+    warmUpMs: 2_000,
+    roundMs: 4_000,
+    latencyRoundMs: 5_000,
+    pacedMs: 60_000,
+    yardstickPacedMs: 60_000,
+    limitMs: 600_000,
+  },
+};
+
+/** @throws TypeError for words that mean nothing here */
+export function readOptions(words) {
+  const { values } = parseArgs({
+    args: words,
+    options: {
+      quick: { type: 'boolean', default: false },
+      long: { type: 'boolean', default: false },
+      rows: { type: 'string' },
+      json: { type: 'string' },
+      profile: { type: 'string' },
+    },
+  });
+  if (values.quick && values.long) throw new TypeError('Choose --quick or --long.');
+  const mode = values.quick ? 'quick' : values.long ? 'long' : 'usual';
+  return {
+    mode,
+    settings: { ...SETTINGS[mode], profileMs: 5_000 },
+    rows: chooseRows(values.rows),
+    jsonFile: values.json,
+    profileFolder: values.profile,
+  };
+}
+
+function chooseRows(list) {
+  if (list === undefined) return ROWS.filter(({ isExtra }) => !isExtra);
+  const wanted = list.split(',').map((id) => id.trim());
+  for (const id of wanted) {
+    if (!ROWS.some((row) => row.id === id)) throw new TypeError(`There is no row ${id}.`);
+  }
+  return ROWS.filter(({ id }) => wanted.includes(id));
+}

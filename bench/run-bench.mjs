@@ -1,0 +1,109 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Bench } from './bench.mjs';
+import { startGatewayTarget } from './gateway-target.mjs';
+import { readOptions, USAGE } from './options.mjs';
+import { readMachineCpu, readTreeCpu } from './process-tree.mjs';
+import { startServer } from './server-process.mjs';
+import { toMarkdown } from './table.mjs';
+import { startYardstickTarget } from './yardstick-target.mjs';
+
+const MOCK_UPSTREAM = fileURLToPath(new URL('./mock-upstream.mjs', import.meta.url));
+
+/** Runs the chosen rows and prints the table. @returns the exit status */
+export async function runBench(words, say) {
+  if (!existsSync('/proc/self/stat')) {
+    say('The bench reads CPU times from /proc, so it needs Linux.');
+    return 1;
+  }
+  let options;
+  try {
+    options = readOptions(words);
+  } catch (error) {
+    say(`${error.message}\n\n${USAGE}`);
+    return 1;
+  }
+
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+  const servers = [];
+  let stopping;
+  const stopAll = () => (stopping ??= stopServers(servers, folder));
+  const leave = (reason) => {
+    say(reason);
+    stopAll().finally(() => process.exit(1));
+  };
+  const { limitMs } = options.settings;
+  const watchdog = setTimeout(() => leave(`Gave up after ${limitMs / 1000} s`), limitMs);
+  process.once('SIGINT', () => leave('Interrupted'));
+  process.once('SIGTERM', () => leave('Terminated'));
+  try {
+    const targets = await startTargets(options, folder, servers);
+    return await runRows(options, targets, servers, say);
+  } finally {
+    clearTimeout(watchdog);
+    await stopAll();
+  }
+}
+
+async function startTargets({ rows, profileFolder }, folder, servers) {
+  const logFile = join(folder, 'upstream.log');
+  const upstream = await startServer([MOCK_UPSTREAM], { servers, logFile });
+  const models = rows.flatMap((row) => row.models);
+  const inspect = profileFolder !== undefined;
+  const options = { servers, folder, models, inspect, upstreamUrl: upstream.url };
+  return [await startYardstickTarget(options), await startGatewayTarget(options)];
+}
+
+/** The last one first: the upstream outlives those that call it. */
+async function stopServers(servers, folder) {
+  for (const server of servers.reverse()) await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function runRows({ mode, settings, rows, jsonFile, profileFolder }, targets, servers, say) {
+  const bench = new Bench({ targets, settings, profileFolder });
+  const startedMs = Date.now();
+  const loadBefore = loadavg()[0];
+  const readOthers = () => readMachineCpu() - ownCpu(servers);
+  const othersBefore = readOthers();
+  const results = [];
+  for (const row of rows) {
+    say(`${row.id} …`);
+    bench.rowId = row.id;
+    results.push({ id: row.id, ...(await row.run(bench)) });
+  }
+  const seconds = (Date.now() - startedMs) / 1000;
+  const otherCores = (readOthers() - othersBefore) / (seconds * 1e6);
+
+  const cores = availableParallelism();
+  const conditions =
+    `Node ${process.versions.node}, ${cores} cores (${cpus()[0].model.trim()}), ${mode} run of ` +
+    `${Math.round(seconds)} s. Load average before: ${loadBefore.toFixed(1)}; ` +
+    `other programs used ${otherCores.toFixed(2)} cores meanwhile.`;
+  console.log(`${conditions}\n\n${toMarkdown(results.flatMap(({ lines }) => lines))}\n`);
+  console.log(
+    bench.faults.length === 0
+      ? 'Every answer had the right text, model and usage; every invoice was exact.'
+      : `WRONG:\n${bench.faults.map((fault) => `- ${fault}`).join('\n')}`,
+  );
+  if (jsonFile !== undefined) {
+    writeFileSync(
+      jsonFile,
+      JSON.stringify({ conditions, otherCores, results, faults: bench.faults }, undefined, 2),
+    );
+  }
+  return bench.faults.length === 0 ? 0 : 1;
+}
+
+/** CPU that this process and its servers have used so far, in microseconds. */
+function ownCpu(servers) {
+  const { user, system } = process.cpuUsage();
+  let used = user + system;
+  for (const { pid } of servers) {
+    const { node, postgres } = readTreeCpu(pid);
+    used += node + postgres;
+  }
+  return used;
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatRequest } from '../../test/support/chat-requests.js';
+import { chatPrompt } from './chat.prompt.js';
+
+const promptOf = (fields: Record<string, unknown>) => chatPrompt(chatRequest(fields).body.value);
+
+describe(chatPrompt.name, () => {
+  it('reads a conversation with every kind of part', () => {
+    const { messages } = promptOf({
+      messages: [
+        { role: 'developer', content: 'Be brief.' },
+        {
+          role: 'user',
+          name: 'ann',
+          content: [
+            { type: 'text', text: 'What is this?' },
+            { type: 'image_url', image_url: { url: 'https://x/y.png', detail: 'low' } },
+            { type: 'image_url', image_url: 'https://x/z.png' },
+            { type: 'file', file: { file_data: 'data:,', filename: 'a.pdf' } },
+            { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+            { type: 'hologram', data: 1 },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: 'Let me see.',
+          refusal: 'no',
+          tool_calls: [
+            { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } },
+            { id: 'b', type: 'custom', custom: { name: 'g', input: 'free' } },
+          ],
+        },
+        {
+          role: 'tool',
+          tool_call_id: 'a',
+          content: [
+            { type: 'text', text: 'do' },
+            { type: 'text', text: 'ne' },
+          ],
+        },
+        { role: 'function', name: 'f', content: null },
+      ],
+    });
+    expect(messages).toEqual([
+      { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
+      {
+        role: 'user',
+        name: 'ann',
+        parts: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image', url: 'https://x/y.png', detail: 'low' },
+          { type: 'image', url: 'https://x/z.png' },
+          { type: 'file', data: 'data:,', filename: 'a.pdf' },
+          { type: 'audio', data: 'AAAA', format: 'wav' },
+        ],
+      },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'text', text: 'Let me see.' },
+          { type: 'refusal', text: 'no' },
+          { type: 'tool_call', id: 'a', name: 'f', arguments: '{}' },
+          { type: 'tool_call', id: 'b', name: 'g', arguments: 'free' },
+        ],
+      },
+      { role: 'tool', parts: [{ type: 'tool_result', toolCallId: 'a', text: 'done' }] },
+      { role: 'tool', parts: [{ type: 'tool_result', toolCallId: 'f', text: '' }] },
+    ]);
+  });
+
+  it('reads tools, and leaves out those that are no functions', () => {
+    const parameters = { type: 'object', properties: {} };
+    const { tools } = promptOf({
+      tools: [
+        { type: 'function', function: { name: 'f', description: 'd', parameters, strict: true } },
+        { type: 'function', function: { name: 'g', description: null, parameters: null } },
+        { type: 'custom', custom: { name: 'c' } },
+      ],
+    });
+    expect(tools).toEqual([
+      { name: 'f', description: 'd', parameters, strict: true },
+      { name: 'g' },
+    ]);
+  });
+
+  it.each<[unknown, unknown]>([
+    ['auto', 'auto'],
+    ['none', 'none'],
+    ['required', 'required'],
+    ['whatever', undefined],
+    [null, undefined],
+    [{ type: 'function', function: { name: 'f' } }, { name: 'f' }],
+    [{ type: 'allowed_tools' }, undefined],
+  ])('reads tool_choice %j as %j', (choice, expected) => {
+    expect(promptOf({ tool_choice: choice }).toolChoice).toEqual(expected);
+  });
+
+  it.each<[unknown, unknown]>([
+    [null, undefined],
+    [{ type: 'text' }, { type: 'text' }],
+    [{ type: 'json_object' }, { type: 'json_object' }],
+    [{ type: 'json_schema' }, { type: 'text' }],
+    [
+      { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' }, strict: true } },
+      { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true },
+    ],
+    [
+      { type: 'json_schema', json_schema: { name: 'n', schema: null, strict: null } },
+      { type: 'json_schema', name: 'n', schema: {} },
+    ],
+  ])('reads response_format %j', (format, expected) => {
+    expect(promptOf({ response_format: format }).responseFormat).toEqual(expected);
+  });
+
+  it.each<[object, unknown]>([
+    [{}, undefined],
+    [{ reasoning: {} }, undefined],
+    [{ reasoning: { effort: 'low' } }, { effort: 'low' }],
+    [{ reasoning_effort: 'high', reasoning: { effort: 'low' } }, { effort: 'high' }],
+    [{ reasoning: { max_tokens: 0 } }, { maxTokens: 0 }],
+  ])('reads reasoning from %j', (fields, expected) => {
+    expect(promptOf({ ...fields }).reasoning).toEqual(expected);
+  });
+
+  it('reads the sampling, and keeps zero and false', () => {
+    const fields = {
+      temperature: 0,
+      top_p: 1,
+      frequency_penalty: -2,
+      presence_penalty: 2,
+      seed: 0,
+      logit_bias: { 1: -100 },
+      logprobs: false,
+      top_logprobs: 0,
+      stop: '\n',
+      parallel_tool_calls: false,
+    };
+    const prompt = promptOf(fields);
+    expect(prompt.sampling).toEqual({
+      temperature: 0,
+      topP: 1,
+      frequencyPenalty: -2,
+      presencePenalty: 2,
+      seed: 0,
+      logitBias: { 1: -100 },
+      logprobs: false,
+      topLogprobs: 0,
+      stop: ['\n'],
+    });
+    expect(prompt.parallelToolCalls).toBe(false);
+    expect(promptOf({ stop: ['a', 'b'] }).sampling).toEqual({ stop: ['a', 'b'] });
+    expect(promptOf({}).sampling).toEqual({});
+  });
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const API_KEY = 'sk-operations-test-key-1';
+const METRICS_TOKEN = 'metrics-token-of-enough-length';
+
+const hello = {
+  model: 'sandbox/echo',
+  messages: [{ role: 'user', content: 'Hello secret prompt' }],
+};
+
+describe('GET /metrics', () => {
+  let gateway: BootedGateway;
+
+  beforeAll(async () => {
+    gateway = await bootGateway({ GATEWAY_METRICS_TOKEN: METRICS_TOKEN });
+  });
+  afterAll(() => gateway.close());
+
+  const read = (): Promise<Response> =>
+    gateway.fetch('/metrics', { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
+
+  it('counts requests, errors, tokens, charges and ledger times, with no tenant in sight', async () => {
+    await gateway.post('/v1/chat/completions', hello).then((response) => response.text());
+    await gateway
+      .post('/v1/chat/completions', { ...hello, model: 'sandbox/fault-500' })
+      .then((response) => response.text());
+    await gateway.fetch('/v1/unknown').then((response) => response.text());
+
+    const response = await read();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
+    const text = await response.text();
+    const labels = 'endpoint="chat",provider="sandbox",model="sandbox/echo"';
+    expect(text).toContain(`gateway_requests_total{${labels},outcome="completed"} 1`);
+    expect(text).toMatch(/gateway_requests_total\{.*fault-500",outcome="failed"\} 1/);
+    expect(text).toMatch(/gateway_route_attempts_total\{.*fault-500",outcome="server"\} 2/);
+    expect(text).toContain('gateway_errors_total{type="not_found_error",status="404"} 1');
+    expect(text).toMatch(/gateway_tokens_total\{.*direction="output"\} 5/);
+    expect(text).toMatch(
+      /gateway_charged_credits_total\{provider="sandbox",model="sandbox\/echo"\} \d+/,
+    );
+    expect(text).toMatch(/gateway_hold_seconds_count 2/);
+    expect(text).toMatch(/gateway_settle_seconds_count 2/);
+    expect(text).toContain('gateway_ledger_pending_settlements 0');
+    expect(text).not.toContain(gateway.tenantId);
+  });
+
+  it('is closed without the token', async () => {
+    for (const authorization of ['', 'Bearer wrong', `Bearer ${gateway.apiKey}`]) {
+      const response = await gateway.fetch('/metrics', { headers: { authorization } });
+      expect(response.status).toBe(401);
+      await response.text();
+    }
+  });
+});
+
+describe('the service as a process', () => {
+  let database: TestDatabase;
+  let dataDirectory: string;
+  let gateway: SpawnedGateway;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-operations-'));
+    await chmod(dataDirectory, 0o711);
+    gateway = await spawnGateway({
+      DATABASE_URL: database.url,
+      GATEWAY_DATA_DIR: dataDirectory,
+      GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
+      GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
+      GATEWAY_SANDBOX: 'true',
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop('SIGKILL');
+    await database.drop();
+    await rm(dataDirectory, { recursive: true, force: true });
+  });
+
+  it('logs one JSON line per request, with its id and without keys or prompts', async () => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(hello),
+    });
+    await response.text();
+    const id = response.headers.get('x-request-id')!;
+    expect(await gateway.stop()).toBe(0);
+
+    const lines = gateway
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const own = lines.filter((line) => line.request_id === id);
+    expect(own).toHaveLength(1);
+    expect(own[0]).toMatchObject({
+      level: 'info',
+      method: 'POST',
+      path: '/v1/chat/completions',
+      status: 200,
+      provider: 'sandbox',
+    });
+    expect(gateway.output()).not.toContain('secret prompt');
+    expect(gateway.output()).not.toContain(API_KEY);
+  });
+});
