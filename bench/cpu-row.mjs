@@ -17,7 +17,11 @@ export async function runCpuRow({ workload, concurrency, title, maxRatio }, benc
   );
   for (const driver of drivers) {
     await driver.target.beginRow();
-    await driver.closedLoop({ concurrency, durationMs: settings.warmUpMs });
+    await driver.closedLoop({
+      concurrency,
+      durationMs: settings.warmUpMs,
+      maxRequests: settings.warmUpRequests,
+    });
   }
   const rounds = [];
   for (let round = 0; round < settings.rounds; round++) {

@@ -26,14 +26,17 @@ export class Driver {
     });
   }
 
-  /** Keeps so many requests under way for a time. Resolves when the last one is answered. */
-  async closedLoop({ concurrency, durationMs }) {
+  /**
+   * Keeps so many requests under way, for a time or until there were `maxRequests`. Resolves when
+   * the last one is answered.
+   */
+  async closedLoop({ concurrency, durationMs, maxRequests = Infinity }) {
     const endMs = performance.now() + durationMs;
     let requests = 0;
     const work = async () => {
-      while (performance.now() < endMs) {
-        await this.send();
+      while (performance.now() < endMs && requests < maxRequests) {
         requests++;
+        await this.send();
       }
     };
     await Promise.all(Array.from({ length: concurrency }, work));

@@ -15,7 +15,7 @@ export async function runLatencyRow({ workload, perSecond, title, maxAddedMs }, 
   );
   for (const driver of drivers) {
     await driver.target.beginRow();
-    await driver.openLoop({ perSecond, durationMs: settings.warmUpMs });
+    await driver.openLoop({ perSecond, durationMs: settings.latencyWarmUpMs });
   }
   const rounds = [];
   for (let round = 0; round < settings.rounds; round++) {

@@ -8,12 +8,17 @@ export const USAGE = `npm run bench -- [options]
   --json FILE      write every round's figures to a file
   --profile DIR    write CPU profiles of both servers, taken after each row's rounds`;
 
-/** How long each part takes, in milliseconds; `limitMs` ends a run that hangs. */
+/**
+ * How long each part takes, in milliseconds. V8 compiles what it has seen often enough, so warming
+ * up ends after `warmUpRequests`, or the time beside it; `limitMs` ends a run that hangs.
+ */
 const SETTINGS = {
   quick: {
     rounds: 3,
-    warmUpMs: 1_000,
+    warmUpRequests: 4_000,
+    warmUpMs: 3_000,
     roundMs: 1_000,
+    latencyWarmUpMs: 1_000,
     latencyRoundMs: 1_500,
     pacedMs: 20_000,
     yardstickPacedMs: 6_000,
@@ -21,8 +26,10 @@ const SETTINGS = {
   },
   usual: {
     rounds: 5,
-    warmUpMs: 2_000,
+    warmUpRequests: 10_000,
+    warmUpMs: 8_000,
     roundMs: 3_000,
+    latencyWarmUpMs: 3_000,
     latencyRoundMs: 3_000,
     pacedMs: 20_000,
     yardstickPacedMs: 20_000,
@@ -30,8 +37,10 @@ const SETTINGS = {
   },
   long: {
     rounds: 7,
-    warmUpMs: 2_000,
+    warmUpRequests: 10_000,
+    warmUpMs: 8_000,
     roundMs: 4_000,
+    latencyWarmUpMs: 3_000,
     latencyRoundMs: 5_000,
     pacedMs: 60_000,
     yardstickPacedMs: 60_000,

@@ -37,6 +37,7 @@ export async function runPacedRow(
     await bench.finishRow(workload, [driver]);
   }
   const { yardstick, gateway } = measured;
+  for (const { memory } of [yardstick, gateway]) memory.after = await memory.after;
   const growth = ({ memory }) => memory.peak.node - memory.before.node;
   return {
     rounds: [measured],
@@ -101,8 +102,8 @@ async function measure(driver, streams) {
   await wait(100);
   const after = readTreeCpu(pid);
   clearInterval(watch);
-  await wait(MEMORY_AFTER_MS);
-  memory.after = readTreeMemory(pid);
+  // The yardstick rests while the gateway works.
+  memory.after = wait(MEMORY_AFTER_MS).then(() => readTreeMemory(pid));
   return {
     failures: driver.failures,
     events,

@@ -59,11 +59,11 @@ export class GatewayErrorFilter implements ExceptionFilter {
   private describe(thrown: unknown, request: GatewayRequest): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
     if (thrown instanceof NotFoundException) return this.describeUnknownPath(request);
-    if (thrown instanceof HttpException && thrown.getStatus() < 500) {
-      return new InvalidRequestError('request', thrown.message);
-    }
-    // Express's own, such as a path with a malformed percent sign.
-    const status = (thrown as { status?: unknown } | null)?.status;
+    // Express's own, as they are or as Nest wraps them: a path with a malformed percent sign.
+    const status =
+      thrown instanceof HttpException
+        ? thrown.getStatus()
+        : (thrown as { status?: unknown } | null)?.status;
     if (typeof status === 'number' && status >= 400 && status < 500) {
       return new InvalidRequestError('path', 'The path of the request is malformed.');
     }

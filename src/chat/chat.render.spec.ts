@@ -52,7 +52,7 @@ function chunksOf(events: CanonicalEvent[], includeUsage = false): Chunk[] {
   return events.flatMap((event) => {
     const line = renderer.render(event);
     if (line === undefined) return [];
-    const [, json = ''] = /^data: (.*)\n\n$/.exec(line.toString()) ?? [];
+    const [, json = ''] = /^data: ([^\n\r]*)\n\n$/.exec(line.toString()) ?? [];
     return JSON.parse(json) as Chunk;
   });
 }

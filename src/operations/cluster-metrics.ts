@@ -1,26 +1,31 @@
 import cluster from 'node:cluster';
 import { Injectable } from '@nestjs/common';
-import { AggregatorRegistry } from 'prom-client';
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 
-const ANSWER_LIMIT_MS = 5_000;
+/** A worker that does not answer in this time, such as one that is only starting, is left out. */
+const WORKER_LIMIT_MS = 1_000;
+const PRIMARY_LIMIT_MS = 3_000;
 
-interface MetricsRequest {
-  type: 'gateway:metrics';
-}
-interface MetricsAnswer {
-  type: 'gateway:metrics';
-  text: string;
-}
+type Figures = MetricObjectWithValues<MetricValue<string>>[];
+
+/**
+ * A scrape reaches one worker, which asks the primary process (`ask`), which asks every worker
+ * (`collect`), adds up what they say (`figures`) and sends the text back (`answer`).
+ */
+type MetricsMessage =
+  | { type: 'gateway:metrics:ask' }
+  | { type: 'gateway:metrics:collect'; scrape: number }
+  | { type: 'gateway:metrics:figures'; scrape: number; figures: Figures }
+  | { type: 'gateway:metrics:answer'; text: string };
 
 /** Metrics of this process, or with several workers of all of them together. */
 @Injectable()
 export class ClusterMetrics {
   constructor(private readonly metrics: GatewayMetrics) {
-    if (!cluster.isWorker) return;
-    // Lets the primary process collect this worker's figures: the registry made here answers it.
-    new AggregatorRegistry();
-    AggregatorRegistry.setRegistries(metrics.registry);
+    if (cluster.isWorker) {
+      process.on('message', (message: MetricsMessage) => void this.tellFigures(message));
+    }
   }
 
   async read(): Promise<{ contentType: string; text: string }> {
@@ -28,18 +33,44 @@ export class ClusterMetrics {
     const text = cluster.isWorker ? await askPrimary() : await this.metrics.registry.metrics();
     return { contentType, text };
   }
+
+  private async tellFigures(message: MetricsMessage): Promise<void> {
+    if (message.type !== 'gateway:metrics:collect') return;
+    const figures = await this.metrics.registry.getMetricsAsJSON();
+    send(process, { type: 'gateway:metrics:figures', scrape: message.scrape, figures });
+  }
 }
 
 /** To be called in the primary process: answers its workers with the sum of all. */
 export function serveClusterMetrics(): void {
-  const aggregator = new AggregatorRegistry();
-  cluster.on('message', (worker, message: Partial<MetricsRequest>) => {
-    if (message.type !== 'gateway:metrics') return;
-    aggregator.clusterMetrics().then(
-      (text) => worker.send({ type: 'gateway:metrics', text } satisfies MetricsAnswer),
-      () => worker.send({ type: 'gateway:metrics', text: '' } satisfies MetricsAnswer),
-    );
+  let scrapes = 0;
+  cluster.on('message', (asking, message: MetricsMessage) => {
+    if (message.type !== 'gateway:metrics:ask') return;
+    void collect(++scrapes).then((text) => send(asking, { type: 'gateway:metrics:answer', text }));
   });
+}
+
+async function collect(scrape: number): Promise<string> {
+  const asked = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected());
+  const collected: Figures[] = [];
+  await new Promise<void>((resolve) => {
+    const finish = (): void => {
+      clearTimeout(limit);
+      cluster.off('message', onMessage);
+      resolve();
+    };
+    const onMessage = (_worker: unknown, message: MetricsMessage): void => {
+      if (message.type !== 'gateway:metrics:figures' || message.scrape !== scrape) return;
+      collected.push(message.figures);
+      if (collected.length === asked.length) finish();
+    };
+    const limit = setTimeout(finish, WORKER_LIMIT_MS);
+    cluster.on('message', onMessage);
+    for (const worker of asked) {
+      if (worker) send(worker, { type: 'gateway:metrics:collect', scrape });
+    }
+  });
+  return AggregatorRegistry.aggregate(collected).metrics();
 }
 
 function askPrimary(): Promise<string> {
@@ -48,16 +79,21 @@ function askPrimary(): Promise<string> {
       clearTimeout(limit);
       process.off('message', onMessage);
     };
-    const onMessage = (message: Partial<MetricsAnswer>): void => {
-      if (message.type !== 'gateway:metrics') return;
+    const onMessage = (message: MetricsMessage): void => {
+      if (message.type !== 'gateway:metrics:answer') return;
       finish();
-      resolve(message.text ?? '');
+      resolve(message.text);
     };
     const limit = setTimeout(() => {
       finish();
       reject(new Error('the primary process gave no metrics'));
-    }, ANSWER_LIMIT_MS);
+    }, PRIMARY_LIMIT_MS);
     process.on('message', onMessage);
-    process.send?.({ type: 'gateway:metrics' } satisfies MetricsRequest);
+    send(process, { type: 'gateway:metrics:ask' });
   });
+}
+
+/** A process that is gone by now needs no message. */
+function send(to: { send?: NodeJS.Process['send'] }, message: MetricsMessage): void {
+  to.send?.(message, undefined, undefined, () => undefined);
 }

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
+import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const API_KEY = 'sk-workers-test-key-0001';
+const LIMIT = 40;
+
+if (!hasRedisServer()) {
+  describe('several workers', () => {
+    it('is left out: there is no redis-server on the PATH', () => {
+      expect(hasRedisServer()).toBe(false);
+    });
+  });
+} else {
+  describe('several workers', () => {
+    let redis: TestRedis;
+    let database: TestDatabase;
+    let dataDirectory: string;
+    let gateway: SpawnedGateway;
+
+    beforeAll(async () => {
+      redis = await startTestRedis();
+      database = await createTestDatabase();
+      dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-workers-'));
+      await chmod(dataDirectory, 0o711);
+      gateway = await spawnGateway({
+        WORKERS: '2',
+        REDIS_URL: redis.url,
+        DATABASE_URL: database.url,
+        GATEWAY_DATA_DIR: dataDirectory,
+        GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
+        GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
+        GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: String(LIMIT),
+        GATEWAY_SANDBOX: 'true',
+      });
+      await until(() => workersOf(gateway).length === 2);
+    });
+    afterAll(async () => {
+      await gateway.stop('SIGKILL');
+      await redis.stop();
+      await database.drop();
+      await rm(dataDirectory, { recursive: true, force: true });
+    });
+
+    const ask = async (): Promise<number> => {
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${API_KEY}`,
+          'content-type': 'application/json',
+          connection: 'close',
+        },
+        body: JSON.stringify({
+          model: 'sandbox/echo',
+          messages: [{ role: 'user', content: 'Hi' }],
+        }),
+      });
+      await response.text();
+      return response.status;
+    };
+
+    it('share one rate limit exactly, and their metrics add up', async () => {
+      // All within one minute's window.
+      const second = new Date().getUTCSeconds();
+      if (second > 50) await wait((61 - second) * 1000);
+      const statuses = await Promise.all(Array.from({ length: 2 * LIMIT }, ask));
+      expect(statuses.filter((status) => status === 200)).toHaveLength(LIMIT);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(LIMIT);
+
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      expect(metrics).toMatch(
+        new RegExp(`gateway_requests_total\\{.*outcome="completed".*\\} ${LIMIT}\\n`),
+      );
+    });
+
+    it('are replaced when they die, and stop together', async () => {
+      const [victim, survivor] = workersOf(gateway) as [number, number];
+      process.kill(victim, 'SIGKILL');
+      await until(() => {
+        const workers = workersOf(gateway);
+        return workers.length === 2 && !workers.includes(victim) && workers.includes(survivor);
+      });
+      const response = await fetch(`${gateway.url}/healthz`);
+      expect(response.status).toBe(200);
+      const workers = workersOf(gateway);
+      expect(await gateway.stop()).toBe(0);
+      expect(workers.filter(isAlive)).toEqual([]);
+    });
+  });
+}
+
+/** The process ids of the primary's children. */
+function workersOf({ process: { pid } }: SpawnedGateway): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children.trim().split(/\s+/).filter(Boolean).map(Number);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (condition()) return;
+    await wait(50);
+  }
+  throw new Error('it did not come to pass within 10 s');
+}
