@@ -70,9 +70,10 @@ async function runRows({ mode, settings, rows, jsonFile, profileFolder }, target
   const othersBefore = readOthers();
   const results = [];
   for (const row of rows) {
-    say(`${row.id} …`);
+    const rowStartedMs = Date.now();
     bench.rowId = row.id;
     results.push({ id: row.id, ...(await row.run(bench)) });
+    say(`${row.id}: ${((Date.now() - rowStartedMs) / 1000).toFixed(1)} s`);
   }
   const seconds = (Date.now() - startedMs) / 1000;
   const otherCores = (readOthers() - othersBefore) / (seconds * 1e6);

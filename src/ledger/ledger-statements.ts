@@ -7,10 +7,7 @@
  * sees all that others did to these accounts before.
  */
 
-/** A statement of a process that was stopped in mid-transaction must not keep others waiting. */
-export const BEGIN = {
-  text: 'BEGIN; SET LOCAL lock_timeout = 5000; SET LOCAL idle_in_transaction_session_timeout = 5000',
-};
+export const BEGIN = { text: 'BEGIN' };
 
 export const COMMIT = { text: 'COMMIT' };
 

@@ -35,6 +35,7 @@ interface RequestSeries {
 export class GatewayMetrics {
   readonly registry = new Registry();
   private readonly series = new Map<string, RequestSeries>();
+  private readonly attemptSeries = new Map<string, Counter.Internal>();
 
   private readonly requests = new Counter({
     name: 'gateway_requests_total',
@@ -133,7 +134,13 @@ export class GatewayMetrics {
   }
 
   observeAttempt(provider: string, catalogueId: string, outcome: string): void {
-    this.attempts.inc({ provider, model: catalogueId, outcome });
+    const key = `${provider} ${outcome} ${catalogueId}`;
+    let attempts = this.attemptSeries.get(key);
+    if (!attempts) {
+      attempts = this.attempts.labels({ provider, model: catalogueId, outcome });
+      this.attemptSeries.set(key, attempts);
+    }
+    attempts.inc();
   }
 
   observeHold(durationMs: number): void {

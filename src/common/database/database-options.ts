@@ -26,8 +26,12 @@ export function databaseOptions(url: string) {
     uuidExtension: 'pgcrypto',
     installExtensions: false,
     applicationName: 'model-gateway',
-    // The ledger sends the statements of a transaction together instead of one round trip each.
-    extra: { pipeline: true },
+    extra: {
+      // The ledger sends the statements of a transaction together instead of one round trip each.
+      pipeline: true,
+      // A process that was stopped in mid-transaction must not keep others waiting.
+      options: '-c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000',
+    },
     poolSize: 10,
     connectTimeoutMS: 5_000,
   } satisfies DataSourceOptions;

@@ -250,7 +250,8 @@ describe(ChatStreamRelay.name, () => {
       const outcomeOf = (...pieces: Buffer[]) => JSON.stringify(relay(pieces, options));
       const whole = outcomeOf(bytes);
       expect(outcomeOf(...Array.from(bytes, (byte) => Buffer.of(byte)))).toBe(whole);
-      for (let offset = 1; offset < bytes.length; offset++) {
+      const step = bytes.length > 3_000 ? 3 : 1;
+      for (let offset = 1; offset < bytes.length; offset += step) {
         const outcome = outcomeOf(bytes.subarray(0, offset), bytes.subarray(offset));
         if (outcome !== whole) expect({ offset, outcome }).toEqual({ offset, outcome: whole });
       }

@@ -6,12 +6,16 @@ import { scanTopLevelMembers, spliceMembers } from '../../../common/http/top-lev
 import { SseFrameBuffer } from '../../../common/sse/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyInlineChatError } from './classify-chat-error.js';
-import { findTextDelta, NULL_USAGE } from './find-text-delta.js';
+import { findTextDelta } from './find-text-delta.js';
 import { measureChatOutput } from './measure-chat-output.js';
 import { offsetOfOnly } from './offset-of-only.js';
 import { readChatUsage } from './read-chat-usage.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+const USAGE_KEY = '"usage":';
+/** What vendors put into every chunk before the one that brings the usage. */
+const NULL_USAGE = ',"usage":null';
 
 /** The byte order mark, which a stream may begin with, as three Latin-1 characters. */
 const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
@@ -166,13 +170,12 @@ export class ChatStreamRelay {
   /** The hot path: the chunk that needs no parsing. */
   private relayTextFrame(frame: string): boolean {
     if (this.modelNeedle === undefined) return false;
-    const delta = findTextDelta(frame);
-    if (!delta || offsetOfOnly(frame, this.modelNeedle) === -1) return false;
-    const isStripped = delta.hasNullUsage && !this.options.includeUsage;
-    const edited = isStripped ? frame.replace(NULL_USAGE, '') : frame;
-    this.output += edited.replace(this.modelNeedle, () => this.modelEdit) + '\n\n';
-    this.characters += delta.characters;
-    if (delta.characters > 0) this.hasContent = true;
+    const characters = findTextDelta(frame);
+    const edited = characters === undefined ? undefined : this.editBySearch(frame);
+    if (characters === undefined || edited === undefined) return false;
+    this.output += edited + '\n\n';
+    this.characters += characters;
+    if (characters > 0) this.hasContent = true;
     this.seenChoices.add(0);
     return true;
   }
@@ -221,11 +224,27 @@ export class ChatStreamRelay {
 
   /** The chunk's own text with the edits done; learns how this vendor spells its model's name. */
   private edit(data: string, chunk: JsonObject): string {
-    const needle = `"model":${latin1(JSON.stringify(String(chunk.model)))}`;
-    this.modelNeedle = offsetOfOnly(data, needle) === -1 ? undefined : needle;
+    this.modelNeedle = `"model":${latin1(JSON.stringify(String(chunk.model)))}`;
+    const edited = this.editBySearch(data);
+    if (edited !== undefined) return edited;
     const edits = this.modelOnly();
     if (chunk.usage !== null || !this.options.includeUsage) edits.set('usage', undefined);
     return splice(data, edits);
+  }
+
+  /** The text with the edits done; undefined where it takes parsing to tell what to edit. */
+  private editBySearch(text: string): string | undefined {
+    const needle = this.modelNeedle ?? '';
+    const modelAt = offsetOfOnly(text, needle);
+    if (modelAt === -1) return undefined;
+    const before = text.slice(0, modelAt) + this.modelEdit;
+    const afterModel = modelAt + needle.length;
+    if (!text.includes(USAGE_KEY)) return before + text.slice(afterModel);
+
+    const usageAt = offsetOfOnly(text, USAGE_KEY) - ','.length;
+    if (usageAt < afterModel || !text.startsWith(NULL_USAGE, usageAt)) return undefined;
+    if (this.options.includeUsage) return before + text.slice(afterModel);
+    return before + text.slice(afterModel, usageAt) + text.slice(usageAt + NULL_USAGE.length);
   }
 
   private modelOnly(): Map<string, string | undefined> {

@@ -1,0 +1,226 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import {
+  errorAnswer,
+  hangAnswer,
+  politeAnswer,
+  startFakeOpenAi,
+  type FakeOpenAi,
+} from '../support/fake-openai.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
+import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
+import { within } from '../support/within.js';
+import { delta, DONE, finish, usageChunk } from '../support/vendor-stream.js';
+
+const CHAT = '/v1/chat/completions';
+const IDLE_MS = 600;
+/** 10 tokens at 1 credit and 5 at 2. */
+const COST = 20;
+
+describe('a caller who does not wait for the end', () => {
+  let fake: FakeOpenAi;
+  let files: OperatorFiles;
+  let gateway: BootedGateway;
+
+  beforeAll(async () => {
+    fake = await startFakeOpenAi();
+    files = await writeOperatorFiles({ one: fake.baseUrl }, [
+      { id: 'one/a', pricing: { prompt: '0.000001', completion: '0.000002' } },
+    ]);
+    gateway = await bootGateway({
+      ...files.environment,
+      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
+      GATEWAY_IDLE_TIMEOUT_MS: String(IDLE_MS),
+      // Each case is to find its route as if it were the first.
+      GATEWAY_COOLDOWN_MS: '1',
+    });
+  });
+  afterEach(async () => {
+    fake.calls.length = 0;
+    fake.answer = politeAnswer();
+    expect(await findLedgerFaults(gateway.database)).toEqual([]);
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await fake.close();
+    await files.remove();
+  });
+
+  const bodyOf = (fields: object): object => ({
+    model: 'one/a',
+    messages: [{ role: 'user', content: 'x'.repeat(400) }],
+    ...fields,
+  });
+  const rowOf = (id: string | null | undefined): Promise<LoggedRequest> =>
+    loggedRequest(gateway.database, id);
+
+  describe('a caller who reads slowly', () => {
+    it('slows the vendor down, and gets everything in the end', async () => {
+      const content = 'z'.repeat(64_000);
+      const total = 1_000;
+      let sent = 0;
+      fake.answer = async (_call, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        for (; sent < total; sent++) {
+          if (!response.write(delta({ content }))) await once(response, 'drain');
+        }
+        response.end(finish() + usageChunk() + DONE);
+      };
+      const response = await openStream();
+      response.pause();
+      // No progress over a while: the vendor waits.
+      let before = -1;
+      while (sent > before || sent === 0) {
+        before = sent;
+        await wait(400);
+      }
+      expect(sent).toBeLessThan(total / 2);
+      // As long as the vendor waits for us, its silence is not its own.
+      await wait(IDLE_MS * 2);
+      expect(sent).toBeLessThanOrEqual(before);
+
+      let received = 0;
+      let tail = '';
+      for await (const chunk of response) {
+        received += (chunk as Buffer).length;
+        tail = (tail + (chunk as Buffer).toString()).slice(-200);
+      }
+      expect(received).toBeGreaterThan(total * content.length);
+      expect(tail).toMatch(/"finish_reason":"stop".*data: \[DONE\]\n\n$/s);
+      const row = await rowOf(response.headers['x-request-id'] as string);
+      expect(row).toMatchObject({ outcome: 'completed', cost: COST });
+    });
+
+    async function openStream(): Promise<IncomingMessage> {
+      const request = httpRequest(gateway.url + CHAT, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${gateway.apiKey}`,
+          'content-type': 'application/json',
+        },
+      });
+      request.end(JSON.stringify(bodyOf({ stream: true })));
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return response;
+    }
+  });
+
+  describe('a caller who leaves', () => {
+    /** Calls, leaves at the moment that is waited for, and answers the log row. */
+    async function leave(fields: object, moment: () => Promise<void>): Promise<LoggedRequest> {
+      const known = await idsInLog();
+      const abort = new AbortController();
+      const answer = gateway
+        .fetch(CHAT, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(bodyOf(fields)),
+          signal: abort.signal,
+        })
+        .then(async (response) => {
+          for await (const chunk of response.body!) seen += Buffer.from(chunk).toString();
+        });
+      answer.catch(() => undefined);
+      await moment();
+      abort.abort();
+      await expect(answer).rejects.toThrow();
+      for (let tries = 0; tries < 100; tries++) {
+        const [id] = (await idsInLog()).filter((one) => !known.includes(one));
+        if (id !== undefined) return rowOf(id);
+        await wait(20);
+      }
+      throw new Error('nothing was logged');
+    }
+    let seen = '';
+    const called = async (): Promise<void> => {
+      while (fake.calls.length === 0) await wait(5);
+      await wait(30);
+    };
+    const idsInLog = async (): Promise<string[]> => {
+      const { rows } = await gateway.database.query<{ request_id: string }>(
+        'SELECT request_id FROM request_logs',
+      );
+      return rows.map((row) => row.request_id);
+    };
+
+    it.each([true, false])(
+      'before the first byte (stream: %s) ends the vendor’s call at once and pays the prompt',
+      async (isStream) => {
+        fake.answer = hangAnswer;
+        const row = await leave({ stream: isStream }, called);
+        await within(1_000, fake.calls[0]!.hungUp);
+        expect(row).toMatchObject({
+          outcome: 'cancelled',
+          status: 'success',
+          usage_source: 'estimated',
+          prompt_tokens: 100,
+          completion_tokens: 0,
+          cost: 100,
+        });
+        expect(fake.calls).toHaveLength(1);
+      },
+    );
+
+    it('in the middle of a whole answer pays the prompt', async () => {
+      fake.answer = (_call, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write('{"choices":[{"index":0,"message":{"content":"Half');
+      };
+      const row = await leave({}, called);
+      await within(1_000, fake.calls[0]!.hungUp);
+      expect(row).toMatchObject({ outcome: 'cancelled', cost: 100, completion_tokens: 0 });
+    });
+
+    it('in the middle of a stream pays the prompt and what was generated', async () => {
+      seen = '';
+      fake.answer = politeAnswer({ text: 'word '.repeat(500), chunkDelayMs: 10 });
+      const row = await leave({ stream: true }, async () => {
+        while (seen.split('word').length < 20) await wait(5);
+      });
+      await within(1_000, fake.calls[0]!.hungUp);
+      const words = seen.split('word').length - 1;
+      expect(row).toMatchObject({
+        outcome: 'cancelled',
+        usage_source: 'estimated',
+        prompt_tokens: 100,
+      });
+      expect(row.completion_tokens).toBeGreaterThanOrEqual(Math.ceil((words * 5) / 4));
+      expect(row.completion_tokens).toBeLessThan(300);
+      expect(row.cost).toBe(100 + row.completion_tokens * 2);
+    });
+
+    it('while a vendor’s Retry-After is waited out pays nothing', async () => {
+      fake.answer = errorAnswer(429, { message: 'later' }, { 'retry-after': '5' });
+      const startedMs = performance.now();
+      const row = await leave({}, called);
+      expect(performance.now() - startedMs).toBeLessThan(2_000);
+      expect(row).toMatchObject({ outcome: 'cancelled', cost: 0, usage_source: 'none' });
+      await wait(100);
+      expect(fake.calls).toHaveLength(1);
+    });
+
+    it('leaves no connection to the vendor behind', async () => {
+      fake.answer = hangAnswer;
+      const before = fake.openSockets();
+      await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const abort = new AbortController();
+          const answer = gateway.fetch(CHAT, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(bodyOf({ stream: true })),
+            signal: abort.signal,
+          });
+          setTimeout(() => abort.abort(), 200);
+          await answer.catch(() => undefined);
+        }),
+      );
+      for (let tries = 0; tries < 50 && fake.openSockets() > before; tries++) await wait(20);
+      expect(fake.openSockets()).toBeLessThanOrEqual(before);
+    });
+  });
+});

@@ -1,0 +1,153 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
+import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
+import { readStream } from '../support/streamed-answer.js';
+import { delta, DONE, finish, streamOf, USAGE, usageChunk } from '../support/vendor-stream.js';
+
+const CHAT = '/v1/chat/completions';
+const IDLE_MS = 600;
+/** 10 tokens at 1 credit and 5 at 2. */
+const COST = 20;
+
+describe('one answer, streamed or whole', () => {
+  let fake: FakeOpenAi;
+  let files: OperatorFiles;
+  let gateway: BootedGateway;
+
+  beforeAll(async () => {
+    fake = await startFakeOpenAi();
+    files = await writeOperatorFiles({ one: fake.baseUrl }, [
+      {
+        id: 'one/a',
+        pricing: {
+          prompt: '0.000001',
+          completion: '0.000002',
+          input_cache_read: '0.00000025',
+          internal_reasoning: '0.000004',
+        },
+      },
+    ]);
+    gateway = await bootGateway({
+      ...files.environment,
+      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
+      GATEWAY_IDLE_TIMEOUT_MS: String(IDLE_MS),
+      // Each case is to find its route as if it were the first.
+      GATEWAY_COOLDOWN_MS: '1',
+    });
+  });
+  afterEach(async () => {
+    fake.calls.length = 0;
+    fake.answer = politeAnswer();
+    expect(await findLedgerFaults(gateway.database)).toEqual([]);
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await fake.close();
+    await files.remove();
+  });
+
+  const bodyOf = (fields: object): object => ({
+    model: 'one/a',
+    messages: [{ role: 'user', content: 'x'.repeat(400) }],
+    ...fields,
+  });
+  const ask = (fields: object = {}): Promise<Response> =>
+    gateway.post(CHAT, bodyOf({ stream: true, ...fields }));
+  const rowOf = (id: string | null | undefined): Promise<LoggedRequest> =>
+    loggedRequest(gateway.database, id);
+
+  describe('has the same text, usage and charge', () => {
+    const usage = (
+      prompt: number,
+      cached: number,
+      completion: number,
+      reasoning: number,
+    ): Record<string, unknown> => ({
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      total_tokens: prompt + completion,
+      prompt_tokens_details: { cached_tokens: cached },
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    });
+    it.each<[string, Parameters<typeof politeAnswer>[0], number]>([
+      ['plain', { usage: usage(10, 0, 5, 0) }, 10 + 5 * 2],
+      ['with cached tokens', { usage: usage(1_000, 900, 5, 0) }, 100 + 900 / 4 + 5 * 2],
+      ['with a cost to round up', { usage: usage(10, 9, 5, 0) }, 1 + 2.25 + 5 * 2 + 0.75],
+      ['with reasoning tokens', { usage: usage(10, 0, 500, 400) }, 10 + 100 * 2 + 400 * 4],
+      ['with both', { usage: usage(1_000, 1_000, 300, 300) }, 250 + 300 * 4],
+      ['without output', { text: '', usage: usage(10, 0, 0, 0) }, 10],
+      ['cut by its length', { finishReason: 'length', usage: usage(10, 0, 5, 0) }, 20],
+      ['filtered', { finishReason: 'content_filter', usage: usage(10, 0, 5, 0) }, 20],
+      ['with an own reason', { finishReason: 'eos', usage: usage(10, 0, 5, 0) }, 20],
+      ['with counts alone', { usage: USAGE }, COST],
+      ['without usage', { usage: null, text: 'é'.repeat(41) }, 100 + 11 * 2],
+      ['without usage, beyond the BMP', { usage: null, text: '👋'.repeat(41) }, 100 + 11 * 2],
+      ['with usage that counts nothing', { usage: usage(0, 0, 0, 0), text: 'four' }, 100 + 2],
+      ['with usage that is nonsense', { usage: { prompt_tokens: -5 }, text: 'four' }, 100 + 2],
+    ])('%s', async (_name, answer, cost) => {
+      fake.answer = politeAnswer({ text: 'Grüße, 日本 👋🏽 and "more".', ...answer });
+      const whole = await gateway.post(CHAT, bodyOf({}));
+      const streamed = await readStream(await ask({ stream_options: { include_usage: true } }));
+      const body = (await whole.json()) as {
+        model: string;
+        choices: [{ message: { content: string }; finish_reason: string }];
+        usage: unknown;
+      };
+
+      expect(streamed.text).toBe(body.choices[0].message.content);
+      expect(streamed.finishReasons).toEqual([body.choices[0].finish_reason]);
+      expect(streamed.chunks[0]?.model).toBe(body.model);
+      expect(streamed.last.usage).toEqual(body.usage);
+      const rows = [await rowOf(whole.headers.get('x-request-id')), await rowOf(streamed.id)];
+      const [first, second] = rows.map((row) => ({
+        cost: row.cost,
+        usage_source: row.usage_source,
+        tokens: [
+          row.prompt_tokens,
+          row.completion_tokens,
+          row.cache_read_tokens,
+          row.reasoning_tokens,
+        ],
+        finish_reason: row.finish_reason,
+      }));
+      expect(second).toEqual(first);
+      expect(first!.cost).toBe(cost);
+      expect(whole.headers.get('x-gateway-cost')).toBe(String(cost));
+    });
+  });
+
+  it('requests at once do not mix', async () => {
+    fake.answer = async (call, response) => {
+      const { user } = call.body as { user: string };
+      const pieces = Array.from({ length: 20 }, (_, index) =>
+        delta({ content: `${user}.${index} ` }),
+      );
+      const usage = { ...USAGE, prompt_tokens: Number(user) };
+      if (call.body.stream === true) {
+        await streamOf([...pieces, finish(), usageChunk(usage), DONE], 'end', 1)(call, response);
+        return;
+      }
+      await wait(Number(user) % 7);
+      await politeAnswer({ text: `${user} whole`, usage })(call, response);
+    };
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const user = String(1_000 + index);
+        const response = await ask({ user, stream: index % 2 === 0 });
+        if (index % 2 === 0) {
+          const { text } = await readStream(response);
+          const expected = Array.from({ length: 20 }, (_, at) => `${user}.${at}`);
+          expect(text.trim().split(' ')).toEqual(expected);
+        } else {
+          expect(await response.text()).toContain(`"content":"${user} whole"`);
+        }
+        const row = await rowOf(response.headers.get('x-request-id'));
+        expect([row.prompt_tokens, row.cost]).toEqual([Number(user), Number(user) + 5 * 2]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,35 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Database } from '../../src/common/database/database.js';
+
+/** What the log says of a request, as far as tests ask. */
+export interface LoggedRequest {
+  request_id: string;
+  outcome: string;
+  status: string;
+  cost: number;
+  usage_source: string;
+  error_type: string | null;
+  finish_reason: string | null;
+  prompt_tokens: number;
+  completion_tokens: number;
+  cache_read_tokens: number;
+  reasoning_tokens: number;
+}
+
+const TRIES = 250;
+
+/** The log row of a request, once it stands. */
+export async function loggedRequest(
+  database: Database,
+  id: string | null | undefined,
+): Promise<LoggedRequest> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const { rows } = await database.query<LoggedRequest>(
+      'SELECT * FROM request_logs WHERE request_id = $1',
+      [id],
+    );
+    if (rows[0]) return rows[0];
+    await wait(20);
+  }
+  throw new Error(`no log row for ${id}`);
+}

@@ -1,0 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Fails when the promise is not settled in time. */
+export async function within(limitMs: number, promise: Promise<void>): Promise<void> {
+  const late = wait(limitMs, true, { ref: false });
+  if (await Promise.race([promise, late])) throw new Error(`not within ${limitMs} ms`);
+}
