@@ -6,7 +6,8 @@ const SAMPLING_INTERVAL = 200;
 
 /**
  * Profiles a server that was started with `--inspect` while `work` is under way, and writes a file
- * that Chrome's developer tools and `summarize-profile.mjs` read.
+ * that Chrome's developer tools and `summarize-profile.mjs` read. `work` resolves to how many
+ * `requests` it sent.
  */
 export async function recordCpuProfile(server, file, work) {
   const inspector = await connect(/ws:\/\/\S+/.exec(server.printed())[0]);
@@ -14,10 +15,10 @@ export async function recordCpuProfile(server, file, work) {
     await inspector.call('Profiler.enable');
     await inspector.call('Profiler.setSamplingInterval', { interval: SAMPLING_INTERVAL });
     await inspector.call('Profiler.start');
-    await work();
+    const { requests } = await work();
     const { profile } = await inspector.call('Profiler.stop');
     await inspector.call('Profiler.disable');
-    writeFileSync(file, JSON.stringify(profile));
+    writeFileSync(file, JSON.stringify({ ...profile, requests }));
   } finally {
     inspector.close();
   }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { readTreeMemory } from './process-tree.mjs';
 
-const REST_MS = 3_000;
+const REST_MS = 2_000;
 
 /** Memory of freshly started targets that have served nothing yet. To be run first. */
 export async function runMemoryRow({ title, maxBytes }, bench) {

@@ -15,13 +15,13 @@ export const USAGE = `npm run bench -- [options]
 const SETTINGS = {
   quick: {
     rounds: 3,
-    warmUpRequests: 4_000,
-    warmUpMs: 3_000,
-    roundMs: 1_000,
+    warmUpRequests: 3_000,
+    warmUpMs: 2_000,
+    roundMs: 800,
     latencyWarmUpMs: 1_000,
-    latencyRoundMs: 1_500,
+    latencyRoundMs: 1_000,
     pacedMs: 20_000,
-    yardstickPacedMs: 6_000,
+    yardstickPacedMs: 4_000,
     limitMs: 150_000,
   },
   usual: {

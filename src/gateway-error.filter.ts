@@ -16,6 +16,7 @@ import {
   InvalidRequestError,
   NotFoundError,
 } from './common/errors/gateway-errors.js';
+import { hideKeys } from './common/http/hide-keys.js';
 import { CallerGoneError } from './common/http/read-body.js';
 import { sendJson } from './common/http/send-json.js';
 import type { GatewayMetrics } from './metrics/gateway-metrics.js';
@@ -72,17 +73,15 @@ export class GatewayErrorFilter implements ExceptionFilter {
 
   private describeUnknownPath({ method, path }: GatewayRequest): GatewayError {
     const allowed = this.routes.methodsOf(path);
+    const shownPath = hideKeys(path).slice(0, 200);
     if (allowed.length === 0) {
-      return new NotFoundError(
-        'path',
-        `There is no ${method} ${path.slice(0, 200)} here; see /docs.`,
-      );
+      return new NotFoundError('path', `There is no ${method} ${shownPath} here; see /docs.`);
     }
     return new GatewayError({
       status: 405,
       type: 'invalid_request_error',
       param: 'method',
-      message: `${path.slice(0, 200)} takes ${allowed.join(', ')}, not ${method}.`,
+      message: `${shownPath} takes ${allowed.join(', ')}, not ${method}.`,
       headers: { Allow: allowed.join(', ') },
     });
   }

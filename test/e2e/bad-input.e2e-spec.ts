@@ -331,7 +331,7 @@ describe('bad input', () => {
     ])('%s: 400, soon', async (_name, param, fields) => {
       const startedMs = performance.now();
       await expectRefused(() => chat(fields()), 400, param);
-      expect(performance.now() - startedMs).toBeLessThan(3_000);
+      expect(performance.now() - startedMs).toBeLessThan(10_000);
     });
 
     it.each<[string, () => object]>([
@@ -345,7 +345,7 @@ describe('bad input', () => {
       const response = await amidGood(() => chat(fields()));
       expect(response.status).toBe(200);
       await response.text();
-      expect(performance.now() - startedMs).toBeLessThan(5_000);
+      expect(performance.now() - startedMs).toBeLessThan(10_000);
       goodIds.push(response.headers.get('x-request-id')!);
     });
 
@@ -585,7 +585,7 @@ describe('bad input', () => {
         ]),
       );
       for (const [index, answer] of answers.entries()) {
-        expect(answer.seconds).toBeLessThan(21);
+        expect(answer.seconds).toBeLessThan(25);
         refusedIds.push(expectRaw(answer, 408, index < 3 ? 'body' : 'request'));
       }
     });

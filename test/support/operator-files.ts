@@ -11,11 +11,11 @@ export interface OperatorFiles {
 /**
  * The files with which an operator adds OpenAI-compatible servers and their models.
  *
- * @param providers base URLs by provider id
+ * @param providers base URLs by provider id, or more of a provider's fields
  * @param models catalogue rows
  */
 export async function writeOperatorFiles(
-  providers: Record<string, string>,
+  providers: Record<string, string | { base_url: string; api_key_env: string }>,
   models: object[],
 ): Promise<OperatorFiles> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-files-'));
@@ -23,7 +23,11 @@ export async function writeOperatorFiles(
     GATEWAY_PROVIDERS: join(folder, 'providers.json'),
     GATEWAY_CATALOGUE: join(folder, 'catalogue.json'),
   };
-  const rows = Object.entries(providers).map(([id, base_url]) => ({ id, name: id, base_url }));
+  const rows = Object.entries(providers).map(([id, provider]) => ({
+    id,
+    name: id,
+    ...(typeof provider === 'string' ? { base_url: provider } : provider),
+  }));
   await writeFile(environment.GATEWAY_PROVIDERS, JSON.stringify(rows));
   await writeFile(environment.GATEWAY_CATALOGUE, JSON.stringify({ models }));
   return { environment, remove: () => rm(folder, { recursive: true }) };

@@ -608,33 +608,48 @@ describe(ChatStreamRelay.name, () => {
 
 function randomChunks(random: SeededRandom): Json[] {
   const content = () => random.pick(NEEDLES) + random.pick(NEEDLES);
-  const fields = (): Json => ({
-    ...(random.below(3) === 0 && { usage: null }),
-    ...(random.below(6) === 0 && { usage }),
-    ...(random.below(4) === 0 && { obfuscation: random.pick(NEEDLES) }),
-    ...(random.below(6) === 0 && { model: random.pick(['', 'a/b', 'größe']) }),
-  });
+  const oneOf = (part: number, fields: Json): Json => (random.below(part) === 0 ? fields : {});
+  const someChoice = (delta: object, index = 0): Json =>
+    shuffled(random, {
+      ...choice(delta, null, index),
+      ...oneOf(4, { native_finish_reason: random.pick([null, 'stop']) }),
+      ...oneOf(8, { my_error: { delta: { content: 'x' } } }),
+    });
+  const someChunk = (...choices: Json[]): Json =>
+    shuffled(random, {
+      ...chunk(choices),
+      ...oneOf(3, { usage: null }),
+      ...oneOf(6, { usage }),
+      ...oneOf(4, { obfuscation: random.pick(NEEDLES) }),
+      ...oneOf(6, { model: random.pick(['', 'a/b', 'größe']) }),
+      ...oneOf(8, { base_model: 'gpt-4o-2024-08-06', last_usage: null }),
+      ...oneOf(8, { nested: { model: 'gpt-4o-2024-08-06', finish_reason: null } }),
+    });
   const chunks = Array.from({ length: random.below(8) }, () => {
-    switch (random.below(6)) {
+    switch (random.below(7)) {
       case 0:
-        return chunk(
-          [choice({ content: content() }), choice({ content: content() }, null, 1)],
-          fields(),
-        );
+        return someChunk(someChoice({ content: content() }), someChoice({ content: content() }, 1));
       case 1:
-        return chunk(
-          [choice({ tool_calls: [{ index: 1, function: { arguments: content() } }] })],
-          fields(),
+        return someChunk(
+          someChoice({ tool_calls: [{ index: 1, function: { arguments: content() } }] }),
         );
       case 2:
-        return chunk([choice({ reasoning_content: content(), content: content() })], fields());
+        return someChunk(someChoice({ reasoning_content: content(), content: content() }));
       case 3:
-        return chunk([], fields());
+        return someChunk();
       default:
-        return text(content(), fields());
+        return someChunk(someChoice({ content: content() }));
     }
   });
   return [opening(), ...chunks, chunk([choice({}, 'stop'), choice({}, 'stop', 1)])];
+}
+
+/** The same members in another order, half of the time. */
+function shuffled(random: SeededRandom, object: Json): Json {
+  if (random.below(2) === 0) return object;
+  const ranked = Object.entries(object).map((entry) => ({ entry, rank: random.next() }));
+  ranked.sort((one, other) => one.rank - other.rank);
+  return Object.fromEntries(ranked.map(({ entry }) => entry));
 }
 
 /** Code points of all text in chunks, counted the plain way. */

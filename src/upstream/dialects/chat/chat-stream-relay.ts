@@ -6,14 +6,16 @@ import { scanTopLevelMembers, spliceMembers } from '../../../common/http/top-lev
 import { SseFrameBuffer } from '../../../common/sse/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyInlineChatError } from './classify-chat-error.js';
-import { findTextDelta } from './find-text-delta.js';
+import { findTextDelta, type TextDelta } from './find-text-delta.js';
 import { measureChatOutput } from './measure-chat-output.js';
 import { offsetOfOnly } from './offset-of-only.js';
 import { readChatUsage } from './read-chat-usage.js';
+import { scanJsonString } from './scan-json-string.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
-const USAGE_KEY = '"usage":';
+/** Keys are searched for without their opening quote; see `findTextDelta`. */
+const USAGE_KEY = 'usage":';
 /** What vendors put into every chunk before the one that brings the usage. */
 const NULL_USAGE = ',"usage":null';
 
@@ -25,6 +27,14 @@ export interface ChatStreamRelayOptions {
   alias: string;
   /** Whether the caller asked for the usage chunk; it is always asked for upstream. */
   includeUsage: boolean;
+}
+
+/** The bytes around the text of one stream's chunks, as received and as passed on. */
+interface TextTemplate {
+  head: string;
+  tail: string;
+  editedHead: string;
+  editedTail: string;
 }
 
 /**
@@ -40,6 +50,7 @@ export class ChatStreamRelay {
   private readonly aliasJson: string;
   private readonly modelEdit: string;
   private modelNeedle: string | undefined;
+  private template: TextTemplate | undefined;
   private started = false;
   private usage: Usage | undefined;
   private usageChunk: string | undefined;
@@ -62,7 +73,7 @@ export class ChatStreamRelay {
 
   constructor(private readonly options: ChatStreamRelayOptions) {
     this.aliasJson = JSON.stringify(options.alias);
-    this.modelEdit = `"model":${latin1(this.aliasJson)}`;
+    this.modelEdit = `model":${latin1(this.aliasJson)}`;
   }
 
   /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
@@ -108,7 +119,9 @@ export class ChatStreamRelay {
 
   /** An event without its blank line counts when it is whole; a torn one is dropped. */
   private readRest(): CanonicalEvent[] {
-    this.modelNeedle = undefined; // Only parsing tells whether it is whole.
+    // Only parsing tells whether it is whole.
+    this.modelNeedle = undefined;
+    this.template = undefined;
     const events = this.read(this.frames.rest());
     if (this.failure?.failure === 'unreadable') this.failure = undefined;
     return events;
@@ -157,7 +170,7 @@ export class ChatStreamRelay {
   }
 
   private readFrame(frame: string): void {
-    if (this.relayTextFrame(frame)) return;
+    if (this.relayByTemplate(frame) || this.relayTextFrame(frame)) return;
     const data = dataOf(frame);
     if (data === '') return;
     if (data === '[DONE]') {
@@ -167,15 +180,40 @@ export class ChatStreamRelay {
     this.readChunk(data, parseChunk(data));
   }
 
+  /** The hottest path: the chunk that is like the one before to the byte, but for its text. */
+  private relayByTemplate(frame: string): boolean {
+    const { template } = this;
+    if (!template || !frame.startsWith(template.head) || !frame.endsWith(template.tail))
+      return false;
+    const start = template.head.length;
+    const { end, characters } = scanJsonString(frame, start);
+    if (end !== frame.length - template.tail.length) return false;
+    this.output += template.editedHead + frame.slice(start, end) + template.editedTail;
+    this.characters += characters;
+    if (characters > 0) this.hasContent = true;
+    return true;
+  }
+
+  /** What the chunks of a vendor's stream have in common, edited once for all of them. */
+  private learnTemplate(frame: string, { start, end }: TextDelta): void {
+    const head = frame.slice(0, start);
+    const tail = frame.slice(end);
+    // A control character cannot stand in a frame of JSON as it is, so it marks the text's place.
+    const edited = this.editBySearch(`${head}\u0000${tail}`)?.split('\u0000');
+    if (edited?.length !== 2) return;
+    this.template = { head, tail, editedHead: edited[0]!, editedTail: `${edited[1]}\n\n` };
+  }
+
   /** The hot path: the chunk that needs no parsing. */
   private relayTextFrame(frame: string): boolean {
     if (this.modelNeedle === undefined) return false;
-    const characters = findTextDelta(frame);
-    const edited = characters === undefined ? undefined : this.editBySearch(frame);
-    if (characters === undefined || edited === undefined) return false;
+    const delta = findTextDelta(frame);
+    const edited = delta && this.editBySearch(frame);
+    if (delta === undefined || edited === undefined) return false;
+    this.learnTemplate(frame, delta);
     this.output += edited + '\n\n';
-    this.characters += characters;
-    if (characters > 0) this.hasContent = true;
+    this.characters += delta.characters;
+    if (delta.characters > 0) this.hasContent = true;
     this.seenChoices.add(0);
     return true;
   }
@@ -224,7 +262,7 @@ export class ChatStreamRelay {
 
   /** The chunk's own text with the edits done; learns how this vendor spells its model's name. */
   private edit(data: string, chunk: JsonObject): string {
-    this.modelNeedle = `"model":${latin1(JSON.stringify(String(chunk.model)))}`;
+    this.modelNeedle = `model":${latin1(JSON.stringify(String(chunk.model)))}`;
     const edited = this.editBySearch(data);
     if (edited !== undefined) return edited;
     const edits = this.modelOnly();
@@ -241,7 +279,7 @@ export class ChatStreamRelay {
     const afterModel = modelAt + needle.length;
     if (!text.includes(USAGE_KEY)) return before + text.slice(afterModel);
 
-    const usageAt = offsetOfOnly(text, USAGE_KEY) - ','.length;
+    const usageAt = offsetOfOnly(text, USAGE_KEY) - ',"'.length;
     if (usageAt < afterModel || !text.startsWith(NULL_USAGE, usageAt)) return undefined;
     if (this.options.includeUsage) return before + text.slice(afterModel);
     return before + text.slice(afterModel, usageAt) + text.slice(usageAt + NULL_USAGE.length);

@@ -1,0 +1,15 @@
+import { describe, expect, it } from '@jest/globals';
+import { hideKeys } from './hide-keys.js';
+
+describe(hideKeys.name, () => {
+  it.each([
+    ['/v1/customer/api-keys/sk-0123456789abcdef', '/v1/customer/api-keys/sk-…'],
+    ['/v1/sk-mgmt-0123456789abcdef/x', '/v1/sk-…/x'],
+    ['/sk-free form + 0123456/sk-0123456789', '/sk-…/sk-…'],
+    ['/v1/models/sandbox/task-0123456789', '/v1/models/sandbox/task-0123456789'],
+    ['/v1/models/sk-1', '/v1/models/sk-1'],
+    ['', ''],
+  ])('makes %j %j', (text, hidden) => {
+    expect(hideKeys(text)).toBe(hidden);
+  });
+});

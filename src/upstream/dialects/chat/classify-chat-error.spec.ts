@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { classifyChatError, classifyInlineChatError } from './classify-chat-error.js';
+
+const classify = (status: number, error: unknown = { message: 'x' }) =>
+  classifyChatError(status, {}, { error });
+
+describe(classifyChatError.name, () => {
+  it.each<[number, string, boolean, boolean]>([
+    // status, failure, goes on to the next route, is tried again at once
+    [400, 'caller', false, false],
+    [401, 'operator', true, false],
+    [402, 'operator', true, false],
+    [403, 'operator', true, false],
+    [404, 'operator', true, false],
+    [405, 'caller', false, false],
+    [408, 'timeout', true, false],
+    [409, 'server', true, true],
+    [413, 'caller', false, false],
+    [415, 'caller', false, false],
+    [422, 'caller', false, false],
+    [429, 'rate_limited', true, false],
+    [500, 'server', true, true],
+    [501, 'server', true, true],
+    [502, 'server', true, true],
+    [503, 'server', true, true],
+    [504, 'server', true, true],
+    [529, 'server', true, true],
+    [301, 'unreadable', true, false],
+    [204, 'unreadable', true, false],
+  ])('takes status %d for %s', (status, failure, allowsFallback, isRetryable) => {
+    expect(classify(status)).toMatchObject({ status, failure, allowsFallback, isRetryable });
+  });
+
+  it.each<[number, object, string]>([
+    [429, { code: 'insufficient_quota' }, 'operator'],
+    [429, { type: 'insufficient_quota' }, 'operator'],
+    [429, { code: 'rate_limit_exceeded' }, 'rate_limited'],
+    [400, { code: 'billing_hard_limit_reached' }, 'operator'],
+    [400, { code: 'account_deactivated' }, 'operator'],
+    [400, { code: 'invalid_api_key' }, 'operator'],
+    [400, { code: 'model_not_found' }, 'operator'],
+    [400, { code: 'context_length_exceeded' }, 'context_length'],
+    [413, { message: "This model's maximum context length is 8192 tokens." }, 'context_length'],
+    [400, { message: 'The prompt exceeds the context window.' }, 'context_length'],
+    [500, { message: 'maximum context length' }, 'server'],
+    [400, { code: 400 }, 'caller'],
+  ])('takes %d with %j for %s', (status, error, failure) => {
+    expect(classify(status, error).failure).toBe(failure);
+  });
+
+  it.each<[unknown, string]>([
+    [{ error: { message: 'nested' } }, 'nested'],
+    [{ error: 'plain' }, 'plain'],
+    [{ message: 'flat', code: 400 }, 'flat'],
+    [{ error: { message: 7 } }, 'status 400'],
+    [{ error: null }, 'status 400'],
+    [{}, 'status 400'],
+    [[], 'status 400'],
+    ['text', 'status 400'],
+    [undefined, 'status 400'],
+  ])('reads the message of %j', (body, message) => {
+    expect(classifyChatError(400, {}, body).message).toBe(message);
+  });
+
+  it('cuts a message that goes on and on', () => {
+    expect(classify(400, { message: 'x'.repeat(100_000) }).message).toHaveLength(1_000);
+  });
+
+  it('passes on the field that the vendor names', () => {
+    expect(classify(400, { message: 'x', param: 'messages[0].content' }).param).toBe(
+      'messages[0].content',
+    );
+    for (const param of ['', null, 5, undefined]) {
+      expect(classify(400, { message: 'x', param }).param).toBeUndefined();
+    }
+  });
+
+  it('reads how long to wait, and then does not try again at once', () => {
+    const error = classifyChatError(503, { 'retry-after': '3' }, {});
+    expect(error).toMatchObject({ retryAfterMs: 3_000, isRetryable: false });
+  });
+
+  it.each([
+    'sk-proj-abcdefGHIJKL0123456789',
+    'sk-vendorkeywithoutdigits',
+    'sk-proj-****************************abcd',
+    'sk_live_abcdef0123',
+    'gsk_abcdef0123456789',
+    'xai-abcdef0123456789',
+    'AIzaSyA-abcdefghijklmnopqrstuvwxyz01234',
+    'key-0123456789abcdef',
+    'Bearer abcdefgh.ijklmnop-qrst_uvwx',
+    'bearer abcdefgh0123',
+  ])('keeps %s out of the message', (secret) => {
+    for (const text of [secret, `Incorrect API key provided: ${secret}.`, `(${secret})`]) {
+      const { message } = classify(401, { message: text });
+      expect(message).toContain('[redacted]');
+      expect(message).not.toContain(secret.slice(-8));
+    }
+  });
+
+  it('keeps a key out that stands where the message is cut', () => {
+    const secret = 'sk-proj-abcdefGHIJKL0123456789';
+    for (let before = 960; before <= 1_000; before++) {
+      const { message } = classify(400, { message: `${'x'.repeat(before)} ${secret}` });
+      expect(message).not.toContain('sk-proj');
+    }
+  });
+
+  it.each([
+    'Unknown key additional_properties in schema.',
+    "Invalid field 'key_value_pairs'.",
+    'The primary key something_else is missing.',
+    'Bearer token missing.',
+    "Unsupported parameter: 'max_tokens' is not supported with this model.",
+  ])('leaves words alone: %s', (message) => {
+    expect(classify(400, { message }).message).toBe(message);
+  });
+
+  it.each(['key-', 'key_a', 'sk-', 'Bearer ', 'AIza', 'key-*'])(
+    'looks for keys in linear time, also in %s repeated',
+    (piece) => {
+      const startedMs = performance.now();
+      classify(400, { message: piece.repeat(250_000 / piece.length) });
+      expect(performance.now() - startedMs).toBeLessThan(1_000);
+    },
+  );
+});
+
+describe(classifyInlineChatError.name, () => {
+  it('takes the status from the code, else 500', () => {
+    expect(classifyInlineChatError({ error: { code: 429 } }).status).toBe(429);
+    expect(classifyInlineChatError({ error: { code: '503' } }).status).toBe(503);
+    expect(classifyInlineChatError({ error: { code: 'overloaded' } }).status).toBe(500);
+    expect(classifyInlineChatError({ error: { code: 0 } }).status).toBe(500);
+    expect(classifyInlineChatError({ error: { code: 600 } }).status).toBe(500);
+    expect(classifyInlineChatError({ error: {} }).status).toBe(500);
+  });
+
+  it('knows what some codes and types stand for', () => {
+    expect(classifyInlineChatError({ error: { type: 'rate_limit_error' } }).status).toBe(429);
+    expect(classifyInlineChatError({ error: { code: 'context_length_exceeded' } }).failure).toBe(
+      'context_length',
+    );
+  });
+});

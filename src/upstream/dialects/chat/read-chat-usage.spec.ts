@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { NO_USAGE } from '../../../canonical/usage.js';
+import { readChatUsage } from './read-chat-usage.js';
+
+describe(readChatUsage.name, () => {
+  it('reads everything that OpenAI counts', () => {
+    expect(
+      readChatUsage({
+        prompt_tokens: 100,
+        completion_tokens: 50,
+        total_tokens: 150,
+        prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 10, audio_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 20, accepted_prediction_tokens: 0 },
+      }),
+    ).toEqual({
+      inputTokens: 100,
+      outputTokens: 50,
+      cacheReadTokens: 60,
+      cacheWriteTokens: 10,
+      reasoningTokens: 20,
+      webSearches: 0,
+    });
+  });
+
+  it.each<[object, object]>([
+    [
+      { prompt_tokens: 3, completion_tokens: 4 },
+      { inputTokens: 3, outputTokens: 4 },
+    ],
+    [{ prompt_tokens: 3 }, { inputTokens: 3 }],
+    [{ prompt_tokens: 3, completion_tokens: null }, { inputTokens: 3 }],
+    [{ prompt_tokens: 0, completion_tokens: 4 }, { outputTokens: 4 }],
+    [
+      { prompt_tokens: 3, completion_tokens: 4, prompt_tokens_details: null },
+      { inputTokens: 3, outputTokens: 4 },
+    ],
+    [
+      { prompt_tokens: 3, prompt_tokens_details: { cached_tokens: '3', cache_write_tokens: -1 } },
+      { inputTokens: 3 },
+    ],
+  ])('reads %j', (usage, expected) => {
+    expect(readChatUsage(usage)).toEqual({ ...NO_USAGE, ...expected });
+  });
+
+  it('never takes a part for more than its whole', () => {
+    const usage = readChatUsage({
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      prompt_tokens_details: { cached_tokens: 8, cache_write_tokens: 8 },
+      completion_tokens_details: { reasoning_tokens: 9 },
+    });
+    expect(usage).toMatchObject({ cacheReadTokens: 8, cacheWriteTokens: 2, reasoningTokens: 5 });
+  });
+
+  it.each([
+    undefined,
+    null,
+    'none',
+    [],
+    {},
+    { total_tokens: 5 },
+    { completion_tokens: 5 },
+    { prompt_tokens: 0, completion_tokens: 0 },
+    { prompt_tokens: '3', completion_tokens: 4 },
+    { prompt_tokens: -3, completion_tokens: 4 },
+    { prompt_tokens: 3, completion_tokens: -4 },
+    { prompt_tokens: 3, completion_tokens: '4' },
+    { prompt_tokens: 3.5, completion_tokens: 4 },
+    { prompt_tokens: 3, completion_tokens: 4.5 },
+    { prompt_tokens: Infinity, completion_tokens: 4 },
+    { prompt_tokens: 1e12, completion_tokens: 4 },
+    { prompt_tokens: 3, completion_tokens: Number.MAX_SAFE_INTEGER },
+  ])('makes nothing of %j', (usage) => {
+    expect(readChatUsage(usage)).toBeUndefined();
+  });
+});
