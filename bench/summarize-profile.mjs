@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { median } from './statistics.mjs';
 
 const TOP_FUNCTIONS = 40;
 
@@ -13,8 +14,11 @@ function summarize(file) {
   const profile = JSON.parse(readFileSync(file, 'utf8'));
   const nodes = withParents(profile.nodes);
   const selfOf = new Map();
+  // A sample that comes late was taken after another program had the core.
+  const longest = 2 * median(profile.timeDeltas);
   for (const [index, id] of profile.samples.entries()) {
-    selfOf.set(id, (selfOf.get(id) ?? 0) + profile.timeDeltas[index]);
+    const microseconds = Math.min(profile.timeDeltas[index], longest);
+    selfOf.set(id, (selfOf.get(id) ?? 0) + microseconds);
   }
 
   const bySelf = new Map();
@@ -28,7 +32,7 @@ function summarize(file) {
     busy += microseconds;
     add(bySelf, group, microseconds);
     add(byCaller, callerGroupOf(node), microseconds);
-    add(byFunction, describe(node.callFrame), microseconds);
+    add(byFunction, describe(node), microseconds);
   }
 
   const requests = profile.requests ?? 1;
@@ -90,9 +94,14 @@ function groupOf({ url, functionName }) {
   return ownFolder === undefined ? basename(url) : `src/${ownFolder}`;
 }
 
-function describe({ functionName, url, lineNumber }) {
+function describe(node) {
+  const { functionName, url, lineNumber } = node.callFrame;
+  if (url === '') {
+    const caller = callerGroupOf(node);
+    return caller === functionName ? functionName : `${functionName}  for ${caller}`;
+  }
   const place = url.replace(/^.*\/node_modules\//, '').replace(/^file:.*\/(?:dist|bench)\//, '');
-  return `${functionName || '(anonymous)'}  ${place === '' ? '' : `${place}:${lineNumber + 1}`}`;
+  return `${functionName || '(anonymous)'}  ${place}:${lineNumber + 1}`;
 }
 
 function add(totals, name, microseconds) {

@@ -12,7 +12,7 @@ export function accessLogMiddleware(logger: JsonLogger) {
       logger.request({
         request_id: requestId,
         method: request.method,
-        path: request.path,
+        path: request.originalUrl.split('?', 1)[0],
         status: response.statusCode,
         duration_ms: Math.round(performance.now() - startedMs),
         ...(!response.writableFinished && { aborted: true }),

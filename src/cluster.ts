@@ -27,7 +27,7 @@ export async function runWorkers(config: AppConfig, logger: JsonLogger): Promise
 
   let stopping = false;
   let announced = false;
-  const fork = (): void => {
+  const fork = (): Worker => {
     const worker = cluster.fork(environment);
     worker.on('message', (message: Partial<WorkerStart>) => {
       // The first worker is the one that made the first keys, if any were made.
@@ -36,18 +36,15 @@ export async function runWorkers(config: AppConfig, logger: JsonLogger): Promise
       process.stdout.write(describeStart(message as WorkerStart));
     });
     worker.once('exit', (code, signal) => {
-      if (stopping) return;
+      // One that never listened is the first: what stops it would stop every next one.
+      if (stopping || !announced) return;
       logger.error(`A worker ended (${signal ?? code}) and is replaced.`, 'cluster');
       void wait(RESTART_AFTER_MS).then(() => {
         if (!stopping) fork();
       });
     });
+    return worker;
   };
-
-  // The first one alone, so that it is the one to make the first tenant.
-  fork();
-  await new Promise<void>((resolve) => cluster.once('listening', () => resolve()));
-  for (let count = 1; count < config.workers; count++) fork();
 
   stopOnSignals(
     async () => {
@@ -58,6 +55,23 @@ export async function runWorkers(config: AppConfig, logger: JsonLogger): Promise
     logger,
     { isWorker: false },
   );
+
+  // The first one alone: it makes the first tenant, and shows whether a worker can start at all.
+  if (!(await listens(fork()))) {
+    stopping = true;
+    await database.stop();
+    if (!process.exitCode) throw new Error('The first worker could not start; see its message.');
+    return;
+  }
+  for (let count = 1; count < config.workers; count++) fork();
+}
+
+/** Resolves when a worker listens, or with false when it ended before. */
+function listens(worker: Worker): Promise<boolean> {
+  return new Promise((resolve) => {
+    worker.once('listening', () => resolve(true));
+    worker.once('exit', () => resolve(false));
+  });
 }
 
 function stopWorker(worker: Worker | undefined): Promise<void> {

@@ -34,7 +34,10 @@ export const chatCompletionSchema = {
         type: 'object',
         required: ['role'],
         properties: {
-          role: { enum: ['system', 'developer', 'user', 'assistant', 'tool', 'function'] },
+          role: {
+            type: 'string',
+            enum: ['system', 'developer', 'user', 'assistant', 'tool', 'function'],
+          },
           content: { type: ['string', 'array', 'null'], items: { type: 'object' } },
           name: { type: ['string', 'null'] },
           tool_calls: { type: ['array', 'null'], items: { type: 'object' } },
@@ -118,6 +121,7 @@ export const chatCompletionSchema = {
       },
     },
     route: {
+      type: ['string', 'null'],
       enum: ['fallback', 'sort', null],
       description: '`fallback` keeps the order of the chain, `sort` puts the cheapest first.',
     },

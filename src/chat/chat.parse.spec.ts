@@ -253,7 +253,7 @@ describe(parseChat.name, () => {
         { routing: { order: ['a'], only: ['b'], ignore: ['c'], allowFallbacks: false } },
       ],
     ])('%j becomes %j', (fields, expected) => {
-      expect(chatRequest(fields)).toMatchObject(expected);
+      expect(chatRequest({ ...fields })).toMatchObject(expected);
     });
 
     it('works the prompt out once, and only when asked', () => {
@@ -279,7 +279,7 @@ describe(parseChat.name, () => {
         'messages.0.content.0.file.file_id',
       ],
     ])('finds them in %j', (fields, param) => {
-      expect(chatRequest(fields).accountBoundParam).toEqual({
+      expect(chatRequest({ ...fields }).accountBoundParam).toEqual({
         param,
         message: expect.stringContaining(`\`${param}\``) as unknown,
       });

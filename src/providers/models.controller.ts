@@ -29,6 +29,7 @@ export class ModelsController {
   @ApiOperation({ summary: 'Get one model' })
   @ApiParam({
     name: 'id',
+    type: String,
     description: 'Alias `<provider>/<model>`, its slashes plain or encoded.',
     example: 'sandbox/echo',
   })

@@ -107,12 +107,20 @@ describe('a vendor that misbehaves in a stream', () => {
       if (end === 'hang') await within(1_000, fake.calls[0]!.hungUp);
     });
 
-    it('silence: an error that says so, and the vendor’s connection closed', async () => {
-      fake.answer = streamOf([delta({ content: 'Half ' })], 'hang');
+    const half = Buffer.from(delta({ content: 'Half ' }));
+    const halfInLines = Buffer.from(half.toString().replaceAll('\n', '\r\n'));
+    it.each<[string, Buffer[]]>([
+      ['an event', [half]],
+      ['an event in single bytes', slices(half, 1)],
+      ['an event with CRLF, in single bytes', slices(halfInLines, 1)],
+      ['an event and a half', [half, half.subarray(0, 40)]],
+    ])('silence behind %s: an error that says so, and an end', async (_name, pieces) => {
+      fake.answer = streamOf(pieces, 'hang');
       const startedMs = performance.now();
       const answer = await readStream(await ask());
       expect(performance.now() - startedMs).toBeLessThan(IDLE_MS + 3_000);
       expect(performance.now() - startedMs).toBeGreaterThanOrEqual(IDLE_MS);
+      expect(answer.text).toBe('Half ');
       expect(answer.last).toMatchObject({
         error: { type: 'timeout_error', code: 504, param: 'model' },
         choices: [{ finish_reason: 'error' }],

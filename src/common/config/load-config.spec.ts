@@ -40,6 +40,8 @@ describe(loadConfig.name, () => {
         cooldownMs: 30_000,
       },
       settle: 'before-end',
+      metricsToken: undefined,
+      workers: 1,
       drainSeconds: 30,
     });
   });
@@ -110,6 +112,8 @@ describe(loadConfig.name, () => {
         cooldownMs: 0,
       },
       settle: 'after-response',
+      metricsToken: undefined,
+      workers: 1,
       drainSeconds: 0,
     });
   });

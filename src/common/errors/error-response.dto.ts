@@ -1,14 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { ErrorBody } from './error-body.js';
+import { GATEWAY_ERROR_TYPES } from './gateway-errors.js';
 
 class ErrorDetailDto {
   @ApiProperty({ description: 'What was wrong and what to do.' })
   message!: string;
 
-  @ApiProperty({ example: 'invalid_request_error' })
+  @ApiProperty({ enum: GATEWAY_ERROR_TYPES })
   type!: string;
 
-  @ApiProperty({ type: 'integer', description: 'The HTTP status.', example: 400 })
+  @ApiProperty({ type: 'integer', description: 'The HTTP status.' })
   code!: number;
 
   @ApiProperty({

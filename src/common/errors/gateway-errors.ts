@@ -1,17 +1,19 @@
 /** The `type` values of the error body; one per kind of failure a caller can tell apart. */
-export type GatewayErrorType =
-  | 'invalid_request_error'
-  | 'authentication_error'
-  | 'insufficient_credits'
-  | 'permission_error'
-  | 'guardrail_violation'
-  | 'not_found_error'
-  | 'conflict_error'
-  | 'rate_limit_error'
-  | 'internal_error'
-  | 'provider_error'
-  | 'provider_unavailable'
-  | 'timeout_error';
+export const GATEWAY_ERROR_TYPES = [
+  'invalid_request_error',
+  'authentication_error',
+  'insufficient_credits',
+  'permission_error',
+  'guardrail_violation',
+  'not_found_error',
+  'conflict_error',
+  'rate_limit_error',
+  'internal_error',
+  'provider_error',
+  'provider_unavailable',
+  'timeout_error',
+] as const;
+export type GatewayErrorType = (typeof GATEWAY_ERROR_TYPES)[number];
 
 export interface GatewayErrorFields {
   status: number;

@@ -8,6 +8,7 @@ import {
 } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Observable } from 'rxjs';
+import { ApiErrorResponse } from '../errors/api-error-response.decorator.js';
 import { readJsonBody } from './read-json-body.js';
 
 /**
@@ -25,5 +26,10 @@ export class JsonBodyInterceptor implements NestInterceptor {
 
 /** Marks a handler that takes a JSON body through a class-validator DTO. */
 export function ReadsJsonBody(): ReturnType<typeof applyDecorators> {
-  return applyDecorators(UseInterceptors(JsonBodyInterceptor));
+  return applyDecorators(
+    UseInterceptors(JsonBodyInterceptor),
+    ApiErrorResponse(408, 'The body arrived too slowly.'),
+    ApiErrorResponse(413, 'The body is larger than 20 MB.'),
+    ApiErrorResponse(415, 'The body is not JSON.'),
+  );
 }

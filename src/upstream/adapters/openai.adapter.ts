@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { isJsonObject } from '../../common/http/json-body.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { ChatStreamRelay } from '../dialects/chat/chat-stream-relay.js';
@@ -15,6 +16,9 @@ const MAX_ERROR_BYTES = 256 * 1024;
 
 /** Shorter ones are stand-ins for servers that need no key, and may be any word. */
 const MIN_KEY_LENGTH = 8;
+
+/** The names that may stand in a response header; any others are the caller's invention. */
+const REASONING_FIELDS = new Set(['max_tokens', 'exclude', 'enabled', 'summary']);
 
 /** OpenAI and every server that speaks its chat completions API. */
 export class OpenAiAdapter implements Upstream {
@@ -33,8 +37,14 @@ export class OpenAiAdapter implements Upstream {
     };
   }
 
-  droppedParams(): readonly string[] {
-    return [];
+  /** Of `reasoning` only the effort has a counterpart. */
+  droppedParams({ body }: CanonicalRequest): readonly string[] {
+    const { reasoning } = body.value;
+    if (!isJsonObject(reasoning)) return [];
+    const dropped = Object.keys(reasoning)
+      .filter((key) => key !== 'effort' && reasoning[key] != null)
+      .map((key) => (REASONING_FIELDS.has(key) ? `reasoning.${key}` : 'reasoning'));
+    return [...new Set(dropped)];
   }
 
   async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {

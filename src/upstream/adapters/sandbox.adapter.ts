@@ -3,6 +3,7 @@ import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type {
   CanonicalMessage,
   CanonicalPrompt,
+  CanonicalRequest,
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
@@ -17,6 +18,20 @@ const WORDS =
     ' ',
   );
 const DEFAULT_WORD_COUNT = 50;
+
+/** What has no meaning for made-up text. */
+const IGNORED_PARAMS = [
+  'temperature',
+  'top_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'seed',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'reasoning',
+  'reasoning_effort',
+];
 /** Nothing here waits for a network, so long answers make room for others by themselves. */
 const WORDS_PER_TURN = 500;
 
@@ -26,8 +41,8 @@ const WORDS_PER_TURN = 500;
  * ledger and logs as any vendor.
  */
 export class SandboxAdapter implements Upstream {
-  droppedParams(): readonly string[] {
-    return [];
+  droppedParams({ body }: CanonicalRequest): readonly string[] {
+    return IGNORED_PARAMS.filter((param) => body.value[param] != null);
   }
 
   async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {

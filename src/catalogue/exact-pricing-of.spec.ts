@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { MODEL_KINDS, type ModelKind, type Pricing } from './catalogue.types.js';
+import { exactPricingOf, isCompletePricing } from './exact-pricing-of.js';
+
+describe(exactPricingOf.name, () => {
+  it('reads every price exactly', () => {
+    expect(
+      exactPricingOf({
+        prompt: '0.00000015',
+        completion: '0.0000006',
+        request: '0.01',
+        image: '0.04',
+        input_cache_read: '0.000000075',
+        input_cache_write: '0.0000001875',
+        internal_reasoning: '0.0000007',
+        web_search: '0.01',
+      }),
+    ).toEqual({
+      prompt: 150_000_000_000n,
+      completion: 600_000_000_000n,
+      request: 10n ** 16n,
+      image: 4n * 10n ** 16n,
+      cacheRead: 75_000_000_000n,
+      cacheWrite: 187_500_000_000n,
+      reasoning: 700_000_000_000n,
+      webSearch: 10n ** 16n,
+    });
+  });
+
+  it('takes the ordinary price for a special one that is missing, and none else', () => {
+    expect(exactPricingOf({ prompt: '0.000001', completion: '0.000002' })).toEqual({
+      prompt: 10n ** 12n,
+      completion: 2n * 10n ** 12n,
+      request: 0n,
+      image: 0n,
+      cacheRead: 10n ** 12n,
+      cacheWrite: 10n ** 12n,
+      reasoning: 2n * 10n ** 12n,
+      webSearch: 0n,
+    });
+  });
+
+  it('takes a special price of zero for what it says', () => {
+    expect(exactPricingOf({ prompt: '1', completion: '1', input_cache_read: '0' }).cacheRead).toBe(
+      0n,
+    );
+  });
+});
+
+describe(isCompletePricing.name, () => {
+  it.each<[ModelKind, Partial<Pricing>, boolean]>([
+    ['chat', { prompt: '0', completion: '0' }, true],
+    ['chat', { prompt: '1' }, false],
+    ['chat', { completion: '1' }, false],
+    ['embedding', { prompt: '1' }, true],
+    ['embedding', { completion: '1' }, false],
+    ['speech', { audio_character: '1' }, true],
+    ['speech', { audio_byte: '1' }, true],
+    ['speech', { prompt: '1', completion: '1' }, true],
+    ['speech', { prompt: '1' }, false],
+    ['transcription', { audio_minute: '1' }, true],
+    ['transcription', { audio_character: '1' }, false],
+    ['image', { image: '1' }, true],
+    ['image', { request: '1' }, false],
+    ['video', { video_second: '1' }, true],
+    ['video', { image: '1' }, false],
+  ])('of a %s model with %j: %s', (kind, pricing, expected) => {
+    expect(isCompletePricing(kind, pricing)).toBe(expected);
+  });
+
+  it.each(MODEL_KINDS)('finds no %s model without any price complete', (kind) => {
+    expect(isCompletePricing(kind, {})).toBe(false);
+  });
+});

@@ -1,0 +1,196 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CatalogueFile } from './catalogue.types.js';
+import { loadCatalogue } from './load-catalogue.js';
+
+describe(loadCatalogue.name, () => {
+  describe('with the built-in data', () => {
+    const { models, problems } = loadCatalogue();
+
+    it('leaves nothing out', () => {
+      expect(problems).toEqual([]);
+      expect(models.length).toBeGreaterThan(100);
+    });
+
+    it('has each model in one file only', () => {
+      const folder = new URL('./data/', import.meta.url);
+      const ids = readdirSync(folder).flatMap((file) => {
+        const text = readFileSync(new URL(file, folder), 'utf8');
+        return (JSON.parse(text) as CatalogueFile).models.map(({ id }) => id);
+      });
+      expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+      expect(ids).toHaveLength(models.length);
+    });
+
+    it('gives each model its primary route first', () => {
+      for (const { id, routes } of models) {
+        expect(`${routes[0]?.provider}/`).toBe(id.slice(0, id.indexOf('/') + 1));
+        expect(routes.map(({ priority }) => priority)).toEqual(
+          routes.map(({ priority }) => priority).sort((one, other) => one - other),
+        );
+      }
+    });
+
+    it('has a family’s wildcard in each of its routes', () => {
+      for (const { id, routes } of models) {
+        for (const { upstreamModel } of routes) {
+          expect(upstreamModel.endsWith('*')).toBe(id.endsWith('*'));
+        }
+      }
+    });
+
+    it('prices every chat and embedding model', () => {
+      for (const model of models.filter(({ kind }) => kind === 'chat' || kind === 'embedding')) {
+        for (const { pricing } of model.routes) {
+          if (model.id.startsWith('sandbox/fault-')) continue;
+          expect({ id: model.id, priced: pricing.prompt > 0n }).toEqual({
+            id: model.id,
+            priced: true,
+          });
+        }
+      }
+    });
+
+    it('lists prices as the interface does', () => {
+      for (const { pricing } of models) {
+        for (const price of [pricing.request, pricing.image]) expect(price).toMatch(/^\d/);
+      }
+    });
+  });
+
+  describe("with the operator's file", () => {
+    let folder: string;
+
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'catalogue-'));
+    });
+
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    /** The catalogue with some rows merged in, as far as they are concerned. */
+    function load(rows: unknown) {
+      const file = join(folder, 'catalogue.json');
+      writeFileSync(file, JSON.stringify(rows));
+      const { models, problems } = loadCatalogue(file);
+      return { models, problems, find: (id: string) => models.find((model) => model.id === id) };
+    }
+
+    const builtIn = loadCatalogue().models;
+    const local = {
+      id: 'local/llama',
+      pricing: { prompt: '0.0000001', completion: '0.0000002' },
+    };
+
+    it('adds a model from an id and two prices', () => {
+      const { models, problems, find } = load({ models: [local] });
+      expect(problems).toEqual([]);
+      expect(models).toHaveLength(builtIn.length + 1);
+      expect(find('local/llama')).toMatchObject({
+        catalogueId: 'local/llama',
+        kind: 'chat',
+        name: 'llama',
+        owned_by: 'local',
+        context_length: 128_000,
+        max_completion_tokens: null,
+        architecture: { modality: 'text->text' },
+        pricing: { prompt: '0.0000001', completion: '0.0000002', request: '0', image: '0' },
+        routes: [{ provider: 'local', upstreamModel: 'llama', pricing: { prompt: 10n ** 11n } }],
+      });
+    });
+
+    it('takes a plain array as well, and an embedding model without architecture', () => {
+      const row = { id: 'local/embed', kind: 'embedding', pricing: { prompt: '0' } };
+      expect(load([row]).find('local/embed')).toMatchObject({
+        kind: 'embedding',
+        architecture: null,
+      });
+    });
+
+    it('replaces fields of a built-in model, and its prices one by one', () => {
+      const before = builtIn.find(({ id }) => id === 'openai/gpt-4o-mini')!;
+      const { find, models } = load([
+        { id: before.id, name: 'Ours', pricing: { completion: '0.5' } },
+      ]);
+      const after = find(before.id)!;
+      expect(models).toHaveLength(builtIn.length);
+      expect(after).toMatchObject({
+        name: 'Ours',
+        context_length: before.context_length,
+        pricing: { ...before.pricing, completion: '0.5' },
+      });
+      expect(after.routes[0]?.pricing).toMatchObject({
+        prompt: before.routes[0]?.pricing.prompt,
+        completion: 5n * 10n ** 17n,
+      });
+    });
+
+    it('keeps prices that a route has of its own, and takes time limits', () => {
+      const routes = [
+        { provider: 'local', model: 'a', priority: 0, timeouts: { first_byte_ms: 5 } },
+        { provider: 'other', model: 'b', priority: 1, pricing: { prompt: '0.000007' } },
+      ];
+      expect(load([{ ...local, routes }]).find('local/llama')?.routes).toMatchObject([
+        { provider: 'local', timeouts: { first_byte_ms: 5 }, pricing: { prompt: 10n ** 11n } },
+        {
+          provider: 'other',
+          timeouts: {},
+          pricing: { prompt: 7n * 10n ** 12n, completion: 2n * 10n ** 11n },
+        },
+      ]);
+    });
+
+    it('sorts routes by priority', () => {
+      const routes = [
+        { provider: 'other', model: 'b', priority: 3 },
+        { provider: 'local', model: 'a', priority: 0 },
+      ];
+      const found = load([{ ...local, routes }]).find('local/llama');
+      expect(found?.routes.map(({ provider }) => provider)).toEqual(['local', 'other']);
+    });
+
+    const route = { provider: 'local', model: 'a', priority: 0 };
+
+    it.each<[object, RegExp]>([
+      [{ id: 'local/x' }, /^local\/x: .*pricing/],
+      [{ id: 'local/x', pricing: {} }, /no complete price for a chat model at local/],
+      [{ id: 'local/x', pricing: { prompt: '1' } }, /no complete price/],
+      [{ id: 'local/x', pricing: null }, /pricing/],
+      [{ ...local, pricing: { ...local.pricing, prompt: 0.1 } }, /pricing\.prompt/],
+      [{ ...local, pricing: { ...local.pricing, prompt: '-1' } }, /pricing\.prompt/],
+      [{ ...local, pricing: { ...local.pricing, prompt: '1e-6' } }, /pricing\.prompt/],
+      [{ ...local, pricing: { ...local.pricing, prompts: '1' } }, /pricing/],
+      [{ ...local, kind: 'hologram' }, /kind/],
+      [{ ...local, colour: 'red' }, /the row/],
+      [{ ...local, context_length: 0 }, /context_length/],
+      [{ ...local, routes: [] }, /routes/],
+      [{ ...local, routes: [{ ...route, priority: 1 }] }, /no route has priority 0/],
+      [{ ...local, routes: [{ ...route, provider: 'other' }] }, /primary route is at other/],
+      [{ ...local, routes: [route, { ...route, provider: 'b' }] }, /the same priority/],
+      [{ ...local, routes: [{ ...route, timeouts: { idle_ms: 0 } }] }, /timeouts/],
+      [{ ...local, id: 'llama' }, /^llama: id/],
+      [{ ...local, id: 'Local/llama' }, /id/],
+      [{ pricing: local.pricing }, /must have required property 'id'/],
+      [{ ...local, id: 7 }, /id/],
+    ])('does not load %j', (row, problem) => {
+      const { models, problems } = load([row]);
+      expect(problems).toEqual([expect.stringMatching(problem)]);
+      expect(models).toHaveLength(builtIn.length);
+    });
+
+    it('does not fall back to the built-in row of a model whose own is bad', () => {
+      const { find, problems } = load([{ id: 'openai/gpt-4o-mini', pricing: { prompt: 'free' } }]);
+      expect(problems).toHaveLength(1);
+      expect(find('openai/gpt-4o-mini')).toBeUndefined();
+    });
+
+    it.each([[null], [{}], [{ models: {} }], [[1]], ['x']])('refuses a file of %j', (content) => {
+      expect(() => load(content)).toThrow('expected {"models": [ … ]}');
+    });
+
+    it('refuses a file that is missing', () => {
+      expect(() => loadCatalogue(join(folder, 'nowhere.json'))).toThrow('ENOENT');
+    });
+  });
+});

@@ -1,0 +1,305 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatRequest } from '../../../test/support/chat-requests.js';
+import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { HttpCall, HttpTransport } from '../transport/http-transport.js';
+import { CallAbortedError } from '../transport/upstream-response.js';
+import { OpenAiAdapter } from './openai.adapter.js';
+
+const provider = {
+  id: 'openai',
+  name: 'OpenAI',
+  adapter: 'openai',
+  type: 'openai',
+  baseUrl: 'https://api.openai.com/v1',
+  apiKey: 'secret-key-of-no-known-shape' as string | undefined,
+} as const;
+
+const answer = {
+  id: 'x',
+  model: 'gpt',
+  choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }],
+};
+const chunk = (delta: object, finish_reason: string | null = null) =>
+  `data: ${JSON.stringify({ id: 'x', model: 'gpt', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+
+/** A transport that answers each call over a connection which the test drives. */
+function fakeTransport(drive: (connection: FakeConnection) => void) {
+  const calls: HttpCall[] = [];
+  const connections: FakeConnection[] = [];
+  const transport = {
+    call(call: HttpCall) {
+      const connection = new FakeConnection(call.limits, { signal: call.signal });
+      calls.push(call);
+      connections.push(connection);
+      if (!connection.response.isOver) drive(connection.start());
+      return connection.head;
+    },
+  };
+  return { transport: transport as unknown as HttpTransport, calls, connections };
+}
+
+function generate(
+  drive: (connection: FakeConnection) => void,
+  fields: Record<string, unknown> = {},
+  overrides: Partial<typeof provider> & { signal?: AbortSignal } = {},
+) {
+  const { transport, calls, connections } = fakeTransport(drive);
+  const { signal = new AbortController().signal, ...rest } = overrides;
+  const adapter = new OpenAiAdapter({ ...provider, ...rest }, transport);
+  const events = adapter.generate({
+    request: chatRequest(fields),
+    alias: 'openai/gpt-4o',
+    upstreamModel: 'gpt-4o-mini',
+    limits: LONG_LIMITS,
+    signal,
+  });
+  return { events, calls, connections };
+}
+
+async function collect(events: AsyncIterable<CanonicalEvent>): Promise<CanonicalEvent[]> {
+  const collected: CanonicalEvent[] = [];
+  for await (const event of events) collected.push(event);
+  return collected;
+}
+
+const sendJson = (body: unknown) => (connection: FakeConnection) =>
+  void connection
+    .answer(200, { 'content-type': 'application/json' })
+    .send(JSON.stringify(body))
+    .end();
+const SSE = { 'content-type': 'text/event-stream; charset=utf-8' };
+
+describe(OpenAiAdapter.name, () => {
+  it('sends one authenticated request with the encoded body', async () => {
+    const { events, calls } = generate(sendJson(answer), { provider: {}, temperature: 0 });
+    expect(calls).toHaveLength(0); // nothing before the first pull
+    await collect(events);
+    expect(calls).toHaveLength(1);
+    const [call] = calls;
+    expect(String(call?.url)).toBe('https://api.openai.com/v1/chat/completions');
+    expect(call).toMatchObject({
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        authorization: 'Bearer secret-key-of-no-known-shape',
+      },
+      limits: LONG_LIMITS,
+    });
+    expect(JSON.parse(String(call?.body))).toEqual({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'Hi' }],
+      temperature: 0,
+    });
+  });
+
+  it('sends no authorization where there is no key', async () => {
+    const { events, calls } = generate(sendJson(answer), {}, { apiKey: undefined });
+    await collect(events);
+    expect(calls[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('relays a whole answer under the alias', async () => {
+    const { events } = generate(sendJson(answer));
+    expect(await collect(events)).toMatchObject([
+      { type: 'start', id: 'x' },
+      { type: 'relay', bytes: Buffer.from(JSON.stringify({ ...answer, model: 'openai/gpt-4o' })) },
+    ]);
+  });
+
+  describe('streaming', () => {
+    it('relays events as they come and gives the connection back after [DONE]', async () => {
+      const { events, calls, connections } = generate((it) => void it.answer(200, SSE), {
+        stream: true,
+      });
+      const iterator = events[Symbol.asyncIterator]();
+      const first = iterator.next();
+      await Promise.resolve();
+      connections[0]?.send(chunk({ role: 'assistant', content: '' }));
+      expect((await first).value).toEqual({ type: 'start', id: 'x' });
+      expect((await iterator.next()).value).toMatchObject({ type: 'relay', hasContent: false });
+      const text = iterator.next();
+      connections[0]?.send(chunk({ content: 'Hi' }));
+      expect((await text).value).toMatchObject({ type: 'relay', hasContent: true });
+      const end = iterator.next();
+      connections[0]?.send(chunk({}, 'stop') + 'data: [DONE]\n\n');
+      expect((await end).value).toMatchObject({ type: 'relay', finishReason: 'stop' });
+      expect((await iterator.next()).done).toBe(true);
+      expect(connections[0]?.actions).toEqual([]);
+      connections[0]?.end();
+      expect(calls[0]?.headers.accept).toBe('text/event-stream');
+    });
+
+    it.each(['Text/Event-Stream', 'text/event-stream;charset=UTF-8'])(
+      'takes content-type %s',
+      async (type) => {
+        const stream = chunk({ content: 'Hi' }) + chunk({}, 'stop');
+        const { events } = generate(
+          (it) => void it.answer(200, { 'content-type': type }).send(stream).end(),
+          { stream: true },
+        );
+        expect(await collect(events)).toHaveLength(2);
+      },
+    );
+
+    it.each([undefined, 'application/json', 'text/html'])(
+      'closes the connection on content-type %s',
+      async (type) => {
+        const headers = type === undefined ? {} : { 'content-type': type };
+        const { events, connections } = generate((it) => void it.answer(200, headers).send('x'), {
+          stream: true,
+        });
+        await expect(collect(events)).rejects.toMatchObject({ failure: 'unreadable' });
+        expect(connections[0]?.actions).toEqual(['abort']);
+      },
+    );
+
+    it('fails at an error chunk at once, after what was said before it', async () => {
+      const error = { error: { message: 'overloaded', code: 503 } };
+      const { events, connections } = generate(
+        (it) =>
+          void it
+            .answer(200, SSE)
+            .send(chunk({ content: 'Hi' }) + `data: ${JSON.stringify(error)}\n\n`),
+        { stream: true },
+      );
+      const seen: string[] = [];
+      const failing = (async () => {
+        for await (const event of events) seen.push(event.type);
+      })();
+      await expect(failing).rejects.toMatchObject({ failure: 'server', status: 503 });
+      expect(seen).toEqual(['start', 'relay']);
+      expect(connections[0]?.actions).toEqual(['abort']);
+    });
+
+    it.each<[string, (connection: FakeConnection) => void, object]>([
+      ['ends early', (it) => void it.end(), { failure: 'cut' }],
+      ['breaks', (it) => void it.fail('ECONNRESET'), { failure: 'reset' }],
+    ])('fails when the stream %s', async (_, finish, failure) => {
+      const { events } = generate(
+        (it) => {
+          it.answer(200, SSE).send(chunk({ content: 'Hi' }));
+          finish(it);
+        },
+        { stream: true },
+      );
+      await expect(collect(events)).rejects.toMatchObject(failure);
+    });
+
+    it('closes the connection when nobody reads on', async () => {
+      const { events, connections } = generate(
+        (it) => void it.answer(200, SSE).send(chunk({ content: 'Hi' })),
+        { stream: true },
+      );
+      for await (const event of events) if (event.type === 'relay') break;
+      expect(connections[0]?.actions).toEqual(['abort']);
+    });
+
+    it('shows the usage chunk to who asked for it', async () => {
+      const usage = { prompt_tokens: 1, completion_tokens: 2 };
+      const stream =
+        chunk({ content: 'Hi' }, 'stop') +
+        `data: ${JSON.stringify({ id: 'x', model: 'gpt', choices: [], usage })}\n\ndata: [DONE]\n\n`;
+      const run = (include_usage: boolean) =>
+        collect(
+          generate((it) => void it.answer(200, SSE).send(stream), {
+            stream: true,
+            stream_options: { include_usage },
+          }).events,
+        );
+      expect((await run(true)).at(-1)).toMatchObject({ type: 'relay', usage: { outputTokens: 2 } });
+      expect((await run(false)).at(-1)).toMatchObject({ type: 'usage' });
+    });
+  });
+
+  describe('errors', () => {
+    const refuse = (status: number, body: unknown, headers = {}) => {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      return collect(generate((it) => void it.answer(status, headers).send(text).end()).events);
+    };
+
+    it('are classified from status, headers and body', async () => {
+      await expect(
+        refuse(429, { error: { message: 'slow down' } }, { 'retry-after': '2' }),
+      ).rejects.toMatchObject({
+        failure: 'rate_limited',
+        status: 429,
+        message: 'slow down',
+        retryAfterMs: 2_000,
+      });
+    });
+
+    it.each(['<html>502</html>', '', 'null'])('with body %j go by the status', async (body) => {
+      await expect(refuse(502, body)).rejects.toMatchObject({ failure: 'server', status: 502 });
+    });
+
+    it('that echo a whole prompt go by the status', async () => {
+      const echo = { error: { message: 'x'.repeat(300_000) } };
+      await expect(refuse(400, echo)).rejects.toMatchObject({ failure: 'caller', status: 400 });
+    });
+
+    it('whose body breaks off go by the status', async () => {
+      const { events } = generate((it) => void it.answer(401).send('{"err').fail('ECONNRESET'));
+      await expect(collect(events)).rejects.toMatchObject({ failure: 'operator', status: 401 });
+    });
+
+    it('do not repeat the key, whatever it looks like', async () => {
+      const message = 'Invalid token: secret-key-of-no-known-shape.';
+      await expect(refuse(400, { error: { message } })).rejects.toMatchObject({
+        message: 'Invalid token: [redacted].',
+      });
+    });
+
+    it('keep words that a stand-in for a key happens to be', async () => {
+      const { events } = generate(
+        (it) => void it.answer(400).send('{"error":{"message":"x is none"}}').end(),
+        {},
+        { apiKey: 'none' },
+      );
+      await expect(collect(events)).rejects.toThrow('x is none');
+    });
+
+    it('of an answer that is none say so', async () => {
+      await expect(collect(generate(sendJson({})).events)).rejects.toMatchObject({
+        failure: 'unreadable',
+      });
+    });
+  });
+
+  it.each<[unknown, string[]]>([
+    [undefined, []],
+    [null, []],
+    [{ effort: 'low' }, []],
+    [{ effort: 'low', max_tokens: 5, exclude: null }, ['reasoning.max_tokens']],
+    [{ max_tokens: 0, exclude: false }, ['reasoning.max_tokens', 'reasoning.exclude']],
+    [{ 'a\r\nset-cookie: b': 1, 日本: 2, '': 3 }, ['reasoning']],
+  ])(
+    'says what of reasoning %j has no counterpart, in words fit for a header',
+    (reasoning, names) => {
+      const adapter = new OpenAiAdapter(provider, fakeTransport(() => undefined).transport);
+      expect(adapter.droppedParams(chatRequest({ reasoning }))).toEqual(names);
+    },
+  );
+
+  it('calls nobody for a caller who has left, and hangs up on one who leaves', async () => {
+    const gone = generate(sendJson(answer), {}, { signal: AbortSignal.abort() });
+    await expect(collect(gone.events)).rejects.toBeInstanceOf(CallAbortedError);
+
+    const aborter = new AbortController();
+    const leaving = generate(() => undefined, {}, { signal: aborter.signal });
+    const collecting = collect(leaving.events);
+    aborter.abort();
+    await expect(collecting).rejects.toBeInstanceOf(CallAbortedError);
+    expect(leaving.connections[0]?.actions).toEqual(['abort']);
+  });
+
+  it('hangs up on a caller who leaves while an error is read', async () => {
+    const aborter = new AbortController();
+    const { events } = generate((it) => void it.answer(500), {}, { signal: aborter.signal });
+    const collecting = collect(events);
+    await new Promise((resolve) => setImmediate(resolve));
+    aborter.abort();
+    await expect(collecting).rejects.toBeInstanceOf(CallAbortedError);
+  });
+});

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AppConfig, ProviderConfig } from '../common/config/app-config.js';
+import { OpenAiAdapter } from './adapters/openai.adapter.js';
+import { SandboxAdapter } from './adapters/sandbox.adapter.js';
+import { HttpTransport } from './transport/http-transport.js';
+import { UpstreamRegistry } from './upstream.registry.js';
+
+const provider = (id: string, adapter: string): ProviderConfig => ({
+  id,
+  name: id,
+  adapter,
+  type: 'openai',
+  baseUrl: 'https://example.com/v1',
+  apiKey: undefined,
+});
+
+const registry = (...providers: ProviderConfig[]) =>
+  new UpstreamRegistry({ providers } as unknown as AppConfig, new HttpTransport(1_000));
+
+describe(UpstreamRegistry.name, () => {
+  it('makes one adapter per configured provider', () => {
+    const upstreams = registry(provider('openai', 'openai'), provider('sandbox', 'sandbox'));
+    expect(upstreams.has('openai')).toBe(true);
+    expect(upstreams.has('azure')).toBe(false);
+    expect(upstreams.get('openai')).toBeInstanceOf(OpenAiAdapter);
+    expect(upstreams.get('sandbox')).toBeInstanceOf(SandboxAdapter);
+    expect(upstreams.get('openai')).toBe(upstreams.get('openai'));
+    expect(() => upstreams.get('azure')).toThrow('provider azure is not configured');
+  });
+
+  it.each(['smoke-signals', ''])('refuses to start with adapter %j', (adapter) => {
+    expect(() => registry(provider('odd', adapter))).toThrow(`provider odd: no adapter ${adapter}`);
+  });
+});

@@ -1,0 +1,84 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { CoarseTimer } from '../../src/common/time/coarse-timer.js';
+import { UpstreamResponse } from '../../src/upstream/transport/upstream-response.js';
+import type { CallLimits } from '../../src/upstream/upstream.js';
+
+export const LONG_LIMITS: CallLimits = { firstByteMs: 60_000, idleMs: 60_000, requestMs: 600_000 };
+
+/** One call to a vendor, driven by the test in undici's place. */
+export class FakeConnection implements Dispatcher.DispatchController {
+  readonly aborter = new AbortController();
+  readonly response: UpstreamResponse;
+  /** Settles as the promise of `HttpTransport.call` would. */
+  readonly head: Promise<UpstreamResponse>;
+  paused = false;
+  aborted = false;
+  reason: Error | null = null;
+  /** What was done to the connection, in order. */
+  readonly actions: string[] = [];
+
+  constructor(
+    limits: CallLimits = LONG_LIMITS,
+    { signal, timer = new CoarseTimer() }: { signal?: AbortSignal; timer?: CoarseTimer } = {},
+  ) {
+    let resolve: (response: UpstreamResponse) => void = () => undefined;
+    let reject: (error: Error) => void = () => undefined;
+    this.head = new Promise((onHead, onFailedHead) => {
+      resolve = onHead;
+      reject = onFailedHead;
+    });
+    // A test that has no interest in the head must not fail for it.
+    this.head.catch(() => undefined);
+    this.response = new UpstreamResponse(
+      limits,
+      signal ?? this.aborter.signal,
+      timer,
+      resolve,
+      reject,
+    );
+  }
+
+  abort(reason: Error): void {
+    this.actions.push('abort');
+    this.aborted = true;
+    this.reason = reason;
+    // As undici does: the handler hears of every end, its own included.
+    this.response.onResponseError(this, reason);
+  }
+
+  pause(): void {
+    this.actions.push('pause');
+    this.paused = true;
+  }
+
+  resume(): void {
+    this.actions.push('resume');
+    this.paused = false;
+  }
+
+  start(): this {
+    this.response.onRequestStart(this);
+    return this;
+  }
+
+  answer(status = 200, headers: IncomingHttpHeaders = {}): this {
+    this.response.onResponseStart(this, status, headers);
+    return this;
+  }
+
+  send(...chunks: (string | Buffer)[]): this {
+    for (const chunk of chunks) this.response.onResponseData(this, Buffer.from(chunk));
+    return this;
+  }
+
+  end(): this {
+    this.response.onResponseEnd();
+    return this;
+  }
+
+  fail(code: string): this {
+    this.response.onResponseError(this, Object.assign(new Error('it broke'), { code }));
+    return this;
+  }
+}

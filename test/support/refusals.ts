@@ -1,0 +1,85 @@
+import { expect } from '@jest/globals';
+import type { BootedGateway } from './boot-gateway.js';
+import { expectError, partsOf, type AnswerParts } from './error-answers.js';
+import { findLedgerFaults, readLedger } from './ledger-invariants.js';
+import type { RawAnswer } from './raw-connection.js';
+
+export const CHAT = '/v1/chat/completions';
+export const USER = { role: 'user', content: 'Hello' };
+const CREDITS = 10_000_000;
+
+/**
+ * Bad requests amid good ones, and the account of both: a refusal leaves nothing behind and does
+ * no harm to those beside it. The gateway has to have its credits from `refusalSettings`.
+ */
+export class Refusals {
+  /** Ids of requests that were answered in full. */
+  readonly goodIds: string[] = [];
+  private readonly refusedIds: string[] = [];
+
+  constructor(private readonly gateway: BootedGateway) {}
+
+  chat(fields: object): Promise<Response> {
+    return this.gateway.post(CHAT, { model: 'sandbox/echo', messages: [USER], ...fields });
+  }
+
+  /** POSTs a body as it is. */
+  raw(body: string | Buffer, headers: Record<string, string> = {}): Promise<Response> {
+    return this.gateway.fetch(CHAT, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    });
+  }
+
+  /** Sends something while a good request is under way. */
+  async amidGood<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+    const [answer, response] = await Promise.all([send(), this.chat({})]);
+    expect(response.status).toBe(200);
+    await response.text();
+    this.goodIds.push(response.headers.get('x-request-id')!);
+    return answer;
+  }
+
+  async expectRefused(
+    send: () => Promise<Response>,
+    status: number,
+    param: string,
+    type = 'invalid_request_error',
+  ): Promise<void> {
+    this.expectRefusal(await this.amidGood(async () => partsOf(await send())), status, param, type);
+  }
+
+  expectRefusal(
+    answer: AnswerParts | RawAnswer,
+    status: number,
+    param: string,
+    type = 'invalid_request_error',
+  ): void {
+    const parts =
+      'headers' in answer ? { ...answer, header: (name: string) => answer.headers[name] } : answer;
+    this.refusedIds.push(expectError(parts, status, type, param));
+  }
+
+  /** To be called last: the service lives, and its ledger knows of the good requests alone. */
+  async expectNoTrace(): Promise<void> {
+    await this.amidGood(async () => undefined);
+    expect((await fetch(`${this.gateway.url}/healthz`)).status).toBe(200);
+    const { database } = this.gateway;
+    const { rows } = await database.query<{ request_id: string; outcome: string; cost: number }>(
+      'SELECT request_id, outcome, cost FROM request_logs',
+    );
+    expect(rows.map((row) => row.request_id).sort()).toEqual([...this.goodIds].sort());
+    expect(rows.filter(({ outcome, cost }) => outcome !== 'completed' || cost <= 0)).toEqual([]);
+    expect(new Set(this.refusedIds).size).toBe(this.refusedIds.length);
+
+    expect(await findLedgerFaults(database)).toEqual([]);
+    const spent = rows.reduce((sum, row) => sum + row.cost, 0);
+    const [account] = await readLedger(database);
+    expect(account).toMatchObject({ balance: CREDITS - spent, held: 0, holds: 0 });
+    const { rows: holds } = await database.query('SELECT request_id FROM holds');
+    expect(holds).toEqual([]);
+  }
+}
+
+export const refusalSettings = { GATEWAY_BOOTSTRAP_CREDITS: String(CREDITS) };
