@@ -18,7 +18,10 @@ export default tseslint.config(
         'error',
         { considerDefaultExhaustiveForUnions: true },
       ],
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_' },
+      ],
       // Generators and interface implementations are async by contract, not because they await.
       '@typescript-eslint/require-await': 'off',
       // A class that is injected must be a value import, or its decorator metadata is lost.

@@ -37,7 +37,7 @@ describe(loadConfig.name, () => {
         firstByteTimeoutMs: undefined,
         idleTimeoutMs: 60_000,
         requestTimeoutMs: 600_000,
-        cooldownMs: 30_000,
+        cooldownMs: 10_000,
       },
       settle: 'before-end',
       metricsToken: undefined,

@@ -536,9 +536,9 @@ describe(ChatStreamRelay.name, () => {
       ['out of memory', { failure: 'server', message: 'out of memory' }],
       [{}, { failure: 'server' }],
     ])('of error %j are classified', (error, expected) => {
-      expect(relayText(sse(opening(), { error } as Json)).failure).toMatchObject(expected);
-      expect(relayText(sse({ ...text('x'), error } as Json)).failure).toMatchObject(expected);
-      expect(relayText(sse(opening(), { ...text('x'), error } as Json)).failure).toMatchObject(
+      expect(relayText(sse(opening(), { error })).failure).toMatchObject(expected);
+      expect(relayText(sse({ ...text('x'), error })).failure).toMatchObject(expected);
+      expect(relayText(sse(opening(), { ...text('x'), error })).failure).toMatchObject(
         expected,
       );
     });
