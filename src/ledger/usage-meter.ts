@@ -1,4 +1,5 @@
 import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
+import { countCodePoints } from '../canonical/count-code-points.js';
 import { isContent, type CanonicalEvent } from '../canonical/canonical-event.js';
 import type { FinishReason } from '../canonical/finish-reason.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../canonical/usage.js';
@@ -32,10 +33,10 @@ export class UsageMeter {
       case 'reasoning':
       case 'refusal':
       case 'tool_arguments':
-        this.outputCharacters += event.text.length;
+        this.outputCharacters += countCodePoints(event.text);
         break;
       case 'tool_call':
-        this.outputCharacters += event.name.length;
+        this.outputCharacters += countCodePoints(event.name);
         break;
       case 'relay':
         this.outputCharacters += event.outputCharacters;

@@ -142,8 +142,8 @@ const COVERS_ALL: RouteCover = { cover: () => Promise.resolve(true) };
 const CHAIN = { models: ['anthropic/claude'] };
 
 describe(RoutingService.name, () => {
-  beforeAll(() => Logger.overrideLogger(false));
-  afterAll(() => Logger.overrideLogger(['error', 'warn', 'log']));
+  beforeAll(() => void Logger.overrideLogger(false));
+  afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
 
   describe('plan', () => {
     it('calls nobody', async () => {

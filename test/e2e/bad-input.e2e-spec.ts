@@ -49,6 +49,9 @@ describe('bad input', () => {
       ['a million levels of arrays', '['.repeat(1_000_000)],
       ['a million closed levels', `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`],
       ['a million levels of objects', `${'{"a":'.repeat(1_000_000)}1${'}'.repeat(1_000_000)}`],
+      ['20 MB of brackets', '['.repeat(20_000_000)],
+      ['20 MB of empty objects', `{"user":[${'{},'.repeat(6_600_000)}1]}`],
+      ['20 MB of members', `{${'"a":1,'.repeat(3_300_000)}"b":1}`],
       ['a field 201 levels deep', `{"user":${'['.repeat(200)}${']'.repeat(200)}}`],
     ])('%s: 400', async (_name, body) => {
       await refusals.expectRefused(() => refusals.raw(body), 400, 'body');

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { assertParseable } from './assert-parseable.js';
 import { scanTopLevelMembers, type TopLevelMember } from './top-level-members.js';
 
 export type JsonObject = Record<string, unknown>;
@@ -18,6 +19,7 @@ const MAX_DEPTH = 200;
 export function parseJsonBody(bytes: Buffer): JsonBody {
   if (bytes.length === 0)
     throw new InvalidRequestError('body', 'The body is empty; send a JSON object.');
+  assertParseable(bytes);
   const value = parseText(decode(bytes));
   if (!isJsonObject(value))
     throw new InvalidRequestError('body', 'The body must be a JSON object.');

@@ -103,7 +103,9 @@ describe(readBody.name, () => {
 
   it('notices a caller who had hung up before', async () => {
     const request = requestWith();
+    const closed = new Promise((resolve) => request.once('close', resolve));
     request.destroy();
+    await closed;
     await expect(read(request)).rejects.toBeInstanceOf(CallerGoneError);
   });
 

@@ -121,7 +121,7 @@ function toBuffer(value: string | Buffer): Buffer {
 }
 
 /** Offset after the closing quote of the string that opens at `start`. */
-function endOfString(bytes: Buffer, start: number): number {
+export function endOfString(bytes: Buffer, start: number): number {
   let quote = bytes.indexOf(QUOTE, start + 1);
   while (quote !== -1) {
     let backslashes = 0;

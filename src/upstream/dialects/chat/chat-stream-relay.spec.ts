@@ -538,9 +538,7 @@ describe(ChatStreamRelay.name, () => {
     ])('of error %j are classified', (error, expected) => {
       expect(relayText(sse(opening(), { error })).failure).toMatchObject(expected);
       expect(relayText(sse({ ...text('x'), error })).failure).toMatchObject(expected);
-      expect(relayText(sse(opening(), { ...text('x'), error })).failure).toMatchObject(
-        expected,
-      );
+      expect(relayText(sse(opening(), { ...text('x'), error })).failure).toMatchObject(expected);
     });
 
     it('are none for an error of null', () => {

@@ -1,3 +1,4 @@
+import { countCodePoints } from '../../../canonical/count-code-points.js';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
 
 /**
@@ -32,12 +33,5 @@ function measureCall(definition: unknown): number {
 }
 
 function codePoints(value: unknown): number {
-  if (typeof value !== 'string') return 0;
-  let count = value.length;
-  for (let index = 0; index < value.length - 1; index++) {
-    if ((value.charCodeAt(index) & 0xfc00) === 0xd800) {
-      if ((value.charCodeAt(index + 1) & 0xfc00) === 0xdc00) count--;
-    }
-  }
-  return count;
+  return typeof value === 'string' ? countCodePoints(value) : 0;
 }
