@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { GatewayRequest } from './access/gateway-request.js';
+import { hideKeys } from './common/http/hide-keys.js';
 import type { JsonLogger } from './common/logging/json-logger.js';
 
 /** Writes one log line per request when its response has ended or its caller has left. */
@@ -12,7 +13,7 @@ export function accessLogMiddleware(logger: JsonLogger) {
       logger.request({
         request_id: requestId,
         method: request.method,
-        path: request.originalUrl.split('?', 1)[0],
+        path: hideKeys(request.originalUrl.split('?', 1)[0]!),
         status: response.statusCode,
         duration_ms: Math.round(performance.now() - startedMs),
         ...(!response.writableFinished && { aborted: true }),

@@ -51,6 +51,22 @@ export class UpstreamError extends Error {
     this.param = fields.param;
   }
 
+  /** The same failure without a secret that the vendor repeated in what it said. */
+  without(secret: string): UpstreamError {
+    const hide = (text: string): string => text.replaceAll(secret, '[redacted]');
+    const { failure, status, retryAfterMs, param } = this;
+    return new UpstreamError(
+      {
+        failure,
+        message: hide(this.message),
+        ...(status !== undefined && { status }),
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...(param !== undefined && { param: hide(param) }),
+      },
+      { cause: this.cause },
+    );
+  }
+
   /** Whether another route may answer what this one could not. */
   get allowsFallback(): boolean {
     return this.failure !== 'caller';

@@ -48,20 +48,27 @@ export class OpenAiAdapter implements Upstream {
   }
 
   async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
-    const response = await this.transport.call({
-      method: 'POST',
-      url: this.chatUrl,
-      headers: {
-        ...this.headers,
-        accept: call.request.stream ? 'text/event-stream' : 'application/json',
-      },
-      body: encodeChatRequest(call.request, call.upstreamModel),
-      limits: call.limits,
-      signal: call.signal,
-    });
-    if (response.status !== 200) throw await this.readError(response);
-    if (call.request.stream) yield* this.stream(response, call);
-    else yield* relayChatAnswer(await response.readAll(MAX_ANSWER_BYTES), call.alias);
+    try {
+      const response = await this.transport.call({
+        method: 'POST',
+        url: this.chatUrl,
+        headers: {
+          ...this.headers,
+          accept: call.request.stream ? 'text/event-stream' : 'application/json',
+        },
+        body: encodeChatRequest(call.request, call.upstreamModel),
+        limits: call.limits,
+        signal: call.signal,
+      });
+      if (response.status !== 200) throw await readError(response);
+      if (call.request.stream) yield* this.stream(response, call);
+      else yield* relayChatAnswer(await response.readAll(MAX_ANSWER_BYTES), call.alias);
+    } catch (error) {
+      // Callers and the log read what vendors say of a failure, which may repeat our key.
+      const { apiKey = '' } = this.provider;
+      const isSecret = apiKey.length >= MIN_KEY_LENGTH;
+      throw isSecret && error instanceof UpstreamError ? error.without(apiKey) : error;
+    }
   }
 
   private async *stream(
@@ -89,18 +96,15 @@ export class OpenAiAdapter implements Upstream {
     }
     yield* relay.end();
   }
+}
 
-  private async readError(response: UpstreamResponse): Promise<UpstreamError> {
-    const { apiKey = '' } = this.provider;
-    let body: unknown;
-    try {
-      const text = (await response.readAll(MAX_ERROR_BYTES)).toString('utf8');
-      const isSecret = apiKey.length >= MIN_KEY_LENGTH;
-      body = JSON.parse(isSecret ? text.replaceAll(apiKey, '[redacted]') : text);
-    } catch (error) {
-      if (error instanceof CallAbortedError) throw error;
-      // A proxy's HTML page, say, or one that breaks off: the status has to do.
-    }
-    return classifyChatError(response.status, response.headers, body);
+async function readError(response: UpstreamResponse): Promise<UpstreamError> {
+  let body: unknown;
+  try {
+    body = JSON.parse((await response.readAll(MAX_ERROR_BYTES)).toString('utf8'));
+  } catch (error) {
+    if (error instanceof CallAbortedError) throw error;
+    // A proxy's HTML page, say, or one that breaks off: the status has to do.
   }
+  return classifyChatError(response.status, response.headers, body);
 }

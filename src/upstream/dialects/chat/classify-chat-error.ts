@@ -54,10 +54,14 @@ export function classifyChatError(
   return new UpstreamError({
     failure: classify(status, code, type, message),
     status,
-    message: message.replace(KEY_LIKE, '[redacted]').slice(0, MAX_MESSAGE_LENGTH),
+    message: hideKeys(message).slice(0, MAX_MESSAGE_LENGTH),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(typeof error.param === 'string' && error.param !== '' && { param: error.param }),
+    ...(typeof error.param === 'string' && error.param !== '' && { param: hideKeys(error.param) }),
   });
+}
+
+function hideKeys(text: string): string {
+  return text.replace(KEY_LIKE, '[redacted]');
 }
 
 /** An error that came inside an answer with status 200; the status it stands for may be in `code`. */
