@@ -2,53 +2,33 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import {
-  errorAnswer,
-  hangAnswer,
-  politeAnswer,
-  startFakeOpenAi,
-  type FakeOpenAi,
-} from '../support/fake-openai.js';
+import type { BootedGateway } from '../support/boot-gateway.js';
+import { bootWithVendor, IDLE_MS, type VendorSetUp } from '../support/boot-with-vendor.js';
+import { errorAnswer, hangAnswer, politeAnswer, type FakeOpenAi } from '../support/fake-openai.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
-import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
 import { within } from '../support/within.js';
 import { delta, DONE, finish, usageChunk } from '../support/vendor-stream.js';
 
 const CHAT = '/v1/chat/completions';
-const IDLE_MS = 600;
 /** 10 tokens at 1 credit and 5 at 2. */
 const COST = 20;
 
 describe('a caller who does not wait for the end', () => {
+  let vendor: VendorSetUp;
   let fake: FakeOpenAi;
-  let files: OperatorFiles;
   let gateway: BootedGateway;
 
   beforeAll(async () => {
-    fake = await startFakeOpenAi();
-    files = await writeOperatorFiles({ one: fake.baseUrl }, [
-      { id: 'one/a', pricing: { prompt: '0.000001', completion: '0.000002' } },
-    ]);
-    gateway = await bootGateway({
-      ...files.environment,
-      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
-      GATEWAY_IDLE_TIMEOUT_MS: String(IDLE_MS),
-      // Each case is to find its route as if it were the first.
-      GATEWAY_COOLDOWN_MS: '1',
-    });
+    vendor = await bootWithVendor();
+    ({ fake, gateway } = vendor);
   });
   afterEach(async () => {
     fake.calls.length = 0;
     fake.answer = politeAnswer();
     expect(await findLedgerFaults(gateway.database)).toEqual([]);
   });
-  afterAll(async () => {
-    await gateway.close();
-    await fake.close();
-    await files.remove();
-  });
+  afterAll(() => vendor.close());
 
   const bodyOf = (fields: object): object => ({
     model: 'one/a',

@@ -1,15 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import type { BootedGateway } from '../support/boot-gateway.js';
+import { bootWithVendor, IDLE_MS, type VendorSetUp } from '../support/boot-with-vendor.js';
 import { expectError, partsOf } from '../support/error-answers.js';
-import {
-  politeAnswer,
-  startFakeOpenAi,
-  type FakeAnswer,
-  type FakeOpenAi,
-} from '../support/fake-openai.js';
+import { politeAnswer, type FakeAnswer, type FakeOpenAi } from '../support/fake-openai.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
-import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
 import { readStream } from '../support/streamed-answer.js';
 import { within } from '../support/within.js';
 import {
@@ -28,40 +23,26 @@ import {
 } from '../support/vendor-stream.js';
 
 const CHAT = '/v1/chat/completions';
-const IDLE_MS = 600;
 /** 10 tokens at 1 credit and 5 at 2. */
 const COST = 20;
 const RUNNING = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 const LAST_CHOICE = [{ index: 0, delta: {}, finish_reason: 'stop' }];
 
 describe('a vendor that misbehaves in a stream', () => {
+  let vendor: VendorSetUp;
   let fake: FakeOpenAi;
-  let files: OperatorFiles;
   let gateway: BootedGateway;
 
   beforeAll(async () => {
-    fake = await startFakeOpenAi();
-    files = await writeOperatorFiles({ one: fake.baseUrl }, [
-      { id: 'one/a', pricing: { prompt: '0.000001', completion: '0.000002' } },
-    ]);
-    gateway = await bootGateway({
-      ...files.environment,
-      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
-      GATEWAY_IDLE_TIMEOUT_MS: String(IDLE_MS),
-      // Each case is to find its route as if it were the first.
-      GATEWAY_COOLDOWN_MS: '1',
-    });
+    vendor = await bootWithVendor();
+    ({ fake, gateway } = vendor);
   });
   afterEach(async () => {
     fake.calls.length = 0;
     fake.answer = politeAnswer();
     expect(await findLedgerFaults(gateway.database)).toEqual([]);
   });
-  afterAll(async () => {
-    await gateway.close();
-    await fake.close();
-    await files.remove();
-  });
+  afterAll(() => vendor.close());
 
   const bodyOf = (fields: object): object => ({
     model: 'one/a',

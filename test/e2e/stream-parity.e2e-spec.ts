@@ -1,54 +1,35 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
+import type { BootedGateway } from '../support/boot-gateway.js';
+import { bootWithVendor, type VendorSetUp } from '../support/boot-with-vendor.js';
+import { politeAnswer, type FakeOpenAi } from '../support/fake-openai.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
-import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
 import { readStream } from '../support/streamed-answer.js';
 import { delta, DONE, finish, streamOf, USAGE, usageChunk } from '../support/vendor-stream.js';
 
 const CHAT = '/v1/chat/completions';
-const IDLE_MS = 600;
 /** 10 tokens at 1 credit and 5 at 2. */
 const COST = 20;
 
 describe('one answer, streamed or whole', () => {
+  let vendor: VendorSetUp;
   let fake: FakeOpenAi;
-  let files: OperatorFiles;
   let gateway: BootedGateway;
 
   beforeAll(async () => {
-    fake = await startFakeOpenAi();
-    files = await writeOperatorFiles({ one: fake.baseUrl }, [
-      {
-        id: 'one/a',
-        pricing: {
-          prompt: '0.000001',
-          completion: '0.000002',
-          input_cache_read: '0.00000025',
-          internal_reasoning: '0.000004',
-        },
-      },
-    ]);
-    gateway = await bootGateway({
-      ...files.environment,
-      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
-      GATEWAY_IDLE_TIMEOUT_MS: String(IDLE_MS),
-      // Each case is to find its route as if it were the first.
-      GATEWAY_COOLDOWN_MS: '1',
+    vendor = await bootWithVendor({
+      input_cache_read: '0.00000025',
+      internal_reasoning: '0.000004',
     });
+    ({ fake, gateway } = vendor);
   });
   afterEach(async () => {
     fake.calls.length = 0;
     fake.answer = politeAnswer();
     expect(await findLedgerFaults(gateway.database)).toEqual([]);
   });
-  afterAll(async () => {
-    await gateway.close();
-    await fake.close();
-    await files.remove();
-  });
+  afterAll(() => vendor.close());
 
   const bodyOf = (fields: object): object => ({
     model: 'one/a',
