@@ -97,17 +97,20 @@ async function measure(driver, streams) {
     memory.peakTree = Math.max(memory.peakTree, sum(now));
   }, MEMORY_EVERY_MS);
   const before = readTreeCpu(pid);
+  const startedMs = Date.now();
   const { events } = await driver.parallelStreams({
     streams,
     rampMs: RAMP_MS,
     onGap: (ms) => gaps.add(ms),
   });
+  const seconds = (Date.now() - startedMs) / 1000;
   await wait(100);
   const after = readTreeCpu(pid);
   clearInterval(watch);
   memory.after = wait(MEMORY_AFTER_MS).then(() => readTreeMemory(pid));
   return {
     failures: driver.failures,
+    seconds,
     events,
     gapP99Ms: gaps.percentile(0.99),
     gapP999Ms: gaps.percentile(0.999),

@@ -5,8 +5,6 @@ import type { Caller } from '../access/caller.js';
 import { CurrentCaller } from '../access/current-caller.decorator.js';
 import { Inference } from '../access/inference.decorator.js';
 import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
-import type { JsonBody } from '../common/http/json-body.js';
-import { InferenceBody } from '../delivery/inference-body.decorator.js';
 import { ApiChatCompletion } from './chat.openapi.js';
 import { ChatService } from './chat.service.js';
 
@@ -21,10 +19,9 @@ export class ChatController {
   @ApiChatCompletion()
   create(
     @CurrentCaller() caller: Caller,
-    @InferenceBody() body: JsonBody,
     @Req() request: IdentifiedRequest,
     @Res() response: Response,
   ): Promise<void> {
-    return this.chat.complete(caller, body, request, response);
+    return this.chat.complete(caller, request, response);
   }
 }

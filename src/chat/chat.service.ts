@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
 import { collect } from '../canonical/collect.js';
 import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
-import type { JsonBody } from '../common/http/json-body.js';
+import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
 import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
@@ -21,13 +21,10 @@ export class ChatService {
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
-  async complete(
-    caller: Caller,
-    body: JsonBody,
-    { requestId, receivedAt }: IdentifiedRequest,
-    response: Response,
-  ): Promise<void> {
-    const request = parseChat(body);
+  async complete(caller: Caller, received: IdentifiedRequest, response: Response): Promise<void> {
+    const { requestId, receivedAt } = received;
+    // Here and not in a pipe: the guards have run by now, and a parameter pipe costs 40 µs.
+    const request = parseChat(await readJsonBody(received));
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'chat', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);

@@ -3,7 +3,7 @@ import { destination, pino, type Logger, type LoggerOptions } from 'pino';
 
 /** Lines are gathered for so long, or until there are so many bytes, before they are written. */
 const FLUSH_EVERY_MS = 500;
-const BUFFER_BYTES = 65_536;
+const BUFFER_BYTES = 4_096;
 
 const OPTIONS: LoggerOptions = {
   base: null,
@@ -20,7 +20,6 @@ export class JsonLogger implements LoggerService {
     dest: 1,
     sync: false,
     minLength: BUFFER_BYTES,
-    maxWrite: 4 * BUFFER_BYTES,
   });
   private readonly logger: Logger = pino(OPTIONS, this.stream);
   private readonly flushing = setInterval(() => this.stream.flush(), FLUSH_EVERY_MS);
