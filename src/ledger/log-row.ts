@@ -1,3 +1,4 @@
+import { isUuid } from '../common/database/is-uuid.js';
 import { toStoredText } from '../common/database/stored-text.js';
 import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log.draft.js';
 import type { PayableCharge } from './settlement-math.js';
@@ -33,7 +34,6 @@ export interface LogRow {
 
 const INT4_MAX = 2 ** 31 - 1;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const OUTCOMES: ReadonlySet<RequestOutcome> = new Set([
   'completed',
   'failed',
@@ -79,7 +79,7 @@ export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
 export function blankLog(log: RequestLogDraft): RequestLogDraft {
   return {
     ...log,
-    apiKeyId: UUID.test(log.apiKeyId) ? log.apiKeyId : NIL_UUID,
+    apiKeyId: isUuid(log.apiKeyId) ? log.apiKeyId : NIL_UUID,
     endpoint: '',
     model: '',
     provider: '',

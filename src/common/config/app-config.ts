@@ -9,7 +9,6 @@ export interface AppConfig {
     readonly host: string | undefined;
     /** Base of the URLs that the service gives out, without a trailing slash. */
     readonly publicUrl: string | undefined;
-    readonly maxBodyBytes: number;
   };
   readonly dataDirectory: string;
   readonly databaseUrl: string | undefined;

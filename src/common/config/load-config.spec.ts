@@ -8,7 +8,7 @@ const SECRET = 'a-secret-of-at-least-32-characters';
 describe(loadConfig.name, () => {
   it('needs no setting at all', () => {
     expect(loadConfig({})).toEqual({
-      http: { port: 3000, host: undefined, publicUrl: undefined, maxBodyBytes: 20_000_000 },
+      http: { port: 3000, host: undefined, publicUrl: undefined },
       dataDirectory: resolve('data'),
       databaseUrl: undefined,
       redisUrl: undefined,
@@ -78,7 +78,6 @@ describe(loadConfig.name, () => {
         port: 0,
         host: '127.0.0.1',
         publicUrl: 'https://gateway.example/base',
-        maxBodyBytes: 20_000_000,
       },
       dataDirectory: '/var/lib/gateway',
       databaseUrl: 'postgresql://user:pass@db:5432/gateway?sslmode=require',

@@ -7,8 +7,6 @@ import { findViolations } from './find-violations.js';
 import { readProvidersFile } from './read-providers-file.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
 
-const MAX_BODY_BYTES = 20_000_000;
-
 /**
  * Reads every setting from an environment. An empty variable counts as unset.
  * @throws ConfigError with one line per bad variable; values are never repeated in it.
@@ -36,7 +34,6 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
       port: env.PORT ?? 3000,
       host: env.HOST,
       publicUrl: env.GATEWAY_PUBLIC_URL && withoutTrailingSlash(env.GATEWAY_PUBLIC_URL),
-      maxBodyBytes: MAX_BODY_BYTES,
     },
     dataDirectory: resolve(env.GATEWAY_DATA_DIR ?? './data'),
     databaseUrl: env.DATABASE_URL,
