@@ -51,8 +51,11 @@ export interface ReasoningEvent {
   type: 'reasoning';
   choice: number;
   text: string;
-  /** The vendor's seal on the reasoning, which must come back unchanged in the next turn. */
-  signature?: string;
+  /**
+   * The vendor's seal on the reasoning up to here, which must come back unchanged in the next turn
+   * (`reasoning-seal.ts`). It ends the block of reasoning; the text beside it may be empty.
+   */
+  seal?: string;
 }
 
 export interface RefusalEvent {
@@ -69,6 +72,8 @@ export interface ToolCallEvent {
   index: number;
   id: string;
   name: string;
+  /** The vendor's seal on the call, which must come back with it in the next turn. */
+  seal?: string;
 }
 
 export interface ToolArgumentsEvent {
@@ -83,6 +88,8 @@ export interface FinishEvent {
   type: 'finish';
   choice: number;
   reason: FinishReason;
+  /** The stop sequence that ended the answer, where the vendor names it. */
+  stopSequence?: string;
 }
 
 export interface UsageEvent {
@@ -121,8 +128,9 @@ export interface SettledEvent {
 /** Whether an event is content: after it has been sent to the caller, there is no way back. */
 export function isContent(event: CanonicalEvent): boolean {
   switch (event.type) {
-    case 'text':
     case 'reasoning':
+      return event.text !== '' || event.seal !== undefined;
+    case 'text':
     case 'refusal':
       return event.text !== '';
     case 'tool_call':

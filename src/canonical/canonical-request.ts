@@ -48,6 +48,7 @@ export interface PromptSize {
   images: number;
 }
 
+/** A conversation and its controls, free of any wire format. Adapters of other dialects read this. */
 export interface CanonicalPrompt {
   messages: readonly CanonicalMessage[];
   tools: readonly ToolDefinition[];
@@ -56,24 +57,102 @@ export interface CanonicalPrompt {
   responseFormat: ResponseFormat | undefined;
   reasoning: ReasoningControl | undefined;
   sampling: SamplingParameters;
+  /** The caller's name for its own end user. */
+  endUser: string | undefined;
+  /** Fields of the body that this form has no place for; a vendor of another dialect never gets them. */
+  leftOver: readonly string[];
 }
 
 export interface CanonicalMessage {
+  /** Results of tools are parts of `tool` messages; system messages may stand anywhere. */
   role: 'system' | 'user' | 'assistant' | 'tool';
   name?: string;
   parts: readonly MessagePart[];
 }
 
 export type MessagePart =
-  | { type: 'text'; text: string }
-  | { type: 'image'; url: string; detail?: string }
-  | { type: 'file'; data: string; filename?: string }
-  | { type: 'audio'; data: string; format: string }
-  | { type: 'refusal'; text: string }
-  | { type: 'tool_call'; id: string; name: string; arguments: string }
-  | { type: 'tool_result'; toolCallId: string; text: string };
+  | TextPart
+  | ImagePart
+  | DocumentPart
+  | AudioPart
+  | RefusalPart
+  | ReasoningPart
+  | ToolCallPart
+  | ToolResultPart;
 
-export interface ToolDefinition {
+/** What any part may carry besides its content. */
+interface Cacheable {
+  /** The vendor is asked to cache the prompt up to and including this part. */
+  cacheControl?: CacheControl;
+}
+
+export interface CacheControl {
+  ttl: '5m' | '1h';
+}
+
+export interface TextPart extends Cacheable {
+  type: 'text';
+  text: string;
+}
+
+export interface ImagePart extends Cacheable {
+  type: 'image';
+  source: MediaSource;
+  detail?: string;
+}
+
+/** A PDF, a text file and so on. */
+export interface DocumentPart extends Cacheable {
+  type: 'document';
+  source: MediaSource;
+  filename?: string;
+}
+
+export interface AudioPart extends Cacheable {
+  type: 'audio';
+  /** Base64. */
+  data: string;
+  /** `wav`, `mp3`, … */
+  format: string;
+}
+
+export interface RefusalPart {
+  type: 'refusal';
+  text: string;
+}
+
+/** What a model thought in an earlier turn. */
+export interface ReasoningPart {
+  type: 'reasoning';
+  /** Empty where the vendor gave only its seal. */
+  text: string;
+  /** See `reasoning-seal.ts`. */
+  seal?: string;
+}
+
+export interface ToolCallPart extends Cacheable {
+  type: 'tool_call';
+  id: string;
+  name: string;
+  /** JSON text, as the model wrote it. */
+  arguments: string;
+  /** A vendor's seal on the call itself. */
+  seal?: string;
+}
+
+export interface ToolResultPart extends Cacheable {
+  type: 'tool_result';
+  toolCallId: string;
+  parts: readonly (TextPart | ImagePart | DocumentPart)[];
+  isError?: boolean;
+}
+
+export type MediaSource =
+  | { kind: 'url'; url: string }
+  /** `data` is base64. */
+  | { kind: 'inline'; mediaType: string; data: string };
+
+export interface ToolDefinition extends Cacheable {
   name: string;
   description?: string;
   /** JSON Schema of the arguments. */
@@ -89,13 +168,18 @@ export type ResponseFormat =
   | { type: 'json_schema'; name: string; schema: Record<string, unknown>; strict?: boolean };
 
 export interface ReasoningControl {
+  /** `none`, `minimal`, `low`, `medium`, `high`, or a word that only some vendor knows. */
   effort?: string;
+  /** Budget in tokens. */
   maxTokens?: number;
+  /** False: the caller wants none. */
+  enabled?: boolean;
 }
 
 export interface SamplingParameters {
   temperature?: number;
   topP?: number;
+  topK?: number;
   frequencyPenalty?: number;
   presencePenalty?: number;
   seed?: number;

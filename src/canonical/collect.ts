@@ -1,4 +1,9 @@
-import type { CanonicalEvent, RelayEvent, SettledEvent } from './canonical-event.js';
+import type {
+  CanonicalEvent,
+  ReasoningEvent,
+  RelayEvent,
+  SettledEvent,
+} from './canonical-event.js';
 import type { BillableRoute } from './billable-request.js';
 import type { FinishReason } from './finish-reason.js';
 
@@ -14,11 +19,13 @@ export interface CollectedAnswer {
 
 export interface CollectedChoice {
   text: string;
-  reasoning: string;
+  /** Blocks of reasoning, in order. */
+  reasoning: { text: string; seal?: string }[];
   refusal: string;
-  toolCalls: { id: string; name: string; arguments: string }[];
+  toolCalls: { id: string; name: string; arguments: string; seal?: string }[];
   logprobs: unknown[];
   finishReason: FinishReason | undefined;
+  stopSequence: string | undefined;
 }
 
 /** Folds an answer's events. @throws whatever the events throw */
@@ -27,11 +34,12 @@ export async function collect(events: AsyncIterable<CanonicalEvent>): Promise<Co
   const choice = (index: number): CollectedChoice =>
     (answer.choices[index] ??= {
       text: '',
-      reasoning: '',
+      reasoning: [],
       refusal: '',
       toolCalls: [],
       logprobs: [],
       finishReason: undefined,
+      stopSequence: undefined,
     });
   for await (const event of events) {
     switch (event.type) {
@@ -44,7 +52,7 @@ export async function collect(events: AsyncIterable<CanonicalEvent>): Promise<Co
         if (event.logprobs != null) choice(event.choice).logprobs.push(event.logprobs);
         break;
       case 'reasoning':
-        choice(event.choice).reasoning += event.text;
+        addReasoning(choice(event.choice).reasoning, event);
         break;
       case 'refusal':
         choice(event.choice).refusal += event.text;
@@ -54,6 +62,7 @@ export async function collect(events: AsyncIterable<CanonicalEvent>): Promise<Co
           id: event.id,
           name: event.name,
           arguments: '',
+          ...(event.seal !== undefined && { seal: event.seal }),
         };
         break;
       case 'tool_arguments': {
@@ -63,6 +72,7 @@ export async function collect(events: AsyncIterable<CanonicalEvent>): Promise<Co
       }
       case 'finish':
         choice(event.choice).finishReason = event.reason;
+        choice(event.choice).stopSequence = event.stopSequence;
         break;
       case 'relay':
         answer.relay = event;
@@ -78,4 +88,16 @@ export async function collect(events: AsyncIterable<CanonicalEvent>): Promise<Co
   const { route, droppedParams, relay, choices, settled } = answer;
   if (!route || !settled) throw new Error('an answer without its route or settlement');
   return { route, droppedParams: droppedParams ?? [], relay, choices, settled };
+}
+
+/** A seal ends a block: what comes after it is another one. */
+function addReasoning(blocks: CollectedChoice['reasoning'], { text, seal }: ReasoningEvent): void {
+  const last = blocks.at(-1);
+  const open = last && last.seal === undefined ? last : undefined;
+  if (!open) {
+    blocks.push({ text, ...(seal !== undefined && { seal }) });
+    return;
+  }
+  open.text += text;
+  if (seal !== undefined) open.seal = seal;
 }

@@ -10,6 +10,7 @@ export interface ExactPricing {
   readonly image: bigint;
   readonly cacheRead: bigint;
   readonly cacheWrite: bigint;
+  readonly cacheWriteLong: bigint;
   readonly reasoning: bigint;
   readonly webSearch: bigint;
 }

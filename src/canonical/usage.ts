@@ -11,6 +11,8 @@ export interface Usage {
   cacheReadTokens: number;
   /** Part of `inputTokens` that was written to the vendor's prompt cache. */
   cacheWriteTokens: number;
+  /** Part of `cacheWriteTokens` that is kept for an hour, which costs more. */
+  cacheWriteLongTokens: number;
   /** Part of `outputTokens` spent on reasoning. */
   reasoningTokens: number;
   /** Vendor-run web searches, billed per call. */
@@ -25,6 +27,7 @@ export const NO_USAGE: Readonly<Usage> = Object.freeze({
   outputTokens: 0,
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
+  cacheWriteLongTokens: 0,
   reasoningTokens: 0,
   webSearches: 0,
 });

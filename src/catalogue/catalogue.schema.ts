@@ -16,6 +16,7 @@ const pricing = {
       'image',
       'input_cache_read',
       'input_cache_write',
+      'input_cache_write_1h',
       'internal_reasoning',
       'web_search',
       'audio_character',

@@ -26,6 +26,8 @@ export interface Pricing {
   input_cache_read?: string;
   /** per input token written to the vendor's prompt cache */
   input_cache_write?: string;
+  /** … to be kept for an hour, where that costs more */
+  input_cache_write_1h?: string;
   /** per reasoning token, where it differs from `completion` */
   internal_reasoning?: string;
   /** per vendor-run web search */

@@ -12,6 +12,7 @@ describe(exactPricingOf.name, () => {
         image: '0.04',
         input_cache_read: '0.000000075',
         input_cache_write: '0.0000001875',
+        input_cache_write_1h: '0.0000003',
         internal_reasoning: '0.0000007',
         web_search: '0.01',
       }),
@@ -22,6 +23,7 @@ describe(exactPricingOf.name, () => {
       image: 4n * 10n ** 16n,
       cacheRead: 75_000_000_000n,
       cacheWrite: 187_500_000_000n,
+      cacheWriteLong: 300_000_000_000n,
       reasoning: 700_000_000_000n,
       webSearch: 10n ** 16n,
     });
@@ -35,6 +37,7 @@ describe(exactPricingOf.name, () => {
       image: 0n,
       cacheRead: 10n ** 12n,
       cacheWrite: 10n ** 12n,
+      cacheWriteLong: 10n ** 12n,
       reasoning: 2n * 10n ** 12n,
       webSearch: 0n,
     });

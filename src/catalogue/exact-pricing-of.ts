@@ -24,13 +24,15 @@ export function exactPricingOf(pricing: Partial<Pricing>): ExactPricing {
   };
   const prompt = read('prompt');
   const completion = read('completion');
+  const cacheWrite = read('input_cache_write', prompt);
   return {
     prompt,
     completion,
     request: read('request'),
     image: read('image'),
     cacheRead: read('input_cache_read', prompt),
-    cacheWrite: read('input_cache_write', prompt),
+    cacheWrite,
+    cacheWriteLong: read('input_cache_write_1h', cacheWrite),
     reasoning: read('internal_reasoning', completion),
     webSearch: read('web_search'),
   };

@@ -1,12 +1,50 @@
 import type {
+  CacheControl,
   CanonicalMessage,
   CanonicalPrompt,
+  MediaSource,
   MessagePart,
   ResponseFormat,
   ToolChoice,
   ToolDefinition,
 } from '../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
+
+/** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
+const READ_FIELDS = new Set([
+  'model',
+  'models',
+  'messages',
+  'input',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning',
+  'reasoning_effort',
+  'temperature',
+  'top_p',
+  'top_k',
+  'frequency_penalty',
+  'presence_penalty',
+  'seed',
+  'stop',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'user',
+  'provider',
+  'route',
+  'trace',
+  'transforms',
+  'plugins',
+  'usage',
+]);
 
 /** The canonical conversation of a chat body that has been checked already. */
 export function chatPrompt(body: JsonObject): CanonicalPrompt {
@@ -17,9 +55,12 @@ export function chatPrompt(body: JsonObject): CanonicalPrompt {
     parallelToolCalls: (body.parallel_tool_calls ?? undefined) as boolean | undefined,
     responseFormat: toResponseFormat(body.response_format),
     reasoning: toReasoning(body),
+    endUser: (body.user ?? undefined) as string | undefined,
+    leftOver: Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key)),
     sampling: {
       ...optional('temperature', body.temperature as number | null | undefined),
       ...optional('topP', body.top_p as number | null | undefined),
+      ...optional('topK', typeof body.top_k === 'number' ? body.top_k : undefined),
       ...optional('frequencyPenalty', body.frequency_penalty as number | null | undefined),
       ...optional('presencePenalty', body.presence_penalty as number | null | undefined),
       ...optional('seed', body.seed as number | null | undefined),
@@ -44,11 +85,14 @@ function toMessage(message: JsonObject): CanonicalMessage {
   const role = ROLES[message.role as string] ?? 'user';
   const parts = toParts(message.content);
   if (role === 'tool') {
-    const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const toolCallId = (message.tool_call_id ?? message.name ?? '') as string;
-    return { role, parts: [{ type: 'tool_result', toolCallId, text }] };
+    const content = parts.filter(
+      (part) => part.type === 'text' || part.type === 'image' || part.type === 'document',
+    );
+    return { role, parts: [{ type: 'tool_result', toolCallId, parts: content }] };
   }
   if (typeof message.refusal === 'string') parts.push({ type: 'refusal', text: message.refusal });
+  const details = readReasoningDetails(message.reasoning_details);
   for (const call of (message.tool_calls ?? []) as JsonObject[]) {
     const definition = (call.function ?? call.custom ?? {}) as JsonObject;
     parts.push({
@@ -56,24 +100,31 @@ function toMessage(message: JsonObject): CanonicalMessage {
       id: call.id as string,
       name: definition.name as string,
       arguments: (definition.arguments ?? definition.input) as string,
+      ...optional('seal', details.sealsOfCalls.get(call.id as string)),
     });
   }
-  return { role, parts, ...optional('name', message.name as string | null | undefined) };
+  return {
+    role,
+    parts: [...details.parts, ...parts],
+    ...optional('name', message.name as string | null | undefined),
+  };
 }
 
 function toParts(content: unknown): MessagePart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
   return (content as JsonObject[]).flatMap((part): MessagePart[] => {
+    const cacheControl = optional('cacheControl', toCacheControl(part.cache_control));
     switch (part.type) {
       case 'text':
-        return [{ type: 'text', text: part.text as string }];
+        return [{ type: 'text', text: part.text as string, ...cacheControl }];
       case 'refusal':
         return [{ type: 'refusal', text: part.refusal as string }];
       case 'image_url': {
         const image = isJsonObject(part.image_url) ? part.image_url : { url: part.image_url };
         const detail = typeof image.detail === 'string' ? { detail: image.detail } : {};
-        return [{ type: 'image', url: image.url as string, ...detail }];
+        const source = toMediaSource(image.url as string);
+        return [{ type: 'image', source, ...detail, ...cacheControl }];
       }
       case 'input_audio': {
         const audio = (part.input_audio ?? {}) as JsonObject;
@@ -82,8 +133,8 @@ function toParts(content: unknown): MessagePart[] {
       case 'file': {
         const file = (part.file ?? {}) as JsonObject;
         const filename = typeof file.filename === 'string' ? { filename: file.filename } : {};
-        const data = typeof file.file_data === 'string' ? file.file_data : '';
-        return [{ type: 'file', data, ...filename }];
+        const source = toMediaSource(typeof file.file_data === 'string' ? file.file_data : '');
+        return [{ type: 'document', source, ...filename, ...cacheControl }];
       }
       default:
         return [];
@@ -91,15 +142,56 @@ function toParts(content: unknown): MessagePart[] {
   });
 }
 
+const DATA_URL = /^data:([^;,]{1,100})(?:;[^;,]{1,100}){0,4};base64,/i;
+
+/** A data URL's own bytes, any other URL as it is; bare base64, which some clients send, is a PDF. */
+function toMediaSource(url: string): MediaSource {
+  const match = DATA_URL.exec(url.slice(0, 600));
+  if (match) {
+    return { kind: 'inline', mediaType: match[1]!.toLowerCase(), data: url.slice(match[0].length) };
+  }
+  if (/^[a-z][a-z0-9+.-]*:/i.test(url.slice(0, 40))) return { kind: 'url', url };
+  return { kind: 'inline', mediaType: 'application/pdf', data: url };
+}
+
+function toCacheControl(value: unknown): CacheControl | undefined {
+  if (!isJsonObject(value) || value.type !== 'ephemeral') return undefined;
+  return { ttl: value.ttl === '1h' ? '1h' : '5m' };
+}
+
+/**
+ * The reasoning of an earlier turn as the answer showed it: texts with their seals, and the seals
+ * of single tool calls, which carry the call's id.
+ */
+function readReasoningDetails(value: unknown): {
+  parts: MessagePart[];
+  sealsOfCalls: Map<string, string>;
+} {
+  const parts: MessagePart[] = [];
+  const sealsOfCalls = new Map<string, string>();
+  for (const detail of Array.isArray(value) ? value.filter(isJsonObject) : []) {
+    const seal = detail.signature ?? detail.data;
+    if (typeof detail.id === 'string' && typeof seal === 'string') {
+      sealsOfCalls.set(detail.id, seal);
+      continue;
+    }
+    const text = typeof detail.text === 'string' ? detail.text : '';
+    parts.push({ type: 'reasoning', text, ...(typeof seal === 'string' && { seal }) });
+  }
+  return { parts, sealsOfCalls };
+}
+
 function toTool(tool: JsonObject): ToolDefinition[] {
   if (!isJsonObject(tool.function)) return [];
   const { name, description, parameters, strict } = tool.function;
+  const cacheControl = tool.cache_control ?? tool.function.cache_control;
   return [
     {
       name: name as string,
       ...optional('description', description as string | null | undefined),
       ...optional('parameters', parameters as Record<string, unknown> | null | undefined),
       ...optional('strict', strict as boolean | null | undefined),
+      ...optional('cacheControl', toCacheControl(cacheControl)),
     },
   ];
 }
@@ -129,8 +221,13 @@ function toReasoning(body: JsonObject): CanonicalPrompt['reasoning'] {
   const control = isJsonObject(body.reasoning) ? body.reasoning : {};
   const effort = (body.reasoning_effort ?? control.effort ?? undefined) as string | undefined;
   const maxTokens = (control.max_tokens ?? undefined) as number | undefined;
-  if (effort === undefined && maxTokens === undefined) return undefined;
-  return { ...optional('effort', effort), ...optional('maxTokens', maxTokens) };
+  const enabled = typeof control.enabled === 'boolean' ? control.enabled : undefined;
+  if (effort === undefined && maxTokens === undefined && enabled === undefined) return undefined;
+  return {
+    ...optional('effort', effort),
+    ...optional('maxTokens', maxTokens),
+    ...optional('enabled', enabled),
+  };
 }
 
 function toStop(stop: unknown): string[] | undefined {

@@ -1,4 +1,4 @@
-import type { CanonicalEvent, SettledEvent } from '../canonical/canonical-event.js';
+import type { CanonicalEvent, ReasoningEvent, SettledEvent } from '../canonical/canonical-event.js';
 import type { CollectedAnswer, CollectedChoice } from '../canonical/collect.js';
 import type { Usage } from '../canonical/usage.js';
 import { errorBody } from '../common/errors/error-body.js';
@@ -20,6 +20,7 @@ export class ChatStreamRenderer implements StreamRenderer {
   private model = '';
   private usageWasRelayed = false;
   private readonly begunChoices = new Set<number>();
+  private readonly openReasoning = new Map<number, string>();
 
   constructor(private readonly options: ChatRenderOptions) {
     this.id = completionId(options.requestId);
@@ -39,13 +40,18 @@ export class ChatStreamRenderer implements StreamRenderer {
       case 'text':
         return this.delta(event.choice, { content: event.text }, null, event.logprobs);
       case 'reasoning':
-        return this.delta(event.choice, { reasoning_content: event.text });
+        return this.reasoning(event);
       case 'refusal':
         return this.delta(event.choice, { refusal: event.text });
       case 'tool_call': {
         const definition = { name: event.name, arguments: '' };
         const call = { index: event.index, id: event.id, type: 'function', function: definition };
-        return this.delta(event.choice, { tool_calls: [call] });
+        return this.delta(event.choice, {
+          tool_calls: [call],
+          ...(event.seal !== undefined && {
+            reasoning_details: [toCallDetail(event.id, event.seal)],
+          }),
+        });
       }
       case 'tool_arguments': {
         const call = { index: event.index, function: { arguments: event.text } };
@@ -67,6 +73,16 @@ export class ChatStreamRenderer implements StreamRenderer {
   error(error: GatewayError): string {
     const choices = [{ index: 0, delta: {}, finish_reason: 'error' }];
     return this.chunk({ choices, ...errorBody(error) });
+  }
+
+  /** A sealed block comes once more as a whole, the form in which it is to be sent back. */
+  private reasoning({ choice, text, seal }: ReasoningEvent): string {
+    const block = (this.openReasoning.get(choice) ?? '') + text;
+    this.openReasoning.set(choice, seal === undefined ? block : '');
+    return this.delta(choice, {
+      ...(text !== '' && { reasoning_content: text }),
+      ...(seal !== undefined && { reasoning_details: [toReasoningDetail({ text: block, seal })] }),
+    });
   }
 
   private usage({ usage }: SettledEvent): string | undefined {
@@ -134,6 +150,13 @@ function renderChoice(choice: CollectedChoice, index: number): object {
     type: 'function',
     function: { name, arguments: args },
   }));
+  const details = [
+    ...choice.reasoning.filter(({ seal }) => seal !== undefined).map(toReasoningDetail),
+    ...choice.toolCalls.flatMap(({ id, seal }) =>
+      seal === undefined ? [] : [toCallDetail(id, seal)],
+    ),
+  ];
+  const reasoning = choice.reasoning.map(({ text }) => text).join('');
   const hasInstead = toolCalls.length > 0 || choice.refusal !== '';
   return {
     index,
@@ -141,12 +164,24 @@ function renderChoice(choice: CollectedChoice, index: number): object {
       role: 'assistant',
       content: choice.text === '' && hasInstead ? null : choice.text,
       refusal: choice.refusal || null,
-      ...(choice.reasoning !== '' && { reasoning_content: choice.reasoning }),
+      ...(reasoning !== '' && { reasoning_content: reasoning }),
+      ...(details.length > 0 && { reasoning_details: details }),
       ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
     },
     logprobs: choice.logprobs.length > 0 ? mergeLogprobs(choice.logprobs) : null,
     finish_reason: choice.finishReason ?? null,
   };
+}
+
+/** A block of reasoning with its seal, to be sent back with the next turn. */
+function toReasoningDetail({ text, seal }: { text: string; seal?: string }): object {
+  if (text === '') return { type: 'reasoning.encrypted', data: seal };
+  return { type: 'reasoning.text', text, signature: seal };
+}
+
+/** The seal of one tool call, found again by the call's id. */
+function toCallDetail(id: string, seal: string): object {
+  return { type: 'reasoning.encrypted', id, data: seal };
 }
 
 function mergeLogprobs(pieces: unknown[]): object {

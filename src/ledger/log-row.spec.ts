@@ -38,6 +38,7 @@ describe('toLogRow', () => {
           outputTokens: Infinity,
           cacheReadTokens: NaN,
           cacheWriteTokens: -3,
+          cacheWriteLongTokens: 0,
           reasoningTokens: 2.9,
           webSearches: 0,
         },

@@ -13,6 +13,7 @@ function pricing(prices: Partial<Record<keyof ExactPricing, string>>): ExactPric
     image: exact('image'),
     cacheRead: exact('cacheRead'),
     cacheWrite: exact('cacheWrite'),
+    cacheWriteLong: exact('cacheWriteLong'),
     reasoning: exact('reasoning'),
     webSearch: exact('webSearch'),
   };

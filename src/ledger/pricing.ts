@@ -9,11 +9,13 @@ import type { Charge } from './ledger-operations.js';
  */
 export function priceUsage(usage: Usage, pricing: ExactPricing): Charge {
   const plainInput = usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens;
+  const shortWrites = usage.cacheWriteTokens - usage.cacheWriteLongTokens;
   const plainOutput = usage.outputTokens - usage.reasoningTokens;
   const model =
     BigInt(plainInput) * pricing.prompt +
     BigInt(usage.cacheReadTokens) * pricing.cacheRead +
-    BigInt(usage.cacheWriteTokens) * pricing.cacheWrite +
+    BigInt(shortWrites) * pricing.cacheWrite +
+    BigInt(usage.cacheWriteLongTokens) * pricing.cacheWriteLong +
     BigInt(plainOutput) * pricing.completion +
     BigInt(usage.reasoningTokens) * pricing.reasoning +
     pricing.request;

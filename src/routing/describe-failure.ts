@@ -14,6 +14,9 @@ export interface RouteFailure {
   error: UpstreamError;
 }
 
+/** Failures that another request would not have met; a 400 when there is nothing else. */
+const CALLERS_TO_MEND = new Set<UpstreamFailure>(['caller', 'context_length', 'unsupported']);
+
 /**
  * What the caller is told when no route answered: a 400 for a request that no vendor would take,
  * 429 when all asked for less traffic, 504 when all timed out, else 502. Vendors' own words are
@@ -25,8 +28,10 @@ export function describeFailures(failures: readonly RouteFailure[]): GatewayErro
   const all = (failure: UpstreamFailure): boolean =>
     failures.every(({ error }) => error.failure === failure);
 
-  if (last.error.failure === 'caller' || all('context_length')) {
-    const param = last.error.param ?? (last.error.failure === 'caller' ? 'body' : 'messages');
+  const isCallers = failures.every(({ error }) => CALLERS_TO_MEND.has(error.failure));
+  if (last.error.failure === 'caller' || isCallers) {
+    const param =
+      last.error.param ?? (last.error.failure === 'context_length' ? 'messages' : 'body');
     return new InvalidRequestError(param, last.error.message);
   }
   const tried = listRoutes(failures);
@@ -65,6 +70,7 @@ const WORDS: Record<UpstreamFailure, string> = {
   operator: "refused the gateway's account",
   caller: 'refused the request',
   context_length: 'prompt too long',
+  unsupported: 'cannot do what was asked',
   unreadable: 'gave no readable answer',
   cut: 'broke off',
 };

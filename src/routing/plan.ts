@@ -7,6 +7,8 @@ import type { CallLimits } from '../upstream/upstream.js';
 export interface PlannedRoute extends BillableRoute {
   readonly upstreamModel: string;
   readonly limits: CallLimits;
+  /** Output tokens of one choice that credits are set aside for. */
+  readonly maxOutputTokens: number;
 }
 
 /** What became of one route, for the log and for traces. */

@@ -215,6 +215,7 @@ export class RoutingService {
         alias: route.model,
         upstreamModel: route.upstreamModel,
         limits: { ...route.limits, requestMs },
+        maxOutputTokens: route.maxOutputTokens,
         signal: plan.callerGone,
       })
       [Symbol.asyncIterator]();

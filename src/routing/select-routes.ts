@@ -1,5 +1,5 @@
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
-import { NO_USAGE, type Usage } from '../canonical/usage.js';
+import { NO_USAGE } from '../canonical/usage.js';
 import type { Model, ModelRoute } from '../catalogue/model.js';
 import { NotFoundError, ProviderUnavailableError } from '../common/errors/gateway-errors.js';
 import type { AppConfig } from '../common/config/app-config.js';
@@ -95,6 +95,9 @@ function planRoute(
   route: ModelRoute,
   limits: AppConfig['limits'],
 ): PlannedRoute {
+  const maxOutputTokens =
+    request.maxOutputTokens ??
+    Math.min(model.max_completion_tokens ?? DEFAULT_OUTPUT_TOKENS, DEFAULT_OUTPUT_TOKENS);
   return {
     model: model.id,
     provider: route.provider,
@@ -102,19 +105,13 @@ function planRoute(
     upstreamModel: route.upstreamModel,
     pricing: route.pricing,
     trafficMode: 'shared',
-    ceiling: ceilingOf(request, model),
+    maxOutputTokens,
+    ceiling: {
+      ...NO_USAGE,
+      inputTokens: request.promptSize.tokens,
+      outputTokens: maxOutputTokens * request.choices,
+    },
     limits: limitsOf(request, route, limits),
-  };
-}
-
-function ceilingOf(request: CanonicalRequest, model: Model): Usage {
-  const perChoice =
-    request.maxOutputTokens ??
-    Math.min(model.max_completion_tokens ?? DEFAULT_OUTPUT_TOKENS, DEFAULT_OUTPUT_TOKENS);
-  return {
-    ...NO_USAGE,
-    inputTokens: request.promptSize.tokens,
-    outputTokens: perChoice * request.choices,
   };
 }
 

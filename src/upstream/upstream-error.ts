@@ -9,6 +9,7 @@
  * - `server`: the vendor's own failure (5xx, 409, overloaded)
  * - `operator`: our account with the vendor is at fault (key, quota, missing deployment)
  * - `caller`: the request itself is bad; no other route would take it
+ * - `unsupported`: this vendor cannot do what the request asks for, though the next one may
  * - `context_length`: the prompt is too long for this model, though maybe not for the next
  * - `unreadable`: an answer that is none (bad JSON, wrong content type, empty)
  * - `cut`: the answer's stream ended without a finish reason
@@ -22,12 +23,13 @@ export type UpstreamFailure =
   | 'operator'
   | 'caller'
   | 'context_length'
+  | 'unsupported'
   | 'unreadable'
   | 'cut';
 
 export interface UpstreamErrorFields {
   failure: UpstreamFailure;
-  /** For our log; a vendor's text only where it is the caller's to see (`caller`, `context_length`). */
+  /** For our log; a vendor's text only where it is the caller's to see (`caller`, `context_length`, `unsupported`). */
   message: string;
   status?: number;
   /** How long the vendor asks us to wait. */
@@ -85,6 +87,7 @@ export class UpstreamError extends Error {
         return 'provider';
       case 'caller':
       case 'context_length':
+      case 'unsupported':
         return undefined;
       case 'reset':
       case 'timeout':

@@ -12,6 +12,7 @@ const provider = (id: string, adapter: string): ProviderConfig => ({
   type: 'openai',
   baseUrl: 'https://example.com/v1',
   apiKey: undefined,
+  settings: {},
 });
 
 const registry = (...providers: ProviderConfig[]) =>

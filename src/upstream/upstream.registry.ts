@@ -5,11 +5,16 @@ import { SandboxAdapter } from './adapters/sandbox.adapter.js';
 import { HttpTransport } from './transport/http-transport.js';
 import type { Upstream } from './upstream.js';
 
-type AdapterFactory = (provider: ProviderConfig, transport: HttpTransport) => Upstream;
+/** What adapters are built with, beside the provider's settings. */
+export interface AdapterTools {
+  readonly transport: HttpTransport;
+}
+
+type AdapterFactory = (provider: ProviderConfig, tools: AdapterTools) => Upstream;
 
 /** Every adapter, by the name that a provider's configuration gives. A new vendor is one line here. */
 const ADAPTERS: Record<string, AdapterFactory> = {
-  openai: (provider, transport) => new OpenAiAdapter(provider, transport),
+  openai: (provider, { transport }) => new OpenAiAdapter(provider, transport),
   sandbox: () => new SandboxAdapter(),
 };
 
@@ -24,7 +29,7 @@ export class UpstreamRegistry {
     for (const provider of config.providers) {
       const create = ADAPTERS[provider.adapter];
       if (!create) throw new Error(`provider ${provider.id}: no adapter ${provider.adapter}`);
-      this.upstreams.set(provider.id, create(provider, transport));
+      this.upstreams.set(provider.id, create(provider, { transport }));
     }
   }
 

@@ -19,6 +19,8 @@ export interface UpstreamCall {
   /** The vendor's own model id. */
   readonly upstreamModel: string;
   readonly limits: CallLimits;
+  /** Output tokens of one choice that credits were set aside for; the limit where a vendor needs one. */
+  readonly maxOutputTokens: number;
   /** Aborted when nobody waits for the answer any more; the vendor's connection is closed at once. */
   readonly signal: AbortSignal;
 }
@@ -37,4 +39,16 @@ export interface Upstream {
    * @throws UpstreamError for every failure, before or in the middle of the answer
    */
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent>;
+
+  /**
+   * One cheap authenticated call that shows whether the vendor answers; its duration is the latency.
+   *
+   * @throws UpstreamError when it does not
+   */
+  probe(call: ProbeCall): Promise<void>;
+}
+
+export interface ProbeCall {
+  readonly limits: CallLimits;
+  readonly signal: AbortSignal;
 }

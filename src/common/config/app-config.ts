@@ -27,6 +27,8 @@ export interface AppConfig {
     readonly requestTimeoutMs: number;
     readonly cooldownMs: number;
   };
+  /** Lifts the rule that URLs which callers give us must lead to public addresses. */
+  readonly allowPrivateDestinations: boolean;
   readonly settle: 'before-end' | 'after-response';
   /** Bearer token that `/metrics` asks for; undefined: open. */
   readonly metricsToken: string | undefined;
@@ -56,6 +58,8 @@ export interface ProviderConfig {
   readonly type: ProviderType;
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  /** What only this adapter needs to know, by names of its own. */
+  readonly settings: Readonly<Record<string, string | undefined>>;
 }
 
 export const PROVIDER_TYPES = ['openai', 'anthropic', 'azure', 'aws', 'gcp'] as const;

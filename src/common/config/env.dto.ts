@@ -57,6 +57,51 @@ export class EnvDto {
   @UrlVariable('http', 'https')
   OPENAI_BASE_URL?: string;
 
+  @IsOptional()
+  ANTHROPIC_API_KEY?: string;
+
+  @UrlVariable('http', 'https')
+  ANTHROPIC_BASE_URL?: string;
+
+  @UrlVariable('http', 'https')
+  AZURE_OPENAI_ENDPOINT?: string;
+
+  @IsOptional()
+  AZURE_OPENAI_API_KEY?: string;
+
+  @IsOptional()
+  AZURE_OPENAI_API_VERSION?: string;
+
+  @IsOptional()
+  AWS_REGION?: string;
+
+  @IsOptional()
+  AWS_ACCESS_KEY_ID?: string;
+
+  @IsOptional()
+  AWS_SECRET_ACCESS_KEY?: string;
+
+  @IsOptional()
+  AWS_SESSION_TOKEN?: string;
+
+  @UrlVariable('http', 'https')
+  AWS_BEDROCK_ENDPOINT?: string;
+
+  @IsOptional()
+  GOOGLE_CLOUD_PROJECT?: string;
+
+  @IsOptional()
+  VERTEX_LOCATION?: string;
+
+  @UrlVariable('http', 'https')
+  VERTEX_BASE_URL?: string;
+
+  @IsOptional()
+  VERTEX_ACCESS_TOKEN?: string;
+
+  @ChoiceVariable('true', 'false')
+  GATEWAY_ALLOW_PRIVATE_DESTINATIONS?: 'true' | 'false';
+
   @FileVariable()
   GATEWAY_PROVIDERS?: string;
 

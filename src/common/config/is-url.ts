@@ -3,3 +3,7 @@ export function isUrl(text: string, schemes: readonly string[]): boolean {
   const scheme = /^([a-z]+):\/\//i.exec(text)?.[1]?.toLowerCase();
   return scheme !== undefined && schemes.includes(scheme) && URL.canParse(text);
 }
+
+export function withoutTrailingSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}

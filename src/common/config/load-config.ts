@@ -1,10 +1,12 @@
 import { plainToInstance } from 'class-transformer';
 import { resolve } from 'node:path';
-import type { AppConfig, ProviderConfig } from './app-config.js';
+import type { AppConfig } from './app-config.js';
 import { ConfigError } from './config-error.js';
 import { EnvDto } from './env.dto.js';
 import { findViolations } from './find-violations.js';
+import { configuredProviders, incompleteVendors } from './configured-providers.js';
 import { readProvidersFile } from './read-providers-file.js';
+import { withoutTrailingSlash } from './is-url.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
 
 /**
@@ -23,6 +25,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
   if ((env.WORKERS ?? 1) > 1 && !env.REDIS_URL) {
     problems.push('REDIS_URL must be set when WORKERS is more than 1');
   }
+  problems.push(...incompleteVendors(env));
   const furtherProviders =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
       ? readProvidersFile(env.GATEWAY_PROVIDERS, set, problems)
@@ -48,7 +51,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
       file: env.GATEWAY_BOOTSTRAP_FILE,
     },
     customerWrites: env.GATEWAY_CUSTOMER_WRITES ?? 'any',
-    providers: withSandbox(env, [...vendors(env), ...furtherProviders]),
+    providers: configuredProviders(env, furtherProviders),
     catalogueFile: env.GATEWAY_CATALOGUE,
     limits: {
       connectTimeoutMs: env.GATEWAY_CONNECT_TIMEOUT_MS ?? 5_000,
@@ -57,47 +60,12 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
       requestTimeoutMs: env.GATEWAY_REQUEST_TIMEOUT_MS ?? 600_000,
       cooldownMs: env.GATEWAY_COOLDOWN_MS ?? 10_000,
     },
+    allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
     settle: env.GATEWAY_SETTLE ?? 'before-end',
     metricsToken: env.GATEWAY_METRICS_TOKEN,
     workers: env.WORKERS ?? 1,
     drainSeconds: env.GATEWAY_DRAIN_SECONDS ?? 30,
   });
-}
-
-/** A vendor is configured when its credential is there. */
-function vendors(env: EnvDto): ProviderConfig[] {
-  if (!env.OPENAI_API_KEY) return [];
-  return [
-    {
-      id: 'openai',
-      name: 'OpenAI',
-      adapter: 'openai',
-      type: 'openai',
-      baseUrl: withoutTrailingSlash(env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1'),
-      apiKey: env.OPENAI_API_KEY,
-    },
-  ];
-}
-
-/** The sandbox is on when asked for, and by default when there is nothing else to call. */
-function withSandbox(env: EnvDto, configured: ProviderConfig[]): ProviderConfig[] {
-  const isOn = env.GATEWAY_SANDBOX ? env.GATEWAY_SANDBOX === 'true' : configured.length === 0;
-  if (!isOn) return configured;
-  return [
-    ...configured,
-    {
-      id: 'sandbox',
-      name: 'Sandbox',
-      adapter: 'sandbox',
-      type: 'openai',
-      baseUrl: '',
-      apiKey: undefined,
-    },
-  ];
-}
-
-function withoutTrailingSlash(url: string): string {
-  return url.replace(/\/+$/, '');
 }
 
 function deepFreeze<Value>(value: Value): Value {

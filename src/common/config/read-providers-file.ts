@@ -1,15 +1,15 @@
 import { plainToInstance } from 'class-transformer';
-import { IsOptional, IsString, Length, Matches, ValidateBy } from 'class-validator';
-import type { ProviderConfig } from './app-config.js';
+import { IsIn, IsOptional, IsString, Length, Matches, ValidateBy } from 'class-validator';
+import { PROVIDER_TYPES, type ProviderConfig, type ProviderType } from './app-config.js';
 import { findViolations } from './find-violations.js';
-import { isUrl } from './is-url.js';
+import { isUrl, withoutTrailingSlash } from './is-url.js';
 import { readJsonFile } from './read-json-file.js';
 
 const VARIABLE = 'GATEWAY_PROVIDERS';
 /** Provider ids that have a meaning of their own, configured or not. */
 const BUILT_IN_IDS = ['openai', 'anthropic', 'azure', 'bedrock', 'vertex', 'fish-audio', 'sandbox'];
 
-/** One entry of the `GATEWAY_PROVIDERS` file: a server that speaks the OpenAI dialect. */
+/** One entry of the `GATEWAY_PROVIDERS` file: by default a server that speaks the OpenAI dialect. */
 class ProviderEntry {
   @Matches(/^[a-z0-9-]+$/, { message: 'must be made of a-z, 0-9 and -' })
   id!: string;
@@ -29,6 +29,29 @@ class ProviderEntry {
   @IsOptional()
   @IsString({ message: 'must be the name of an environment variable' })
   api_key_env?: string;
+
+  /** The adapter that speaks to it, by its name in the registry of upstreams. */
+  @IsOptional()
+  @Matches(/^[a-z0-9-]+$/, { message: 'must be the name of an adapter' })
+  adapter?: string;
+
+  @IsOptional()
+  @IsIn(PROVIDER_TYPES, { message: `must be one of ${PROVIDER_TYPES.join(', ')}` })
+  type?: ProviderType;
+
+  /** What only this adapter needs to know: strings by name. */
+  @IsOptional()
+  @ValidateBy({
+    name: 'isStringRecord',
+    validator: {
+      validate: (value: unknown) =>
+        typeof value === 'object' &&
+        value !== null &&
+        Object.values(value).every((setting) => typeof setting === 'string'),
+      defaultMessage: () => 'must be an object whose values are strings',
+    },
+  })
+  settings?: Record<string, string>;
 }
 
 /**
@@ -77,10 +100,11 @@ export function readProvidersFile(
       {
         id: entry.id,
         name: entry.name,
-        adapter: 'openai',
-        type: 'openai' as const,
-        baseUrl: entry.base_url.replace(/\/+$/, ''),
+        adapter: entry.adapter ?? 'openai',
+        type: entry.type ?? 'openai',
+        baseUrl: withoutTrailingSlash(entry.base_url),
         apiKey,
+        settings: { ...entry.settings },
       },
     ];
   });

@@ -13,6 +13,7 @@ const provider = {
   type: 'openai',
   baseUrl: 'https://api.openai.com/v1',
   apiKey: 'secret-key-of-no-known-shape' as string | undefined,
+  settings: {},
 } as const;
 
 const answer = {
@@ -52,6 +53,7 @@ function generate(
     alias: 'openai/gpt-4o',
     upstreamModel: 'gpt-4o-mini',
     limits: LONG_LIMITS,
+    maxOutputTokens: 4_096,
     signal,
   });
   return { events, calls, connections };
@@ -86,6 +88,7 @@ describe(OpenAiAdapter.name, () => {
         authorization: 'Bearer secret-key-of-no-known-shape',
       },
       limits: LONG_LIMITS,
+      maxOutputTokens: 4_096,
     });
     expect(JSON.parse(String(call?.body))).toEqual({
       model: 'gpt-4o-mini',

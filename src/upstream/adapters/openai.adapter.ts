@@ -9,7 +9,7 @@ import { relayChatAnswer } from '../dialects/chat/relay-chat-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
-import type { Upstream, UpstreamCall } from '../upstream.js';
+import type { ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -23,6 +23,7 @@ const REASONING_FIELDS = new Set(['max_tokens', 'exclude', 'enabled', 'summary']
 /** OpenAI and every server that speaks its chat completions API. */
 export class OpenAiAdapter implements Upstream {
   private readonly chatUrl: URL;
+  private readonly modelsUrl: URL;
   private readonly headers: Record<string, string>;
 
   constructor(
@@ -30,6 +31,7 @@ export class OpenAiAdapter implements Upstream {
     private readonly transport: HttpTransport,
   ) {
     this.chatUrl = new URL(`${provider.baseUrl}/chat/completions`);
+    this.modelsUrl = new URL(`${provider.baseUrl}/models`);
     this.headers = {
       'content-type': 'application/json',
       'user-agent': 'model-gateway',
@@ -69,6 +71,18 @@ export class OpenAiAdapter implements Upstream {
       const isSecret = apiKey.length >= MIN_KEY_LENGTH;
       throw isSecret && error instanceof UpstreamError ? error.without(apiKey) : error;
     }
+  }
+
+  async probe({ limits, signal }: ProbeCall): Promise<void> {
+    const response = await this.transport.call({
+      method: 'GET',
+      url: this.modelsUrl,
+      headers: this.headers,
+      limits,
+      signal,
+    });
+    if (response.status !== 200) throw await readError(response);
+    response.drain();
   }
 
   private async *stream(

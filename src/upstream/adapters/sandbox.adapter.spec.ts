@@ -22,6 +22,7 @@ function generate(
     alias: `sandbox/${model}`,
     upstreamModel: model,
     limits: { ...LONG_LIMITS, ...limits },
+    maxOutputTokens: 4_096,
     signal,
   });
 }

@@ -50,6 +50,9 @@ export class SandboxAdapter implements Upstream {
     if (fault !== undefined) yield* misbehave(fault, call);
     else yield* answer(call);
   }
+
+  /** The sandbox is there as long as the gateway is. */
+  async probe(): Promise<void> {}
 }
 
 async function* answer({
@@ -109,7 +112,11 @@ function toolToCall({ tools, toolChoice, messages }: CanonicalPrompt): ToolDefin
 
 function textOf(message: CanonicalMessage | undefined): string {
   return (message?.parts ?? [])
-    .map((part) => (part.type === 'text' || part.type === 'tool_result' ? part.text : ''))
+    .map((part) => {
+      if (part.type === 'text') return part.text;
+      if (part.type !== 'tool_result') return '';
+      return part.parts.map((piece) => (piece.type === 'text' ? piece.text : '')).join('');
+    })
     .join('');
 }
 

@@ -29,6 +29,7 @@ export function readChatUsage(value: unknown): Usage | undefined {
       readCount(input.cache_write_tokens) ?? 0,
       inputTokens - cacheReadTokens,
     ),
+    cacheWriteLongTokens: 0,
     reasoningTokens: Math.min(readCount(output.reasoning_tokens) ?? 0, outputTokens),
     webSearches: 0,
   };

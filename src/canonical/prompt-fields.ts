@@ -1,0 +1,110 @@
+import type { CanonicalPrompt, CanonicalRequest, Dialect } from './canonical-request.js';
+
+/** The controls of a canonical prompt, one by one. */
+export type PromptField =
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'frequencyPenalty'
+  | 'presencePenalty'
+  | 'seed'
+  | 'stop'
+  | 'logitBias'
+  | 'logprobs'
+  | 'topLogprobs'
+  | 'toolChoice'
+  | 'parallelToolCalls'
+  | 'responseFormat'
+  | 'reasoning'
+  | 'endUser';
+
+/** What each dialect calls them, for `X-Gateway-Dropped-Params` and for errors. */
+const NAMES: Record<Dialect, Record<PromptField, string>> = {
+  chat: {
+    temperature: 'temperature',
+    topP: 'top_p',
+    topK: 'top_k',
+    frequencyPenalty: 'frequency_penalty',
+    presencePenalty: 'presence_penalty',
+    seed: 'seed',
+    stop: 'stop',
+    logitBias: 'logit_bias',
+    logprobs: 'logprobs',
+    topLogprobs: 'top_logprobs',
+    toolChoice: 'tool_choice',
+    parallelToolCalls: 'parallel_tool_calls',
+    responseFormat: 'response_format',
+    reasoning: 'reasoning',
+    endUser: 'user',
+  },
+  messages: {
+    temperature: 'temperature',
+    topP: 'top_p',
+    topK: 'top_k',
+    frequencyPenalty: 'frequency_penalty',
+    presencePenalty: 'presence_penalty',
+    seed: 'seed',
+    stop: 'stop_sequences',
+    logitBias: 'logit_bias',
+    logprobs: 'logprobs',
+    topLogprobs: 'top_logprobs',
+    toolChoice: 'tool_choice',
+    parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
+    responseFormat: 'output_config.format',
+    reasoning: 'thinking',
+    endUser: 'metadata.user_id',
+  },
+  responses: {
+    temperature: 'temperature',
+    topP: 'top_p',
+    topK: 'top_k',
+    frequencyPenalty: 'frequency_penalty',
+    presencePenalty: 'presence_penalty',
+    seed: 'seed',
+    stop: 'stop',
+    logitBias: 'logit_bias',
+    logprobs: 'logprobs',
+    topLogprobs: 'top_logprobs',
+    toolChoice: 'tool_choice',
+    parallelToolCalls: 'parallel_tool_calls',
+    responseFormat: 'text.format',
+    reasoning: 'reasoning',
+    endUser: 'user',
+  },
+};
+
+/** A field's name as the caller of this dialect spells it. */
+export function fieldName(dialect: Dialect, field: PromptField): string {
+  return NAMES[dialect][field];
+}
+
+/**
+ * The fields that a request sets and a vendor has no place for, as the caller spells them, with
+ * those that the canonical form itself leaves over.
+ *
+ * @param supported what the vendor's dialect has a place for
+ */
+export function unsupportedFields(
+  request: CanonicalRequest,
+  supported: ReadonlySet<PromptField>,
+): string[] {
+  const prompt = request.prompt();
+  const names = NAMES[request.dialect];
+  const dropped = (Object.keys(names) as PromptField[])
+    .filter((field) => !supported.has(field) && isSet(prompt, field))
+    .map((field) => names[field]);
+  return [...dropped, ...prompt.leftOver];
+}
+
+function isSet(prompt: CanonicalPrompt, field: PromptField): boolean {
+  switch (field) {
+    case 'toolChoice':
+    case 'parallelToolCalls':
+    case 'responseFormat':
+    case 'reasoning':
+    case 'endUser':
+      return prompt[field] !== undefined;
+    default:
+      return prompt.sampling[field] !== undefined;
+  }
+}

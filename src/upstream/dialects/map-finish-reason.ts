@@ -1,0 +1,45 @@
+import type { FinishReason } from '../../canonical/finish-reason.js';
+
+/** The wire formats of vendors that have words of their own for why an answer ended. */
+export type FinishDialect = 'messages' | 'converse' | 'generate-content';
+
+/**
+ * Every vendor's words for the end of an answer, in the interface's. The chat dialect's words are
+ * the interface's own. A word that is not here is passed on as it is: no `stop` is ever invented.
+ */
+const FINISH_REASONS: Record<FinishDialect, Record<string, FinishReason>> = {
+  messages: {
+    end_turn: 'stop',
+    stop_sequence: 'stop',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'length',
+    tool_use: 'tool_calls',
+    refusal: 'content_filter',
+  },
+  converse: {
+    end_turn: 'stop',
+    stop_sequence: 'stop',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'length',
+    tool_use: 'tool_calls',
+    guardrail_intervened: 'content_filter',
+    content_filtered: 'content_filter',
+  },
+  'generate-content': {
+    STOP: 'stop',
+    MAX_TOKENS: 'length',
+    SAFETY: 'content_filter',
+    RECITATION: 'content_filter',
+    BLOCKLIST: 'content_filter',
+    PROHIBITED_CONTENT: 'content_filter',
+    SPII: 'content_filter',
+    IMAGE_SAFETY: 'content_filter',
+    IMAGE_PROHIBITED_CONTENT: 'content_filter',
+    IMAGE_RECITATION: 'content_filter',
+  },
+};
+
+/** A vendor's finish reason in the interface's words. */
+export function mapFinishReason(dialect: FinishDialect, reason: string): FinishReason {
+  return FINISH_REASONS[dialect][reason] ?? reason;
+}

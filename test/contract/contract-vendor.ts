@@ -1,0 +1,73 @@
+import type { AdapterTools } from '../../src/upstream/upstream.registry.js';
+import type { Upstream } from '../../src/upstream/upstream.js';
+import type { RecordedCall } from './scripted-server.js';
+
+/**
+ * A vendor as the contract suite sees it: how its answers are spelled on the wire. One file per
+ * vendor implements this with pure functions; a scripted server sends what they return, and the
+ * vendor's own SDK reads it in the proof that the spelling is right.
+ */
+export interface ContractVendor {
+  /** The row's name in the suite's output. */
+  name: string;
+  /** The vendor's own model id used in calls. */
+  upstreamModel: string;
+  /** The adapter, pointed at a scripted server. */
+  createAdapter(origin: string, tools: AdapterTools): Upstream;
+  /** A whole answer, status 200. */
+  whole(answer: ScriptedAnswer): Reply;
+  /** A stream's pieces: one event (or binary message) each. */
+  stream(answer: ScriptedAnswer): Reply & { pieces: Buffer[] };
+  /** A failed answer in the vendor's own shape. */
+  failure(kind: FailureKind): Reply;
+  /** A stream that has begun with `text` and then reports a failure in-band, where the vendor can. */
+  streamFailure?(text: string): Reply;
+  /** What the vendor was asked, in terms that are the same for all vendors. */
+  readRequest(call: RecordedCall): ReadRequest;
+}
+
+/** An answer in terms that every vendor can spell. */
+export interface ScriptedAnswer {
+  text?: string;
+  /** Several pieces of text in a stream; `text` is their sum. */
+  reasoning?: { text: string; signature?: string };
+  toolCalls?: { id: string; name: string; arguments: string }[];
+  finish: 'stop' | 'length' | 'tool_calls' | 'content_filter';
+  usage: {
+    /** All input tokens, cached ones included. */
+    input: number;
+    /** All output tokens, reasoning included. */
+    output: number;
+    cacheRead?: number;
+    reasoning?: number;
+  };
+  /** Leaves the finish reason out of the answer: it breaks off. */
+  withoutFinish?: boolean;
+}
+
+export type FailureKind =
+  'rate_limited' | 'overloaded' | 'server' | 'bad_request' | 'context_length' | 'bad_key';
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** A request as any vendor gets it, read back from its own spelling. */
+export interface ReadRequest {
+  system: string;
+  /** Roles in order, with texts and tool parts. */
+  turns: {
+    role: 'user' | 'assistant';
+    text: string;
+    toolCalls: { name: string; arguments: unknown }[];
+    toolResults: string[];
+  }[];
+  tools: string[];
+  toolChoice: 'auto' | 'none' | 'required' | { name: string } | undefined;
+  maxOutputTokens: number | undefined;
+  temperature: number | undefined;
+  stop: string[];
+  stream: boolean;
+}
