@@ -37,19 +37,21 @@ describe(collect.name, () => {
       choices: [
         {
           text: 'a',
-          reasoning: 'think',
+          reasoning: [{ text: 'think' }],
           refusal: '',
           toolCalls: [],
           logprobs: [],
           finishReason: 'stop',
+          stopSequence: undefined,
         },
         {
           text: 'bB',
-          reasoning: '',
+          reasoning: [],
           refusal: 'no',
           toolCalls: [],
           logprobs: [],
           finishReason: 'length',
+          stopSequence: undefined,
         },
       ],
       settled: ending,
@@ -71,6 +73,24 @@ describe(collect.name, () => {
       { id: 'one', name: 'f', arguments: '{}' },
       { id: 'two', name: 'g', arguments: '{"x":1}' },
     ]);
+  });
+
+  it('ends a block of reasoning with its seal, and keeps the seals of calls', async () => {
+    const { choices } = await collect(
+      eventsOf(
+        { type: 'reasoning', choice: 0, text: 'hm' },
+        { type: 'reasoning', choice: 0, text: '', seal: 'a:1' },
+        { type: 'reasoning', choice: 0, text: '', seal: 'a:2' },
+        { type: 'reasoning', choice: 0, text: 'so' },
+        { type: 'tool_call', choice: 0, index: 0, id: 'x', name: 'f', seal: 'a:3' },
+        { type: 'finish', choice: 0, reason: 'stop', stopSequence: 'END' },
+      ),
+    );
+    expect(choices[0]).toMatchObject({
+      reasoning: [{ text: 'hm', seal: 'a:1' }, { text: '', seal: 'a:2' }, { text: 'so' }],
+      toolCalls: [{ id: 'x', name: 'f', arguments: '', seal: 'a:3' }],
+      stopSequence: 'END',
+    });
   });
 
   it('gathers log probabilities where there are any', async () => {

@@ -340,7 +340,7 @@ describe(parseChat.name, () => {
     expect(request.promptSize.characters).toBeGreaterThan(10 * odd.length);
     expect(request.prompt().messages[3]).toEqual({
       role: 'tool',
-      parts: [{ type: 'tool_result', toolCallId: odd, text: odd }],
+      parts: [{ type: 'tool_result', toolCallId: odd, parts: [{ type: 'text', text: odd }] }],
     });
   });
 

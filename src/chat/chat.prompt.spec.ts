@@ -67,8 +67,20 @@ describe(chatPrompt.name, () => {
           { type: 'tool_call', id: 'b', name: 'g', arguments: 'free' },
         ],
       },
-      { role: 'tool', parts: [{ type: 'tool_result', toolCallId: 'a', text: 'done' }] },
-      { role: 'tool', parts: [{ type: 'tool_result', toolCallId: 'f', text: '' }] },
+      {
+        role: 'tool',
+        parts: [
+          {
+            type: 'tool_result',
+            toolCallId: 'a',
+            parts: [
+              { type: 'text', text: 'do' },
+              { type: 'text', text: 'ne' },
+            ],
+          },
+        ],
+      },
+      { role: 'tool', parts: [{ type: 'tool_result', toolCallId: 'f', parts: [] }] },
     ]);
   });
 
@@ -154,5 +166,63 @@ describe(chatPrompt.name, () => {
     expect(prompt.parallelToolCalls).toBe(false);
     expect(promptOf({ stop: ['a', 'b'] }).sampling).toEqual({ stop: ['a', 'b'] });
     expect(promptOf({}).sampling).toEqual({});
+  });
+
+  it('reads data URLs, bare data and cache marks', () => {
+    const file = (file_data: string) => ({ type: 'file', file: { file_data } });
+    const { messages, tools } = promptOf({
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'a', cache_control: { type: 'ephemeral' } },
+            { type: 'text', text: 'b', cache_control: { type: 'ephemeral', ttl: '1h' } },
+            { type: 'image_url', image_url: { url: 'data:image/PNG;charset=x;base64,iVBO' } },
+            file('data:application/pdf;base64,JVBE'),
+            file('JVBE'),
+          ],
+        },
+      ],
+      tools: [{ type: 'function', function: { name: 'f' }, cache_control: { type: 'ephemeral' } }],
+    });
+    const inline = (mediaType: string, data: string) => ({ kind: 'inline', mediaType, data });
+    expect(messages[0]?.parts).toEqual([
+      { type: 'text', text: 'a', cacheControl: { ttl: '5m' } },
+      { type: 'text', text: 'b', cacheControl: { ttl: '1h' } },
+      { type: 'image', source: inline('image/png', 'iVBO') },
+      { type: 'document', source: inline('application/pdf', 'JVBE') },
+      { type: 'document', source: inline('application/pdf', 'JVBE') },
+    ]);
+    expect(tools).toEqual([{ name: 'f', cacheControl: { ttl: '5m' } }]);
+  });
+
+  it('reads the reasoning of earlier turns with its seals', () => {
+    const { messages } = promptOf({
+      messages: [
+        {
+          role: 'assistant',
+          content: 'So.',
+          reasoning_details: [
+            { type: 'reasoning.text', text: 'hm', signature: 'a:1' },
+            { type: 'reasoning.encrypted', data: 'a:2' },
+            { type: 'reasoning.encrypted', id: 'call', data: 'g:3' },
+            'no object',
+          ],
+          tool_calls: [{ id: 'call', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+      ],
+    });
+    expect(messages[0]?.parts).toEqual([
+      { type: 'reasoning', text: 'hm', seal: 'a:1' },
+      { type: 'reasoning', text: '', seal: 'a:2' },
+      { type: 'text', text: 'So.' },
+      { type: 'tool_call', id: 'call', name: 'f', arguments: '{}', seal: 'g:3' },
+    ]);
+  });
+
+  it('names what it leaves over', () => {
+    const prompt = promptOf({ user: 'ann', top_k: 4, verbosity: 'low', metadata: {}, x: null });
+    expect(prompt).toMatchObject({ endUser: 'ann', leftOver: ['verbosity', 'metadata'] });
+    expect(prompt.sampling).toEqual({ topK: 4 });
   });
 });

@@ -61,6 +61,11 @@ function measureMessage(
     const text = message[field];
     if (typeof text === 'string') meter.addText(text);
   }
+  if (Array.isArray(message.reasoning_details)) {
+    for (const detail of message.reasoning_details) {
+      if (isJsonObject(detail) && typeof detail.text === 'string') meter.addText(detail.text);
+    }
+  }
   if (isJsonObject(message.function_call)) {
     for (const text of [message.function_call.name, message.function_call.arguments]) {
       if (typeof text === 'string') meter.addText(text);

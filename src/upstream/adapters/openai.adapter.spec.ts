@@ -88,7 +88,6 @@ describe(OpenAiAdapter.name, () => {
         authorization: 'Bearer secret-key-of-no-known-shape',
       },
       limits: LONG_LIMITS,
-      maxOutputTokens: 4_096,
     });
     expect(JSON.parse(String(call?.body))).toEqual({
       model: 'gpt-4o-mini',

@@ -17,6 +17,7 @@ describe(readChatUsage.name, () => {
       outputTokens: 50,
       cacheReadTokens: 60,
       cacheWriteTokens: 10,
+      cacheWriteLongTokens: 0,
       reasoningTokens: 20,
       webSearches: 0,
     });
