@@ -127,7 +127,9 @@ class World {
       if (event) return { done: false, value: event };
       if (isOver) return end();
       if (script.hang) {
-        await new Promise((resolve) => call.signal.addEventListener('abort', resolve));
+        await new Promise((resolve) =>
+          call.signal.addEventListener('abort', () => resolve(undefined)),
+        );
       }
       const result = end();
       if (script.hang) throw new Error('The call was aborted.');

@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
+import { waitUnless } from '../canonical/cancel-signal.js';
 import { isContent, type CanonicalEvent } from '../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
@@ -153,9 +153,7 @@ export class RoutingService {
       .filter(({ route }) => model === undefined || route.model === model)
       .sort((one, other) => waitOf(one) - waitOf(other));
     if (!soonest || waitOf(soonest) > patienceMs) return undefined;
-    await wait(waitOf(soonest), undefined, { signal: plan.callerGone }).catch(() => {
-      throw new CallerGoneError();
-    });
+    if (!(await waitUnless(plan.callerGone, waitOf(soonest)))) throw new CallerGoneError();
     return this.begin(plan, soonest.route, failures);
   }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { CoarseTimer, Watched } from '../../common/time/coarse-timer.js';
 import type { CallLimits } from '../upstream.js';
 import { UpstreamError } from '../upstream-error.js';
@@ -47,7 +48,7 @@ export class UpstreamResponse
 
   constructor(
     private readonly limits: CallLimits,
-    private readonly signal: AbortSignal,
+    private readonly signal: CancelSignal,
     private readonly timer: CoarseTimer,
     private readonly onHead: (response: UpstreamResponse) => void,
     private readonly onFailedHead: (error: Error) => void,
