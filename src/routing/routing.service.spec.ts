@@ -199,7 +199,7 @@ describe(RoutingService.name, () => {
     expect(world.called).toEqual([]);
     await events.next();
     expect(world.called).toEqual(['openai']);
-    await events.return(undefined);
+    await events.return();
     expect(world.openIterations).toBe(0);
   });
 
@@ -520,7 +520,7 @@ describe(RoutingService.name, () => {
       const events = world.service.open(await world.plan(), COVERS_ALL);
       for (let count = 0; count < pulls; count++) await events.next();
       expect(world.openIterations).toBe(1);
-      await events.return(undefined);
+      await events.return();
       expect(world.openIterations).toBe(0);
     }
   });
