@@ -85,7 +85,7 @@ export class RoutingService {
     return new OpenedAnswer(async () => {
       const { attempt, held, rest } = await this.firstAnswer(plan, cover);
       const { route } = attempt;
-      const droppedParams = this.upstreams.get(route.provider).droppedParams(plan.request);
+      const droppedParams = this.upstreams.get(route.provider).droppedParams(plan.request, route);
       return {
         held: [{ type: 'route', route, droppedParams }, ...held],
         rest,

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig, type ProviderConfig } from '../common/config/app-config.js';
+import { AnthropicAdapter } from './adapters/anthropic.adapter.js';
 import { OpenAiAdapter } from './adapters/openai.adapter.js';
 import { SandboxAdapter } from './adapters/sandbox.adapter.js';
 import { HttpTransport } from './transport/http-transport.js';
@@ -14,6 +15,7 @@ type AdapterFactory = (provider: ProviderConfig, tools: AdapterTools) => Upstrea
 
 /** Every adapter, by the name that a provider's configuration gives. A new vendor is one line here. */
 const ADAPTERS: Record<string, AdapterFactory> = {
+  anthropic: (provider, { transport }) => new AnthropicAdapter(provider, transport),
   openai: (provider, { transport }) => new OpenAiAdapter(provider, transport),
   sandbox: () => new SandboxAdapter(),
 };

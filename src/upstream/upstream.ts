@@ -26,12 +26,18 @@ export interface UpstreamCall {
   readonly signal: CancelSignal;
 }
 
+/** What may decide, besides the request, which of its fields are left out. */
+export type DroppingRoute = Pick<UpstreamCall, 'upstreamModel' | 'maxOutputTokens'>;
+
 /**
  * A vendor, as routing sees it. One instance per configured provider.
  */
 export interface Upstream {
-  /** Request fields that this vendor's dialect has no place for, for `X-Gateway-Dropped-Params`. */
-  droppedParams(request: CanonicalRequest): readonly string[];
+  /**
+   * Request fields that this vendor's dialect, or the route's model, has no place for, for
+   * `X-Gateway-Dropped-Params`: in words fit for a header, whatever the request holds.
+   */
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[];
 
   /**
    * Calls the vendor and yields its answer. Nothing is sent before the first pull; leaving the
@@ -40,6 +46,13 @@ export interface Upstream {
    * @throws UpstreamError for every failure, before or in the middle of the answer
    */
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent>;
+
+  /**
+   * How many input tokens the request has on this route, by the vendor's own count.
+   *
+   * @throws UpstreamError when the vendor does not say
+   */
+  countTokens?(call: UpstreamCall): Promise<number>;
 
   /**
    * One cheap authenticated call that shows whether the vendor answers; its duration is the latency.

@@ -2,20 +2,18 @@ import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { isJsonObject } from '../../common/http/json-body.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
+import { assertEventStream } from '../dialects/assert-event-stream.js';
 import { ChatStreamRelay } from '../dialects/chat/chat-stream-relay.js';
 import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
 import { encodeChatRequest } from '../dialects/chat/encode-chat-request.js';
 import { relayChatAnswer } from '../dialects/chat/relay-chat-answer.js';
+import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { readFailedAnswer } from '../dialects/read-failed-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
-import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
-import { UpstreamError } from '../upstream-error.js';
+import type { UpstreamResponse } from '../transport/upstream-response.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-const MAX_ERROR_BYTES = 256 * 1024;
-
-/** Shorter ones are stand-ins for servers that need no key, and may be any word. */
-const MIN_KEY_LENGTH = 8;
 
 /** The names that may stand in a response header; any others are the caller's invention. */
 const REASONING_FIELDS = new Set(['max_tokens', 'exclude', 'enabled', 'summary']);
@@ -62,14 +60,11 @@ export class OpenAiAdapter implements Upstream {
         limits: call.limits,
         signal: call.signal,
       });
-      if (response.status !== 200) throw await readError(response);
+      if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
       if (call.request.stream) yield* this.stream(response, call);
       else yield* relayChatAnswer(await response.readAll(MAX_ANSWER_BYTES), call.alias);
     } catch (error) {
-      // Callers and the log read what vendors say of a failure, which may repeat our key.
-      const { apiKey = '' } = this.provider;
-      const isSecret = apiKey.length >= MIN_KEY_LENGTH;
-      throw isSecret && error instanceof UpstreamError ? error.without(apiKey) : error;
+      throw hideOwnKey(error, this.provider.apiKey);
     }
   }
 
@@ -81,7 +76,7 @@ export class OpenAiAdapter implements Upstream {
       limits,
       signal,
     });
-    if (response.status !== 200) throw await readError(response);
+    if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
     response.drain();
   }
 
@@ -89,14 +84,7 @@ export class OpenAiAdapter implements Upstream {
     response: UpstreamResponse,
     { alias, request }: UpstreamCall,
   ): AsyncGenerator<CanonicalEvent> {
-    const contentType = response.headers['content-type'] ?? '';
-    if (!String(contentType).toLowerCase().startsWith('text/event-stream')) {
-      response.cancel();
-      throw new UpstreamError({
-        failure: 'unreadable',
-        message: `content-type ${String(contentType).slice(0, 80)} instead of a stream`,
-      });
-    }
+    assertEventStream(response);
     const streamOptions = request.body.value.stream_options;
     const includeUsage = isJsonObject(streamOptions) && streamOptions.include_usage === true;
     const relay = new ChatStreamRelay({ alias, includeUsage });
@@ -110,15 +98,4 @@ export class OpenAiAdapter implements Upstream {
     }
     yield* relay.end();
   }
-}
-
-async function readError(response: UpstreamResponse): Promise<UpstreamError> {
-  let body: unknown;
-  try {
-    body = JSON.parse((await response.readAll(MAX_ERROR_BYTES)).toString('utf8'));
-  } catch (error) {
-    if (error instanceof CallAbortedError) throw error;
-    // A proxy's HTML page, say, or one that breaks off: the status has to do.
-  }
-  return classifyChatError(response.status, response.headers, body);
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
 import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
+import { hideVendorKeys } from '../hide-vendor-keys.js';
 import { readRetryAfterMs } from '../retry-after.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -26,20 +27,6 @@ const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
 
 const CONTEXT_LENGTH = /maximum context length|context[_ ]length[_ ]exceeded|context window/i;
 
-/**
- * What vendors spell keys like. Their messages are passed on to callers, an echoed key is not. The
- * look-ahead keeps field names such as `key_parameters`, and is bounded to stay linear.
- */
-const KEY_LIKE = new RegExp(
-  [
-    String.raw`\b(?:sk|pk|rk|gsk|xai)[-_][\w*.-]{8,}`,
-    String.raw`\bkey[-_ ](?=[A-Za-z_.-]{0,40}[\d*])[\w*.-]{8,}`,
-    String.raw`\bBearer\s+[\w*.~+/=-]{8,}`,
-    String.raw`\bAIza[\w-]{20,}`,
-  ].join('|'),
-  'gi',
-);
-
 /** Whose fault a failed answer in OpenAI's error shape is, and what can be done about it. */
 export function classifyChatError(
   status: number,
@@ -54,14 +41,11 @@ export function classifyChatError(
   return new UpstreamError({
     failure: classify(status, code, type, message),
     status,
-    message: hideKeys(message).slice(0, MAX_MESSAGE_LENGTH),
+    message: hideVendorKeys(message).slice(0, MAX_MESSAGE_LENGTH),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(typeof error.param === 'string' && error.param !== '' && { param: hideKeys(error.param) }),
+    ...(typeof error.param === 'string' &&
+      error.param !== '' && { param: hideVendorKeys(error.param) }),
   });
-}
-
-function hideKeys(text: string): string {
-  return text.replace(KEY_LIKE, '[redacted]');
 }
 
 /** An error that came inside an answer with status 200; the status it stands for may be in `code`. */

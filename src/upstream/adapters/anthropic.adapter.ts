@@ -1,0 +1,128 @@
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { ProviderConfig } from '../../common/config/app-config.js';
+import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
+import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js';
+import { encodeMessagesCount } from '../dialects/messages/encode-messages-count.js';
+import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
+import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
+import { nameCallerParam } from '../dialects/messages/name-caller-param.js';
+import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
+import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import type { HttpTransport } from '../transport/http-transport.js';
+import type { UpstreamResponse } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import { claudeModelTraits } from './claude-model-traits.js';
+
+/** The newest version of the API that takes `temperature`, `top_p` and `top_k`. */
+const API_VERSION = '2023-06-01';
+
+const MAX_COUNT_BYTES = 64 * 1024;
+
+/** Whoever seals a Claude model's thoughts, on whichever platform it runs. */
+const SEAL_MAKER = 'anthropic';
+
+/** Anthropic, and every server that speaks its messages API. */
+export class AnthropicAdapter implements Upstream {
+  private readonly messagesUrl: URL;
+  private readonly countUrl: URL;
+  private readonly modelsUrl: URL;
+  private readonly headers: Record<string, string>;
+
+  constructor(
+    private readonly provider: ProviderConfig,
+    private readonly transport: HttpTransport,
+  ) {
+    this.messagesUrl = new URL(`${provider.baseUrl}/v1/messages`);
+    this.countUrl = new URL(`${provider.baseUrl}/v1/messages/count_tokens`);
+    this.modelsUrl = new URL(`${provider.baseUrl}/v1/models?limit=1`);
+    this.headers = {
+      'content-type': 'application/json',
+      'user-agent': 'model-gateway',
+      'anthropic-version': API_VERSION,
+      ...(provider.apiKey !== undefined && { 'x-api-key': provider.apiKey }),
+    };
+  }
+
+  /** A caller of the same dialect loses nothing. */
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
+    if (request.dialect === 'messages') return [];
+    const { maxOutputTokens } = route;
+    return droppedFromMessages({ request, maxOutputTokens }, vendorOf(route));
+  }
+
+  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+    try {
+      const vendor = vendorOf(call);
+      const { body, jsonTool } = encodeMessagesCall(call, vendor, { model: call.upstreamModel });
+      const response = await this.post(this.messagesUrl, body, call);
+      yield* readMessagesResponse(response, call, { sealMaker: SEAL_MAKER, jsonTool });
+    } catch (error) {
+      throw hideOwnKey(error, this.provider.apiKey);
+    }
+  }
+
+  async countTokens(call: UpstreamCall): Promise<number> {
+    try {
+      const body = encodeMessagesCount(call, vendorOf(call));
+      const response = await this.post(this.countUrl, body, call, 'application/json');
+      return readCount(await response.readAll(MAX_COUNT_BYTES));
+    } catch (error) {
+      throw hideOwnKey(error, this.provider.apiKey);
+    }
+  }
+
+  async probe({ limits, signal }: ProbeCall): Promise<void> {
+    const response = await this.transport.call({
+      method: 'GET',
+      url: this.modelsUrl,
+      headers: this.headers,
+      limits,
+      signal,
+    });
+    if (response.status !== 200) {
+      const error = await readFailedAnswer(response, classifyMessagesError);
+      throw hideOwnKey(error, this.provider.apiKey);
+    }
+    response.drain();
+  }
+
+  /** @throws UpstreamError for an answer of any other status than 200 */
+  private async post(
+    url: URL,
+    body: Buffer,
+    { request, limits, signal }: UpstreamCall,
+    accept = request.stream ? 'text/event-stream' : 'application/json',
+  ): Promise<UpstreamResponse> {
+    const headers = { ...this.headers, accept };
+    const response = await this.transport.call({
+      method: 'POST',
+      url,
+      headers,
+      body,
+      limits,
+      signal,
+    });
+    if (response.status === 200) return response;
+    const error = await readFailedAnswer(response, classifyMessagesError);
+    throw nameCallerParam(error, request.dialect);
+  }
+}
+
+function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {
+  return { sealMaker: SEAL_MAKER, traits: claudeModelTraits(upstreamModel) };
+}
+
+/** @throws UpstreamError `unreadable` for anything but `{"input_tokens": <count>}` */
+function readCount(bytes: Buffer): number {
+  let count: unknown;
+  try {
+    count = (JSON.parse(bytes.toString('utf8')) as { input_tokens?: unknown } | null)?.input_tokens;
+  } catch {
+    // Told below, like any other answer that is none.
+  }
+  if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number;
+  throw new UpstreamError({ failure: 'unreadable', status: 200, message: 'no count of tokens' });
+}

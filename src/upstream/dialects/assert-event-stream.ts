@@ -1,0 +1,13 @@
+import type { UpstreamResponse } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+
+/** @throws UpstreamError `unreadable`, the connection closed, when an answer is no event stream */
+export function assertEventStream(response: UpstreamResponse): void {
+  const contentType = String(response.headers['content-type'] ?? '');
+  if (contentType.toLowerCase().startsWith('text/event-stream')) return;
+  response.cancel();
+  throw new UpstreamError({
+    failure: 'unreadable',
+    message: `content-type ${contentType.slice(0, 80)} instead of a stream`,
+  });
+}

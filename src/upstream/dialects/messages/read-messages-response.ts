@@ -1,0 +1,41 @@
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { UpstreamResponse } from '../../transport/upstream-response.js';
+import type { UpstreamCall } from '../../upstream.js';
+import { assertEventStream } from '../assert-event-stream.js';
+import { decodeMessagesAnswer } from './decode-messages-answer.js';
+import type { MessagesDecoderOptions } from './decode-messages-event.js';
+import { MessagesStreamDecoder } from './messages-stream-decoder.js';
+import { MessagesStreamRelay } from './messages-stream-relay.js';
+import { relayMessagesAnswer } from './relay-messages-answer.js';
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The events of an answer with status 200: the vendor's own bytes for a caller of the same dialect,
+ * canonical ones for any other.
+ *
+ * @throws UpstreamError `unreadable`, `cut`, or what the vendor reports in the answer
+ */
+export async function* readMessagesResponse(
+  response: UpstreamResponse,
+  { alias, request }: Pick<UpstreamCall, 'alias' | 'request'>,
+  options: MessagesDecoderOptions,
+): AsyncGenerator<CanonicalEvent> {
+  const isRelayed = request.dialect === 'messages';
+  if (!request.stream) {
+    const bytes = await response.readAll(MAX_ANSWER_BYTES);
+    yield* isRelayed ? relayMessagesAnswer(bytes, alias) : decodeMessagesAnswer(bytes, options);
+    return;
+  }
+  assertEventStream(response);
+  const reader = isRelayed ? new MessagesStreamRelay(alias) : new MessagesStreamDecoder(options);
+  for await (const chunk of response) {
+    for (const event of reader.push(chunk)) yield event;
+    if (reader.failure) throw reader.failure;
+    if (reader.isDone) {
+      response.drain();
+      break;
+    }
+  }
+  yield* reader.end();
+}
