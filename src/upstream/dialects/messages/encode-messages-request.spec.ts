@@ -51,7 +51,7 @@ function encode(
 }
 
 const refusal = (param: string, failure = 'unsupported') =>
-  expect.objectContaining({ failure, param }) as Error;
+  expect.objectContaining({ failure, param });
 
 const tool = (fields: Partial<ToolDefinition> = {}): ToolDefinition => ({
   name: 'look',

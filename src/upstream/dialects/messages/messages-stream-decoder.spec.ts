@@ -1,0 +1,257 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  MESSAGE_STOP,
+  PING,
+  blockDelta,
+  blockStart,
+  blockStop,
+  errorEvent,
+  messageEnd,
+  messageStart,
+  messagesEvent,
+  textBlock,
+  toolBlock,
+} from '../../../../test/support/messages-stream.js';
+import { cutWithinCharacters, slices } from '../../../../test/support/vendor-stream.js';
+import { NO_USAGE } from '../../../canonical/usage.js';
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { UpstreamError } from '../../upstream-error.js';
+import { MessagesStreamDecoder } from './messages-stream-decoder.js';
+
+function decode(
+  pieces: readonly (string | Buffer)[],
+  jsonTool?: string,
+): { events: CanonicalEvent[]; failure: UpstreamError | undefined } {
+  const decoder = new MessagesStreamDecoder({ sealMaker: 'maker', jsonTool });
+  const events: CanonicalEvent[] = [];
+  try {
+    for (const piece of pieces) {
+      events.push(...decoder.push(Buffer.from(piece)));
+      if (decoder.isDone || decoder.failure) break;
+    }
+    events.push(...decoder.end());
+    return { events, failure: undefined };
+  } catch (error) {
+    return { events, failure: error as UpstreamError };
+  }
+}
+
+const START = { type: 'start', id: 'msg_1' };
+const USAGE = { type: 'usage', usage: { ...NO_USAGE, inputTokens: 10, outputTokens: 5 } };
+const text = (value: string) => ({ type: 'text', choice: 0, text: value });
+const finish = (reason: string, fields: object = {}) => ({
+  type: 'finish',
+  choice: 0,
+  reason,
+  ...fields,
+});
+
+/** What an answer of these blocks becomes, without its beginning and its usage. */
+function eventsOf(blocks: string, end = messageEnd(), jsonTool?: string): CanonicalEvent[] {
+  const { events, failure } = decode([messageStart() + blocks + end + MESSAGE_STOP], jsonTool);
+  expect(failure).toBeUndefined();
+  return events.filter(({ type }) => type !== 'start' && type !== 'usage');
+}
+
+describe(MessagesStreamDecoder.name, () => {
+  const stream =
+    messageStart() + PING + textBlock(0, 'Größe', ' 日本 🙂') + messageEnd() + MESSAGE_STOP;
+  const decoded = [START, text('Größe'), text(' 日本 🙂'), finish('stop'), USAGE];
+
+  it('turns a stream into events', () => {
+    expect(decode([stream]).events).toEqual(decoded);
+  });
+
+  it.each([1, 3, 50])('reads the same in pieces of %d bytes', (size) => {
+    expect(decode(slices(Buffer.from(stream), size)).events).toEqual(decoded);
+  });
+
+  it('reads the same cut within characters, and with carriage returns', () => {
+    expect(decode(cutWithinCharacters(Buffer.from(stream))).events).toEqual(decoded);
+    const windows = Buffer.from(`\ufeff${stream.replaceAll('\n', '\r\n')}`);
+    expect(decode([windows]).events).toEqual(decoded);
+    expect(decode(slices(windows, 1)).events).toEqual(decoded);
+  });
+
+  it('passes over what it does not know, and empty pieces', () => {
+    expect(
+      eventsOf(
+        messagesEvent('progress', { note: 'x' }) +
+          ': comment\n\n' +
+          textBlock(0, '', 'a') +
+          blockDelta(0, { type: 'citations_delta', citation: {} }) +
+          blockDelta(7, { type: 'input_json_delta', partial_json: '{"lost":1}' }) +
+          blockStart(1, { type: 'server_tool_use', id: 'x', name: 'web_search', input: {} }) +
+          blockDelta(1, { type: 'input_json_delta', partial_json: '{}' }) +
+          blockStop(1) +
+          blockStart(2, { type: 'web_search_tool_result', content: [] }) +
+          blockStop(2) +
+          blockStop(9) +
+          messagesEvent('content_block_start', { index: 3 }) +
+          messagesEvent('content_block_delta', { index: 3 }),
+      ),
+    ).toEqual([text('a'), finish('stop')]);
+  });
+
+  it('reads text that a block begins with', () => {
+    expect(eventsOf(blockStart(0, { type: 'text', text: 'a' }) + blockStop(0))[0]).toEqual(
+      text('a'),
+    );
+  });
+
+  it('reads parallel calls, numbered among themselves', () => {
+    const events = eventsOf(
+      textBlock(0, 'a') +
+        toolBlock(1, 'toolu_1', 'look', '', '{"a"', ':1}') +
+        toolBlock(2, 'toolu_2', 'stay'),
+      messageEnd('tool_use'),
+    );
+    const args = (index: number, value: string) => ({
+      type: 'tool_arguments',
+      choice: 0,
+      index,
+      text: value,
+    });
+    expect(events).toEqual([
+      text('a'),
+      { type: 'tool_call', choice: 0, index: 0, id: 'toolu_1', name: 'look' },
+      args(0, '{"a"'),
+      args(0, ':1}'),
+      { type: 'tool_call', choice: 0, index: 1, id: 'toolu_2', name: 'stay' },
+      args(1, '{}'),
+      finish('tool_calls'),
+    ]);
+  });
+
+  it('takes arguments that come whole, and those of a call that never ends', () => {
+    const whole = blockStart(0, { type: 'tool_use', id: 'a', name: 'b', input: { c: 1 } });
+    for (const blocks of [whole + blockStop(0), whole]) {
+      expect(eventsOf(blocks, messageEnd('tool_use'))[1]).toMatchObject({ text: '{"c":1}' });
+    }
+  });
+
+  it('passes arguments on as the model wrote them, be they no JSON', () => {
+    const events = eventsOf(toolBlock(0, 'a', 'b', '{"c":', 'oops'), messageEnd('max_tokens'));
+    expect(events.slice(1)).toMatchObject([{ text: '{"c":' }, { text: 'oops' }, finish('length')]);
+  });
+
+  it('names the seals of thoughts', () => {
+    const reasoning = (value: string, seal?: string) => ({
+      type: 'reasoning',
+      choice: 0,
+      text: value,
+      ...(seal !== undefined && { seal }),
+    });
+    expect(
+      eventsOf(
+        blockStart(0, { type: 'thinking', thinking: '', signature: '' }) +
+          blockDelta(0, { type: 'thinking_delta', thinking: 'h' }) +
+          blockDelta(0, { type: 'thinking_delta', thinking: 'm' }) +
+          blockDelta(0, { type: 'signature_delta', signature: 'c2' }) +
+          blockDelta(0, { type: 'signature_delta', signature: 'ln' }) +
+          blockStop(0) +
+          blockStart(1, { type: 'redacted_thinking', data: 'ZGF0YQ==' }) +
+          blockStop(1) +
+          blockStart(2, { type: 'thinking', thinking: '' }) +
+          blockDelta(2, { type: 'thinking_delta', thinking: 'unsealed' }) +
+          blockStop(2),
+      ),
+    ).toEqual([
+      reasoning('h'),
+      reasoning('m'),
+      reasoning('', 'maker:c2ln'),
+      reasoning('', 'maker:redacted:ZGF0YQ=='),
+      reasoning('unsealed'),
+      finish('stop'),
+    ]);
+  });
+
+  it.each<[string, string, object]>([
+    ['end_turn', 'stop', {}],
+    ['max_tokens', 'length', {}],
+    ['model_context_window_exceeded', 'length', {}],
+    ['refusal', 'content_filter', {}],
+    ['pause_turn', 'pause_turn', {}],
+  ])('calls the end %s %s', (reason, expected, fields) => {
+    expect(eventsOf('', messageEnd(reason))).toEqual([finish(expected, fields)]);
+  });
+
+  it('names the stop sequence', () => {
+    expect(eventsOf('', messageEnd('stop_sequence', {}, 'END'))).toEqual([
+      finish('stop', { stopSequence: 'END' }),
+    ]);
+  });
+
+  describe('with a tool for JSON', () => {
+    it('makes text of its arguments and an ordinary end of its call', () => {
+      expect(
+        eventsOf(toolBlock(0, 'a', 'json', '{"b"', ':1}'), messageEnd('tool_use'), 'json'),
+      ).toEqual([text('{"b"'), text(':1}'), finish('stop')]);
+      expect(eventsOf(toolBlock(0, 'a', 'json'), messageEnd('tool_use'), 'json')).toEqual([
+        text('{}'),
+        finish('stop'),
+      ]);
+    });
+
+    it('keeps calls of other tools, and the reason that the answer was cut short', () => {
+      expect(
+        eventsOf(toolBlock(0, 'a', 'look', '{}'), messageEnd('tool_use'), 'json').at(-1),
+      ).toEqual(finish('tool_calls'));
+      expect(
+        eventsOf(toolBlock(0, 'a', 'json', '{"b'), messageEnd('max_tokens'), 'json').at(-1),
+      ).toEqual(finish('length'));
+    });
+  });
+
+  describe('failures', () => {
+    it('of the vendor come after what was said before them', () => {
+      const { events, failure } = decode([
+        messageStart() + textBlock(0, 'a') + errorEvent('overloaded_error', 'Overloaded'),
+      ]);
+      expect(events).toEqual([START, text('a')]);
+      expect(failure).toMatchObject({ failure: 'server', status: 529 });
+    });
+
+    it('before content leave the beginning alone', () => {
+      const { events, failure } = decode([messageStart(), errorEvent('api_error', 'Oh')]);
+      expect(events).toEqual([START]);
+      expect(failure).toMatchObject({ failure: 'server', status: 500 });
+    });
+
+    it.each(['data: {"type":\n\n', 'data: null\n\n', 'event: x\ndata: "x"\n\n'])(
+      '%j is unreadable',
+      (event) => {
+        const { events, failure } = decode([messageStart() + textBlock(0, 'a') + event]);
+        expect(events).toEqual([START, text('a')]);
+        expect(failure?.failure).toBe('unreadable');
+      },
+    );
+
+    it.each([
+      ['in the middle', messageStart() + textBlock(0, 'a')],
+      ['in the middle of an event', messageStart() + messageEnd().slice(0, -20)],
+      ['with nothing', ''],
+      ['with its last word only', messageStart() + MESSAGE_STOP],
+    ])('a stream that stops %s is cut', (_, stream) => {
+      expect(decode([stream]).failure?.failure).toBe('cut');
+    });
+
+    it('a stream that has given its reason is complete', () => {
+      expect(decode([messageStart() + messageEnd()]).failure).toBeUndefined();
+      expect(decode([messageStart() + messageEnd().trimEnd()]).events).toEqual([
+        START,
+        finish('stop'),
+        USAGE,
+      ]);
+    });
+  });
+
+  it('takes an event of 10 MB, and none beyond 16 MB', () => {
+    const big = Buffer.from(messageStart() + textBlock(0, 'x'.repeat(10_000_000)) + messageEnd());
+    const { events, failure } = decode(slices(big, 65_536));
+    expect(failure).toBeUndefined();
+    expect(events[1]?.type === 'text' && events[1].text.length).toBe(10_000_000);
+    const endless = decode(slices(Buffer.alloc(17_000_000, 'x'), 1_000_000));
+    expect(endless.failure?.failure).toBe('unreadable');
+  });
+});

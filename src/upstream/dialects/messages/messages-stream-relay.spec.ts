@@ -1,0 +1,294 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  MESSAGE_STOP,
+  PING,
+  blockDelta,
+  blockStart,
+  blockStop,
+  errorEvent,
+  messageEnd,
+  messageStart,
+  messagesEvent,
+  textBlock,
+  toolBlock,
+} from '../../../../test/support/messages-stream.js';
+import { SeededRandom } from '../../../../test/support/seeded-random.js';
+import { cutWithinCharacters, slices } from '../../../../test/support/vendor-stream.js';
+import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-event.js';
+import type { UpstreamError } from '../../upstream-error.js';
+import { MessagesStreamRelay } from './messages-stream-relay.js';
+
+const ALIAS = 'anthropic/claude-"x"';
+
+interface Relayed {
+  bytes: string;
+  relays: RelayEvent[];
+  characters: number;
+  usages: unknown[];
+  finishReason: string | undefined;
+  started: (string | undefined)[];
+  failure: UpstreamError | undefined;
+  isDone: boolean;
+}
+
+/** What a caller and the ledger see of a stream, whatever its pieces were. */
+function relay(...pieces: (string | Buffer)[]): Relayed {
+  const relay = new MessagesStreamRelay(ALIAS);
+  const events: CanonicalEvent[] = [];
+  let failure: UpstreamError | undefined;
+  try {
+    for (const piece of pieces) {
+      events.push(...relay.push(Buffer.from(piece)));
+      if (relay.isDone || relay.failure) break;
+    }
+    events.push(...relay.end());
+  } catch (error) {
+    failure = error as UpstreamError;
+  }
+  const relays = events.filter((event) => event.type === 'relay');
+  return {
+    bytes: Buffer.concat(relays.map(({ bytes }) => bytes)).toString(),
+    relays,
+    characters: relays.reduce((sum, event) => sum + event.outputCharacters, 0),
+    usages: relays.flatMap(({ usage }) => (usage ? [usage] : [])),
+    finishReason: relays.find((event) => event.finishReason !== undefined)?.finishReason,
+    started: events.flatMap((event) => (event.type === 'start' ? [event.id] : [])),
+    failure,
+    isDone: relay.isDone,
+  };
+}
+
+const asSent = (stream: string) =>
+  stream.replace('"model":"claude-x-20260101"', `"model":${JSON.stringify(ALIAS)}`);
+
+const BODY =
+  blockStart(0, { type: 'thinking', thinking: '', signature: '' }) +
+  blockDelta(0, { type: 'thinking_delta', thinking: 'Größe? ' }) +
+  blockDelta(0, { type: 'signature_delta', signature: 'c2ln' }) +
+  blockStop(0) +
+  textBlock(1, 'Hello', ' "日本" 🙂 \\ \n', 'data: x\n\nevent: y') +
+  toolBlock(2, 'toolu_1', 'look', '', '{"a":', '"🙂"}');
+const STREAM = messageStart() + BODY + messageEnd('tool_use', { output_tokens: 50 }) + MESSAGE_STOP;
+const PASSED = asSent(STREAM).replace(MESSAGE_STOP, '');
+/** Code points of all that STREAM says. */
+const CHARACTERS =
+  [...'Größe? Hello "日本" 🙂 \\ \ndata: x\n\nevent: y'].length + [...'look{"a":"🙂"}'].length;
+
+describe(MessagesStreamRelay.name, () => {
+  it('passes all on but for the model’s name and the last event', () => {
+    const { bytes, characters, usages, finishReason, started, failure, isDone } = relay(STREAM);
+    expect(failure).toBeUndefined();
+    expect(bytes).toBe(PASSED);
+    expect(bytes).not.toContain('message_stop');
+    expect(characters).toBe(CHARACTERS);
+    expect(usages).toMatchObject([{ inputTokens: 10, outputTokens: 50 }]);
+    expect(finishReason).toBe('tool_calls');
+    expect(started).toEqual(['msg_1']);
+    expect(isDone).toBe(true);
+  });
+
+  it.each([1, 2, 3, 7, 100])('reads the same in pieces of %d bytes', (size) => {
+    const { bytes, characters, usages } = relay(...slices(Buffer.from(STREAM), size));
+    expect(bytes).toBe(PASSED);
+    expect(characters).toBe(CHARACTERS);
+    expect(usages).toHaveLength(1);
+  });
+
+  it('reads the same cut within characters, and anywhere', () => {
+    expect(relay(...cutWithinCharacters(Buffer.from(STREAM))).bytes).toBe(PASSED);
+    const random = new SeededRandom(11);
+    for (let round = 0; round < 50; round++) {
+      const pieces: Buffer[] = [];
+      const whole = Buffer.from(STREAM);
+      for (let start = 0; start < whole.length;) {
+        const end = start + 1 + random.below(60);
+        pieces.push(whole.subarray(start, end));
+        start = end;
+      }
+      expect(relay(...pieces)).toMatchObject({ bytes: PASSED, characters: CHARACTERS });
+    }
+  });
+
+  it('passes a chunk that needs no edit on without copying it', () => {
+    const relay = new MessagesStreamRelay(ALIAS);
+    relay.push(Buffer.from(messageStart()));
+    const chunk = Buffer.from(BODY);
+    const [event] = relay.push(chunk);
+    expect(event?.type === 'relay' && event.bytes).toBe(chunk);
+  });
+
+  it('takes carriage returns and a byte order mark', () => {
+    const windows = `\ufeff${STREAM.replaceAll('\n', '\r\n')}`;
+    expect(relay(windows)).toMatchObject({ bytes: PASSED, characters: CHARACTERS });
+    expect(relay(...slices(Buffer.from(windows), 1)).bytes).toBe(PASSED);
+  });
+
+  it('leaves out pings and comments, and keeps events that nobody here knows', () => {
+    const unknown = messagesEvent('progress', { note: 'x' });
+    const { bytes, failure } = relay(
+      messageStart() + PING + ': hello\n\n' + unknown,
+      PING + textBlock(0, 'a') + '\n\n' + messageEnd() + MESSAGE_STOP,
+    );
+    expect(failure).toBeUndefined();
+    expect(bytes).toBe(asSent(messageStart()) + unknown + textBlock(0, 'a') + messageEnd());
+  });
+
+  it('reads events however the vendor spaces them', () => {
+    const spaced = blockDelta(0, { type: 'text_delta', text: 'Hi' }).replace('"}}', '"}   }  ');
+    const loose = `event: content_block_delta\ndata: {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Yo"}}\n\n`;
+    const other = `event: content_block_delta\ndata:{"index":0,"delta":{"text":"Ha","type":"text_delta"},"type":"content_block_delta"}\n\n`;
+    const { bytes, characters } = relay(
+      messageStart() + spaced + loose + other + messageEnd() + MESSAGE_STOP,
+    );
+    expect(bytes).toBe(asSent(messageStart()) + spaced + loose + other + messageEnd());
+    expect(characters).toBe(6);
+  });
+
+  it('names events that the server left nameless', () => {
+    const nameless = STREAM.replaceAll(/event: .*\n(?=data)/g, '');
+    expect(relay(nameless).bytes).toBe(PASSED);
+  });
+
+  it('joins data that stands on several lines', () => {
+    const start = messageStart().replace('"message":{', '"message":\ndata: {');
+    const { bytes } = relay(start + messageEnd() + MESSAGE_STOP);
+    expect(bytes.split('\n\n')[0]).toMatch(/^event: message_start\ndata: [^\n]*$/);
+    expect(bytes).toContain(JSON.stringify(ALIAS));
+  });
+
+  describe('content', () => {
+    const content = (event: string) => relay(messageStart(), event, messageEnd()).relays[1];
+
+    it.each([
+      ['a text', blockDelta(0, { type: 'text_delta', text: 'a' }), true],
+      ['an empty text', blockDelta(0, { type: 'text_delta', text: '' }), false],
+      ['a thought', blockDelta(0, { type: 'thinking_delta', thinking: 'a' }), true],
+      ['a signature', blockDelta(0, { type: 'signature_delta', signature: 'a' }), true],
+      [
+        'a piece of arguments',
+        blockDelta(0, { type: 'input_json_delta', partial_json: '{' }),
+        true,
+      ],
+      ['a call', blockStart(0, { type: 'tool_use', id: 'a', name: 'b', input: {} }), true],
+      ['a hidden thought', blockStart(0, { type: 'redacted_thinking', data: 'a' }), true],
+      ['the vendor’s own tool', blockStart(0, { type: 'server_tool_use', name: 'a' }), true],
+      ['a block of text', blockStart(0, { type: 'text', text: '' }), false],
+      ['a block of thought', blockStart(0, { type: 'thinking', thinking: '' }), false],
+      ['the end of a block', blockStop(0), false],
+      ['a citation', blockDelta(0, { type: 'citations_delta', citation: {} }), false],
+      ['something unknown', blockDelta(0, { type: 'song_delta', song: 'la' }), false],
+      ['the end', messageEnd('refusal'), true],
+    ])('%s is content: %#', (_, event, hasContent) => {
+      expect(content(event)?.hasContent).toBe(hasContent);
+    });
+
+    it('is none in the beginning', () => {
+      expect(relay(messageStart(), messageEnd()).relays[0]?.hasContent).toBe(false);
+    });
+
+    it('counts a call that comes whole', () => {
+      const event = blockStart(0, { type: 'tool_use', id: 'a', name: 'look', input: { a: 1 } });
+      expect(content(event)?.outputCharacters).toBe('look{"a":1}'.length);
+    });
+  });
+
+  describe('usage', () => {
+    it('is added up from the beginning and the ends, the last figure of each', () => {
+      const { usages } = relay(
+        messageStart({
+          input_tokens: 3,
+          cache_read_input_tokens: 100,
+          cache_creation_input_tokens: 50,
+          cache_creation: { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 20 },
+          output_tokens: 1,
+        }),
+        messageEnd(null, { output_tokens: 4 }),
+        messageEnd('end_turn', {
+          input_tokens: 5,
+          cache_read_input_tokens: null,
+          output_tokens: 9,
+          output_tokens_details: { thinking_tokens: 2 },
+          server_tool_use: { web_search_requests: 3 },
+        }),
+      );
+      expect(usages.at(-1)).toEqual({
+        inputTokens: 155,
+        outputTokens: 9,
+        cacheReadTokens: 100,
+        cacheWriteTokens: 50,
+        cacheWriteLongTokens: 20,
+        reasoningTokens: 2,
+        webSearches: 3,
+      });
+    });
+
+    it('is not guessed from the beginning alone', () => {
+      expect(relay(messageStart(), textBlock(0, 'a'), messageEnd('end_turn', {})).usages).toEqual(
+        [],
+      );
+    });
+  });
+
+  describe('failures', () => {
+    it('of the vendor come after what was said before them, and are not passed on', () => {
+      const { bytes, failure } = relay(
+        messageStart() + textBlock(0, 'a') + errorEvent('overloaded_error', 'Overloaded'),
+      );
+      expect(bytes).toBe(asSent(messageStart()) + textBlock(0, 'a'));
+      expect(failure).toMatchObject({ failure: 'server', status: 529, message: 'Overloaded' });
+    });
+
+    it('before content leave nothing that is content', () => {
+      const { relays, failure } = relay(
+        messageStart() + PING,
+        errorEvent('rate_limit_error', 'slow down'),
+      );
+      expect(relays.some(({ hasContent }) => hasContent)).toBe(false);
+      expect(failure).toMatchObject({ failure: 'rate_limited', status: 429 });
+    });
+
+    it.each<[string, string]>([
+      ['half a JSON', 'event: content_block_start\ndata: {"type":"content_bl\n\n'],
+      ['no object', 'data: [1]\n\n'],
+      [
+        'a JSON broken in its text',
+        blockDelta(0, { type: 'text_delta', text: 'a' }).slice(0, -4) + '\n\n',
+      ],
+    ])('%s is unreadable', (_, event) => {
+      const { failure, bytes } = relay(messageStart(), textBlock(0, 'a'), event);
+      expect(failure?.failure).toBe('unreadable');
+      expect(bytes).toBe(asSent(messageStart()) + textBlock(0, 'a'));
+    });
+
+    it.each([
+      ['in the middle', messageStart() + textBlock(0, 'a')],
+      ['in the middle of an event', messageStart() + messageEnd().slice(0, -20)],
+      ['with nothing', ''],
+      ['after an end without a reason', messageStart() + messageEnd(null)],
+      ['with its last word only', messageStart() + MESSAGE_STOP],
+    ])('a stream that stops %s is cut', (_, stream) => {
+      expect(relay(stream).failure?.failure).toBe('cut');
+    });
+
+    it('a stream that has given its reason is complete, its last event or not', () => {
+      expect(relay(messageStart() + messageEnd()).failure).toBeUndefined();
+      const torn = relay(messageStart() + messageEnd().trimEnd());
+      expect(torn.failure).toBeUndefined();
+      expect(torn.finishReason).toBe('stop');
+      expect(torn.bytes.endsWith('\n\n')).toBe(true);
+    });
+  });
+
+  it('takes an event of 10 MB, and none beyond 16 MB', () => {
+    const text = 'x"'.repeat(3_500_000);
+    const big = Buffer.from(messageStart() + textBlock(0, text) + messageEnd());
+    const startedMs = performance.now();
+    const { characters, failure } = relay(...slices(big, 65_536));
+    expect(failure).toBeUndefined();
+    expect(characters).toBe(text.length);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+
+    const endless = relay(messageStart(), ...slices(Buffer.alloc(17_000_000, 'x'), 1_000_000));
+    expect(endless.failure?.failure).toBe('unreadable');
+  });
+});
