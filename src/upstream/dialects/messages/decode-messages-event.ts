@@ -126,7 +126,7 @@ export class MessagesEventDecoder {
     if (text === '' || (block?.kind !== 'tool' && block?.kind !== 'json')) return;
     block.hasArguments = true;
     if (block.kind === 'json') addText(text, events);
-    else events.push({ type: 'tool_arguments', choice, index: block.index, text });
+    else addToolArguments(block.index, text, events);
   }
 
   private stopBlock(index: unknown, events: CanonicalEvent[]): void {
@@ -163,12 +163,25 @@ export class MessagesEventDecoder {
   }
 }
 
+/** Pieces that came in one read go on as one: each event costs, however little it brings. */
 function addText(text: unknown, events: CanonicalEvent[]): void {
-  if (typeof text === 'string' && text !== '') events.push({ type: 'text', choice, text });
+  if (typeof text !== 'string' || text === '') return;
+  const last = events.at(-1);
+  if (last?.type === 'text') last.text += text;
+  else events.push({ type: 'text', choice, text });
 }
 
 function addReasoning(text: unknown, events: CanonicalEvent[]): void {
-  if (typeof text === 'string' && text !== '') events.push({ type: 'reasoning', choice, text });
+  if (typeof text !== 'string' || text === '') return;
+  const last = events.at(-1);
+  if (last?.type === 'reasoning' && last.seal === undefined) last.text += text;
+  else events.push({ type: 'reasoning', choice, text });
+}
+
+function addToolArguments(index: number, text: string, events: CanonicalEvent[]): void {
+  const last = events.at(-1);
+  if (last?.type === 'tool_arguments' && last.index === index) last.text += text;
+  else events.push({ type: 'tool_arguments', choice, index, text });
 }
 
 function textOf(value: unknown): string {

@@ -26,14 +26,21 @@ function decode(
   const events: CanonicalEvent[] = [];
   try {
     for (const piece of pieces) {
-      events.push(...decoder.push(Buffer.from(piece)));
+      for (const event of decoder.push(Buffer.from(piece))) append(events, event);
       if (decoder.isDone || decoder.failure) break;
     }
-    events.push(...decoder.end());
+    for (const event of decoder.end()) append(events, event);
     return { events, failure: undefined };
   } catch (error) {
     return { events, failure: error as UpstreamError };
   }
+}
+
+/** Adds an event; how a piece of text was cut does not matter to what it says. */
+function append(events: CanonicalEvent[], event: CanonicalEvent): void {
+  const last = events.at(-1);
+  if (last?.type === 'text' && event.type === 'text') last.text += event.text;
+  else events.push(event);
 }
 
 const START = { type: 'start', id: 'msg_1' };
@@ -56,7 +63,7 @@ function eventsOf(blocks: string, end = messageEnd(), jsonTool?: string): Canoni
 describe(MessagesStreamDecoder.name, () => {
   const stream =
     messageStart() + PING + textBlock(0, 'Größe', ' 日本 🙂') + messageEnd() + MESSAGE_STOP;
-  const decoded = [START, text('Größe'), text(' 日本 🙂'), finish('stop'), USAGE];
+  const decoded = [START, text('Größe 日本 🙂'), finish('stop'), USAGE];
 
   it('turns a stream into events', () => {
     expect(decode([stream]).events).toEqual(decoded);
@@ -71,6 +78,20 @@ describe(MessagesStreamDecoder.name, () => {
     const windows = Buffer.from(`\ufeff${stream.replaceAll('\n', '\r\n')}`);
     expect(decode([windows]).events).toEqual(decoded);
     expect(decode(slices(windows, 1)).events).toEqual(decoded);
+  });
+
+  it('makes one event of pieces that come together, and one each of those that do not', () => {
+    const decoder = new MessagesStreamDecoder({ sealMaker: 'maker', jsonTool: undefined });
+    const push = (stream: string) => decoder.push(Buffer.from(stream));
+    const piece = (value: string) => blockDelta(0, { type: 'text_delta', text: value });
+    push(messageStart());
+    expect(push(piece('a') + piece('b') + PING + piece('c'))).toEqual([text('abc')]);
+    expect(push(piece('d'))).toEqual([text('d')]);
+    const thought = blockDelta(1, { type: 'thinking_delta', thinking: 'e' });
+    expect(push(thought + thought + piece('f')).map(({ type }) => type)).toEqual([
+      'reasoning',
+      'text',
+    ]);
   });
 
   it('passes over what it does not know, and empty pieces', () => {
@@ -115,8 +136,7 @@ describe(MessagesStreamDecoder.name, () => {
     expect(events).toEqual([
       text('a'),
       { type: 'tool_call', choice: 0, index: 0, id: 'toolu_1', name: 'look' },
-      args(0, '{"a"'),
-      args(0, ':1}'),
+      args(0, '{"a":1}'),
       { type: 'tool_call', choice: 0, index: 1, id: 'toolu_2', name: 'stay' },
       args(1, '{}'),
       finish('tool_calls'),
@@ -132,7 +152,7 @@ describe(MessagesStreamDecoder.name, () => {
 
   it('passes arguments on as the model wrote them, be they no JSON', () => {
     const events = eventsOf(toolBlock(0, 'a', 'b', '{"c":', 'oops'), messageEnd('max_tokens'));
-    expect(events.slice(1)).toMatchObject([{ text: '{"c":' }, { text: 'oops' }, finish('length')]);
+    expect(events.slice(1)).toMatchObject([{ text: '{"c":oops' }, finish('length')]);
   });
 
   it('names the seals of thoughts', () => {
@@ -157,8 +177,7 @@ describe(MessagesStreamDecoder.name, () => {
           blockStop(2),
       ),
     ).toEqual([
-      reasoning('h'),
-      reasoning('m'),
+      reasoning('hm'),
       reasoning('', 'maker:c2ln'),
       reasoning('', 'maker:redacted:ZGF0YQ=='),
       reasoning('unsealed'),
@@ -186,7 +205,7 @@ describe(MessagesStreamDecoder.name, () => {
     it('makes text of its arguments and an ordinary end of its call', () => {
       expect(
         eventsOf(toolBlock(0, 'a', 'json', '{"b"', ':1}'), messageEnd('tool_use'), 'json'),
-      ).toEqual([text('{"b"'), text(':1}'), finish('stop')]);
+      ).toEqual([text('{"b":1}'), finish('stop')]);
       expect(eventsOf(toolBlock(0, 'a', 'json'), messageEnd('tool_use'), 'json')).toEqual([
         text('{}'),
         finish('stop'),
