@@ -3,7 +3,6 @@ import type { AccountBoundParam, PromptSize } from '../canonical/canonical-reque
 import { PromptMeter } from '../canonical/prompt-size.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../common/http/json-body.js';
-import { isNativeSeal } from './message-seals.js';
 
 /** Members beside the messages that the model reads as well. */
 const PROMPT_MEMBERS = new Set(['tools', 'output_config']);
@@ -23,8 +22,8 @@ export interface MeasuredMessages {
   size: PromptSize;
   /** The first content block that names a thing in the vendor account. */
   accountBoundParam: AccountBoundParam | undefined;
-  /** Whether some reasoning was not sealed by a vendor of this dialect, which would refuse it. */
-  hasForeignReasoning: boolean;
+  /** Whether some reasoning has no seal, which a vendor of this dialect would refuse. */
+  hasUnsealedReasoning: boolean;
 }
 
 /**
@@ -44,14 +43,14 @@ export function measureMessagesPrompt({ value, members }: JsonBody): MeasuredMes
   for (const { key, valueStart, valueEnd } of members) {
     if (PROMPT_MEMBERS.has(key)) walk.meter.addBytes(valueEnd - valueStart);
   }
-  const { accountBoundParam, hasForeignReasoning } = walk;
-  return { size: walk.meter.size(), accountBoundParam, hasForeignReasoning };
+  const { accountBoundParam, hasUnsealedReasoning } = walk;
+  return { size: walk.meter.size(), accountBoundParam, hasUnsealedReasoning };
 }
 
 class PromptWalk {
   readonly meter = new PromptMeter();
   accountBoundParam: AccountBoundParam | undefined;
-  hasForeignReasoning = false;
+  hasUnsealedReasoning = false;
 
   message(role: string, content: unknown, path: string): void {
     this.meter.addMessage();
@@ -187,7 +186,7 @@ class PromptWalk {
   private seal(value: unknown, path: string): void {
     const seal = requireString(value, path);
     this.meter.addTokens(Math.ceil(seal.length / 3));
-    if (!isNativeSeal(seal)) this.hasForeignReasoning = true;
+    if (seal === '') this.hasUnsealedReasoning = true;
   }
 }
 

@@ -12,7 +12,7 @@ import { NATIVE_MAKER } from './messages.vendor.js';
  * - a seal on a tool call, for which this dialect has no place: `data` of a `redacted_thinking`
  *   block before the call, with the call's id
  */
-const NAMED = /^[a-z][a-z0-9-]*:/;
+const NAMED = /^[a-z][a-z-]{0,30}:/;
 const REDACTED = 'redacted:';
 const CALL = /^call:([\w-]*):/;
 
@@ -30,11 +30,6 @@ export function readRedactedData(data: string): { seal: string; toolCallId?: str
     return { seal: data.slice(call[0].length), toolCallId };
   }
   return { seal: NAMED.test(data) ? data : nameSeal(NATIVE_MAKER, REDACTED + data) };
-}
-
-/** Whether a vendor of this dialect made the seal and so takes it back. */
-export function isNativeSeal(spelled: string): boolean {
-  return spelled !== '' && !NAMED.test(spelled);
 }
 
 /** The `signature` for a seal on shown text. */

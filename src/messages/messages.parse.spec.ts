@@ -291,50 +291,50 @@ describe(parseMessages.name, () => {
     });
   });
 
-  describe('reasoning of other makers', () => {
-    const conversation = [
-      user('x'),
-      assistant([
-        { type: 'thinking', thinking: 'Ours.', signature: 'c2ln' },
-        { type: 'thinking', thinking: 'Theirs.', signature: 'other:c2ln' },
-        { type: 'thinking', thinking: 'Nobody’s.', signature: '' },
-        { type: 'redacted_thinking', data: 'ZGF0YQ==' },
-        { type: 'redacted_thinking', data: 'other:ZGF0YQ==' },
-        { type: 'text', text: 'Yes' },
-      ]),
-      assistant([{ type: 'thinking', thinking: 'Theirs.', signature: 'other:c2ln' }]),
-      user('y'),
+  describe('reasoning', () => {
+    const thinking = (thought: string, signature: string): object => ({
+      type: 'thinking',
+      thinking: thought,
+      signature,
+    });
+    const unsealed = [thinking('Nobody’s.', ''), { type: 'redacted_thinking', data: '' }];
+    const sealed = [
+      thinking('Ours.', 'c2ln'),
+      thinking('Theirs.', 'other:c2ln'),
+      { type: 'redacted_thinking', data: 'ZGF0YQ==' },
+      { type: 'redacted_thinking', data: 'other:ZGF0YQ==' },
     ];
+    const yes = { type: 'text', text: 'Yes' };
 
-    it('is left out of the body that vendors of this dialect get, and stays in the prompt', () => {
-      const request = messagesRequest({ messages: conversation, temperature: 0.5 });
+    it('without a seal is left out of the body that vendors of this dialect get', () => {
+      const request = messagesRequest({
+        temperature: 0.5,
+        messages: [
+          user('x'),
+          assistant([...unsealed, ...sealed, yes]),
+          assistant(unsealed),
+          user('y'),
+        ],
+      });
       expect(JSON.parse(request.body.bytes.toString())).toEqual({
         model: 'openai/gpt-4o',
         max_tokens: 100,
         temperature: 0.5,
-        messages: [
-          user('x'),
-          assistant([
-            { type: 'thinking', thinking: 'Ours.', signature: 'c2ln' },
-            { type: 'redacted_thinking', data: 'ZGF0YQ==' },
-            { type: 'text', text: 'Yes' },
-          ]),
-          user('y'),
-        ],
+        messages: [user('x'), assistant([...sealed, yes]), user('y')],
       });
       expect(request.prompt().messages[1]?.parts).toEqual([
+        { type: 'reasoning', text: 'Nobody’s.' },
         { type: 'reasoning', text: 'Ours.', seal: 'anthropic:c2ln' },
         { type: 'reasoning', text: 'Theirs.', seal: 'other:c2ln' },
-        { type: 'reasoning', text: 'Nobody’s.' },
         { type: 'reasoning', text: '', seal: 'anthropic:redacted:ZGF0YQ==' },
         { type: 'reasoning', text: '', seal: 'other:ZGF0YQ==' },
         { type: 'text', text: 'Yes' },
       ]);
     });
 
-    it('changes no body that has none of it', () => {
-      const native = assistant([{ type: 'thinking', thinking: 'Ours.', signature: 'c2ln' }]);
-      const body = jsonBody(messagesBody({ messages: [user('x'), native, user('y')] }));
+    it('with seals changes nothing of the body', () => {
+      const messages = [user('x'), assistant([...sealed, yes]), user('y')];
+      const body = jsonBody(messagesBody({ messages }));
       expect(parseMessages(body, {}).body).toBe(body);
     });
   });

@@ -11,7 +11,7 @@ import { measureMessagesPrompt } from './measure-messages-prompt.js';
 import { messagesPrompt } from './messages.prompt.js';
 import { countTokensSchema, messagesSchema } from './messages.schema.js';
 import { ACCOUNT_HEADERS, BETA_FIELD, BETA_HEADER, HARMLESS_BETAS } from './messages.vendor.js';
-import { withoutForeignReasoning } from './without-foreign-reasoning.js';
+import { withoutUnsealedReasoning } from './without-unsealed-reasoning.js';
 
 const validateMessages = compileSchema(messagesSchema);
 const validateCountTokens = compileSchema(countTokensSchema);
@@ -53,7 +53,7 @@ function toCanonical(body: JsonBody, headers: IncomingHttpHeaders): CanonicalReq
   const measured = measureMessagesPrompt(body);
   return {
     dialect: 'messages',
-    body: measured.hasForeignReasoning ? withoutForeignReasoning(body) : body,
+    body: measured.hasUnsealedReasoning ? withoutUnsealedReasoning(body) : body,
     models,
     routing: readRoutingPreferences(value),
     stream: false,
