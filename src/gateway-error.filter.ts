@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import type { Response } from 'express';
 import type { GatewayRequest } from './access/gateway-request.js';
-import { rateLimitHeaders } from './access/rate-limit-headers.js';
+import { setRateLimitHeaders } from './access/rate-limit-headers.js';
 import { errorBody } from './common/errors/error-body.js';
 import {
   GatewayError,
@@ -48,7 +48,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    if (request.rateLimit) setHeaders(response, rateLimitHeaders(request.rateLimit));
+    if (request.rateLimit) setRateLimitHeaders(response, request.rateLimit);
     if (error.retryAfterSeconds !== undefined) {
       response.setHeader('Retry-After', String(error.retryAfterSeconds));
     }

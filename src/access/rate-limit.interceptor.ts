@@ -2,7 +2,7 @@ import { CallHandler, ExecutionContext, Injectable, NestInterceptor } from '@nes
 import type { Response } from 'express';
 import type { Observable } from 'rxjs';
 import type { GatewayRequest } from './gateway-request.js';
-import { rateLimitHeaders } from './rate-limit-headers.js';
+import { setRateLimitHeaders } from './rate-limit-headers.js';
 
 /** Puts the guard's decision on the answer, before a handler may send its head. */
 @Injectable()
@@ -10,12 +10,7 @@ export class RateLimitInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const http = context.switchToHttp();
     const { rateLimit } = http.getRequest<GatewayRequest>();
-    if (rateLimit) {
-      const response = http.getResponse<Response>();
-      for (const [name, value] of Object.entries(rateLimitHeaders(rateLimit))) {
-        response.setHeader(name, value);
-      }
-    }
+    if (rateLimit) setRateLimitHeaders(http.getResponse<Response>(), rateLimit);
     return next.handle();
   }
 }

@@ -1,3 +1,4 @@
+import type { CancelSignal } from './cancel-signal.js';
 import type { ExactPricing } from './exact-pricing.js';
 import type { Usage } from './usage.js';
 
@@ -30,7 +31,7 @@ export interface BillableRequest {
   /** Characters (code points) of prompt text, for the estimate where a vendor gives no usage. */
   readonly promptCharacters: number;
   /** Aborted when the caller has gone away. */
-  readonly callerGone: AbortSignal;
+  readonly callerGone: CancelSignal;
   /** True once a vendor was called; a caller who leaves before that pays nothing. */
   readonly upstreamCalled: boolean;
 }

@@ -4,13 +4,13 @@ import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
 import { CurrentCaller } from '../access/current-caller.decorator.js';
 import { Inference } from '../access/inference.decorator.js';
-import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
+import type { GatewayRequest } from '../access/gateway-request.js';
 import { ApiChatCompletion } from './chat.openapi.js';
 import { ChatService } from './chat.service.js';
 
 @ApiTags('Inference')
 @Controller(['v1/chat/completions', 'api/v1/chat/completions'])
-@Inference()
+@Inference({ writesResponse: true })
 export class ChatController {
   constructor(private readonly chat: ChatService) {}
 
@@ -19,7 +19,7 @@ export class ChatController {
   @ApiChatCompletion()
   create(
     @CurrentCaller() caller: Caller,
-    @Req() request: IdentifiedRequest,
+    @Req() request: GatewayRequest,
     @Res() response: Response,
   ): Promise<void> {
     return this.chat.complete(caller, request, response);

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
+import type { GatewayRequest } from '../access/gateway-request.js';
+import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
 import { collect } from '../canonical/collect.js';
-import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
 import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
@@ -21,8 +22,9 @@ export class ChatService {
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
-  async complete(caller: Caller, received: IdentifiedRequest, response: Response): Promise<void> {
-    const { requestId, receivedAt } = received;
+  async complete(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+    const { requestId, receivedAt, rateLimit } = received;
+    if (rateLimit) setRateLimitHeaders(response, rateLimit);
     // Here and not in a pipe: the guards have run by now, and a parameter pipe costs 40 µs.
     const request = parseChat(await readJsonBody(received));
     const callerGone = callerGoneSignal(response);

@@ -8,6 +8,7 @@ import type { Ask, Ending, HoldEntry, LedgerGroup } from './ledger-entry.js';
 import { flushGroup } from './ledger-flush.js';
 import { blankLog } from './log-row.js';
 import { totalOf } from './pricing.js';
+import { quickFlush } from './quick-flush.js';
 import { withConnection } from './statement-runner.js';
 
 /** Transactions that lose against others are tried so often in all. */
@@ -35,7 +36,10 @@ export class LedgerCommitter {
   async commit(group: LedgerGroup): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await withConnection(this.pool(), (client) => flushGroup(client, this.instanceId, group));
+        await withConnection(this.pool(), async (client) => {
+          if (await quickFlush(client, this.instanceId, group)) return;
+          await flushGroup(client, this.instanceId, group);
+        });
         break;
       } catch (error) {
         refuseCoversInDoubt(group, error);

@@ -1,9 +1,9 @@
 import type { PoolClient, QueryConfig } from 'pg';
-import { toStoredText } from '../common/database/stored-text.js';
 import { AccountStates } from './account-states.js';
 import { admitAsks, type AdmittedAsks } from './admit-asks.js';
 import { provesRollback } from './classify-failure.js';
-import type { HoldEntry, LedgerGroup, SettleEntry } from './ledger-entry.js';
+import { toHoldRow } from './hold-row.js';
+import type { LedgerGroup, SettleEntry } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
 import type { LogRow } from './log-row.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
@@ -175,20 +175,6 @@ function openHolds(
     opened.push({ ...statements.ENLARGE_HOLDS, values: [JSON.stringify(covers)] });
   }
   return opened;
-}
-
-function toHoldRow({ operation }: HoldEntry) {
-  return {
-    request_id: operation.requestId,
-    tenant_id: operation.tenantId,
-    amount: operation.amount,
-    api_key_id: operation.apiKeyId,
-    endpoint: toStoredText(operation.endpoint),
-    model: toStoredText(operation.model),
-    provider: toStoredText(operation.provider),
-    streamed: operation.streamed,
-    created_at: operation.createdAt,
-  };
 }
 
 /** A row that was there already, in spite of a hold or of a request that never had one. */

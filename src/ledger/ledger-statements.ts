@@ -83,14 +83,15 @@ export interface InspectRow {
 }
 
 /**
- * Writes the log rows $1 and, for those really written, ledger entries and counters; gives back the
- * credits $2 of ended holds, where every tenant of a log row has a line. A row is written once per request id, but that of a request which a
- * sweeper took for dead is replaced by the real one, which does not count as another request.
+ * The parts of a statement that write log rows and, for those really written, ledger entries and
+ * counters. A row is written once per request id, but that of a request which a sweeper took for
+ * dead is replaced by the real one, which does not count as another request.
+ *
+ * @param rows the log rows as a JSON document
+ * @param condition when to write any
  */
-export const SETTLE = {
-  name: 'ledger-settle',
-  text: `
-    WITH written AS (
+const writeLogs = (rows: string, condition: string): string => `
+    written AS (
       INSERT INTO request_logs AS existing (
         request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome, error_type,
         finish_reason, traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens,
@@ -105,7 +106,7 @@ export const SETTLE = {
         model_charge + byok_platform_fee + managed_tool_fee, model_charge, byok_platform_fee,
         managed_tool_fee, shortfall, billing_note, streamed, latency_ms, generation_time_ms,
         created_at
-      FROM json_to_recordset($1) AS log (
+      FROM json_to_recordset(${rows}) AS log (
         request_id uuid, tenant_id uuid, api_key_id uuid, endpoint text, model text, provider text,
         outcome text, error_type text, finish_reason text, traffic_mode text,
         prompt_tokens integer, completion_tokens integer, cache_read_tokens integer,
@@ -114,6 +115,7 @@ export const SETTLE = {
         billing_note text, streamed boolean, latency_ms integer, generation_time_ms integer,
         created_at timestamptz
       )
+      WHERE ${condition}
       ON CONFLICT (request_id) DO UPDATE SET
         endpoint = excluded.endpoint, model = excluded.model, provider = excluded.provider,
         status = excluded.status, outcome = excluded.outcome, error_type = excluded.error_type,
@@ -157,7 +159,16 @@ export const SETTLE = {
       ON CONFLICT (tenant_id, month) DO UPDATE SET
         spent = month.spent + excluded.spent,
         request_count = month.request_count + excluded.request_count
-    ), charged AS (
+    )`;
+
+/**
+ * Writes the log rows $1 and gives back the credits $2 of ended holds, where every tenant of a log
+ * row has a line.
+ */
+export const SETTLE = {
+  name: 'ledger-settle',
+  text: `
+    WITH ${writeLogs('$1', 'true')}, charged AS (
       UPDATE accounts SET
         balance = accounts.balance - coalesce(totals.cost, 0),
         held = accounts.held - account.credits,
@@ -174,21 +185,25 @@ export interface SettleRow {
   request_id: string;
 }
 
-/** Opens the holds $1 of the instance $2 and sets the credits $3 aside. */
-export const OPEN_HOLDS = {
-  name: 'ledger-open-holds',
-  text: `
-    WITH opened AS (
+/** The part of a statement that opens the holds of a JSON document for an instance. */
+const openHolds = (rows: string, instance: string, condition: string): string => `
       INSERT INTO holds (
         request_id, tenant_id, instance_id, amount, api_key_id, endpoint, model, provider, streamed,
         created_at
       )
-      SELECT request_id, tenant_id, $2::uuid, amount, api_key_id, endpoint, model, provider,
+      SELECT request_id, tenant_id, ${instance}::uuid, amount, api_key_id, endpoint, model, provider,
         streamed, created_at
-      FROM json_to_recordset($1) AS hold (
+      FROM json_to_recordset(${rows}) AS hold (
         request_id uuid, tenant_id uuid, amount bigint, api_key_id uuid, endpoint text, model text,
         provider text, streamed boolean, created_at timestamptz
       )
+      WHERE ${condition}`;
+
+/** Opens the holds $1 of the instance $2 and sets the credits $3 aside. */
+export const OPEN_HOLDS = {
+  name: 'ledger-open-holds',
+  text: `
+    WITH opened AS (${openHolds('$1', '$2', 'true')}
     )
     UPDATE accounts SET held = accounts.held + opened.credits
     FROM json_to_recordset($3) AS opened (tenant_id uuid, credits bigint)
@@ -203,3 +218,71 @@ export const ENLARGE_HOLDS = {
     FROM json_to_recordset($1) AS cover (request_id uuid, credits bigint)
     WHERE holds.request_id = cover.request_id`,
 };
+
+/** What every part of a quick statement waits for: the accounts' locks, taken in id order. */
+const LOCKED = '(SELECT count(*) FROM locked) >= 0';
+
+/**
+ * A group in one statement, which is a transaction by itself: everything that the statements above
+ * do in several steps, for the ordinary case that nothing has to be decided. It fails, and so does
+ * nothing at all, when a hold is not there, a request has its row already, a tenant has no account,
+ * or the credits do not reach (`accounts_held_within_balance`).
+ *
+ * The accounts $1 are those of the group, with the credits of the holds that it opens; $2 are the
+ * holds to end and $3 the log rows to write, then the holds to open and their instance.
+ */
+function quickFlush(hasSettlements: boolean, hasHolds: boolean) {
+  const [holds, instance] = hasSettlements ? ['$4', '$5'] : ['$2', '$3'];
+  const settled = `ended AS (
+      DELETE FROM holds
+      WHERE request_id = ANY ($2::uuid[]) AND tenant_id IN (SELECT tenant_id FROM asked)
+        AND ${LOCKED}
+      RETURNING tenant_id, amount
+    ), freed AS MATERIALIZED (
+      SELECT tenant_id, sum(amount)::bigint AS credits FROM ended GROUP BY tenant_id
+    ), ${writeLogs('$3', LOCKED)},`;
+  const opened = `opened AS (${openHolds(holds, instance, LOCKED)}
+    ),`;
+  const changed = hasSettlements
+    ? `UPDATE accounts SET
+        balance = accounts.balance - coalesce(totals.cost, 0),
+        held = accounts.held - coalesce(freed.credits, 0) + asked.credits,
+        spent = accounts.spent + coalesce(totals.cost, 0),
+        request_count = accounts.request_count + coalesce(totals.requests, 0)
+      FROM asked
+        LEFT JOIN totals ON totals.tenant_id = asked.tenant_id
+        LEFT JOIN freed ON freed.tenant_id = asked.tenant_id`
+    : 'UPDATE accounts SET held = accounts.held + asked.credits FROM asked';
+  const complete = [
+    '(SELECT count(*) FROM changed) = (SELECT count(*) FROM asked)',
+    ...(hasSettlements
+      ? [
+          '(SELECT count(*) FROM ended) = cardinality($2::uuid[])',
+          '(SELECT count(*) FROM written) = json_array_length($3)',
+        ]
+      : []),
+  ];
+  return {
+    name: `ledger-quick${hasSettlements ? '-settle' : ''}${hasHolds ? '-hold' : ''}`,
+    text: `
+    WITH asked AS MATERIALIZED (
+      SELECT tenant_id, credits
+      FROM json_to_recordset($1) AS asked (tenant_id uuid, credits bigint)
+    ), locked AS MATERIALIZED (
+      SELECT tenant_id FROM accounts WHERE tenant_id IN (SELECT tenant_id FROM asked)
+      ORDER BY tenant_id
+      FOR UPDATE
+    ), ${hasSettlements ? settled : ''} ${hasHolds ? opened : ''} changed AS (
+      ${changed}
+      WHERE accounts.tenant_id = asked.tenant_id AND ${LOCKED}
+      RETURNING accounts.tenant_id
+    )
+    -- Dividing by zero undoes the statement: what it found was not the ordinary case.
+    SELECT 1 / (${complete.join('\n      AND ')})::integer`,
+  };
+}
+
+/** Ends requests and opens holds. */
+export const QUICK_SETTLE_AND_HOLD = quickFlush(true, true);
+export const QUICK_SETTLE = quickFlush(true, false);
+export const QUICK_HOLD = quickFlush(false, true);

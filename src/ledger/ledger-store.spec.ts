@@ -49,7 +49,7 @@ function settlement(): SettleOperation {
 describe(LedgerStore.name, () => {
   it('keeps a bounded number of settlements while the database is away, and tells what is lost', async () => {
     // The connection never comes, and never fails either.
-    const database = { pool: { connect: () => new Promise(() => undefined) } };
+    const database = { ledgerPool: { connect: () => new Promise(() => undefined) } };
     const store = new LedgerStore(
       database as unknown as Database,
       { id: randomUUID() } as InstanceService,

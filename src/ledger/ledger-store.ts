@@ -49,7 +49,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     instance: InstanceService,
   ) {
     this.committer = new LedgerCommitter(
-      () => this.database.pool,
+      () => this.database.ledgerPool,
       instance.id,
       (hold) => this.add(releaseOf(hold)),
     );

@@ -11,6 +11,7 @@ import { Hold, ceilingOf } from './hold.js';
 import type { Charge, SettleOutcome } from './ledger-operations.js';
 import { LedgerStore } from './ledger-store.js';
 import { priceUsage, totalOf } from './pricing.js';
+import { SettledAnswer } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';
 
 /** How long the end of an answer waits for its commit when the database is away. */
@@ -82,26 +83,13 @@ export class LedgerService {
    * Passes an answer's events on and settles when it ends, however it ends: completed, failed, or
    * left by its caller. The last event, `settled`, comes after the commit.
    */
-  async *settle(hold: Hold, events: AsyncIterable<CanonicalEvent>): AsyncGenerator<CanonicalEvent> {
+  settle(hold: Hold, events: AsyncIterable<CanonicalEvent>): SettledAnswer {
     const meter = new UsageMeter(hold.request);
-    // Unless the answer ends or fails, it was the reader who left.
-    let outcome: RequestOutcome = 'cancelled';
-    let failure: unknown;
-    let settled: SettledEvent;
-    try {
-      for await (const event of events) {
-        meter.observe(event);
-        yield event;
-      }
-      outcome = 'completed';
-    } catch (error) {
-      if (!hold.request.callerGone.aborted) outcome = 'failed';
-      failure = error;
-      throw error;
-    } finally {
-      settled = await this.close(hold, meter, outcome, failure);
-    }
-    yield settled;
+    return new SettledAnswer(events, {
+      observe: (event) => meter.observe(event),
+      callerIsGone: () => hold.request.callerGone.aborted,
+      close: (outcome, failure) => this.close(hold, meter, outcome, failure),
+    });
   }
 
   /** Waits, for a bounded time, until every hold is settled and every settlement committed. */

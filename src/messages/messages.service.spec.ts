@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { Response } from 'express';
 import { messagesBody } from '../../test/support/messages-requests.js';
 import type { Caller } from '../access/caller.js';
-import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
+import type { GatewayRequest } from '../access/gateway-request.js';
 import type { LedgerService } from '../ledger/ledger.service.js';
 import type { RoutingService } from '../routing/routing.service.js';
 import { MessagesService } from './messages.service.js';
@@ -22,7 +22,7 @@ describe(MessagesService.name, () => {
       headers: { 'content-type': 'application/json', 'content-length': String(body.length) },
       requestId: 'id',
       receivedAt: new Date(),
-    }) as unknown as IdentifiedRequest;
+    }) as unknown as GatewayRequest;
     const response = new ServerResponse(request) as unknown as Response;
     let sent = '';
     response.end = ((bytes: Buffer) => {

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
+import type { GatewayRequest } from '../access/gateway-request.js';
+import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
 import { collect } from '../canonical/collect.js';
 import { estimateTokens } from '../canonical/estimate-tokens.js';
 import { readJsonBody } from '../common/http/read-json-body.js';
-import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
 import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
@@ -23,8 +24,9 @@ export class MessagesService {
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
-  async create(caller: Caller, received: IdentifiedRequest, response: Response): Promise<void> {
-    const { requestId, receivedAt, headers } = received;
+  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+    const { requestId, receivedAt, headers, rateLimit } = received;
+    if (rateLimit) setRateLimitHeaders(response, rateLimit);
     // Here and not in a pipe: the guards have run by now, and a parameter pipe costs 40 µs.
     const request = parseMessages(await readJsonBody(received), headers);
     const callerGone = callerGoneSignal(response);
@@ -52,12 +54,9 @@ export class MessagesService {
    *
    * @throws GatewayError
    */
-  async countTokens(
-    caller: Caller,
-    received: IdentifiedRequest,
-    response: Response,
-  ): Promise<void> {
-    const { requestId, receivedAt, headers } = received;
+  async countTokens(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+    const { requestId, receivedAt, headers, rateLimit } = received;
+    if (rateLimit) setRateLimitHeaders(response, rateLimit);
     const request = parseCountTokens(await readJsonBody(received), headers);
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'count_tokens', receivedAt, callerGone };

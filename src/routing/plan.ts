@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../canonical/cancel-signal.js';
 import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import type { UpstreamFailure } from '../upstream/upstream-error.js';
@@ -24,7 +25,7 @@ export interface RequestContext {
   readonly requestId: string;
   readonly endpoint: string;
   readonly receivedAt: Date;
-  readonly callerGone: AbortSignal;
+  readonly callerGone: CancelSignal;
 }
 
 /** The ordered routes that one request will try, and what became of them. */
@@ -32,7 +33,7 @@ export class Plan implements BillableRequest {
   readonly requestId: string;
   readonly endpoint: string;
   readonly startedAt: Date;
-  readonly callerGone: AbortSignal;
+  readonly callerGone: CancelSignal;
   readonly streamed: boolean;
   readonly promptCharacters: number;
   readonly attempts: RouteAttempt[] = [];

@@ -129,7 +129,9 @@ class World {
       if (event) return { done: false, value: event };
       if (isOver) return end();
       if (script.hang) {
-        await new Promise((resolve) => call.signal.addEventListener('abort', resolve));
+        await new Promise((resolve) =>
+          call.signal.addEventListener('abort', () => resolve(undefined)),
+        );
       }
       const result = end();
       if (script.hang) throw new Error('The call was aborted.');
@@ -241,7 +243,7 @@ describe(RoutingService.name, () => {
     expect(world.called).toEqual([]);
     await events.next();
     expect(world.called).toEqual(['openai']);
-    await events.return(undefined);
+    await events.return();
     expect(world.openIterations).toBe(0);
   });
 
@@ -562,7 +564,7 @@ describe(RoutingService.name, () => {
       const events = world.service.open(await world.plan(), COVERS_ALL);
       for (let count = 0; count < pulls; count++) await events.next();
       expect(world.openIterations).toBe(1);
-      await events.return(undefined);
+      await events.return();
       expect(world.openIterations).toBe(0);
     }
   });

@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
+import { waitUnless } from '../canonical/cancel-signal.js';
 import { isContent, type CanonicalEvent } from '../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
@@ -13,6 +13,7 @@ import { UpstreamError } from '../upstream/upstream-error.js';
 import { UpstreamRegistry } from '../upstream/upstream.registry.js';
 import type { UpstreamCall } from '../upstream/upstream.js';
 import { describeBreak, describeFailures, type RouteFailure } from './describe-failure.js';
+import { OpenedAnswer } from './opened-answer.js';
 import {
   Plan,
   type PlannedRoute,
@@ -30,8 +31,8 @@ const PATIENCE_BEFORE_GIVING_UP_MS = 10_000;
 /** A count of tokens is worth no longer wait: an estimate takes its place. */
 const PATIENCE_FOR_COUNT_MS = 10_000;
 
-/** An answer that has begun: its events up to the first content, and where the rest comes from. */
-interface BegunAnswer {
+/** A route that answers: its events up to the first content, and where the rest comes from. */
+interface FirstAnswer {
   attempt: RouteAttempt;
   held: CanonicalEvent[];
   rest: AsyncIterator<CanonicalEvent>;
@@ -83,24 +84,17 @@ export class RoutingService {
    * @throws GatewayError when no route answers, or an answer breaks off
    * @throws CallerGoneError when nobody waits any more
    */
-  async *open(plan: Plan, cover: RouteCover): AsyncGenerator<CanonicalEvent> {
-    const { attempt, held, rest } = await this.firstAnswer(plan, cover);
-    const { route } = attempt;
-    const upstream = this.upstreams.get(route.provider);
-    try {
-      yield { type: 'route', route, droppedParams: upstream.droppedParams(plan.request) };
-      yield* held;
-      for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-    } catch (error) {
-      if (plan.callerGone.aborted) throw new CallerGoneError();
-      if (!(error instanceof UpstreamError)) throw error;
-      attempt.outcome = error.failure;
-      this.health.recordFailure(route, error);
-      this.logger.warn(`${route.provider}/${route.upstreamModel} broke off: ${error.message}`);
-      throw describeBreak(route, error);
-    } finally {
-      await rest.return?.();
-    }
+  open(plan: Plan, cover: RouteCover): OpenedAnswer {
+    return new OpenedAnswer(async () => {
+      const { attempt, held, rest } = await this.firstAnswer(plan, cover);
+      const { route } = attempt;
+      const droppedParams = this.upstreams.get(route.provider).droppedParams(plan.request);
+      return {
+        held: [{ type: 'route', route, droppedParams }, ...held],
+        rest,
+        describe: (failure) => this.describeBreak(plan, attempt, failure),
+      };
+    });
   }
 
   /**
@@ -132,9 +126,20 @@ export class RoutingService {
     }
   }
 
-  private async firstAnswer(plan: Plan, cover: RouteCover): Promise<BegunAnswer> {
+  /** Notes that an answer broke off. @returns what the caller is told */
+  private describeBreak(plan: Plan, attempt: RouteAttempt, failure: unknown): unknown {
+    if (plan.callerGone.aborted) return new CallerGoneError();
+    if (!(failure instanceof UpstreamError)) return failure;
+    const { route } = attempt;
+    attempt.outcome = failure.failure;
+    this.health.recordFailure(route, failure);
+    this.logger.warn(`${route.provider}/${route.upstreamModel} broke off: ${failure.message}`);
+    return describeBreak(route, failure);
+  }
+
+  private async firstAnswer(plan: Plan, cover: RouteCover): Promise<FirstAnswer> {
     const failures: RouteFailure[] = [];
-    const tryLate = (patienceMs: number, model?: string): Promise<BegunAnswer | undefined> =>
+    const tryLate = (patienceMs: number, model?: string): Promise<FirstAnswer | undefined> =>
       this.tryAfterWaiting(plan, failures, patienceMs, model);
 
     for (const [index, route] of plan.routes.entries()) {
@@ -163,7 +168,7 @@ export class RoutingService {
     plan: Plan,
     route: PlannedRoute,
     failures: RouteFailure[],
-  ): Promise<BegunAnswer | undefined> {
+  ): Promise<FirstAnswer | undefined> {
     const answer = await this.begin(plan, route, failures);
     if (answer || !failures.at(-1)?.error.isRetryable) return answer;
     return this.begin(plan, route, failures);
@@ -178,16 +183,14 @@ export class RoutingService {
     failures: RouteFailure[],
     patienceMs: number,
     model: string | undefined,
-  ): Promise<BegunAnswer | undefined> {
+  ): Promise<FirstAnswer | undefined> {
     const waitOf = ({ error }: RouteFailure): number => error.retryAfterMs ?? Infinity;
     const lastWords = new Map(failures.map((failure) => [failure.route, failure]));
     const [soonest] = [...lastWords.values()]
       .filter(({ route }) => model === undefined || route.model === model)
       .sort((one, other) => waitOf(one) - waitOf(other));
     if (!soonest || waitOf(soonest) > patienceMs) return undefined;
-    await wait(waitOf(soonest), undefined, { signal: plan.callerGone }).catch(() => {
-      throw new CallerGoneError();
-    });
+    if (!(await waitUnless(plan.callerGone, waitOf(soonest)))) throw new CallerGoneError();
     return this.begin(plan, soonest.route, failures);
   }
 
@@ -200,7 +203,7 @@ export class RoutingService {
     plan: Plan,
     route: PlannedRoute,
     failures: RouteFailure[],
-  ): Promise<BegunAnswer | undefined> {
+  ): Promise<FirstAnswer | undefined> {
     if (plan.callerGone.aborted) throw new CallerGoneError();
     const startedMs = performance.now();
     const attempt: RouteAttempt = {

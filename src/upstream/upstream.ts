@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../canonical/cancel-signal.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
 
@@ -22,7 +23,7 @@ export interface UpstreamCall {
   /** Output tokens of one choice that credits were set aside for; the limit where a vendor needs one. */
   readonly maxOutputTokens: number;
   /** Aborted when nobody waits for the answer any more; the vendor's connection is closed at once. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /**
@@ -57,5 +58,5 @@ export interface Upstream {
 
 export interface ProbeCall {
   readonly limits: CallLimits;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }

@@ -54,6 +54,7 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
       },
     });
     expect(request_id).toBe(response.headers.get('x-request-id'));
+    expect(response.headers.get('x-ratelimit-limit')).toBe('100000');
     expect(response.headers.get('x-cache')).toBe('MISS');
     expect(response.headers.get('x-gateway-provider')).toBe('sandbox');
     expect(response.headers.get('x-gateway-cost')).toBe('13');

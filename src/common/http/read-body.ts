@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { CoarseTimer, type Watched } from '../time/coarse-timer.js';
 
 export interface ReadBodyOptions {
   maxBytes: number;
@@ -10,6 +11,9 @@ const PATIENCE_MS = 10_000;
 /** … and after it has to have kept up this rate since the start. */
 const MIN_BYTES_PER_SECOND = 8_192;
 const CHECK_EVERY_MS = 2_500;
+
+/** One timer watches all bodies: a timer each costs more than reading a small body. */
+const timer = new CoarseTimer();
 
 /** The caller hung up while sending; there is nobody left to answer. */
 export class CallerGoneError extends Error {
@@ -45,13 +49,17 @@ export async function readBody(
     const chunks: Buffer[] = [];
     let received = 0;
     const startedMs = performance.now();
-    const watch = setInterval(() => {
-      const elapsedMs = performance.now() - startedMs;
-      if (elapsedMs < PATIENCE_MS) return;
-      if (received >= (elapsedMs / 1000) * MIN_BYTES_PER_SECOND) return;
-      finish(() => reject(tooSlow()));
-    }, CHECK_EVERY_MS);
-    watch.unref();
+    const watch: Watched = {
+      deadlineMs: startedMs + PATIENCE_MS,
+      onDeadline() {
+        const nowMs = performance.now();
+        const isTooSlow = received < ((nowMs - startedMs) / 1000) * MIN_BYTES_PER_SECOND;
+        if (isTooSlow) return finish(() => reject(tooSlow()));
+        watch.deadlineMs = nowMs + CHECK_EVERY_MS;
+        timer.watch(watch);
+      },
+    };
+    timer.watch(watch);
 
     const onData = (chunk: Buffer): void => {
       received += chunk.length;
@@ -62,7 +70,7 @@ export async function readBody(
       finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     const onGone = (): void => finish(() => reject(new CallerGoneError()));
     const finish = (outcome: () => void): void => {
-      clearInterval(watch);
+      timer.unwatch(watch);
       request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
       // What is still to come is thrown away, so that a sender who only reads afterwards gets our answer.
       if (!request.readableEnded) request.on('error', ignore).resume();

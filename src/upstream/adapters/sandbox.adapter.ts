@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { waitUnless } from '../../canonical/cancel-signal.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type {
   CanonicalMessage,
@@ -151,9 +152,7 @@ async function* misbehave(
       throw new UpstreamError({ failure: 'reset', message: 'sandbox: connection reset' });
     case 'hang': {
       const waitMs = Math.min(limits.firstByteMs, limits.requestMs);
-      await wait(waitMs, undefined, { signal }).catch(() => {
-        throw new CallAbortedError();
-      });
+      if (!(await waitUnless(signal, waitMs))) throw new CallAbortedError();
       throw new UpstreamError({ failure: 'timeout', message: 'sandbox: no answer' });
     }
     case 'cut':

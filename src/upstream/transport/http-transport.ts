@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool, type Dispatcher } from 'undici';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import { CoarseTimer } from '../../common/time/coarse-timer.js';
 import type { CallLimits } from '../upstream.js';
 import { UpstreamResponse } from './upstream-response.js';
@@ -11,7 +12,7 @@ export interface HttpCall {
   headers: Record<string, string>;
   body?: Buffer;
   limits: CallLimits;
-  signal: AbortSignal;
+  signal: CancelSignal;
 }
 
 /** A pool per origin is kept; this many origins at most, the least recently used one closes first. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { CoarseTimer, Watched } from '../../common/time/coarse-timer.js';
 import type { CallLimits } from '../upstream.js';
 import { UpstreamError } from '../upstream-error.js';
@@ -36,7 +37,7 @@ export class UpstreamResponse
 
   private readonly requestDeadlineMs: number;
   private controller: Dispatcher.DispatchController | undefined;
-  private readonly chunks: Buffer[] = [];
+  private chunks: Buffer[] = [];
   private bufferedBytes = 0;
   private paused = false;
   private failure: Error | undefined;
@@ -47,7 +48,7 @@ export class UpstreamResponse
 
   constructor(
     private readonly limits: CallLimits,
-    private readonly signal: AbortSignal,
+    private readonly signal: CancelSignal,
     private readonly timer: CoarseTimer,
     private readonly onHead: (response: UpstreamResponse) => void,
     private readonly onFailedHead: (error: Error) => void,
@@ -86,14 +87,13 @@ export class UpstreamResponse
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.draining || this.isOver) return;
     this.progress();
-    if (this.waiting) {
-      const waiting = this.waiting;
-      this.waiting = undefined;
-      waiting.resolve({ done: false, value: chunk });
-      return;
-    }
     this.chunks.push(chunk);
     this.bufferedBytes += chunk.length;
+    if (this.waiting) {
+      // What else this read of the socket brings comes along: the parser tells each piece by itself.
+      if (this.chunks.length === 1) queueMicrotask(this.deliver);
+      return;
+    }
     if (this.bufferedBytes >= HIGH_WATER_BYTES && !this.paused) {
       this.paused = true;
       // A reader that lags is not the vendor's silence; only the whole call's limit goes on.
@@ -106,8 +106,7 @@ export class UpstreamResponse
     if (this.isOver) return;
     this.ended = true;
     this.release();
-    this.waiting?.resolve({ done: true, value: undefined });
-    this.waiting = undefined;
+    this.deliver();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
@@ -132,21 +131,11 @@ export class UpstreamResponse
     return this;
   }
 
+  /** All that has arrived, in one piece. */
   next(): Promise<IteratorResult<Buffer>> {
-    const chunk = this.chunks.shift();
-    if (chunk) {
-      this.bufferedBytes -= chunk.length;
-      if (this.paused && this.bufferedBytes < HIGH_WATER_BYTES / 2) {
-        this.paused = false;
-        this.progress();
-        this.controller?.resume();
-      }
-      return Promise.resolve({ done: false, value: chunk });
-    }
-    if (this.failure) return Promise.reject(this.failure);
-    if (this.ended) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject };
+      this.deliver();
     });
   }
 
@@ -167,7 +156,8 @@ export class UpstreamResponse
   drain(): void {
     if (this.isOver) return;
     this.draining = true;
-    this.chunks.length = 0;
+    this.chunks = [];
+    this.bufferedBytes = 0;
     this.deadlineMs = performance.now() + DRAIN_MS;
     if (this.paused) this.controller?.resume();
   }
@@ -201,8 +191,31 @@ export class UpstreamResponse
     this.release();
     this.controller?.abort(error);
     if (this.status === 0) this.onFailedHead(error);
-    this.waiting?.reject(error);
+    this.deliver();
+  }
+
+  /** Gives a waiting reader what has arrived, else the end or the failure once there is one. */
+  private readonly deliver = (): void => {
+    const { waiting } = this;
+    if (!waiting) return;
+    if (this.chunks.length === 0 && !this.isOver) return;
     this.waiting = undefined;
+    if (this.chunks.length > 0) waiting.resolve({ done: false, value: this.takeChunks() });
+    else if (this.failure) waiting.reject(this.failure);
+    else waiting.resolve({ done: true, value: undefined });
+  };
+
+  private takeChunks(): Buffer {
+    const taken =
+      this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks, this.bufferedBytes);
+    this.chunks = [];
+    this.bufferedBytes = 0;
+    if (this.paused) {
+      this.paused = false;
+      this.progress();
+      this.controller?.resume();
+    }
+    return taken;
   }
 
   private release(): void {

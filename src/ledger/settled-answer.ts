@@ -1,0 +1,71 @@
+import type { CanonicalEvent, SettledEvent } from '../canonical/canonical-event.js';
+import type { RequestOutcome } from '../request-log/request-log.draft.js';
+
+const OVER: IteratorResult<CanonicalEvent> = { done: true, value: undefined };
+
+/** Ends the hold of an answer; called exactly once. */
+export type CloseAnswer = (outcome: RequestOutcome, failure: unknown) => Promise<SettledEvent>;
+
+export interface AnswerObserver {
+  /** Sees each event before the reader does. */
+  observe(event: CanonicalEvent): void;
+  /** Whether the caller left, in which case a failure is only what that brought about. */
+  callerIsGone(): boolean;
+  close: CloseAnswer;
+}
+
+/**
+ * Passes an answer's events on, and settles it however it ends: completed, failed, or left by its
+ * reader. The last event, `settled`, comes after the commit. An iterator by hand, because a
+ * generator would cost each piece of a stream three turns of the microtask queue.
+ */
+export class SettledAnswer implements AsyncIterableIterator<CanonicalEvent> {
+  private readonly source: AsyncIterator<CanonicalEvent>;
+  private readonly close: CloseAnswer;
+  private isOver = false;
+  private readonly onEvent: (
+    result: IteratorResult<CanonicalEvent>,
+  ) => IteratorResult<CanonicalEvent> | Promise<IteratorResult<CanonicalEvent>>;
+  private readonly onFailure: (failure: unknown) => Promise<never>;
+
+  constructor(events: AsyncIterable<CanonicalEvent>, observer: AnswerObserver) {
+    this.source = events[Symbol.asyncIterator]();
+    this.close = observer.close;
+    this.onEvent = (result) => {
+      if (result.done) return this.complete();
+      observer.observe(result.value);
+      return result;
+    };
+    this.onFailure = async (failure) => {
+      this.isOver = true;
+      await this.close(observer.callerIsGone() ? 'cancelled' : 'failed', failure);
+      throw failure;
+    };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<CanonicalEvent>> {
+    if (this.isOver) return Promise.resolve(OVER);
+    return this.source.next().then(this.onEvent, this.onFailure);
+  }
+
+  /** The reader leaves before the end. */
+  async return(): Promise<IteratorResult<CanonicalEvent>> {
+    if (this.isOver) return OVER;
+    this.isOver = true;
+    try {
+      await this.source.return?.();
+    } finally {
+      await this.close('cancelled', undefined);
+    }
+    return OVER;
+  }
+
+  private async complete(): Promise<IteratorResult<CanonicalEvent>> {
+    this.isOver = true;
+    return { done: false, value: await this.close('completed', undefined) };
+  }
+}
