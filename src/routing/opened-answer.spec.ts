@@ -19,7 +19,11 @@ function answerOf(held: CanonicalEvent[], ...steps: (CanonicalEvent | Error)[]) 
     },
   };
   const begin = jest.fn(() =>
-    Promise.resolve({ held, rest, describe: (failure: unknown) => new Error(`told: ${String(failure)}`) }),
+    Promise.resolve({
+      held,
+      rest,
+      describe: (failure: unknown) => new Error(`told: ${String(failure)}`),
+    }),
   );
   return { answer: new OpenedAnswer(begin), begin, left };
 }

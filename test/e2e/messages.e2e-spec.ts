@@ -1,0 +1,290 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
+import { assembleMessage, parseMessageEvents } from '../support/message-events.js';
+
+const MESSAGES = '/v1/anthropic/messages';
+const PATHS = ['/v1', '/api/v1'].flatMap((base) =>
+  ['/messages', '/anthropic/messages', '/anthropic/v1/messages', '/vendora/messages']
+    .concat('/vendora/v1/messages')
+    .map((path) => base + path),
+);
+const USER = { role: 'user', content: 'Hello there' };
+
+describe('POST /v1/anthropic/messages', () => {
+  let gateway: BootedGateway;
+
+  beforeAll(async () => {
+    gateway = await bootGateway();
+  });
+  afterEach(async () => {
+    expect(await findLedgerFaults(gateway.database)).toEqual([]);
+  });
+  afterAll(() => gateway.close());
+
+  const bodyOf = (fields: object = {}): object => ({
+    model: 'sandbox/echo',
+    max_tokens: 100,
+    messages: [USER],
+    ...fields,
+  });
+  const send = (fields: object = {}, headers: Record<string, string> = {}): Promise<Response> =>
+    gateway.post(MESSAGES, bodyOf(fields), headers);
+  const rowOf = (response: Response): Promise<LoggedRequest & { endpoint: string }> =>
+    loggedRequest(gateway.database, response.headers.get('x-request-id')) as Promise<
+      LoggedRequest & { endpoint: string }
+    >;
+
+  describe('paths', () => {
+    it.each(PATHS)('%s answers, and counts tokens', async (path) => {
+      const response = await gateway.post(path, bodyOf());
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        expect.objectContaining({ type: 'message' }),
+      ]);
+      const counted = await gateway.post(`${path}/count_tokens`, bodyOf());
+      expect([counted.status, await counted.json()]).toEqual([200, { input_tokens: 3 }]);
+    });
+
+    it.each(PATHS)('%s tells its errors in the dialect', async (path) => {
+      for (const [response, status, param] of [
+        [await gateway.post(path, {}), 400, 'model'],
+        [await gateway.post(path, 'no JSON'), 400, 'body'],
+        [await gateway.post(path, {}, { 'content-type': 'text/plain' }), 415, 'content-type'],
+        [await gateway.post(`${path}/count_tokens`, {}), 400, 'model'],
+        [await gateway.post(`${path}/batches`, {}), 404, 'path'],
+        [await gateway.fetch(path), 405, 'method'],
+        [await gateway.post(path, {}, { authorization: 'Bearer sk-wrong' }), 401, 'authorization'],
+      ] as const) {
+        const body = (await response.json()) as { type: string; error: object };
+        expect([response.status, body.type, body.error]).toEqual([
+          status,
+          'error',
+          expect.objectContaining({ code: status, param }),
+        ]);
+        expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'));
+      }
+    });
+
+    it('is no other path’s way to tell errors', async () => {
+      const response = await gateway.post('/v1/chat/completions', {});
+      expect(await response.json()).not.toHaveProperty('type');
+    });
+  });
+
+  describe('the key', () => {
+    const withKey = (path: string, headers: Record<string, string>): Promise<Response> =>
+      fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(bodyOf()),
+      });
+
+    it.each(PATHS)('may come as x-api-key on %s', async (path) => {
+      expect((await withKey(path, { 'x-api-key': gateway.apiKey })).status).toBe(200);
+      const counted = await withKey(`${path}/count_tokens`, { 'x-api-key': gateway.apiKey });
+      expect(counted.status).toBe(200);
+    });
+
+    it('may not on other paths', async () => {
+      const answer = await withKey('/v1/chat/completions', { 'x-api-key': gateway.apiKey });
+      expect(answer.status).toBe(401);
+    });
+
+    it('as a bearer key wins over a placeholder in x-api-key', async () => {
+      const authorization = `Bearer ${gateway.apiKey}`;
+      const answer = await withKey(MESSAGES, { 'x-api-key': 'placeholder', authorization });
+      expect(answer.status).toBe(200);
+    });
+
+    it('is missed where there is none', async () => {
+      expect((await withKey(MESSAGES, {})).status).toBe(401);
+    });
+  });
+
+  it('takes any anthropic-version', async () => {
+    expect((await send({}, { 'anthropic-version': '2026-10-21' })).status).toBe(200);
+    expect((await send({}, { 'anthropic-version': 'whatever' })).status).toBe(200);
+  });
+
+  it('names what the vendor’s dialect has no place for', async () => {
+    const response = await send({ top_k: 5, thinking: { type: 'adaptive' }, Größe: 1 });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-gateway-dropped-params')).toBe('top_k, thinking, Gr??e');
+  });
+
+  it.each<[string, object, Record<string, string>?]>([
+    ['max_tokens', { max_tokens: undefined }],
+    ['max_tokens', { max_tokens: '5' }],
+    ['model', { model: undefined }],
+    ['model', { model: 'gpt-4o' }],
+    ['models.0', { models: ['gpt-4o'] }],
+    ['messages', { messages: [] }],
+    ['messages', { messages: undefined }],
+    ['messages.0.role', { messages: [{ role: 'robot', content: 'x' }] }],
+    ['messages.0.content.0.text', { messages: [{ role: 'user', content: [{ type: 'text' }] }] }],
+    ['system', { system: 5 }],
+    ['temperature', { temperature: 2 }],
+    ['stop_sequences', { stop_sequences: 'x' }],
+    ['tools.0.input_schema', { tools: [{ name: 'f' }] }],
+    ['tool_choice.type', { tool_choice: { type: 'required' } }],
+    ['thinking.budget_tokens', { thinking: { type: 'enabled' } }],
+    ['service_tier', { service_tier: 'priority' }],
+    ['container', { container: 'c' }],
+    ['route', { route: 'fastest' }],
+    ['stream', { stream: 'yes' }],
+    ['anthropic-beta', {}, { 'anthropic-beta': 'context-1m-2025-08-07' }],
+    ['anthropic-workspace-id', {}, { 'anthropic-workspace-id': 'w' }],
+  ])('refuses a bad %s by its name: %j', async (param, fields, headers = {}) => {
+    const response = await send(fields, headers);
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          code: 400,
+          param,
+          message: expect.any(String) as unknown,
+        },
+      },
+    ]);
+  });
+
+  describe('account', () => {
+    it.each([true, false])('charges and logs as chat does (stream: %s)', async (stream) => {
+      const conversation = [
+        { role: 'user', content: 'One two three?' },
+        { role: 'assistant', content: 'Four.' },
+        { role: 'user', content: [{ type: 'text', text: 'Five six?' }] },
+      ];
+      const message = await send({ system: 'Count on.', messages: conversation, stream });
+      const chat = await gateway.post('/v1/chat/completions', {
+        model: 'sandbox/echo',
+        max_tokens: 100,
+        messages: [{ role: 'system', content: 'Count on.' }, ...conversation],
+        stream,
+      });
+      await Promise.all([message.text(), chat.text()]);
+      const [messageRow, chatRow] = [await rowOf(message), await rowOf(chat)];
+      expect(messageRow.endpoint).toBe('messages');
+      expect(messageRow.cost).toBeGreaterThan(0);
+      const unlike = {
+        request_id: '',
+        endpoint: '',
+        created_at: '',
+        latency_ms: 0,
+        generation_time_ms: 0,
+        id: 0,
+      };
+      expect({ ...messageRow, ...unlike }).toEqual({ ...chatRow, ...unlike });
+    });
+
+    it('shows a generation record', async () => {
+      const response = await send();
+      const id = response.headers.get('x-request-id');
+      await response.text();
+      const { data } = (await (await gateway.fetch(`/v1/generation?id=${id}`)).json()) as {
+        data: Record<string, unknown>;
+      };
+      expect(data).toMatchObject({
+        id,
+        model: 'sandbox/echo',
+        provider_name: 'sandbox',
+        finish_reason: 'stop',
+        total_cost: Number(response.headers.get('x-gateway-cost')),
+      });
+    });
+
+    it('holds no credits and makes no row for what is refused', async () => {
+      const count = async (): Promise<unknown> =>
+        (await gateway.database.query('SELECT count(*)::int AS n FROM request_logs')).rows;
+      const before = await count();
+      await send({ max_tokens: undefined });
+      await send({}, { 'anthropic-beta': 'files-api-2025-04-14' });
+      await wait(50);
+      expect(await count()).toEqual(before);
+    });
+  });
+
+  describe('a stream', () => {
+    it('is the whole answer in pieces', async () => {
+      const ask = { model: 'sandbox/words', messages: [{ role: 'user', content: '200 words' }] };
+      const whole = (await (await send({ ...ask, max_tokens: 500 })).json()) as object;
+      const response = await send({ ...ask, max_tokens: 500, stream: true });
+      expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+      expect(response.headers.get('x-cache')).toBe('MISS');
+      expect(response.headers.get('x-gateway-provider')).toBe('sandbox');
+      const message = assembleMessage(parseMessageEvents(await response.text()));
+      expect({ ...message, id: '' }).toEqual({ ...whole, id: '' });
+    });
+
+    it('that breaks off ends with an error event, and costs nothing', async () => {
+      const response = await send({ model: 'sandbox/fault-cut', stream: true });
+      const events = parseMessageEvents(await response.text());
+      expect(response.status).toBe(200);
+      expect(events.map(({ type }) => type)).toEqual([
+        'message_start',
+        'content_block_start',
+        'content_block_delta',
+        'error',
+      ]);
+      expect(events.at(-1)?.error).toMatchObject({ type: 'provider_error', code: 502 });
+      expect(await rowOf(response)).toMatchObject({
+        outcome: 'failed',
+        cost: 0,
+        error_type: 'provider_error',
+        finish_reason: null,
+      });
+    });
+
+    it('that fails before its first content is an ordinary error', async () => {
+      const response = await send({ model: 'sandbox/fault-400', stream: true });
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        expect.objectContaining({ type: 'error' }),
+      ]);
+    });
+
+    it('that its caller leaves is paid up to there', async () => {
+      const abort = new AbortController();
+      const response = await gateway.fetch(MESSAGES, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(
+          bodyOf({
+            model: 'sandbox/words',
+            messages: [{ role: 'user', content: '100000 words' }],
+            max_tokens: 100_000,
+            stream: true,
+          }),
+        ),
+        signal: abort.signal,
+      });
+      const reader = response.body!.getReader();
+      await reader.read();
+      abort.abort();
+      const row = await rowOf(response);
+      expect(row).toMatchObject({ outcome: 'cancelled', usage_source: 'estimated' });
+      expect(row.completion_tokens).toBeGreaterThan(0);
+      expect(row.completion_tokens).toBeLessThan(100_000);
+    });
+  });
+
+  it('is described, every path with the errors and the key it takes', async () => {
+    const document = (await (await gateway.fetch('/docs-json')).json()) as {
+      paths: Record<string, { post?: { security?: object[]; operationId?: string } }>;
+      components: { securitySchemes: Record<string, object> };
+    };
+    const ids = PATHS.flatMap((path) => [path, `${path}/count_tokens`]).map((path) => {
+      const operation = document.paths[path]?.post;
+      expect(operation?.security).toEqual([{ bearer: [] }, { 'x-api-key': [] }]);
+      return operation?.operationId;
+    });
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(document.components.securitySchemes).toHaveProperty('x-api-key');
+    expect(JSON.stringify(document.paths['/v1/messages'])).not.toMatch(/"type":\[/);
+  });
+});
