@@ -33,8 +33,14 @@ export interface ContractVendor {
   callerDialect?: Dialect;
   /** Whether the vendor says how many of the output tokens were reasoning. */
   countsReasoning?: boolean;
-  /** What an entry of the providers file names besides the address, for tests of the whole gateway. */
-  provider?: { adapter: string; type: ProviderType; settings?: Record<string, string> };
+  /** What an entry of the providers file says of it, for tests of the whole gateway. */
+  provider?: {
+    adapter: string;
+    type: ProviderType;
+    /** What follows the server's origin in `base_url`. */
+    basePath?: string;
+    settings?: Record<string, string>;
+  };
 }
 
 /** An answer in terms that every vendor can spell. */

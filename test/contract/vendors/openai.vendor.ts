@@ -14,7 +14,7 @@ export const openAiVendor: ContractVendor = {
   upstreamModel: MODEL,
   callerDialect: 'messages',
   countsReasoning: true,
-  provider: { adapter: 'openai', type: 'openai' },
+  provider: { adapter: 'openai', type: 'openai', basePath: '/v1' },
   createAdapter: (origin, { transport }) =>
     new OpenAiAdapter(
       {
