@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig, type ProviderConfig } from '../common/config/app-config.js';
 import { AnthropicAdapter } from './adapters/anthropic.adapter.js';
+import { AzureAdapter } from './adapters/azure.adapter.js';
 import { OpenAiAdapter } from './adapters/openai.adapter.js';
 import { SandboxAdapter } from './adapters/sandbox.adapter.js';
 import { HttpTransport } from './transport/http-transport.js';
@@ -11,11 +12,12 @@ export interface AdapterTools {
   readonly transport: HttpTransport;
 }
 
-type AdapterFactory = (provider: ProviderConfig, tools: AdapterTools) => Upstream;
+export type AdapterFactory = (provider: ProviderConfig, tools: AdapterTools) => Upstream;
 
 /** Every adapter, by the name that a provider's configuration gives. A new vendor is one line here. */
-const ADAPTERS: Record<string, AdapterFactory> = {
+export const ADAPTERS: Record<string, AdapterFactory> = {
   anthropic: (provider, { transport }) => new AnthropicAdapter(provider, transport),
+  azure: (provider, { transport }) => new AzureAdapter(provider, transport),
   openai: (provider, { transport }) => new OpenAiAdapter(provider, transport),
   sandbox: () => new SandboxAdapter(),
 };

@@ -4,6 +4,9 @@ import type { Database } from '../../src/common/database/database.js';
 /** What the log says of a request, as far as tests ask. */
 export interface LoggedRequest {
   request_id: string;
+  /** The route that answered. */
+  model: string;
+  provider: string;
   outcome: string;
   status: string;
   cost: number;

@@ -15,7 +15,7 @@ export interface OperatorFiles {
  * @param models catalogue rows
  */
 export async function writeOperatorFiles(
-  providers: Record<string, string | { base_url: string; api_key_env: string }>,
+  providers: Record<string, string | { base_url: string; [field: string]: unknown }>,
   models: object[],
 ): Promise<OperatorFiles> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-files-'));

@@ -1,0 +1,110 @@
+import type { CanonicalEvent } from '../../../src/canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../../src/canonical/canonical-request.js';
+import { unsupportedFields } from '../../../src/canonical/prompt-fields.js';
+import { NO_USAGE } from '../../../src/canonical/usage.js';
+import type { ProviderConfig } from '../../../src/common/config/app-config.js';
+import type { HttpTransport } from '../../../src/upstream/transport/http-transport.js';
+import type { UpstreamResponse } from '../../../src/upstream/transport/upstream-response.js';
+import { UpstreamError, type UpstreamFailure } from '../../../src/upstream/upstream-error.js';
+import type { ProbeCall, Upstream, UpstreamCall } from '../../../src/upstream/upstream.js';
+
+const MAX_BYTES = 1024 * 1024;
+
+/** One line of an answer, or the whole of one that is not streamed. */
+interface Saying {
+  said?: string;
+  why?: 'done' | 'enough';
+  spent?: { heard: number; spoken: number };
+}
+
+/**
+ * A vendor that nobody has heard of: lines of JSON instead of server-sent events, words of its own
+ * for everything, and one setting. It shows what it takes to add one.
+ */
+export class ImaginaryAdapter implements Upstream {
+  constructor(
+    private readonly provider: ProviderConfig,
+    private readonly transport: HttpTransport,
+  ) {}
+
+  droppedParams(request: CanonicalRequest): readonly string[] {
+    return unsupportedFields(request, new Set(['temperature']));
+  }
+
+  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+    const { request, upstreamModel, limits, signal } = call;
+    const { messages, sampling } = request.prompt();
+    const body = {
+      mind: upstreamModel,
+      mood: sampling.temperature,
+      piecemeal: request.stream,
+      heard: messages.map(({ role, parts }) => ({
+        who: role,
+        said: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+      })),
+    };
+    const response = await this.transport.call({
+      method: 'POST',
+      url: new URL(`${this.provider.baseUrl}/speak`),
+      headers: this.headers(),
+      body: Buffer.from(JSON.stringify(body)),
+      limits,
+      signal,
+    });
+    if (response.status !== 200) throw await readFailure(response);
+    yield { type: 'start' };
+    yield* readSayings(response);
+  }
+
+  async probe({ limits, signal }: ProbeCall): Promise<void> {
+    const url = new URL(`${this.provider.baseUrl}/minds`);
+    const headers = this.headers();
+    const response = await this.transport.call({ method: 'GET', url, headers, limits, signal });
+    if (response.status !== 200) throw await readFailure(response);
+    response.drain();
+  }
+
+  private headers(): Record<string, string> {
+    const { apiKey = '', settings } = this.provider;
+    return { 'x-password': apiKey, 'x-district': settings.district ?? '' };
+  }
+}
+
+/** Complete only with a reason to end. */
+async function* readSayings(response: UpstreamResponse): AsyncGenerator<CanonicalEvent> {
+  let rest = Buffer.alloc(0);
+  let isFinished = false;
+  for await (const chunk of response) {
+    rest = Buffer.concat([rest, chunk]);
+    for (let end = rest.indexOf('\n'); end !== -1; end = rest.indexOf('\n')) {
+      const { said, why, spent } = parseSaying(rest.subarray(0, end));
+      rest = rest.subarray(end + 1);
+      if (said !== undefined) yield { type: 'text', choice: 0, text: said };
+      if (spent) {
+        const usage = { ...NO_USAGE, inputTokens: spent.heard, outputTokens: spent.spoken };
+        yield { type: 'usage', usage };
+      }
+      if (why === undefined) continue;
+      isFinished = true;
+      yield { type: 'finish', choice: 0, reason: why === 'done' ? 'stop' : 'length' };
+    }
+  }
+  if (!isFinished) throw new UpstreamError({ failure: 'cut', message: 'no reason to end' });
+}
+
+function parseSaying(line: Buffer): Saying {
+  try {
+    return JSON.parse(line.toString()) as Saying;
+  } catch {
+    throw new UpstreamError({ failure: 'unreadable', message: 'a line that is not JSON' });
+  }
+}
+
+async function readFailure(response: UpstreamResponse): Promise<UpstreamError> {
+  const { status } = response;
+  const failures: Record<number, UpstreamFailure> = { 401: 'operator', 422: 'caller' };
+  const failure = failures[status] ?? 'server';
+  const complaint = (await response.readAll(MAX_BYTES)).toString();
+  const message = failure === 'caller' ? complaint : `status ${status}`;
+  return new UpstreamError({ failure, status, message });
+}
