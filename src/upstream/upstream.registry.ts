@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig, type ProviderConfig } from '../common/config/app-config.js';
 import { OpenAiAdapter } from './adapters/openai.adapter.js';
 import { SandboxAdapter } from './adapters/sandbox.adapter.js';
+import { VertexAdapter } from './adapters/vertex.adapter.js';
 import { HttpTransport } from './transport/http-transport.js';
 import type { Upstream } from './upstream.js';
 
@@ -16,6 +17,7 @@ type AdapterFactory = (provider: ProviderConfig, tools: AdapterTools) => Upstrea
 const ADAPTERS: Record<string, AdapterFactory> = {
   openai: (provider, { transport }) => new OpenAiAdapter(provider, transport),
   sandbox: () => new SandboxAdapter(),
+  vertex: (provider, { transport }) => new VertexAdapter(provider, transport),
 };
 
 /** The configured providers, and the adapter that speaks to each. */

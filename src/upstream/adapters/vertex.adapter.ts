@@ -1,0 +1,199 @@
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { ProviderConfig } from '../../common/config/app-config.js';
+import type { HttpTransport } from '../transport/http-transport.js';
+import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+import type { ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import { GoogleAccessTokens, type GoogleAccess } from './google-access-tokens.js';
+import { GOOGLE_PUBLISHER } from './google-publisher.js';
+import type { StreamDecoder, VertexPublisher } from './vertex-publisher.js';
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_ERROR_BYTES = 256 * 1024;
+
+/** Shorter ones are stand-ins for servers that need no token, and may be any word. */
+const MIN_TOKEN_LENGTH = 8;
+
+/** Locations that span regions and have addresses of another form. */
+const MULTI_REGIONS = new Set(['us', 'eu']);
+
+/** Google Vertex AI: models of several publishers behind one address and one credential. */
+export class VertexAdapter implements Upstream {
+  private readonly origin: string;
+  private readonly modelsPath: string;
+  private readonly tokens: Pick<GoogleAccessTokens, 'get' | 'forget'>;
+
+  /** @param tokens where no access token is configured */
+  constructor(
+    provider: ProviderConfig,
+    private readonly transport: HttpTransport,
+    tokens: Pick<GoogleAccessTokens, 'get' | 'forget'> = new GoogleAccessTokens(),
+  ) {
+    const { project = '', location = 'global' } = provider.settings;
+    this.origin = provider.baseUrl === '' ? originOf(location) : provider.baseUrl;
+    const scope = `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`;
+    this.modelsPath = `/v1/${scope}/publishers`;
+    const { apiKey } = provider;
+    this.tokens = apiKey === undefined ? tokens : fixedToken(apiKey);
+  }
+
+  droppedParams(request: CanonicalRequest, upstreamModel: string): readonly string[] {
+    return publisherOf(upstreamModel)?.droppedParams(request, upstreamModel) ?? [];
+  }
+
+  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+    const publisher = publisherOf(call.upstreamModel);
+    if (!publisher) {
+      throw new UpstreamError({
+        failure: 'unsupported',
+        param: 'model',
+        message: 'This provider cannot serve models of this publisher yet.',
+      });
+    }
+    const { stream } = call.request;
+    const body = publisher.encode(call);
+    const access = await this.access(call);
+    try {
+      const response = await this.transport.call({
+        method: 'POST',
+        url: this.urlOf(publisher, call.upstreamModel, stream),
+        headers: { ...headersOf(access, stream), 'content-type': 'application/json' },
+        body,
+        limits: call.limits,
+        signal: call.signal,
+      });
+      if (response.status !== 200) {
+        throw await this.readError(response, access, publisher);
+      }
+      if (stream) yield* readStream(response, publisher.decodeStream(call));
+      else yield* publisher.decodeWhole(await response.readAll(MAX_ANSWER_BYTES), call);
+    } catch (error) {
+      throw withoutToken(error, access);
+    }
+  }
+
+  /** Lists one model of the publisher whose list needs no project; that takes a valid token. */
+  async probe(call: ProbeCall): Promise<void> {
+    const access = await this.access(call);
+    try {
+      const response = await this.transport.call({
+        method: 'GET',
+        url: new URL(`${this.origin}/v1beta1/publishers/google/models?pageSize=1`),
+        headers: headersOf(access, false),
+        limits: call.limits,
+        signal: call.signal,
+      });
+      if (response.status !== 200) {
+        throw await this.readError(response, access, GOOGLE_PUBLISHER);
+      }
+      response.drain();
+    } catch (error) {
+      throw withoutToken(error, access);
+    }
+  }
+
+  private urlOf(publisher: VertexPublisher, model: string, stream: boolean): URL {
+    // Ids hold an @ before their version, which may stand in a path as it is.
+    const id = encodeURIComponent(model).replaceAll('%40', '@');
+    const method = publisher.method(stream);
+    return new URL(`${this.origin}${this.modelsPath}/${publisher.name}/models/${id}:${method}`);
+  }
+
+  /** Fetching a token may take its time: a caller who leaves, and the time limit, end the wait. */
+  private async access({ limits, signal }: ProbeCall): Promise<GoogleAccess> {
+    if (signal.aborted) throw new CallAbortedError();
+    const limitMs = Math.min(limits.firstByteMs, limits.requestMs);
+    let stopWaiting = (): void => undefined;
+    const given = new Promise<never>((_resolve, reject) => {
+      const onAbort = (): void => reject(new CallAbortedError());
+      const timer = setTimeout(() => {
+        reject(
+          new UpstreamError({
+            failure: 'timeout',
+            message: `no access token within ${limitMs} ms`,
+          }),
+        );
+      }, limitMs);
+      signal.addEventListener('abort', onAbort);
+      stopWaiting = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+      };
+    });
+    try {
+      return await Promise.race([this.tokens.get(), given]);
+    } finally {
+      stopWaiting();
+    }
+  }
+
+  private async readError(
+    response: UpstreamResponse,
+    { token }: GoogleAccess,
+    publisher: VertexPublisher,
+  ): Promise<UpstreamError> {
+    if (response.status === 401) this.tokens.forget(token);
+    let body: unknown;
+    try {
+      body = JSON.parse((await response.readAll(MAX_ERROR_BYTES)).toString('utf8'));
+    } catch (error) {
+      if (error instanceof CallAbortedError) throw error;
+      // A proxy's HTML page, say, or one that breaks off: the status has to do.
+    }
+    return publisher.classifyError(response.status, response.headers, body);
+  }
+}
+
+/** Whose model it is; undefined for publishers whose dialect is not spoken here. */
+function publisherOf(model: string): VertexPublisher | undefined {
+  return model.startsWith('claude-') ? undefined : GOOGLE_PUBLISHER;
+}
+
+function originOf(location: string): string {
+  if (location === 'global') return 'https://aiplatform.googleapis.com';
+  if (MULTI_REGIONS.has(location)) return `https://aiplatform.${location}.rep.googleapis.com`;
+  return `https://${location}-aiplatform.googleapis.com`;
+}
+
+function fixedToken(token: string): Pick<GoogleAccessTokens, 'get' | 'forget'> {
+  return { get: () => Promise.resolve({ token }), forget: () => undefined };
+}
+
+function headersOf({ token, quotaProject }: GoogleAccess, stream: boolean): Record<string, string> {
+  return {
+    accept: stream ? 'text/event-stream' : 'application/json',
+    authorization: `Bearer ${token}`,
+    'user-agent': 'model-gateway',
+    ...(quotaProject !== undefined && { 'x-goog-user-project': quotaProject }),
+  };
+}
+
+async function* readStream(
+  response: UpstreamResponse,
+  decoder: StreamDecoder,
+): AsyncGenerator<CanonicalEvent> {
+  const contentType = String(response.headers['content-type'] ?? '');
+  if (!contentType.toLowerCase().startsWith('text/event-stream')) {
+    response.cancel();
+    throw new UpstreamError({
+      failure: 'unreadable',
+      message: `content-type ${contentType.slice(0, 80)} instead of a stream`,
+    });
+  }
+  for await (const chunk of response) {
+    yield* decoder.push(chunk);
+    if (decoder.failure) throw decoder.failure;
+    if (decoder.isDone === true) {
+      response.drain();
+      break;
+    }
+  }
+  yield* decoder.end();
+}
+
+/** Callers and the log read what vendors say of a failure, which may repeat our token. */
+function withoutToken(error: unknown, { token }: GoogleAccess): unknown {
+  const isSecret = token.length >= MIN_TOKEN_LENGTH;
+  return isSecret && error instanceof UpstreamError ? error.without(token) : error;
+}
