@@ -77,7 +77,10 @@ async function collect(events: AsyncIterable<CanonicalEvent>): Promise<Canonical
 }
 
 const sendJson = (body: unknown) => (connection: FakeConnection) =>
-  void connection.answer(200, { 'content-type': 'application/json' }).send(JSON.stringify(body)).end();
+  void connection
+    .answer(200, { 'content-type': 'application/json' })
+    .send(JSON.stringify(body))
+    .end();
 const ADC = { provider: { apiKey: undefined } };
 
 describe(VertexAdapter.name, () => {
@@ -122,7 +125,9 @@ describe(VertexAdapter.name, () => {
   it('writes nothing into a path that could lead elsewhere', async () => {
     const { calls, generate } = setUp(sendJson(answer), { model: '../../x?y=1#@z' });
     await collect(generate());
-    expect(calls[0]?.url.pathname).toMatch(/\/models\/\.\.%2F\.\.%2Fx%3Fy%3D1%23@z:generateContent$/);
+    expect(calls[0]?.url.pathname).toMatch(
+      /\/models\/\.\.%2F\.\.%2Fx%3Fy%3D1%23@z:generateContent$/,
+    );
     expect(calls[0]?.url.search).toBe('');
   });
 

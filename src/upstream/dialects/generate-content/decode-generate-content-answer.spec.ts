@@ -22,7 +22,10 @@ describe(decodeGenerateContentAnswer.name, () => {
     expect(decode({ ...answer, modelVersion: 'm', novelty: [1] })).toEqual([
       { type: 'start', id: 'r' },
       { type: 'text', choice: 0, text: 'Hi' },
-      { type: 'usage', usage: expect.objectContaining({ inputTokens: 7, outputTokens: 2 }) as unknown },
+      {
+        type: 'usage',
+        usage: expect.objectContaining({ inputTokens: 7, outputTokens: 2 }) as unknown,
+      },
       { type: 'finish', choice: 0, reason: 'stop' },
     ]);
   });
@@ -57,7 +60,10 @@ describe(decodeGenerateContentAnswer.name, () => {
   });
 
   it('gives no two calls the same id, whatever the vendor does', () => {
-    const twins = [{ functionCall: { id: 'x', name: 'f' } }, { functionCall: { id: 'x', name: 'f' } }];
+    const twins = [
+      { functionCall: { id: 'x', name: 'f' } },
+      { functionCall: { id: 'x', name: 'f' } },
+    ];
     const calls = eventsOf(candidate(twins), candidate(twins, { index: 1 })).filter(
       (event) => event.type === 'tool_call',
     );
@@ -73,7 +79,10 @@ describe(decodeGenerateContentAnswer.name, () => {
   it('tells several answers apart by their index, or by their place', () => {
     for (const index of [{ index: 1 }, {}]) {
       expect(
-        eventsOf(candidate([{ text: 'a' }]), candidate([{ text: 'b' }], { ...index, finishReason: 'MAX_TOKENS' })),
+        eventsOf(
+          candidate([{ text: 'a' }]),
+          candidate([{ text: 'b' }], { ...index, finishReason: 'MAX_TOKENS' }),
+        ),
       ).toEqual([
         { type: 'text', choice: 0, text: 'a' },
         { type: 'text', choice: 1, text: 'b' },
@@ -108,7 +117,10 @@ describe(decodeGenerateContentAnswer.name, () => {
     ).toEqual([
       { type: 'start' },
       { type: 'finish', choice: 0, reason: 'content_filter' },
-      { type: 'usage', usage: expect.objectContaining({ inputTokens: 9, outputTokens: 0 }) as unknown },
+      {
+        type: 'usage',
+        usage: expect.objectContaining({ inputTokens: 9, outputTokens: 0 }) as unknown,
+      },
     ]);
   });
 
@@ -159,7 +171,11 @@ describe(decodeGenerateContentAnswer.name, () => {
       { candidates: [candidate([{ text: 'Hi' }], { finishReason: 'FINISH_REASON_UNSPECIFIED' })] },
       'cut',
     ],
-    ['an error', { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'x' } }, 'rate_limited'],
+    [
+      'an error',
+      { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'x' } },
+      'rate_limited',
+    ],
     ['an error in a list', [{ error: { code: 503, message: 'x' } }], 'server'],
   ])('fails with %s', (_name, answer, failure) => {
     expect(() => decode(answer)).toThrow(expect.objectContaining({ failure }));
