@@ -8,6 +8,7 @@ export function modelTraits(overrides: Partial<ModelTraits> = {}): ModelTraits {
     takesCallIds: true,
     takesMediaInResults: true,
     maxCandidates: 8,
+    takesSampling: true,
     takesPenalties: true,
     formatsBesideTools: true,
     ...overrides,

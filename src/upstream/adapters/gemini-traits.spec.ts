@@ -24,6 +24,12 @@ describe(geminiTraits.name, () => {
     ['gemini-2.5-pro', { maxCandidates: 8, takesPenalties: true, wantsSealedCalls: false }],
     ['gemini-3.5-flash', { maxCandidates: 1, takesPenalties: true, wantsSealedCalls: true }],
     ['gemini-4-argon', { maxCandidates: 1, takesPenalties: false, takesCallIds: true }],
+    ['gemini-3.5-flash', { takesSampling: true }],
+    ['gemini-3.5-flash-lite', { takesSampling: false }],
+    ['gemini-3.1-flash-lite', { takesSampling: true }],
+    ['gemini-3.1-pro-preview', { takesSampling: true }],
+    ['gemini-3.8-flash', { takesSampling: false }],
+    ['gemini-4-argon', { takesSampling: false }],
     ['gemini-10.1-ultra', { maxCandidates: 1, takesPenalties: false, takesCallIds: true }],
   ])('knows what %s takes', (model, traits) => {
     expect(geminiTraits(model)).toMatchObject(traits);

@@ -7,6 +7,7 @@ const NEWEST: ModelTraits = {
   takesCallIds: true,
   takesMediaInResults: true,
   maxCandidates: 1,
+  takesSampling: false,
   takesPenalties: false,
   formatsBesideTools: true,
 };
@@ -17,6 +18,7 @@ const SECOND_GENERATION: ModelTraits = {
   takesCallIds: false,
   takesMediaInResults: false,
   maxCandidates: 8,
+  takesSampling: true,
   takesPenalties: true,
   formatsBesideTools: false,
 };
@@ -31,20 +33,29 @@ export function geminiTraits(model: string): ModelTraits {
   if (!version) return name.startsWith('gemini-') ? NEWEST : SECOND_GENERATION;
   const [major, minor] = [Number(version[1]), Number(version[2] ?? 0)];
   if (major < 3) return { ...SECOND_GENERATION, thinking: budgetOf(name, major, minor) };
-  return { ...NEWEST, thinking: levelOf(name, major, minor), takesPenalties: major === 3 };
+  const isThird = major === 3;
+  return {
+    ...NEWEST,
+    thinking: levelOf(name, major, minor),
+    takesSampling: isThird && minor < (isLite(name) ? 5 : 6),
+    takesPenalties: isThird,
+  };
 }
 
 function budgetOf(name: string, major: number, minor: number): ThinkingControl | undefined {
   if (major < 2 || minor < 5) return undefined;
   if (name.includes('-pro')) return { by: 'budget', min: 128, max: 32_768, canBeOff: false };
-  const min = name.includes('-flash-lite') ? 512 : 1;
+  const min = isLite(name) ? 512 : 1;
   return { by: 'budget', min, max: 24_576, canBeOff: true };
 }
 
 /** Only Flash models up to 3.6 and Flash-Lite models know the lowest level. */
 function levelOf(name: string, major: number, minor: number): ThinkingControl {
-  const isLite = name.includes('-flash-lite');
   const isEarlyFlash = name.includes('-flash') && minor < 7;
-  const knowsMinimal = major === 3 && (isLite || isEarlyFlash);
+  const knowsMinimal = major === 3 && (isLite(name) || isEarlyFlash);
   return { by: 'level', lowest: knowsMinimal ? 'MINIMAL' : 'LOW' };
+}
+
+function isLite(name: string): boolean {
+  return name.includes('-flash-lite');
 }

@@ -34,7 +34,7 @@ export class GoogleAccessTokens {
   private pending: Promise<GoogleAccess> | undefined;
 
   constructor(
-    private readonly source: AccessSource = fetchDefaultAccess,
+    private readonly source: AccessSource,
     private readonly now: () => number = Date.now,
   ) {}
 
@@ -82,11 +82,16 @@ export class GoogleAccessTokens {
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
-/** Access by the application default credentials, wherever the environment keeps them. */
-export async function fetchDefaultAccess(): Promise<GrantedAccess> {
+/**
+ * Access by the application default credentials, wherever the environment keeps them. They are looked
+ * up anew each time, so that exchanged ones are found.
+ *
+ * @param project saves the library its own search for one, which may start programs and call others
+ */
+export async function fetchDefaultAccess(project: string): Promise<GrantedAccess> {
   // The library is large and only needed where no token is configured.
   const { GoogleAuth } = await import('google-auth-library');
-  const client = await new GoogleAuth({ scopes: [SCOPE] }).getClient();
+  const client = await new GoogleAuth({ scopes: [SCOPE], projectId: project }).getClient();
   const { token } = await client.getAccessToken();
   if (token == null || token === '') throw new Error('an empty token');
   const { expiry_date: expiresAtMs } = client.credentials;

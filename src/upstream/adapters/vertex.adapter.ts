@@ -5,7 +5,11 @@ import type { HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
-import { GoogleAccessTokens, type GoogleAccess } from './google-access-tokens.js';
+import {
+  fetchDefaultAccess,
+  GoogleAccessTokens,
+  type GoogleAccess,
+} from './google-access-tokens.js';
 import { GOOGLE_PUBLISHER } from './google-publisher.js';
 import type { StreamDecoder, VertexPublisher } from './vertex-publisher.js';
 
@@ -24,18 +28,20 @@ export class VertexAdapter implements Upstream {
   private readonly modelsPath: string;
   private readonly tokens: Pick<GoogleAccessTokens, 'get' | 'forget'>;
 
-  /** @param tokens where no access token is configured */
+  /** @param tokens in place of the application default credentials, where no token is configured */
   constructor(
     provider: ProviderConfig,
     private readonly transport: HttpTransport,
-    tokens: Pick<GoogleAccessTokens, 'get' | 'forget'> = new GoogleAccessTokens(),
+    tokens?: Pick<GoogleAccessTokens, 'get' | 'forget'>,
   ) {
     const { project = '', location = 'global' } = provider.settings;
     this.origin = provider.baseUrl === '' ? originOf(location) : provider.baseUrl;
     const scope = `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`;
     this.modelsPath = `/v1/${scope}/publishers`;
-    const { apiKey } = provider;
-    this.tokens = apiKey === undefined ? tokens : fixedToken(apiKey);
+    this.tokens =
+      provider.apiKey !== undefined
+        ? fixedToken(provider.apiKey)
+        : (tokens ?? new GoogleAccessTokens(() => fetchDefaultAccess(project)));
   }
 
   droppedParams(request: CanonicalRequest, upstreamModel: string): readonly string[] {

@@ -13,10 +13,10 @@ import { mustCallTool } from './encode-tools.js';
 import type { ModelTraits } from './model-traits.js';
 import { restrictSchema } from './restrict-schema.js';
 
+const SAMPLING: readonly PromptField[] = ['temperature', 'topP', 'topK'];
+
 const SUPPORTED: readonly PromptField[] = [
-  'temperature',
-  'topP',
-  'topK',
+  ...SAMPLING,
   'frequencyPenalty',
   'presencePenalty',
   'seed',
@@ -35,6 +35,7 @@ const SUPPORTED: readonly PromptField[] = [
 export function droppedFields(request: CanonicalRequest, traits: ModelTraits): string[] {
   const prompt = request.prompt();
   const supported = new Set(SUPPORTED);
+  if (!traits.takesSampling) for (const field of SAMPLING) supported.delete(field);
   // Calls in parallel are what happens anyway; only forbidding them has no counterpart.
   if (prompt.parallelToolCalls === true) supported.add('parallelToolCalls');
   const inexact = inexactFields(prompt, traits).map((field) => fieldName(request.dialect, field));

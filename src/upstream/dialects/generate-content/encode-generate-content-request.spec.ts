@@ -212,6 +212,13 @@ describe(droppedFields.name, () => {
     );
   });
 
+  it('names controls of sampling that a model would ignore, which are not sent', () => {
+    const fields = { temperature: 0.5, top_p: 0.5, top_k: 5, seed: 1 };
+    const traits = modelTraits({ takesSampling: false });
+    expect(dropped(fields, traits)).toEqual(['temperature', 'top_p', 'top_k']);
+    expect(configOf(fields, traits)).toEqual({ seed: 1 });
+  });
+
   it('names what a model can follow only in part', () => {
     const loose = { ...schema, properties: { a: { type: 'string', pattern: '^x' } } };
     expect(

@@ -23,9 +23,11 @@ export function encodeGenerationConfig(request: CanonicalRequest, traits: ModelT
   assertPossible(request, traits);
   const wantsLogprobs = sampling.logprobs === true || (sampling.topLogprobs ?? 0) > 0;
   return {
-    temperature: sampling.temperature,
-    topP: sampling.topP,
-    topK: sampling.topK,
+    ...(traits.takesSampling && {
+      temperature: sampling.temperature,
+      topP: sampling.topP,
+      topK: sampling.topK,
+    }),
     maxOutputTokens: request.maxOutputTokens,
     candidateCount: request.choices > 1 ? request.choices : undefined,
     stopSequences: sampling.stop,

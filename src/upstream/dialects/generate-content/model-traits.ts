@@ -17,6 +17,8 @@ export interface ModelTraits {
   takesMediaInResults: boolean;
   /** Most answers to one request. */
   maxCandidates: number;
+  /** Whether temperature, top_p and top_k have any effect. */
+  takesSampling: boolean;
   takesPenalties: boolean;
   /** Whether JSON can be asked for beside tools. */
   formatsBesideTools: boolean;
