@@ -19,8 +19,19 @@ export class ProvidersController {
     enum: PROVIDER_TYPES,
     description: 'Only providers of this type; one that does not exist gives an empty list.',
   })
+  @ApiQuery({
+    name: 'include_health',
+    required: false,
+    description:
+      '`true` probes the providers, which takes up to about 2 s, and adds `health` and `status`.',
+    example: 'true',
+  })
   @ApiOkResponse({ type: ProviderListDto })
-  list(@Query('type') type?: string): ProviderListDto {
+  async list(
+    @Query('type') type?: string,
+    @Query('include_health') includeHealth?: string,
+  ): Promise<ProviderListDto> {
+    if (includeHealth === 'true') return { data: await this.providers.listWithHealth(type) };
     return { data: this.providers.list(type) };
   }
 }

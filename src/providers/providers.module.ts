@@ -3,12 +3,13 @@ import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { ModelsController } from './models.controller.js';
 import { ModelsService } from './models.service.js';
+import { ProviderHealthService } from './provider-health.service.js';
 import { ProvidersController } from './providers.controller.js';
 import { ProvidersService } from './providers.service.js';
 
 @Module({
   imports: [CatalogueModule, UpstreamModule],
   controllers: [ModelsController, ProvidersController],
-  providers: [ModelsService, ProvidersService],
+  providers: [ModelsService, ProviderHealthService, ProvidersService],
 })
 export class ProvidersModule {}

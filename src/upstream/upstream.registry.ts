@@ -4,6 +4,7 @@ import { AnthropicAdapter } from './adapters/anthropic.adapter.js';
 import { AzureAdapter } from './adapters/azure.adapter.js';
 import { OpenAiAdapter } from './adapters/openai.adapter.js';
 import { SandboxAdapter } from './adapters/sandbox.adapter.js';
+import { VertexAdapter } from './adapters/vertex.adapter.js';
 import { HttpTransport } from './transport/http-transport.js';
 import type { Upstream } from './upstream.js';
 
@@ -20,6 +21,7 @@ export const ADAPTERS: Record<string, AdapterFactory> = {
   azure: (provider, { transport }) => new AzureAdapter(provider, transport),
   openai: (provider, { transport }) => new OpenAiAdapter(provider, transport),
   sandbox: () => new SandboxAdapter(),
+  vertex: (provider, { transport }) => new VertexAdapter(provider, transport),
 };
 
 /** The configured providers, and the adapter that speaks to each. */

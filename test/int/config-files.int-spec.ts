@@ -58,6 +58,7 @@ describe('the files that settings name', () => {
           type: 'openai',
           baseUrl: 'http://127.0.0.1:9/v1',
           apiKey: 'a-vendor-key',
+          settings: {},
         },
         expect.objectContaining({ id: 'other-1', apiKey: undefined }),
       ]);

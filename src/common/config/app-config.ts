@@ -27,6 +27,8 @@ export interface AppConfig {
     readonly requestTimeoutMs: number;
     readonly cooldownMs: number;
   };
+  /** How long what was found out about a provider's health is shown before it is asked again. */
+  readonly healthCacheMs: number;
   /** Lifts the rule that URLs which callers give us must lead to public addresses. */
   readonly allowPrivateDestinations: boolean;
   readonly settle: 'before-end' | 'after-response';

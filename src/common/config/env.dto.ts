@@ -126,6 +126,9 @@ export class EnvDto {
   @IntegerVariable(0, MAX_TIMEOUT_MS)
   GATEWAY_COOLDOWN_MS?: number;
 
+  @IntegerVariable(0, MAX_TIMEOUT_MS)
+  GATEWAY_HEALTH_CACHE_MS?: number;
+
   @ChoiceVariable('before-end', 'after-response')
   GATEWAY_SETTLE?: 'before-end' | 'after-response';
 

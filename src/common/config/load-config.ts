@@ -60,6 +60,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
       requestTimeoutMs: env.GATEWAY_REQUEST_TIMEOUT_MS ?? 600_000,
       cooldownMs: env.GATEWAY_COOLDOWN_MS ?? 10_000,
     },
+    healthCacheMs: env.GATEWAY_HEALTH_CACHE_MS ?? 5_000,
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
     settle: env.GATEWAY_SETTLE ?? 'before-end',
     metricsToken: env.GATEWAY_METRICS_TOKEN,

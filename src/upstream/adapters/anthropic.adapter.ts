@@ -14,15 +14,12 @@ import type { HttpTransport } from '../transport/http-transport.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
-import { claudeModelTraits } from './claude-model-traits.js';
+import { CLAUDE_SEAL_MAKER, claudeModelTraits } from './claude-model-traits.js';
 
 /** The newest version of the API that takes `temperature`, `top_p` and `top_k`. */
 const API_VERSION = '2023-06-01';
 
 const MAX_COUNT_BYTES = 64 * 1024;
-
-/** Whoever seals a Claude model's thoughts, on whichever platform it runs. */
-const SEAL_MAKER = 'anthropic';
 
 /** Anthropic, and every server that speaks its messages API. */
 export class AnthropicAdapter implements Upstream {
@@ -58,7 +55,7 @@ export class AnthropicAdapter implements Upstream {
       const vendor = vendorOf(call);
       const { body, jsonTool } = encodeMessagesCall(call, vendor, { model: call.upstreamModel });
       const response = await this.post(this.messagesUrl, body, call);
-      yield* readMessagesResponse(response, call, { sealMaker: SEAL_MAKER, jsonTool });
+      yield* readMessagesResponse(response, call, { sealMaker: CLAUDE_SEAL_MAKER, jsonTool });
     } catch (error) {
       throw hideOwnKey(error, this.provider.apiKey);
     }
@@ -112,7 +109,7 @@ export class AnthropicAdapter implements Upstream {
 }
 
 function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {
-  return { sealMaker: SEAL_MAKER, traits: claudeModelTraits(upstreamModel) };
+  return { sealMaker: CLAUDE_SEAL_MAKER, traits: claudeModelTraits(upstreamModel) };
 }
 
 /** @throws UpstreamError `unreadable` for anything but `{"input_tokens": <count>}` */

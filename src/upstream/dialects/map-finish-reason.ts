@@ -28,6 +28,8 @@ const FINISH_REASONS: Record<FinishDialect, Record<string, FinishReason>> = {
   'generate-content': {
     STOP: 'stop',
     MAX_TOKENS: 'length',
+    // More could be had with another call; the answer is cut at a limit all the same.
+    CONTINUATION: 'length',
     SAFETY: 'content_filter',
     RECITATION: 'content_filter',
     BLOCKLIST: 'content_filter',

@@ -40,7 +40,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
     appliesTo: (vendor) => isEventStream(vendor.stream(UNICODE)),
     async run(bench) {
       const reply = bench.vendor.stream(UNICODE);
-      const body = Buffer.from(reply.body.toString().replaceAll('\n', '\r\n'));
+      const body = Buffer.from(reply.body.toString().replaceAll(/\r?\n/g, '\r\n'));
       expectAnswer(await bench.replied({ ...reply, body }, true), UNICODE);
       expectAnswer(await bench.piecemeal(reply, slices(body, 1), 'end', true), UNICODE);
     },

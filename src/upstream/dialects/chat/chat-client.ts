@@ -2,11 +2,9 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject } from '../../../common/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
-import type { UpstreamResponse } from '../../transport/upstream-response.js';
-import type { UpstreamError } from '../../upstream-error.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
-import { assertEventStream } from '../assert-event-stream.js';
 import { hideOwnKey } from '../hide-own-key.js';
+import { readEventStream, type EventStreamReader } from '../read-event-stream.js';
 import { readFailedAnswer } from '../read-failed-answer.js';
 import { ChatStreamDecoder } from './chat-stream-decoder.js';
 import { ChatStreamRelay } from './chat-stream-relay.js';
@@ -31,14 +29,6 @@ export interface ChatServer {
   /** Never shown, even where the server repeats it. */
   apiKey: string | undefined;
   outputLimitField: OutputLimitField;
-}
-
-/** How a stream is read: passed on to callers of the same dialect, or translated. */
-interface ChatStreamReader {
-  readonly isDone: boolean;
-  readonly failure: UpstreamError | undefined;
-  push(chunk: Buffer): CanonicalEvent[];
-  end(): CanonicalEvent[];
 }
 
 /** Speaks the chat completions dialect with a server, for callers of every dialect. */
@@ -83,7 +73,7 @@ export class ChatClient implements Upstream {
       });
       if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
       if (request.stream) {
-        yield* readStream(response, streamReader(call));
+        yield* readEventStream(response, streamReader(call));
         return;
       }
       const bytes = await response.readAll(MAX_ANSWER_BYTES);
@@ -117,25 +107,9 @@ export class ChatClient implements Upstream {
   }
 }
 
-function streamReader({ alias, request }: UpstreamCall): ChatStreamReader {
+function streamReader({ alias, request }: UpstreamCall): EventStreamReader {
   if (request.dialect !== 'chat') return new ChatStreamDecoder();
   const options = request.body.value.stream_options;
   const includeUsage = isJsonObject(options) && options.include_usage === true;
   return new ChatStreamRelay({ alias, includeUsage });
-}
-
-async function* readStream(
-  response: UpstreamResponse,
-  reader: ChatStreamReader,
-): AsyncGenerator<CanonicalEvent> {
-  assertEventStream(response);
-  for await (const chunk of response) {
-    for (const event of reader.push(chunk)) yield event;
-    if (reader.failure) throw reader.failure;
-    if (reader.isDone) {
-      response.drain();
-      break;
-    }
-  }
-  yield* reader.end();
 }

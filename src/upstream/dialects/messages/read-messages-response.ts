@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import type { UpstreamCall } from '../../upstream.js';
-import { assertEventStream } from '../assert-event-stream.js';
+import { readEventStream } from '../read-event-stream.js';
 import { decodeMessagesAnswer } from './decode-messages-answer.js';
 import type { MessagesDecoderOptions } from './decode-messages-event.js';
 import { MessagesStreamDecoder } from './messages-stream-decoder.js';
@@ -27,15 +27,8 @@ export async function* readMessagesResponse(
     yield* isRelayed ? relayMessagesAnswer(bytes, alias) : decodeMessagesAnswer(bytes, options);
     return;
   }
-  assertEventStream(response);
-  const reader = isRelayed ? new MessagesStreamRelay(alias) : new MessagesStreamDecoder(options);
-  for await (const chunk of response) {
-    for (const event of reader.push(chunk)) yield event;
-    if (reader.failure) throw reader.failure;
-    if (reader.isDone) {
-      response.drain();
-      break;
-    }
-  }
-  yield* reader.end();
+  yield* readEventStream(
+    response,
+    isRelayed ? new MessagesStreamRelay(alias) : new MessagesStreamDecoder(options),
+  );
 }

@@ -1,0 +1,158 @@
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { ProviderConfig } from '../../common/config/app-config.js';
+import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import type { HttpTransport } from '../transport/http-transport.js';
+import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import { ANTHROPIC_PUBLISHER } from './anthropic-publisher.js';
+import {
+  fetchDefaultAccess,
+  GoogleAccessTokens,
+  type GoogleAccess,
+} from './google-access-tokens.js';
+import { GOOGLE_PUBLISHER } from './google-publisher.js';
+import type { VertexPublisher } from './vertex-publisher.js';
+
+/** Locations that span regions and have addresses of another form. */
+const MULTI_REGIONS = new Set(['us', 'eu']);
+
+/** Google Vertex AI: models of several publishers behind one address and one credential. */
+export class VertexAdapter implements Upstream {
+  private readonly origin: string;
+  private readonly modelsPath: string;
+  private readonly tokens: Pick<GoogleAccessTokens, 'get' | 'forget'>;
+
+  /** @param tokens in place of the application default credentials, where no token is configured */
+  constructor(
+    provider: ProviderConfig,
+    private readonly transport: HttpTransport,
+    tokens?: Pick<GoogleAccessTokens, 'get' | 'forget'>,
+  ) {
+    const { project = '', location = 'global' } = provider.settings;
+    this.origin = provider.baseUrl === '' ? originOf(location) : provider.baseUrl;
+    const scope = `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`;
+    this.modelsPath = `/v1/${scope}/publishers`;
+    this.tokens =
+      provider.apiKey !== undefined
+        ? fixedToken(provider.apiKey)
+        : (tokens ?? new GoogleAccessTokens(() => fetchDefaultAccess(project)));
+  }
+
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
+    return publisherOf(route.upstreamModel).droppedParams(request, route);
+  }
+
+  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+    const publisher = publisherOf(call.upstreamModel);
+    const { stream } = call.request;
+    const { body, read } = publisher.prepare(call);
+    const access = await this.access(call);
+    try {
+      const response = await this.transport.call({
+        method: 'POST',
+        url: this.urlOf(publisher, call.upstreamModel, stream),
+        headers: { ...headersOf(access, stream), 'content-type': 'application/json' },
+        body,
+        limits: call.limits,
+        signal: call.signal,
+      });
+      if (response.status !== 200) {
+        throw await this.readError(response, access, publisher);
+      }
+      yield* read(response);
+    } catch (error) {
+      throw hideOwnKey(error, access.token);
+    }
+  }
+
+  /** Lists one model of the publisher whose list needs no project; that takes a valid token. */
+  async probe(call: ProbeCall): Promise<void> {
+    const access = await this.access(call);
+    try {
+      const response = await this.transport.call({
+        method: 'GET',
+        url: new URL(`${this.origin}/v1beta1/publishers/google/models?pageSize=1`),
+        headers: headersOf(access, false),
+        limits: call.limits,
+        signal: call.signal,
+      });
+      if (response.status !== 200) {
+        throw await this.readError(response, access, GOOGLE_PUBLISHER);
+      }
+      response.drain();
+    } catch (error) {
+      throw hideOwnKey(error, access.token);
+    }
+  }
+
+  private urlOf(publisher: VertexPublisher, model: string, stream: boolean): URL {
+    // Ids hold an @ before their version, which may stand in a path as it is.
+    const id = encodeURIComponent(model).replaceAll('%40', '@');
+    const method = publisher.method(stream);
+    return new URL(`${this.origin}${this.modelsPath}/${publisher.name}/models/${id}:${method}`);
+  }
+
+  /** Fetching a token may take its time: a caller who leaves, and the time limit, end the wait. */
+  private async access({ limits, signal }: ProbeCall): Promise<GoogleAccess> {
+    if (signal.aborted) throw new CallAbortedError();
+    const limitMs = Math.min(limits.firstByteMs, limits.requestMs);
+    let stopWaiting = (): void => undefined;
+    const given = new Promise<never>((_resolve, reject) => {
+      const onAbort = (): void => reject(new CallAbortedError());
+      const timer = setTimeout(() => {
+        reject(
+          new UpstreamError({
+            failure: 'timeout',
+            message: `no access token within ${limitMs} ms`,
+          }),
+        );
+      }, limitMs);
+      signal.addEventListener('abort', onAbort);
+      stopWaiting = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+      };
+    });
+    try {
+      return await Promise.race([this.tokens.get(), given]);
+    } finally {
+      stopWaiting();
+    }
+  }
+
+  private async readError(
+    response: UpstreamResponse,
+    { token }: GoogleAccess,
+    publisher: VertexPublisher,
+  ): Promise<UpstreamError> {
+    if (response.status === 401) this.tokens.forget(token);
+    return readFailedAnswer(response, publisher.classifyError);
+  }
+}
+
+/** Whose model it is, by its name. */
+function publisherOf(model: string): VertexPublisher {
+  return model.startsWith('claude-') ? ANTHROPIC_PUBLISHER : GOOGLE_PUBLISHER;
+}
+
+function originOf(location: string): string {
+  if (location === 'global') return 'https://aiplatform.googleapis.com';
+  if (MULTI_REGIONS.has(location)) return `https://aiplatform.${location}.rep.googleapis.com`;
+  return `https://${location}-aiplatform.googleapis.com`;
+}
+
+function fixedToken(token: string): Pick<GoogleAccessTokens, 'get' | 'forget'> {
+  return { get: () => Promise.resolve({ token }), forget: () => undefined };
+}
+
+function headersOf({ token, quotaProject }: GoogleAccess, stream: boolean): Record<string, string> {
+  return {
+    accept: stream ? 'text/event-stream' : 'application/json',
+    authorization: `Bearer ${token}`,
+    'user-agent': 'model-gateway',
+    ...(quotaProject !== undefined && { 'x-goog-user-project': quotaProject }),
+  };
+}

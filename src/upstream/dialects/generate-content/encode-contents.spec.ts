@@ -1,0 +1,286 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatRequest } from '../../../../test/support/chat-requests.js';
+import { modelTraits, olderModelTraits } from '../../../../test/support/model-traits.js';
+import { encodeContents } from './encode-contents.js';
+import type { ModelTraits } from './model-traits.js';
+
+const encode = (
+  messages: object[],
+  traits: ModelTraits = modelTraits(),
+  fields: Record<string, unknown> = {},
+) => encodeContents(chatRequest({ messages, ...fields }), traits);
+
+const call = (id: string, name = 'f', args = '{}') => ({
+  id,
+  type: 'function',
+  function: { name, arguments: args },
+});
+const result = (id: string, content: unknown = 'ok') => ({
+  role: 'tool',
+  tool_call_id: id,
+  content,
+});
+
+describe(encodeContents.name, () => {
+  it('gathers system texts from anywhere and lets the roles take turns', () => {
+    expect(
+      encode([
+        { role: 'system', content: 'one' },
+        { role: 'user', content: 'a' },
+        { role: 'user', content: [{ type: 'text', text: 'b' }] },
+        { role: 'developer', content: 'two' },
+        { role: 'assistant', content: 'c' },
+        { role: 'assistant', content: null, refusal: 'no' },
+        { role: 'user', content: 'd' },
+      ]),
+    ).toEqual({
+      systemInstruction: { parts: [{ text: 'one' }, { text: 'two' }] },
+      contents: [
+        { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
+        { role: 'model', parts: [{ text: 'c' }, { text: 'no' }] },
+        { role: 'user', parts: [{ text: 'd' }] },
+      ],
+    });
+  });
+
+  it('makes a turn of system messages that stand alone', () => {
+    expect(encode([{ role: 'system', content: 'Go' }])).toEqual({
+      systemInstruction: undefined,
+      contents: [{ role: 'user', parts: [{ text: 'Go' }] }],
+    });
+  });
+
+  it('leaves out empty texts, and refuses a conversation of nothing else', () => {
+    const { contents } = encode([
+      { role: 'user', content: '' },
+      { role: 'assistant', content: '' },
+      { role: 'user', content: 'a' },
+    ]);
+    expect(contents).toEqual([{ role: 'user', parts: [{ text: 'a' }] }]);
+    expect(() => encode([{ role: 'user', content: '' }])).toThrow(
+      expect.objectContaining({ failure: 'caller', param: 'messages' }),
+    );
+  });
+
+  describe('media', () => {
+    const parts = (part: object): unknown =>
+      encode([{ role: 'user', content: [part] }]).contents[0]?.parts;
+    const image = (url: string): object => ({ type: 'image_url', image_url: { url } });
+
+    it.each<[object, object]>([
+      [
+        image('data:image/png;base64,QUJD'),
+        { inlineData: { mimeType: 'image/png', data: 'QUJD' } },
+      ],
+      [
+        image('https://a.example/b/c.JPG?x=1#y'),
+        { fileData: { mimeType: 'image/jpeg', fileUri: 'https://a.example/b/c.JPG?x=1#y' } },
+      ],
+      [
+        {
+          type: 'file',
+          file: { file_data: 'data:application/pdf;base64,QUJD', filename: 'a.pdf' },
+        },
+        { inlineData: { mimeType: 'application/pdf', data: 'QUJD' } },
+      ],
+      [
+        { type: 'input_audio', input_audio: { data: 'QUJD', format: 'mp3' } },
+        { inlineData: { mimeType: 'audio/mp3', data: 'QUJD' } },
+      ],
+    ])('encodes %j', (part, expected) => {
+      expect(parts(part)).toEqual([expected]);
+    });
+
+    it.each(['gs://operators-bucket/secret.png', 'file:///etc/passwd', 'ftp://a.example/b.png'])(
+      'refuses %s, which could be a file of the operator’s',
+      (url) => {
+        expect(() => parts(image(url))).toThrow(
+          expect.objectContaining({ failure: 'caller', param: 'messages' }),
+        );
+      },
+    );
+
+    it('leaves a URL that does not tell the type to another vendor', () => {
+      expect(() => parts(image('https://a.example/picture'))).toThrow(
+        expect.objectContaining({ failure: 'unsupported', param: 'messages' }),
+      );
+    });
+  });
+
+  describe('tool calls', () => {
+    const parallel = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', tool_calls: [call('x', 'f', '{"a":1}'), call('y', 'g')] },
+      result('y', 'second'),
+      result('x', [
+        { type: 'text', text: 'fir' },
+        { type: 'text', text: 'st' },
+      ]),
+      { role: 'user', content: 'More' },
+    ];
+
+    it('puts the results of parallel calls into one turn, in the order of the calls, by name', () => {
+      expect(encode(parallel).contents).toEqual([
+        { role: 'user', parts: [{ text: 'Hi' }] },
+        {
+          role: 'model',
+          parts: [
+            {
+              functionCall: { id: 'x', name: 'f', args: { a: 1 } },
+              thoughtSignature: 'skip_thought_signature_validator',
+            },
+            { functionCall: { id: 'y', name: 'g', args: {} } },
+          ],
+        },
+        {
+          role: 'user',
+          parts: [
+            { functionResponse: { id: 'x', name: 'f', response: { output: 'first' } } },
+            { functionResponse: { id: 'y', name: 'g', response: { output: 'second' } } },
+            { text: 'More' },
+          ],
+        },
+      ]);
+    });
+
+    it('leaves ids and stand-ins for seals out where a model does not know them', () => {
+      const { contents } = encode(parallel, olderModelTraits());
+      expect(contents[1]?.parts).toEqual([
+        { functionCall: { name: 'f', args: { a: 1 } } },
+        { functionCall: { name: 'g', args: {} } },
+      ]);
+      expect(contents[2]?.parts.slice(0, 2)).toEqual([
+        { functionResponse: { name: 'f', response: { output: 'first' } } },
+        { functionResponse: { name: 'g', response: { output: 'second' } } },
+      ]);
+    });
+
+    it('takes the name from the latest call by an id that is used again', () => {
+      const { contents } = encode([
+        { role: 'assistant', tool_calls: [call('x', 'f')] },
+        result('x'),
+        { role: 'assistant', tool_calls: [call('x', 'g')] },
+        result('x'),
+      ]);
+      expect(contents[1]?.parts).toMatchObject([{ functionResponse: { name: 'f' } }]);
+      expect(contents[3]?.parts).toMatchObject([{ functionResponse: { name: 'g' } }]);
+    });
+
+    it.each([
+      ['', {}],
+      [' ', {}],
+      ['{"a":', { input: '{"a":' }],
+      ['[1]', { input: '[1]' }],
+      ['null', { input: 'null' }],
+      ['free text', { input: 'free text' }],
+    ])('makes an object of the arguments %j', (args, expected) => {
+      const { contents } = encode([{ role: 'assistant', tool_calls: [call('x', 'f', args)] }]);
+      expect(contents[0]?.parts).toMatchObject([{ functionCall: { args: expected } }]);
+      expect(contents[0]?.parts[0]?.functionCall).toHaveProperty('args', expected);
+    });
+
+    it('refuses a result without its call, unless it names a tool', () => {
+      const orphan = [{ role: 'user', content: 'Hi' }, result('f')];
+      expect(() => encode(orphan)).toThrow(
+        expect.objectContaining({ failure: 'caller', param: 'messages' }),
+      );
+      const tools = [{ type: 'function', function: { name: 'f' } }];
+      expect(encode(orphan, modelTraits(), { tools }).contents[0]?.parts).toMatchObject([
+        { functionResponse: { name: 'f' } },
+        { text: 'Hi' },
+      ]);
+    });
+
+    it('puts pictures into a result, or behind it where a model has no place for them', () => {
+      const request = chatRequest();
+      const picture = { kind: 'inline', mediaType: 'image/png', data: 'QUJD' } as const;
+      const prompt = {
+        ...request.prompt(),
+        messages: [
+          {
+            role: 'assistant' as const,
+            parts: [{ type: 'tool_call' as const, id: 'x', name: 'f', arguments: '{}' }],
+          },
+          {
+            role: 'tool' as const,
+            parts: [
+              {
+                type: 'tool_result' as const,
+                toolCallId: 'x',
+                isError: true,
+                parts: [{ type: 'image' as const, source: picture }],
+              },
+            ],
+          },
+        ],
+      };
+      const media = { inlineData: { mimeType: 'image/png', data: 'QUJD' } };
+      const response = { id: 'x', name: 'f', response: { error: '' } };
+      const withPrompt = { ...request, prompt: () => prompt };
+      expect(encodeContents(withPrompt, modelTraits()).contents[1]?.parts).toEqual([
+        { functionResponse: { ...response, parts: [media] } },
+      ]);
+      const { id: _id, ...nameless } = response;
+      expect(encodeContents(withPrompt, olderModelTraits()).contents[1]?.parts).toEqual([
+        { functionResponse: nameless },
+        media,
+      ]);
+    });
+  });
+
+  describe('seals', () => {
+    const modelPartsOf = (message: object): unknown =>
+      encode([
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', ...message },
+      ]).contents[1]?.parts;
+
+    it('go back on the thought, the call or the text that they came on', () => {
+      expect(
+        modelPartsOf({
+          content: 'Bye',
+          tool_calls: [call('x'), call('y')],
+          reasoning_details: [
+            { type: 'reasoning.text', text: 'hm', signature: 'google:AAA' },
+            { type: 'reasoning.encrypted', data: 'google:text:BBB' },
+            { type: 'reasoning.encrypted', id: 'x', data: 'google:CCC' },
+          ],
+        }),
+      ).toEqual([
+        { text: 'hm', thought: true, thoughtSignature: 'AAA' },
+        { text: 'Bye', thoughtSignature: 'BBB' },
+        { functionCall: { id: 'x', name: 'f', args: {} }, thoughtSignature: 'CCC' },
+        { functionCall: { id: 'y', name: 'f', args: {} } },
+      ]);
+    });
+
+    it('of a text that is not there go back alone', () => {
+      expect(
+        modelPartsOf({
+          content: '',
+          reasoning_details: [{ type: 'reasoning.encrypted', data: 'google:text:BBB' }],
+        }),
+      ).toEqual([{ text: '', thoughtSignature: 'BBB' }]);
+    });
+
+    it('of other makers are left out, with the thoughts that they seal', () => {
+      expect(
+        modelPartsOf({
+          content: 'Bye',
+          tool_calls: [call('x')],
+          reasoning_details: [
+            { type: 'reasoning.text', text: 'hm', signature: 'anthropic:AAA' },
+            { type: 'reasoning.text', text: 'unsealed' },
+            { type: 'reasoning.encrypted', id: 'x', data: 'openai:CCC' },
+          ],
+        }),
+      ).toEqual([
+        { text: 'Bye' },
+        {
+          functionCall: { id: 'x', name: 'f', args: {} },
+          thoughtSignature: 'skip_thought_signature_validator',
+        },
+      ]);
+    });
+  });
+});

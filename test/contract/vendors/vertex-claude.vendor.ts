@@ -1,0 +1,24 @@
+import { VertexAdapter } from '../../../src/upstream/adapters/vertex.adapter.js';
+import type { ContractVendor } from '../contract-vendor.js';
+import { anthropicVendor } from './anthropic.vendor.js';
+
+/** Claude on Google Vertex AI: Anthropic's dialect behind Google's address and credential. */
+export const vertexClaudeVendor: ContractVendor = {
+  ...anthropicVendor,
+  name: 'vertex-claude',
+  provider: undefined,
+  upstreamModel: 'claude-sonnet-4-5@20250929',
+  createAdapter: (origin, { transport }) =>
+    new VertexAdapter(
+      {
+        id: 'vertex',
+        name: 'Google Vertex AI',
+        adapter: 'vertex',
+        type: 'gcp',
+        baseUrl: origin,
+        apiKey: 'vertex-contract-token',
+        settings: { project: 'my-project', location: 'global' },
+      },
+      transport,
+    ),
+};

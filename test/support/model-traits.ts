@@ -1,0 +1,28 @@
+import type { ModelTraits } from '../../src/upstream/dialects/generate-content/model-traits.js';
+
+/** A model that takes everything the dialect has. */
+export function modelTraits(overrides: Partial<ModelTraits> = {}): ModelTraits {
+  return {
+    thinking: { by: 'level', lowest: 'MINIMAL' },
+    wantsSealedCalls: true,
+    takesCallIds: true,
+    takesMediaInResults: true,
+    maxCandidates: 8,
+    takesSampling: true,
+    takesPenalties: true,
+    formatsBesideTools: true,
+    ...overrides,
+  };
+}
+
+/** A model of the generation before, which takes much less. */
+export function olderModelTraits(overrides: Partial<ModelTraits> = {}): ModelTraits {
+  return modelTraits({
+    thinking: { by: 'budget', min: 128, max: 32_768, canBeOff: true },
+    wantsSealedCalls: false,
+    takesCallIds: false,
+    takesMediaInResults: false,
+    formatsBesideTools: false,
+    ...overrides,
+  });
+}
