@@ -10,6 +10,7 @@ import { CustomerModule } from './customer/customer.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
+import { ResponsesModule } from './responses/responses.module.js';
 
 /** The whole service. Chat comes first, because Express tries the routes in their order. */
 @Module({})
@@ -23,6 +24,7 @@ export class AppModule {
         MetricsModule,
         AccessModule,
         ChatModule,
+        ResponsesModule,
         ProvidersModule,
         CustomerModule,
         CreditsModule,

@@ -12,7 +12,7 @@ const LAYERS = [
   ['catalogue'],
   ['access', 'metrics', 'request-log', 'upstream'],
   ['delivery', 'ledger', 'routing'],
-  ['bootstrap', 'chat', 'credits', 'customer', 'operations', 'providers'],
+  ['bootstrap', 'chat', 'credits', 'customer', 'operations', 'providers', 'responses'],
   // The files directly in `src` put the process together.
   ['src'],
 ];

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
+import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
 import { chatCompletionSchema } from './chat-completion.schema.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
@@ -60,7 +61,7 @@ export function ApiChatCompletion(): MethodDecorator {
         'Takes OpenAI-style bodies. `models` is a chain of fallbacks; `stream: true` answers with server-sent events that end in `data: [DONE]`.',
     }),
     ApiBody({
-      schema: toOpenApi(chatCompletionSchema) as Schema,
+      schema: toOpenApiSchema(chatCompletionSchema) as Schema,
       examples: {
         sandbox: {
           summary: 'A first call, answered without any vendor',
@@ -112,22 +113,4 @@ export function ApiChatCompletion(): MethodDecorator {
 
 function header(description: string): { description: string; schema: { type: 'string' } } {
   return { description, schema: { type: 'string' } };
-}
-
-/** OpenAPI 3.0 has no type lists: `[T, 'null']` is `nullable`, several types are left open. */
-function toOpenApi(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(toOpenApi);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const { type, ...rest } = schema as { type?: unknown };
-  const converted = Object.fromEntries(
-    Object.entries(rest).map(([key, value]) => [key, toOpenApi(value)]),
-  );
-  if (!Array.isArray(type)) return type === undefined ? converted : { type, ...converted };
-  const types = (type as string[]).filter((name) => name !== 'null');
-  if (types.length === 1) return { type: types[0], nullable: true, ...converted };
-  const { items = {}, ...others } = converted;
-  const alternatives = types.map((name) =>
-    name === 'array' ? { type: name, items } : { type: name },
-  );
-  return { nullable: true, ...others, oneOf: alternatives as object[] };
 }

@@ -3,6 +3,7 @@ import type {
   CanonicalRequest,
   RoutingPreferences,
 } from '../canonical/canonical-request.js';
+import { readModelChain } from '../canonical/model-alias.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import {
   isJsonObject,
@@ -50,24 +51,9 @@ export function wantsUsageChunk(request: CanonicalRequest): boolean {
 }
 
 function readModels(value: JsonObject): [string, ...string[]] {
-  const first = (value.model ?? undefined) as string | undefined;
-  const rest = (value.models ?? []) as string[];
-  const chain = new Set(first === undefined ? rest : [first, ...rest]);
-  const [primary, ...fallbacks] = chain;
-  if (primary === undefined) {
-    throw new InvalidRequestError(
-      'model',
-      'The parameter `model` is missing: send `model`, or a list of `models`.',
-    );
-  }
-  for (const alias of chain) {
-    if (/^[^/]+\/.+$/s.test(alias)) continue;
-    throw new InvalidRequestError(
-      alias === first ? 'model' : `models.${rest.indexOf(alias)}`,
-      `${JSON.stringify(alias)} is no model alias; write it as <provider>/<model>, for example openai/gpt-4o-mini.`,
-    );
-  }
-  return [primary, ...fallbacks];
+  const { models, fault } = readModelChain(value);
+  if (fault) throw new InvalidRequestError(fault.param, fault.message);
+  return models;
 }
 
 /** Servers differ in which of the two they read, so credits are set aside for the larger one. */
