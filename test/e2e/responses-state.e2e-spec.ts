@@ -114,7 +114,7 @@ describe('stored responses', () => {
       store: false,
       previous_response_id: first.id,
     });
-    expect(second.store).toBe(false);
+    expect(second).toMatchObject({ store: false });
     expect(second.usage?.input_tokens).toBe(6);
     expect(await count()).toBe(before);
     await expect(client.responses.retrieve(second.id)).rejects.toMatchObject({ status: 404 });
@@ -176,8 +176,8 @@ describe('stored responses', () => {
       signal: controller.signal,
     });
     const reader = answer.body!.getReader();
-    const { value } = await reader.read();
-    const id = /resp_[0-9a-f]{48}/.exec(Buffer.from(value!).toString())![0];
+    const { value } = (await reader.read()) as { value: Uint8Array };
+    const id = /resp_[0-9a-f]{48}/.exec(Buffer.from(value).toString())![0];
     controller.abort();
     await reader.cancel().catch(() => undefined);
     const requestId = answer.headers.get('x-request-id');
