@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig, type ProviderConfig } from '../common/config/app-config.js';
+import { AzureAdapter } from './adapters/azure.adapter.js';
 import { OpenAiAdapter } from './adapters/openai.adapter.js';
 import { SandboxAdapter } from './adapters/sandbox.adapter.js';
 import { HttpTransport } from './transport/http-transport.js';
@@ -10,10 +11,11 @@ export interface AdapterTools {
   readonly transport: HttpTransport;
 }
 
-type AdapterFactory = (provider: ProviderConfig, tools: AdapterTools) => Upstream;
+export type AdapterFactory = (provider: ProviderConfig, tools: AdapterTools) => Upstream;
 
 /** Every adapter, by the name that a provider's configuration gives. A new vendor is one line here. */
-const ADAPTERS: Record<string, AdapterFactory> = {
+export const ADAPTERS: Record<string, AdapterFactory> = {
+  azure: (provider, { transport }) => new AzureAdapter(provider, transport),
   openai: (provider, { transport }) => new OpenAiAdapter(provider, transport),
   sandbox: () => new SandboxAdapter(),
 };

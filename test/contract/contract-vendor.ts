@@ -1,3 +1,5 @@
+import type { Dialect } from '../../src/canonical/canonical-request.js';
+import type { ProviderType } from '../../src/common/config/app-config.js';
 import type { AdapterTools } from '../../src/upstream/upstream.registry.js';
 import type { Upstream } from '../../src/upstream/upstream.js';
 import type { RecordedCall } from './scripted-server.js';
@@ -24,6 +26,15 @@ export interface ContractVendor {
   streamFailure?(text: string): Reply;
   /** What the vendor was asked, in terms that are the same for all vendors. */
   readRequest(call: RecordedCall): ReadRequest;
+  /**
+   * What the suite's requests claim to be written in: a dialect that the adapter translates rather
+   * than passes through. By default `chat`.
+   */
+  callerDialect?: Dialect;
+  /** Whether the vendor says how many of the output tokens were reasoning. */
+  countsReasoning?: boolean;
+  /** What an entry of the providers file names besides the address, for tests of the whole gateway. */
+  provider?: { adapter: string; type: ProviderType; settings?: Record<string, string> };
 }
 
 /** An answer in terms that every vendor can spell. */

@@ -5,10 +5,13 @@ import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js
 import { scanTopLevelMembers, spliceMembers } from '../../../common/http/top-level-members.js';
 import { SseFrameBuffer } from '../../../common/sse/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
+import { assertFinished } from './assert-finished.js';
 import { classifyInlineChatError } from './classify-chat-error.js';
+import { eventData } from './event-data.js';
 import { findTextDelta, type TextDelta } from './find-text-delta.js';
 import { measureChatOutput } from './measure-chat-output.js';
 import { offsetOfOnly } from './offset-of-only.js';
+import { parseChatObject } from './parse-chat-object.js';
 import { readChatUsage } from './read-chat-usage.js';
 import { scanJsonString } from './scan-json-string.js';
 
@@ -91,12 +94,7 @@ export class ChatStreamRelay {
   end(): CanonicalEvent[] {
     const events = this.isDone || this.failure ? [] : this.readRest();
     if (this.failure) throw this.failure;
-    if (this.finishedChoices.size === 0 || this.finishedChoices.size < this.seenChoices.size) {
-      throw new UpstreamError({
-        failure: 'cut',
-        message: 'the stream ended without a finish reason',
-      });
-    }
+    assertFinished(this.seenChoices.size, this.finishedChoices.size);
     if (this.usageChunk !== undefined && this.options.includeUsage) {
       this.startGathering();
       const edits = this.modelOnly().set('choices', '[]');
@@ -171,13 +169,14 @@ export class ChatStreamRelay {
 
   private readFrame(frame: string): void {
     if (this.relayByTemplate(frame) || this.relayTextFrame(frame)) return;
-    const data = dataOf(frame);
+    const data = eventData(frame);
     if (data === '') return;
     if (data === '[DONE]') {
       this.isDone = true;
       return;
     }
-    this.readChunk(data, parseChunk(data));
+    const text = Buffer.from(data, 'latin1').toString('utf8');
+    this.readChunk(data, parseChatObject(text, 'a chunk'));
   }
 
   /** The hottest path: the chunk that is like the one before to the byte, but for its text. */
@@ -288,29 +287,6 @@ export class ChatStreamRelay {
   private modelOnly(): Map<string, string | undefined> {
     return new Map([['model', this.aliasJson]]);
   }
-}
-
-/**
- * The data lines of one event; comments and other fields are left out. A line break can only stand
- * between two JSON tokens, where a space does as well and keeps the relayed event on one line.
- */
-function dataOf(frame: string): string {
-  return frame
-    .split('\n')
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice('data:'.length))
-    .join(' ')
-    .trim();
-}
-
-function parseChunk(data: string): JsonObject {
-  try {
-    const chunk: unknown = JSON.parse(Buffer.from(data, 'latin1').toString('utf8'));
-    if (isJsonObject(chunk)) return chunk;
-  } catch (error) {
-    throw unreadable(`a chunk that is not JSON: ${(error as Error).name}`);
-  }
-  throw unreadable('a chunk that is not a JSON object');
 }
 
 /** A chunk's text with some members exchanged, the others as the vendor wrote them. */

@@ -39,6 +39,9 @@ describe(classifyChatError.name, () => {
     [400, { code: 'account_deactivated' }, 'operator'],
     [400, { code: 'invalid_api_key' }, 'operator'],
     [400, { code: 'model_not_found' }, 'operator'],
+    [404, { code: 'DeploymentNotFound' }, 'operator'],
+    [400, { code: 'OperationNotSupported' }, 'operator'],
+    [400, { code: 'content_filter', param: 'prompt' }, 'caller'],
     [400, { code: 'context_length_exceeded' }, 'context_length'],
     [413, { message: "This model's maximum context length is 8192 tokens." }, 'context_length'],
     [400, { message: 'The prompt exceeds the context window.' }, 'context_length'],
@@ -73,6 +76,11 @@ describe(classifyChatError.name, () => {
     for (const param of ['', null, 5, undefined]) {
       expect(classify(400, { message: 'x', param }).param).toBeUndefined();
     }
+  });
+
+  it('names the conversation where the vendor names a prompt that its filter refused', () => {
+    const error = { message: 'filtered', code: 'content_filter', param: 'prompt' };
+    expect(classify(400, error).param).toBe('messages');
   });
 
   it('reads how long to wait, and then does not try again at once', () => {

@@ -14,7 +14,16 @@ const QUOTA_CODES = new Set([
 ]);
 
 /** What is the operator's to mend even where a server calls it a bad request. */
-const OPERATOR_CODES = new Set(['invalid_api_key', 'model_not_found', 'DeploymentNotFound']);
+const OPERATOR_CODES = new Set([
+  'invalid_api_key',
+  'model_not_found',
+  'DeploymentNotFound',
+  // The deployment is of a model that does not chat.
+  'OperationNotSupported',
+]);
+
+/** The vendor's filter took offence at the prompt, which it names by a word that is no field's. */
+const CONTENT_FILTER = 'content_filter';
 
 /** The status that a code or type stands for, in an answer that began with status 200. */
 const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
@@ -22,6 +31,7 @@ const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
   ['rate_limit_error', 429],
   ['context_length_exceeded', 400],
   ['invalid_request_error', 400],
+  [CONTENT_FILTER, 400],
 ]);
 
 const CONTEXT_LENGTH = /maximum context length|context[_ ]length[_ ]exceeded|context window/i;
@@ -51,12 +61,13 @@ export function classifyChatError(
   const type = typeof error.type === 'string' ? error.type : undefined;
   const message = typeof error.message === 'string' ? error.message : `status ${status}`;
   const retryAfterMs = readRetryAfterMs(headers);
+  const param = code === CONTENT_FILTER ? 'messages' : error.param;
   return new UpstreamError({
     failure: classify(status, code, type, message),
     status,
     message: hideKeys(message).slice(0, MAX_MESSAGE_LENGTH),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(typeof error.param === 'string' && error.param !== '' && { param: hideKeys(error.param) }),
+    ...(typeof param === 'string' && param !== '' && { param: hideKeys(param) }),
   });
 }
 

@@ -1,9 +1,10 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
+import { isJsonObject } from '../../../common/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../common/http/top-level-members.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyInlineChatError } from './classify-chat-error.js';
 import { measureChatOutput } from './measure-chat-output.js';
+import { parseChatObject } from './parse-chat-object.js';
 import { readChatUsage } from './read-chat-usage.js';
 
 /**
@@ -13,7 +14,7 @@ import { readChatUsage } from './read-chat-usage.js';
  * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
  */
 export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] {
-  const answer = parse(bytes);
+  const answer = parseChatObject(bytes.toString('utf8'), 'an answer');
   if (answer.error != null) throw classifyInlineChatError(answer);
   const choices = Array.isArray(answer.choices) ? answer.choices.filter(isJsonObject) : [];
   const usage = readChatUsage(answer.usage);
@@ -47,17 +48,4 @@ export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] 
       ...(usage && { usage }),
     },
   ];
-}
-
-function parse(bytes: Buffer): JsonObject {
-  try {
-    const answer: unknown = JSON.parse(bytes.toString('utf8'));
-    if (isJsonObject(answer)) return answer;
-  } catch (error) {
-    throw new UpstreamError({
-      failure: 'unreadable',
-      message: `an answer that is not JSON: ${(error as Error).name}`,
-    });
-  }
-  throw new UpstreamError({ failure: 'unreadable', message: 'an answer that is no JSON object' });
 }

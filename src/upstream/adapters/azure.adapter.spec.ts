@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import { canonicalRequest } from '../../../test/support/canonical-requests.js';
+import { chatRequest } from '../../../test/support/chat-requests.js';
+import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { HttpCall, HttpTransport } from '../transport/http-transport.js';
+import { AzureAdapter } from './azure.adapter.js';
+
+const SSE = { 'content-type': 'text/event-stream' };
+const KEY = 'key-of-the-resource';
+
+/** An adapter whose calls are answered over connections that the test drives. */
+function azure(drive: (connection: FakeConnection) => void, apiVersion?: string) {
+  const calls: HttpCall[] = [];
+  const transport = {
+    call(call: HttpCall) {
+      const connection = new FakeConnection(call.limits, { signal: call.signal });
+      calls.push(call);
+      drive(connection.start());
+      return connection.head;
+    },
+  } as unknown as HttpTransport;
+  const adapter = new AzureAdapter(
+    {
+      id: 'azure',
+      name: 'Azure OpenAI',
+      adapter: 'azure',
+      type: 'azure',
+      baseUrl: 'https://res.openai.azure.com',
+      apiKey: KEY,
+      settings: { apiVersion },
+    },
+    transport,
+  );
+  const ask = async (request: CanonicalRequest = chatRequest()): Promise<CanonicalEvent[]> => {
+    const events: CanonicalEvent[] = [];
+    const call = {
+      request,
+      alias: 'azure/gpt',
+      upstreamModel: 'my deployment',
+      limits: LONG_LIMITS,
+      maxOutputTokens: 100,
+      signal: new AbortController().signal,
+    };
+    for await (const event of adapter.generate(call)) events.push(event);
+    return events;
+  };
+  return { adapter, calls, ask };
+}
+
+const answer = { id: 'x', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] };
+const answering =
+  (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  (connection: FakeConnection): void =>
+    void connection.answer(status, headers).send(JSON.stringify(body)).end();
+
+describe(AzureAdapter.name, () => {
+  it('names the deployment in the path where a version is set', async () => {
+    const { calls, ask } = azure(answering(200, answer), '2024-10-21');
+    await ask();
+    expect(String(calls[0]?.url)).toBe(
+      'https://res.openai.azure.com/openai/deployments/my%20deployment/chat/completions?api-version=2024-10-21',
+    );
+    expect(calls[0]?.headers).toMatchObject({ 'api-key': KEY });
+    expect(calls[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it.each([undefined, ''])(
+    'names it in the body on the v1 surface with version %j',
+    async (version) => {
+      const { calls, ask } = azure(answering(200, answer), version);
+      await ask();
+      expect(String(calls[0]?.url)).toBe('https://res.openai.azure.com/openai/v1/chat/completions');
+      expect(JSON.parse(String(calls[0]?.body))).toMatchObject({ model: 'my deployment' });
+    },
+  );
+
+  it('answers callers of other dialects, with the output limit by its new name', async () => {
+    const { calls, ask } = azure(answering(200, answer));
+    const events = await ask(canonicalRequest({}, { maxOutputTokens: 7 }));
+    expect(events).toContainEqual({ type: 'text', choice: 0, text: 'Hi' });
+    expect(JSON.parse(String(calls[0]?.body))).toMatchObject({ max_completion_tokens: 7 });
+  });
+
+  it.each(['chat', 'messages'])('shows a %s caller nothing of the prelude', async (dialect) => {
+    const piece = (rest: object): string =>
+      `data: ${JSON.stringify({ id: '', model: '', ...rest })}\n\n`;
+    const { ask } = azure(
+      (connection) =>
+        void connection
+          .answer(200, SSE)
+          .send(piece({ choices: [], prompt_filter_results: [{ prompt_index: 0 }] }))
+          .send(piece({ id: 'x', choices: [{ index: 0, delta: { content: 'Hi' } }] }))
+          .send(piece({ id: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }))
+          .end(),
+    );
+    const request =
+      dialect === 'chat' ? chatRequest({ stream: true }) : canonicalRequest({}, { stream: true });
+    const events = await ask(request);
+    expect(events[0]).toEqual({ type: 'start', id: 'x' });
+    const shown = events.map((event) => (event.type === 'relay' ? String(event.bytes) : ''));
+    expect(shown.join('')).not.toContain('prompt_filter_results');
+  });
+
+  it('passes on to the caller that the filter took offence at the prompt', async () => {
+    const error = {
+      message: 'The response was filtered.',
+      type: null,
+      param: 'prompt',
+      code: 'content_filter',
+      status: 400,
+      innererror: { code: 'ResponsibleAIPolicyViolation', content_filter_result: {} },
+    };
+    await expect(azure(answering(400, { error })).ask()).rejects.toMatchObject({
+      failure: 'caller',
+      status: 400,
+      param: 'messages',
+      message: 'The response was filtered.',
+    });
+  });
+
+  it.each<[number, object, string]>([
+    [404, { code: 'DeploymentNotFound', message: 'no such deployment' }, 'operator'],
+    [404, { code: '404', message: 'Resource not found' }, 'operator'],
+    [401, { code: '401', message: 'invalid subscription key' }, 'operator'],
+    [400, { code: 'OperationNotSupported', message: 'does not work with the model' }, 'operator'],
+    [400, { code: 'context_length_exceeded', message: 'too long' }, 'context_length'],
+    [408, { code: 'Timeout', message: 'timed out' }, 'timeout'],
+    [503, { code: 'InternalServerError', message: 'try later' }, 'server'],
+  ])('takes %d with %j for %s', async (status, error, failure) => {
+    await expect(azure(answering(status, { error })).ask()).rejects.toMatchObject({ failure });
+  });
+
+  it.each([
+    [{ 'retry-after': '3' }, 3_000],
+    [{ 'retry-after': '3', 'retry-after-ms': '2500' }, 2_500],
+  ])('reads from %j how long to wait', async (headers, retryAfterMs) => {
+    const error = { code: '429', message: 'Requests have exceeded the rate limit.' };
+    await expect(azure(answering(429, { error }, headers)).ask()).rejects.toMatchObject({
+      failure: 'rate_limited',
+      retryAfterMs,
+    });
+  });
+
+  it('never repeats its key', async () => {
+    const error = { message: `bad ${KEY}` };
+    const { ask } = azure(answering(400, { error }));
+    await expect(ask()).rejects.toMatchObject({ message: 'bad [redacted]' });
+  });
+
+  it.each([
+    ['2024-10-21', 'https://res.openai.azure.com/openai/models?api-version=2024-10-21'],
+    [undefined, 'https://res.openai.azure.com/openai/v1/models'],
+  ])('probes with version %j', async (version, url) => {
+    const { adapter, calls } = azure(answering(200, { data: [] }), version);
+    await adapter.probe({ limits: LONG_LIMITS, signal: new AbortController().signal });
+    expect(calls[0]).toMatchObject({ method: 'GET', headers: { 'api-key': KEY } });
+    expect(String(calls[0]?.url)).toBe(url);
+  });
+
+  it('fails a probe with a bad key', async () => {
+    const { adapter } = azure(answering(401, { error: { message: `bad ${KEY}` } }));
+    const probing = adapter.probe({ limits: LONG_LIMITS, signal: new AbortController().signal });
+    await expect(probing).rejects.toMatchObject({
+      failure: 'operator',
+      message: 'bad [redacted]',
+    });
+  });
+});

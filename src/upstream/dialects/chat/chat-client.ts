@@ -1,0 +1,164 @@
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+import { isJsonObject } from '../../../common/http/json-body.js';
+import type { HttpTransport } from '../../transport/http-transport.js';
+import { CallAbortedError, type UpstreamResponse } from '../../transport/upstream-response.js';
+import { UpstreamError } from '../../upstream-error.js';
+import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
+import { ChatStreamDecoder } from './chat-stream-decoder.js';
+import { ChatStreamRelay } from './chat-stream-relay.js';
+import { classifyChatError } from './classify-chat-error.js';
+import { decodeChatAnswer } from './decode-chat-answer.js';
+import { encodeChatPrompt, fieldsChatLacks, type OutputLimitField } from './encode-chat-prompt.js';
+import { encodeChatRequest } from './encode-chat-request.js';
+import { relayChatAnswer } from './relay-chat-answer.js';
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_ERROR_BYTES = 256 * 1024;
+
+/** Shorter ones are stand-ins for servers that need no key, and may be any word. */
+const MIN_KEY_LENGTH = 8;
+
+/** The names that may stand in a response header; any others are the caller's invention. */
+const REASONING_FIELDS = new Set(['max_tokens', 'exclude', 'enabled', 'summary']);
+
+/** Where a server of the chat dialect is, and what is particular about it. */
+export interface ChatServer {
+  chatUrl(upstreamModel: string): URL;
+  /** Answers GET cheaply, with the key checked. */
+  modelsUrl: URL;
+  /** What shows who calls. */
+  authorization: Record<string, string>;
+  /** Never shown, even where the server repeats it. */
+  apiKey: string | undefined;
+  outputLimitField: OutputLimitField;
+}
+
+/** How a stream is read: passed on to callers of the same dialect, or translated. */
+interface ChatStreamReader {
+  readonly isDone: boolean;
+  readonly failure: UpstreamError | undefined;
+  push(chunk: Buffer): CanonicalEvent[];
+  end(): CanonicalEvent[];
+}
+
+/** Speaks the chat completions dialect with a server, for callers of every dialect. */
+export class ChatClient implements Upstream {
+  private readonly headers: Record<string, string>;
+
+  constructor(
+    private readonly server: ChatServer,
+    private readonly transport: HttpTransport,
+  ) {
+    this.headers = {
+      'content-type': 'application/json',
+      'user-agent': 'model-gateway',
+      ...server.authorization,
+    };
+  }
+
+  /** Of a chat caller's `reasoning` only the effort has a counterpart; all else is passed on. */
+  droppedParams(request: CanonicalRequest): readonly string[] {
+    if (request.dialect !== 'chat') return fieldsChatLacks(request);
+    const { reasoning } = request.body.value;
+    if (!isJsonObject(reasoning)) return [];
+    const dropped = Object.keys(reasoning)
+      .filter((key) => key !== 'effort' && reasoning[key] != null)
+      .map((key) => (REASONING_FIELDS.has(key) ? `reasoning.${key}` : 'reasoning'));
+    return [...new Set(dropped)];
+  }
+
+  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+    const { request } = call;
+    try {
+      const response = await this.transport.call({
+        method: 'POST',
+        url: this.server.chatUrl(call.upstreamModel),
+        headers: {
+          ...this.headers,
+          accept: request.stream ? 'text/event-stream' : 'application/json',
+        },
+        body: this.encode(call),
+        limits: call.limits,
+        signal: call.signal,
+      });
+      if (response.status !== 200) throw await readError(response);
+      if (request.stream) {
+        yield* readStream(response, streamReader(call));
+        return;
+      }
+      const bytes = await response.readAll(MAX_ANSWER_BYTES);
+      yield* request.dialect === 'chat'
+        ? relayChatAnswer(bytes, call.alias)
+        : decodeChatAnswer(bytes);
+    } catch (error) {
+      throw this.withoutKey(error);
+    }
+  }
+
+  async probe({ limits, signal }: ProbeCall): Promise<void> {
+    const response = await this.transport.call({
+      method: 'GET',
+      url: this.server.modelsUrl,
+      headers: this.headers,
+      limits,
+      signal,
+    });
+    if (response.status !== 200) throw this.withoutKey(await readError(response));
+    response.drain();
+  }
+
+  private encode({ request, upstreamModel }: UpstreamCall): Buffer {
+    return request.dialect === 'chat'
+      ? encodeChatRequest(request, upstreamModel)
+      : encodeChatPrompt(request, upstreamModel, this.server.outputLimitField);
+  }
+
+  /** Callers and the log read what vendors say of a failure, which may repeat our key. */
+  private withoutKey(error: unknown): unknown {
+    const { apiKey = '' } = this.server;
+    const isSecret = apiKey.length >= MIN_KEY_LENGTH;
+    return isSecret && error instanceof UpstreamError ? error.without(apiKey) : error;
+  }
+}
+
+function streamReader({ alias, request }: UpstreamCall): ChatStreamReader {
+  if (request.dialect !== 'chat') return new ChatStreamDecoder();
+  const options = request.body.value.stream_options;
+  const includeUsage = isJsonObject(options) && options.include_usage === true;
+  return new ChatStreamRelay({ alias, includeUsage });
+}
+
+async function* readStream(
+  response: UpstreamResponse,
+  reader: ChatStreamReader,
+): AsyncGenerator<CanonicalEvent> {
+  const contentType = String(response.headers['content-type'] ?? '');
+  if (!contentType.toLowerCase().startsWith('text/event-stream')) {
+    response.cancel();
+    throw new UpstreamError({
+      failure: 'unreadable',
+      message: `content-type ${contentType.slice(0, 80)} instead of a stream`,
+    });
+  }
+  for await (const chunk of response) {
+    for (const event of reader.push(chunk)) yield event;
+    if (reader.failure) throw reader.failure;
+    if (reader.isDone) {
+      response.drain();
+      break;
+    }
+  }
+  yield* reader.end();
+}
+
+async function readError(response: UpstreamResponse): Promise<UpstreamError> {
+  let body: unknown;
+  try {
+    body = JSON.parse((await response.readAll(MAX_ERROR_BYTES)).toString('utf8'));
+  } catch (error) {
+    if (error instanceof CallAbortedError) throw error;
+    // A proxy's HTML page, say, or one that breaks off: the status has to do.
+  }
+  return classifyChatError(response.status, response.headers, body);
+}

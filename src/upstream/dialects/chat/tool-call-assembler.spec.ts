@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { ToolCallAssembler } from './tool-call-assembler.js';
+
+interface Assembled {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+type Entry = Record<string, unknown>;
+
+function piece(index: number | undefined, id?: string, name?: string, args?: unknown): Entry {
+  return { index, id, type: 'function', function: { name, arguments: args } };
+}
+
+function assemble(...entries: Entry[]): Assembled[] {
+  const assembler = new ToolCallAssembler(0);
+  const events: CanonicalEvent[] = [];
+  for (const entry of entries) assembler.push(entry, events);
+  assembler.close(events);
+  const calls: Assembled[] = [];
+  for (const event of events) {
+    if (event.type === 'tool_call') {
+      expect(event.index).toBe(calls.length);
+      calls.push({ id: event.id, name: event.name, arguments: '' });
+    } else if (event.type === 'tool_arguments') calls[event.index]!.arguments += event.text;
+  }
+  return calls;
+}
+
+const paris = { id: 'a', name: 'f', arguments: '{"c":"Paris"}' };
+const rome = { id: 'b', name: 'f', arguments: '{"c":"Rome"}' };
+
+describe(ToolCallAssembler.name, () => {
+  it.each<[string, Entry[]]>([
+    [
+      'pieces by the rule, one call after the other',
+      [
+        piece(0, 'a', 'f', ''),
+        piece(0, undefined, undefined, '{"c":"'),
+        piece(0, undefined, undefined, 'Paris"}'),
+        piece(1, 'b', 'f', ''),
+        piece(1, undefined, undefined, '{"c":"Rome"}'),
+      ],
+    ],
+    [
+      'pieces by the rule, in turns',
+      [
+        piece(0, 'a', 'f', ''),
+        piece(1, 'b', 'f', ''),
+        piece(0, undefined, undefined, '{"c":"Par'),
+        piece(1, undefined, undefined, '{"c":"Ro'),
+        piece(0, undefined, undefined, 'is"}'),
+        piece(1, undefined, undefined, 'me"}'),
+      ],
+    ],
+    ['whole calls', [piece(0, 'a', 'f', paris.arguments), piece(1, 'b', 'f', rome.arguments)]],
+    [
+      'whole calls without an index',
+      [piece(undefined, 'a', 'f', paris.arguments), piece(undefined, 'b', 'f', rome.arguments)],
+    ],
+    [
+      'pieces without an index',
+      [
+        piece(undefined, 'a', 'f', '{"c":'),
+        piece(undefined, undefined, undefined, '"Paris"}'),
+        piece(undefined, 'b', 'f', ''),
+        piece(undefined, undefined, undefined, rome.arguments),
+      ],
+    ],
+    [
+      'pieces without an index that all bring the id',
+      [
+        piece(undefined, 'a', 'f', '{"c":'),
+        piece(undefined, 'b', 'f', '{"c":'),
+        piece(undefined, 'a', undefined, '"Paris"}'),
+        piece(undefined, 'b', undefined, '"Rome"}'),
+      ],
+    ],
+    [
+      'whole calls that all have index 0',
+      [piece(0, 'a', 'f', paris.arguments), piece(0, 'b', 'f', rome.arguments)],
+    ],
+    [
+      'pieces that all have index 0',
+      [
+        piece(0, 'a', 'f', '{"c":'),
+        piece(0, undefined, undefined, '"Paris"}'),
+        piece(0, 'b', 'f', ''),
+        piece(0, 'b', undefined, '{"c":'),
+        piece(0, undefined, undefined, '"Rome"}'),
+      ],
+    ],
+    [
+      'id and name in every piece',
+      [
+        piece(0, 'a', 'f', '{"c":'),
+        piece(0, 'a', 'f', '"Paris"}'),
+        piece(1, 'b', 'f', '{"c":'),
+        piece(1, 'b', 'f', '"Rome"}'),
+      ],
+    ],
+    [
+      'another id in every piece',
+      [
+        piece(0, 'a', 'f', '{"c":'),
+        piece(0, 'x', undefined, '"Paris"}'),
+        piece(1, 'b', 'f', '{"c":'),
+        piece(1, 'y', '', '"Rome"}'),
+      ],
+    ],
+    [
+      'a name after the first arguments',
+      [
+        piece(0, 'a', undefined, '{"c":'),
+        piece(0, undefined, 'f', '"Paris"}'),
+        piece(1, 'b', 'f', rome.arguments),
+      ],
+    ],
+    [
+      'the index after the first piece',
+      [
+        piece(undefined, 'a', 'f', '{"c":'),
+        piece(0, undefined, undefined, '"Paris"}'),
+        piece(1, 'b', 'f', rome.arguments),
+      ],
+    ],
+    [
+      'indexes that begin with 1',
+      [piece(1, 'a', 'f', paris.arguments), piece(2, 'b', 'f', rome.arguments)],
+    ],
+    [
+      'arguments as an object',
+      [piece(0, 'a', 'f', { c: 'Paris' }), piece(1, 'b', 'f', { c: 'Rome' })],
+    ],
+  ])('reads %s', (_name, entries) => {
+    expect(assemble(...entries)).toEqual([paris, rome]);
+  });
+
+  it.each<[string, string | undefined, string | undefined]>([
+    ['no ids', undefined, undefined],
+    ['empty ids', '', ''],
+    ['one id for all calls', 'same', 'same'],
+  ])('gives each call an id of its own where the server gives %s', (_name, one, other) => {
+    const calls = assemble(piece(0, one, 'f', '{"c":'), piece(1, other, 'g', '{}'), {
+      ...piece(0, undefined, undefined, '1}'),
+    });
+    expect(calls).toMatchObject([
+      { name: 'f', arguments: '{"c":1}' },
+      { name: 'g', arguments: '{}' },
+    ]);
+    expect(new Set(calls.map((call) => call.id)).size).toBe(2);
+    expect(calls.every((call) => call.id.length > 3)).toBe(true);
+  });
+
+  it('tells calls without id and index apart by their names', () => {
+    const calls = assemble(
+      piece(undefined, undefined, 'f', '{"c":'),
+      piece(undefined, undefined, undefined, '1}'),
+      piece(undefined, undefined, 'f', '{}'),
+    );
+    expect(calls.map((call) => call.arguments)).toEqual(['{"c":1}', '{}']);
+  });
+
+  it.each([undefined, '', null])('makes {} of the arguments %j', (args) => {
+    expect(assemble(piece(0, 'a', 'f', args))).toEqual([{ id: 'a', name: 'f', arguments: '{}' }]);
+  });
+
+  it('refuses a call that never gets a name', () => {
+    expect(() => assemble(piece(0, 'a', undefined, '{}'))).toThrow('a tool call without a name');
+  });
+});

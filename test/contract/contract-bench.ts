@@ -1,0 +1,176 @@
+import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../src/canonical/canonical-request.js';
+import type { Usage } from '../../src/canonical/usage.js';
+import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
+import { UpstreamError } from '../../src/upstream/upstream-error.js';
+import type { Upstream } from '../../src/upstream/upstream.js';
+import { canonicalRequest, type PromptOverrides } from '../support/canonical-requests.js';
+import type { ContractVendor, Reply, ScriptedAnswer } from './contract-vendor.js';
+import { reply, startScriptedServer, type ScriptedServer } from './scripted-server.js';
+
+const LIMITS = { firstByteMs: 5_000, idleMs: 5_000, requestMs: 20_000 };
+
+/** A model's answer as its caller would see it, in no dialect. */
+export interface BenchAnswer {
+  text: string;
+  reasoning: string;
+  toolCalls: { id: string; name: string; arguments: unknown }[];
+  finish: string | undefined;
+  usage: Usage | undefined;
+}
+
+/** What came of a call: the answer so far, and the failure that ended it. */
+export interface Outcome {
+  answer: BenchAnswer;
+  failure: UpstreamError | undefined;
+}
+
+export interface AskOptions {
+  prompt?: PromptOverrides;
+  request?: Partial<CanonicalRequest>;
+  signal?: AbortSignal;
+  onEvent?: (event: CanonicalEvent) => void;
+}
+
+/** One vendor's adapter over a real transport, before a server that answers as the case says. */
+export class ContractBench {
+  private constructor(
+    readonly vendor: ContractVendor,
+    readonly server: ScriptedServer,
+    private readonly transport: HttpTransport,
+    private readonly adapter: Upstream,
+  ) {}
+
+  static async start(vendor: ContractVendor): Promise<ContractBench> {
+    const server = await startScriptedServer((_call, response) => void response.destroy());
+    const transport = new HttpTransport(1_000);
+    const adapter = vendor.createAdapter(server.origin, { transport });
+    return new ContractBench(vendor, server, transport, adapter);
+  }
+
+  async close(): Promise<void> {
+    await this.transport.onApplicationShutdown();
+    await this.server.close();
+  }
+
+  /** How the vendor spells an answer. */
+  spell(answer: ScriptedAnswer, streamed: boolean): Reply {
+    return streamed ? this.vendor.stream(answer) : this.vendor.whole(answer);
+  }
+
+  /** Lets the server give this answer, and asks. */
+  answered(answer: ScriptedAnswer, streamed: boolean, options?: AskOptions): Promise<Outcome> {
+    return this.replied(this.spell(answer, streamed), streamed, options);
+  }
+
+  /** Lets the server send these bytes in one piece, and asks. */
+  replied(
+    { status, headers, body }: Reply,
+    streamed: boolean,
+    options?: AskOptions,
+  ): Promise<Outcome> {
+    this.server.script = reply(status, headers, body);
+    return this.ask(streamed, options);
+  }
+
+  /** Lets the server send these pieces one by one, and asks. */
+  piecemeal(
+    { status, headers }: Reply,
+    pieces: readonly Buffer[],
+    ending: 'end' | 'destroy' | 'hang',
+    streamed: boolean,
+    options?: AskOptions,
+  ): Promise<Outcome> {
+    this.server.script = async (_call, response) => {
+      response.writeHead(status, headers);
+      response.flushHeaders();
+      // Each write is a chunk of its own to the reader, however the network joins them.
+      for (const piece of pieces) {
+        await new Promise<void>((resolve) => response.write(piece, () => resolve()));
+      }
+      if (ending === 'end') response.end();
+      if (ending === 'destroy') response.destroy();
+    };
+    return this.ask(streamed, options);
+  }
+
+  /** @throws whatever is no failure of the vendor */
+  async ask(streamed: boolean, options: AskOptions = {}): Promise<Outcome> {
+    const { prompt, request, signal = new AbortController().signal, onEvent } = options;
+    const answer = new AnswerCollector();
+    const asked = canonicalRequest(prompt, {
+      dialect: this.vendor.callerDialect ?? 'chat',
+      stream: streamed,
+      maxOutputTokens: 256,
+      ...request,
+    });
+    const events = this.adapter.generate({
+      request: asked,
+      alias: 'some/model',
+      upstreamModel: this.vendor.upstreamModel,
+      limits: LIMITS,
+      maxOutputTokens: 256,
+      signal,
+    });
+    try {
+      for await (const event of events) {
+        answer.add(event);
+        onEvent?.(event);
+      }
+      return { answer: answer.collected(), failure: undefined };
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      return { answer: answer.collected(), failure: error };
+    }
+  }
+}
+
+class AnswerCollector {
+  private readonly answer: BenchAnswer = {
+    text: '',
+    reasoning: '',
+    toolCalls: [],
+    finish: undefined,
+    usage: undefined,
+  };
+  private readonly argumentTexts: string[] = [];
+
+  add(event: CanonicalEvent): void {
+    switch (event.type) {
+      case 'text':
+        this.answer.text += event.text;
+        return;
+      case 'reasoning':
+        this.answer.reasoning += event.text;
+        return;
+      case 'tool_call':
+        this.answer.toolCalls[event.index] = { id: event.id, name: event.name, arguments: null };
+        this.argumentTexts[event.index] = '';
+        return;
+      case 'tool_arguments':
+        this.argumentTexts[event.index] += event.text;
+        return;
+      case 'finish':
+        if (this.answer.finish !== undefined) throw new Error('an answer that ends twice');
+        this.answer.finish = event.reason;
+        return;
+      case 'usage':
+        this.answer.usage = event.usage;
+        return;
+      case 'start':
+        return;
+      default:
+        throw new Error(`an adapter that translates yields ${event.type}`);
+    }
+  }
+
+  /** Arguments are read only where the answer ended: else they may be half. */
+  collected(): BenchAnswer {
+    if (this.answer.finish === undefined) return this.answer;
+    const toolCalls = this.answer.toolCalls.map((call, index) => ({
+      ...call,
+      arguments: JSON.parse(this.argumentTexts[index]!) as unknown,
+    }));
+    return { ...this.answer, toolCalls };
+  }
+}
