@@ -7,12 +7,13 @@ import { ConfigModule } from './common/config/config.module.js';
 import { DatabaseModule } from './common/database/database.module.js';
 import { CreditsModule } from './credits/credits.module.js';
 import { CustomerModule } from './customer/customer.module.js';
+import { MessagesModule } from './messages/messages.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
 import { ResponsesModule } from './responses/responses.module.js';
 
-/** The whole service. Chat comes first, because Express tries the routes in their order. */
+/** The whole service. Inference comes first, because Express tries the routes in their order. */
 @Module({})
 export class AppModule {
   static forRoot(config: AppConfig, databaseUrl: string): DynamicModule {
@@ -24,6 +25,7 @@ export class AppModule {
         MetricsModule,
         AccessModule,
         ChatModule,
+        MessagesModule,
         ResponsesModule,
         ProvidersModule,
         CustomerModule,

@@ -6,6 +6,7 @@ import { answerClientError } from './common/http/client-error.js';
 import { refuseRequest } from './common/http/refuse-request.js';
 import type { JsonLogger } from './common/logging/json-logger.js';
 import { requestIdMiddleware } from './common/http/request-id.middleware.js';
+import { isMessagesPath, messagesErrorBody } from './messages/messages-error-body.js';
 import { GatewayErrorFilter } from './gateway-error.filter.js';
 import { GatewayMetrics } from './metrics/gateway-metrics.js';
 import { setUpOpenApi } from './openapi.js';
@@ -51,9 +52,11 @@ function setUpServer(server: Server): void {
     Object.assign(request, { writeContinue: () => response.writeContinue() });
     server.emit('request', request, response);
   });
-  server.on('checkExpectation', (_request, response) => {
+  server.on('checkExpectation', ({ url = '' }, response) => {
     const message = 'The only expectation that is met here is `Expect: 100-continue`.';
-    refuseRequest(response, new InvalidRequestError('expect', message, 417));
+    const error = new InvalidRequestError('expect', message, 417);
+    const [path = ''] = url.split('?', 1);
+    refuseRequest(response, error, isMessagesPath(path) ? messagesErrorBody(error) : undefined);
   });
 }
 

@@ -19,6 +19,7 @@ import {
 import { hideKeys } from './common/http/hide-keys.js';
 import { CallerGoneError } from './common/http/read-body.js';
 import { sendJson } from './common/http/send-json.js';
+import { isMessagesPath, messagesErrorBody } from './messages/messages-error-body.js';
 import type { GatewayMetrics } from './metrics/gateway-metrics.js';
 import type { RouteTable } from './route-table.js';
 
@@ -54,7 +55,8 @@ export class GatewayErrorFilter implements ExceptionFilter {
     setHeaders(response, error.headers);
     // Who drips would go on for as long as the connection stands.
     if (error.status === 408) response.setHeader('Connection', 'close');
-    sendJson(response, error.status, errorBody(error));
+    const body = isMessagesPath(request.path) ? messagesErrorBody(error) : errorBody(error);
+    sendJson(response, error.status, body);
   }
 
   private describe(thrown: unknown, request: GatewayRequest): GatewayError {

@@ -25,6 +25,7 @@ export function describeApi(application: INestApplication): OpenAPIObject {
     )
     .setVersion('1')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'sk-…' })
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'x-api-key' }, 'x-api-key')
     .addTag('Inference', 'Calls to models. They need a routing key and cost credits.')
     .addTag('Catalogue', 'Models, their prices, and the providers that serve them.')
     .addTag('Generation', 'What one request used and cost.')

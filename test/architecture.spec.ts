@@ -12,13 +12,15 @@ const LAYERS = [
   ['catalogue'],
   ['access', 'metrics', 'request-log', 'upstream'],
   ['delivery', 'ledger', 'routing'],
-  ['bootstrap', 'chat', 'credits', 'customer', 'operations', 'providers', 'responses'],
+  ['bootstrap', 'chat', 'credits', 'customer', 'messages', 'operations', 'providers', 'responses'],
   // The files directly in `src` put the process together.
   ['src'],
 ];
 
 /** The canonical form carries a body as it was received, and needs nothing else of HTTP. */
 const ONLY_TYPE_FROM_HTTP = 'src/common/http/json-body.ts';
+/** Rules that all dialects share refuse in the interface's words. */
+const ERRORS = 'src/common/errors/gateway-errors.ts';
 
 const ENVIRONMENT = 'src/common/config/process-environment.ts';
 
@@ -31,12 +33,16 @@ const VENDOR_PLACES = [
   'src/upstream/upstream.registry.ts',
   'src/catalogue/data/',
   'src/common/config/',
+  // The one public path that spells a vendor, and what else its dialect is spelled with.
+  'src/messages/messages.vendor.ts',
+  // Whose seals stand in the dialect as they are.
+  'src/responses/responses.vendor.ts',
 ];
 
 const RULES: [string, (file: SourceFile) => string[]][] = [
   ['imports run one way, from a layer to the ones below it', findImportsUpOrAcross],
   ['an import names a file that exists, or a migration', findBrokenImports],
-  ['the canonical form takes one type of HTTP and nothing more', findCanonicalImports],
+  ['the canonical form takes one type of HTTP, and errors, and nothing more', findCanonicalImports],
   ['the environment is read in one place', findEnvironmentReads],
   ['vendors are told apart in few places only', findVendorNames],
 ];
@@ -67,6 +73,8 @@ describe('each rule on the layout', () => {
     ['src/chat/a.ts', "import { x } from './chat.parse.js';"],
     ['src/app.module.ts', "import { x } from './chat/chat.module.js';"],
     ['src/canonical/a.ts', "import type { JsonBody } from '../common/http/json-body.js';"],
+    ['src/canonical/a.ts', "import { X } from '../common/errors/gateway-errors.js';"],
+    ['src/messages/messages.vendor.ts', "export const MAKER = 'anthropic';"],
     ['src/chat/a.ts', "const words = 'as OpenAI does'; // like openai"],
     ['src/chat/a.ts', "ApiProperty({ example: 'openai' });"],
     ['src/chat/a.ts', "process.on('exit', stop);"],
@@ -88,6 +96,9 @@ describe('each rule on the layout', () => {
     ['src/common/a.ts', "import { x } from './no-such-file.js';"],
     ['src/canonical/a.ts', "import { x } from '../common/http/json-body.js';"],
     ['src/canonical/a.ts', "import type { X } from '../common/http/read-body.js';"],
+    ['src/canonical/a.ts', "import { x } from '../common/errors/error-body.js';"],
+    ['src/messages/a.ts', "const maker = 'anthropic';"],
+    ['src/messages/a.ts', "import { x } from '../chat/chat.render.js';"],
     ['src/newcomer/a.ts', "import { x } from '../common/http/json-body.js';"],
     ['src/chat/a.ts', 'const port = process.env.PORT;'],
     ['src/chat/a.ts', "const port = process['env'].PORT;"],
@@ -138,7 +149,7 @@ function findBrokenImports({ path, imports }: SourceFile): string[] {
 function findCanonicalImports({ path, imports }: SourceFile): string[] {
   if (folderOf(path) !== 'canonical') return [];
   return imports
-    .filter(({ target }) => folderOf(target) === 'common')
+    .filter(({ target }) => folderOf(target) === 'common' && target !== ERRORS)
     .filter(({ target, isTypeOnly }) => target !== ONLY_TYPE_FROM_HTTP || !isTypeOnly)
     .map(({ target }) => `${path} imports ${target}`);
 }

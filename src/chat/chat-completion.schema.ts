@@ -1,32 +1,14 @@
+import { modelFieldsSchema, routingFieldsSchema } from '../canonical/routing-fields.schema.js';
+
 /**
  * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
  * description shows, so the two cannot disagree. Fields that are not named here are allowed and
  * go to vendors that speak this dialect. `null` is what several SDKs send for "not set".
  */
-export const MAX_ALIAS_LENGTH = 256;
-
-const alias = { type: 'string', minLength: 1, maxLength: MAX_ALIAS_LENGTH } as const;
-const providerNames = {
-  type: ['array', 'null'],
-  maxItems: 64,
-  items: { type: 'string', maxLength: 64 },
-} as const;
-
 export const chatCompletionSchema = {
   type: 'object',
   properties: {
-    model: {
-      type: ['string', 'null'],
-      maxLength: MAX_ALIAS_LENGTH,
-      description: 'Primary model alias `<provider>/<model>`.',
-      example: 'sandbox/echo',
-    },
-    models: {
-      type: ['array', 'null'],
-      maxItems: 32,
-      items: alias,
-      description: 'Fallback aliases, tried in order; alone or after `model`.',
-    },
+    ...modelFieldsSchema,
     messages: {
       type: ['array', 'null'],
       description: 'The conversation; `content` is a string or an array of content parts.',
@@ -110,20 +92,6 @@ export const chatCompletionSchema = {
     user: { type: ['string', 'null'], description: 'End-user identifier.' },
     metadata: { type: ['object', 'null'] },
     trace: { type: ['object', 'null'] },
-    provider: {
-      type: ['object', 'null'],
-      description: 'Routing preferences.',
-      properties: {
-        allow_fallbacks: { type: ['boolean', 'null'], default: true },
-        order: { ...providerNames, description: 'Providers to try first.' },
-        only: { ...providerNames, description: 'No provider but these.' },
-        ignore: { ...providerNames, description: 'None of these providers.' },
-      },
-    },
-    route: {
-      type: ['string', 'null'],
-      enum: ['fallback', 'sort', null],
-      description: '`fallback` keeps the order of the chain, `sort` puts the cheapest first.',
-    },
+    ...routingFieldsSchema,
   },
 } as const;

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
+import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
 import { chatCompletionSchema } from './chat-completion.schema.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
@@ -61,7 +61,7 @@ export function ApiChatCompletion(): MethodDecorator {
         'Takes OpenAI-style bodies. `models` is a chain of fallbacks; `stream: true` answers with server-sent events that end in `data: [DONE]`.',
     }),
     ApiBody({
-      schema: toOpenApiSchema(chatCompletionSchema) as Schema,
+      schema: toOpenApiSchema(chatCompletionSchema),
       examples: {
         sandbox: {
           summary: 'A first call, answered without any vendor',
@@ -80,18 +80,7 @@ export function ApiChatCompletion(): MethodDecorator {
     }),
     ApiOkResponse({
       description: 'The completion, or its stream of chunks.',
-      headers: {
-        'x-request-id': header('UUIDv4 of this request, for GET /v1/generation.'),
-        'X-Gateway-Provider': header('The provider that answered.'),
-        'X-Gateway-Cost': header('Credits charged; not on streams.'),
-        'X-Gateway-Dropped-Params': header(
-          'Request fields that the provider’s dialect cannot take.',
-        ),
-        'X-Cache': header('`HIT` or `MISS`.'),
-        'X-RateLimit-Limit': header('Requests per minute of the key.'),
-        'X-RateLimit-Remaining': header('What is left of them in this minute.'),
-        'X-RateLimit-Reset': header('Unix seconds at which the minute ends.'),
-      },
+      headers: GENERATION_HEADERS,
       content: {
         'application/json': { schema: completion },
         'text/event-stream': {
@@ -99,18 +88,6 @@ export function ApiChatCompletion(): MethodDecorator {
         },
       },
     }),
-    ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
-    ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
-    ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
-    ApiErrorResponse(408, 'The body arrived too slowly.'),
-    ApiErrorResponse(413, 'The body is larger than 20 MB.'),
-    ApiErrorResponse(415, 'The body is not JSON.'),
-    ApiErrorResponse(502, 'Every route failed.'),
-    ApiErrorResponse(503, 'No provider of the model is configured.'),
-    ApiErrorResponse(504, 'Every route timed out.'),
+    ApiGenerationErrors(),
   );
-}
-
-function header(description: string): { description: string; schema: { type: 'string' } } {
-  return { description, schema: { type: 'string' } };
 }

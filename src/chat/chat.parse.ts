@@ -1,9 +1,8 @@
-import type {
-  AccountBoundParam,
-  CanonicalRequest,
-  RoutingPreferences,
-} from '../canonical/canonical-request.js';
+import { notOnSharedCapacity } from '../canonical/account-bound.js';
+import type { AccountBoundParam, CanonicalRequest } from '../canonical/canonical-request.js';
 import { readModelChain } from '../canonical/model-alias.js';
+import { once } from '../canonical/once.js';
+import { readRoutingPreferences } from '../canonical/routing-preferences.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import {
   isJsonObject,
@@ -33,8 +32,8 @@ export function parseChat(received: JsonBody): CanonicalRequest {
   return {
     dialect: 'chat',
     body,
-    models: readModels(value),
-    routing: readRouting(value),
+    models: readModelChain(value),
+    routing: readRoutingPreferences(value),
     stream: value.stream === true,
     choices: (value.n as number | null | undefined) ?? 1,
     maxOutputTokens: readMaxOutputTokens(value),
@@ -50,29 +49,12 @@ export function wantsUsageChunk(request: CanonicalRequest): boolean {
   return isJsonObject(options) && options.include_usage === true;
 }
 
-function readModels(value: JsonObject): [string, ...string[]] {
-  const { models, fault } = readModelChain(value);
-  if (fault) throw new InvalidRequestError(fault.param, fault.message);
-  return models;
-}
-
 /** Servers differ in which of the two they read, so credits are set aside for the larger one. */
 function readMaxOutputTokens(value: JsonObject): number | undefined {
   const limits = [value.max_completion_tokens, value.max_tokens].filter(
     (limit) => typeof limit === 'number',
   );
   return limits.length > 0 ? Math.max(...limits) : undefined;
-}
-
-function readRouting(value: JsonObject): RoutingPreferences {
-  const provider = isJsonObject(value.provider) ? value.provider : {};
-  return {
-    order: (provider.order ?? []) as string[],
-    only: (provider.only ?? undefined) as string[] | undefined,
-    ignore: (provider.ignore ?? []) as string[],
-    allowFallbacks: provider.allow_fallbacks !== false,
-    strategy: value.route === 'sort' ? 'sort' : 'fallback',
-  };
 }
 
 /** Responses-style `input` becomes `messages`, so that everything behind knows one form only. */
@@ -108,28 +90,25 @@ function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined
     value.service_tier !== 'default' &&
     value.service_tier !== 'auto'
   ) {
-    return unpriced('service_tier', 'other service tiers are billed at other prices');
+    return notOnSharedCapacity('service_tier', 'other service tiers are billed at other prices');
   }
   if (value.web_search_options != null) {
-    return unpriced('web_search_options', 'searches that the vendor runs are billed apart');
+    return notOnSharedCapacity(
+      'web_search_options',
+      'searches that the vendor runs are billed apart',
+    );
   }
-  if (value.audio != null) return unpriced('audio', 'audio output is billed apart');
+  if (value.audio != null) return notOnSharedCapacity('audio', 'audio output is billed apart');
   if (Array.isArray(value.modalities) && value.modalities.includes('audio')) {
-    return unpriced('modalities', 'audio output is billed apart');
+    return notOnSharedCapacity('modalities', 'audio output is billed apart');
   }
   const tools = Array.isArray(value.tools) ? (value.tools as JsonObject[]) : [];
   const foreign = tools.findIndex((tool) => tool.type !== 'function' && tool.type !== 'custom');
   if (foreign !== -1) {
-    return unpriced(`tools.${foreign}.type`, 'tools that the vendor runs are billed apart');
+    return notOnSharedCapacity(
+      `tools.${foreign}.type`,
+      'tools that the vendor runs are billed apart',
+    );
   }
   return undefined;
-}
-
-function unpriced(param: string, reason: string): AccountBoundParam {
-  return { param, message: `\`${param}\` is not available on shared capacity: ${reason}.` };
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

@@ -55,6 +55,17 @@ export function setRouteHeaders(
   if (response.headersSent) return;
   response.setHeader('X-Gateway-Provider', route.provider);
   if (droppedParams.length > 0) {
-    response.setHeader('X-Gateway-Dropped-Params', droppedParams.join(', '));
+    response.setHeader('X-Gateway-Dropped-Params', listParams(droppedParams));
   }
+}
+
+/** Callers make names up, and neither any characters nor any length fits into a header. */
+const MAX_PARAM_LENGTH = 100;
+const MAX_PARAMS = 32;
+
+function listParams(params: readonly string[]): string {
+  const names = params
+    .slice(0, MAX_PARAMS)
+    .map((param) => param.slice(0, MAX_PARAM_LENGTH).replace(/[^\x21-\x2b\x2d-\x7e]/g, '?'));
+  return params.length > MAX_PARAMS ? `${names.join(', ')}, ...` : names.join(', ');
 }

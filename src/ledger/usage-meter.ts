@@ -1,11 +1,9 @@
 import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
 import { countCodePoints } from '../canonical/count-code-points.js';
 import { isContent, type CanonicalEvent } from '../canonical/canonical-event.js';
+import { estimateTokens } from '../canonical/estimate-tokens.js';
 import type { FinishReason } from '../canonical/finish-reason.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../canonical/usage.js';
-
-/** What stands for one token where a vendor does not count them. */
-const CHARACTERS_PER_TOKEN = 4;
 
 /** Reads, in passing, what an answer uses. */
 export class UsageMeter {
@@ -60,8 +58,8 @@ export class UsageMeter {
     if (this.reported) return { usage: this.reported, source: 'upstream' };
     const usage = {
       ...NO_USAGE,
-      inputTokens: Math.ceil(this.request.promptCharacters / CHARACTERS_PER_TOKEN),
-      outputTokens: Math.ceil(this.outputCharacters / CHARACTERS_PER_TOKEN),
+      inputTokens: estimateTokens(this.request.promptCharacters),
+      outputTokens: estimateTokens(this.outputCharacters),
     };
     return { usage, source: 'estimated' };
   }

@@ -1,36 +1,19 @@
+import { modelFieldsSchema, routingFieldsSchema } from '../canonical/routing-fields.schema.js';
+
+const MAX_TOKENS = 2_147_483_647;
+const text = { type: ['string', 'null'] } as const;
+const flag = { type: ['boolean', 'null'] } as const;
+const object = { type: ['object', 'null'] } as const;
+
 /**
  * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
  * description shows, so the two cannot disagree. Fields that are not named here are allowed and
  * go to vendors that speak this dialect. `null` is what several SDKs send for "not set".
  */
-const MAX_ALIAS_LENGTH = 256;
-const MAX_TOKENS = 2_147_483_647;
-
-const alias = { type: 'string', minLength: 1, maxLength: MAX_ALIAS_LENGTH } as const;
-const providerNames = {
-  type: ['array', 'null'],
-  maxItems: 64,
-  items: { type: 'string', maxLength: 64 },
-} as const;
-const text = { type: ['string', 'null'] } as const;
-const flag = { type: ['boolean', 'null'] } as const;
-const object = { type: ['object', 'null'] } as const;
-
 export const createResponseSchema = {
   type: 'object',
   properties: {
-    model: {
-      type: ['string', 'null'],
-      maxLength: MAX_ALIAS_LENGTH,
-      description: 'Primary model alias `<provider>/<model>`.',
-      example: 'sandbox/echo',
-    },
-    models: {
-      type: ['array', 'null'],
-      maxItems: 32,
-      items: alias,
-      description: 'Fallback aliases, tried in order; alone or after `model`.',
-    },
+    ...modelFieldsSchema,
     input: {
       type: ['string', 'array', 'null'],
       items: {
@@ -117,20 +100,6 @@ export const createResponseSchema = {
     conversation: { type: ['string', 'object', 'null'] },
     prompt: object,
     trace: object,
-    provider: {
-      type: ['object', 'null'],
-      description: 'Routing preferences.',
-      properties: {
-        allow_fallbacks: { ...flag, default: true },
-        order: { ...providerNames, description: 'Providers to try first.' },
-        only: { ...providerNames, description: 'No provider but these.' },
-        ignore: { ...providerNames, description: 'None of these providers.' },
-      },
-    },
-    route: {
-      type: ['string', 'null'],
-      enum: ['fallback', 'sort', null],
-      description: '`fallback` keeps the order of the chain, `sort` puts the cheapest first.',
-    },
+    ...routingFieldsSchema,
   },
 } as const;

@@ -1,3 +1,4 @@
+import { notOnSharedCapacity } from '../canonical/account-bound.js';
 import type { AccountBoundParam } from '../canonical/canonical-request.js';
 import type { PromptMeter } from '../canonical/prompt-size.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
@@ -59,10 +60,10 @@ class ItemWalk {
         this.reasoning(item);
         return;
       case 'item_reference':
-        this.accountBound = {
-          param: `${this.path}.type`,
-          message: `\`${this.path}\` refers to an item in a vendor account and is not available on shared capacity; send the item itself, or \`previous_response_id\`.`,
-        };
+        this.accountBound = notOnSharedCapacity(
+          `${this.path}.type`,
+          'it refers to an item in a vendor account; send the item itself, or `previous_response_id`',
+        );
         return;
       default:
         // An item that came after this was written: for a vendor of the same dialect to judge.
@@ -125,11 +126,10 @@ class ItemWalk {
 
   private isFileId(part: JsonObject, path: string): boolean {
     if (part.file_id == null) return false;
-    const param = `${path}.file_id`;
-    this.accountBound ??= {
-      param,
-      message: `\`${param}\` names a file in a vendor account and is not available on shared capacity; send the file's data or URL.`,
-    };
+    this.accountBound ??= notOnSharedCapacity(
+      `${path}.file_id`,
+      "it names a file in a vendor account; send the file's data or URL",
+    );
     return true;
   }
 

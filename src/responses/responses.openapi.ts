@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
+import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
 import { createResponseSchema } from './create-response.schema.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
@@ -92,7 +93,7 @@ export function ApiCreateResponse(): MethodDecorator {
         'Takes Responses-style bodies. `previous_response_id` goes on from a stored response, whichever model gave it; `store: false` keeps nothing. `stream: true` answers with server-sent events that end in `response.completed`, `response.incomplete` or `response.failed`.',
     }),
     ApiBody({
-      schema: toOpenApiSchema(createResponseSchema) as Schema,
+      schema: toOpenApiSchema(createResponseSchema),
       examples: {
         sandbox: {
           summary: 'A first call, answered without any vendor',
@@ -110,18 +111,7 @@ export function ApiCreateResponse(): MethodDecorator {
     }),
     ApiOkResponse({
       description: 'The response, or its stream of events.',
-      headers: {
-        'x-request-id': header('UUIDv4 of this request, for GET /v1/generation.'),
-        'X-Gateway-Provider': header('The provider that answered.'),
-        'X-Gateway-Cost': header('Credits charged; not on streams.'),
-        'X-Gateway-Dropped-Params': header(
-          'Request fields that the provider’s dialect cannot take.',
-        ),
-        'X-Cache': header('`HIT` or `MISS`.'),
-        'X-RateLimit-Limit': header('Requests per minute of the key.'),
-        'X-RateLimit-Remaining': header('What is left of them in this minute.'),
-        'X-RateLimit-Reset': header('Unix seconds at which the minute ends.'),
-      },
+      headers: GENERATION_HEADERS,
       content: {
         'application/json': { schema: response },
         'text/event-stream': {
@@ -132,18 +122,11 @@ export function ApiCreateResponse(): MethodDecorator {
         },
       },
     }),
-    ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
-    ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
+    ApiGenerationErrors(),
     ApiErrorResponse(
       404,
       'The model or the previous response is unknown, or routing preferences leave no provider.',
     ),
-    ApiErrorResponse(408, 'The body arrived too slowly.'),
-    ApiErrorResponse(413, 'The body is larger than 20 MB.'),
-    ApiErrorResponse(415, 'The body is not JSON.'),
-    ApiErrorResponse(502, 'Every route failed.'),
-    ApiErrorResponse(503, 'No provider of the model is configured.'),
-    ApiErrorResponse(504, 'Every route timed out.'),
   );
 }
 
@@ -209,8 +192,4 @@ function ApiResponseId(): MethodDecorator {
     ApiParam({ name: 'id', description: 'The id of the response, as `resp_…`.' }),
     ApiErrorResponse(404, 'The tenant has no such response.'),
   );
-}
-
-function header(description: string): { description: string; schema: { type: 'string' } } {
-  return { description, schema: { type: 'string' } };
 }

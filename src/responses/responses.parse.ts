@@ -1,8 +1,10 @@
-import type { CanonicalRequest, RoutingPreferences } from '../canonical/canonical-request.js';
+import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import { readModelChain } from '../canonical/model-alias.js';
+import { once } from '../canonical/once.js';
 import { PromptMeter } from '../canonical/prompt-size.js';
+import { readRoutingPreferences } from '../canonical/routing-preferences.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
-import { isJsonObject, type JsonBody, type JsonObject } from '../common/http/json-body.js';
+import type { JsonBody, JsonObject } from '../common/http/json-body.js';
 import { assertValid, compileSchema } from '../common/http/validate-body.js';
 import { completeBody, itemsOfInput } from './complete-body.js';
 import type { Conversation } from './conversation.js';
@@ -55,7 +57,7 @@ export function parseResponses(
   received: JsonBody,
   { answerId, conversation }: ParseOptions,
 ): CanonicalRequest {
-  const models = readModels(received.value);
+  const models = readModelChain(received.value);
   const history = conversation?.items ?? [];
   const body = completeBody(received, history);
   const { value } = body;
@@ -76,7 +78,7 @@ export function parseResponses(
     dialect: 'responses',
     body,
     models,
-    routing: readRouting(value),
+    routing: readRoutingPreferences(value),
     stream: value.stream === true,
     choices: 1,
     maxOutputTokens: (value.max_output_tokens ?? undefined) as number | undefined,
@@ -85,26 +87,4 @@ export function parseResponses(
     answerId,
     prompt: once(() => responsesPrompt(value, history.length)),
   };
-}
-
-function readModels(value: JsonObject): [string, ...string[]] {
-  const { models, fault } = readModelChain(value);
-  if (fault) throw new InvalidRequestError(fault.param, fault.message);
-  return models;
-}
-
-function readRouting(value: JsonObject): RoutingPreferences {
-  const provider = isJsonObject(value.provider) ? value.provider : {};
-  return {
-    order: (provider.order ?? []) as string[],
-    only: (provider.only ?? undefined) as string[] | undefined,
-    ignore: (provider.ignore ?? []) as string[],
-    allowFallbacks: provider.allow_fallbacks !== false,
-    strategy: value.route === 'sort' ? 'sort' : 'fallback',
-  };
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

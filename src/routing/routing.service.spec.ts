@@ -56,6 +56,7 @@ class World {
   constructor(
     private readonly scripts: Record<string, Script[]>,
     models: Model[] = [gpt, claude, speech],
+    private readonly countTokens?: (call: UpstreamCall) => Promise<number>,
   ) {
     const config = {
       limits: {
@@ -73,6 +74,7 @@ class World {
         get: (provider: string) => ({
           droppedParams: () => [`dropped by ${provider}`],
           generate: (call: UpstreamCall) => this.iterate(provider, call),
+          ...(this.countTokens && { countTokens: this.countTokens }),
         }),
       } as unknown as UpstreamRegistry,
       { observeAttempt: () => undefined } as unknown as GatewayMetrics,
@@ -165,6 +167,48 @@ describe(RoutingService.name, () => {
       [{ service_tier: 'priority' }, { status: 400, param: 'service_tier' }],
     ])('refuses %j', async (fields, expected) => {
       await expect(new World({}).plan(fields)).rejects.toMatchObject(expected);
+    });
+  });
+
+  describe('countTokens', () => {
+    const world = (count?: (call: UpstreamCall) => Promise<number>): World =>
+      new World({}, [gpt], count);
+    const countIn = async (some: World): Promise<unknown> =>
+      some.service.countTokens(await some.plan());
+
+    it('asks the first route, briefly, and generates nothing', async () => {
+      let asked: UpstreamCall | undefined;
+      const some = world((call) => {
+        asked = call;
+        return Promise.resolve(0);
+      });
+      expect(await countIn(some)).toEqual({ tokens: 0, provider: 'openai' });
+      expect(asked).toMatchObject({ alias: 'openai/gpt', upstreamModel: 'openai-model' });
+      expect(asked!.limits.requestMs).toBeLessThanOrEqual(10_000);
+      expect(some.called).toEqual([]);
+    });
+
+    it.each([
+      ['counts none', undefined],
+      ['is overloaded', () => Promise.reject(error('server'))],
+      ['does not answer', () => Promise.reject(error('timeout'))],
+      ['refuses the operator’s key', () => Promise.reject(error('operator'))],
+    ])('knows nothing when the vendor %s', async (_name, count) => {
+      expect(await countIn(world(count))).toBeUndefined();
+    });
+
+    it('tells the caller of a request that is bad', async () => {
+      const fields = { message: 'too many tools', param: 'tools' };
+      const some = world(() => Promise.reject(error('caller', fields)));
+      await expect(countIn(some)).rejects.toMatchObject({ status: 400, ...fields });
+    });
+
+    it('ends with its caller', async () => {
+      const some = world(() => {
+        some.aborter.abort();
+        return Promise.reject(new Error('aborted'));
+      });
+      await expect(countIn(some)).rejects.toBeInstanceOf(CallerGoneError);
     });
   });
 

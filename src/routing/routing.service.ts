@@ -11,6 +11,7 @@ import { CallerGoneError } from '../common/http/read-body.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
 import { UpstreamRegistry } from '../upstream/upstream.registry.js';
+import type { UpstreamCall } from '../upstream/upstream.js';
 import { describeBreak, describeFailures, type RouteFailure } from './describe-failure.js';
 import {
   Plan,
@@ -26,6 +27,8 @@ import { selectRoutes, type Surroundings } from './select-routes.js';
 const PATIENCE_BEFORE_NEXT_MODEL_MS = 2_000;
 /** … and this short before giving up altogether. */
 const PATIENCE_BEFORE_GIVING_UP_MS = 10_000;
+/** A count of tokens is worth no longer wait: an estimate takes its place. */
+const PATIENCE_FOR_COUNT_MS = 10_000;
 
 /** An answer that has begun: its events up to the first content, and where the rest comes from. */
 interface BegunAnswer {
@@ -97,6 +100,35 @@ export class RoutingService {
       throw describeBreak(route, error);
     } finally {
       await rest.return?.();
+    }
+  }
+
+  /**
+   * The prompt's length as the vendor of the first route counts it; undefined when that vendor
+   * counts none, or does not answer in time.
+   *
+   * @throws InvalidRequestError for a request that the vendor would refuse
+   * @throws CallerGoneError when nobody waits any more
+   */
+  async countTokens(plan: Plan): Promise<{ tokens: number; provider: string } | undefined> {
+    const [route] = plan.routes;
+    const { provider } = route;
+    const limits = {
+      firstByteMs: Math.min(route.limits.firstByteMs, PATIENCE_FOR_COUNT_MS),
+      idleMs: Math.min(route.limits.idleMs, PATIENCE_FOR_COUNT_MS),
+      requestMs: Math.min(route.limits.requestMs, PATIENCE_FOR_COUNT_MS),
+    };
+    try {
+      const tokens = await this.upstreams
+        .get(provider)
+        .countTokens?.(toCall(plan, { ...route, limits }));
+      return tokens === undefined ? undefined : { tokens, provider };
+    } catch (error) {
+      if (plan.callerGone.aborted) throw new CallerGoneError();
+      if (!(error instanceof UpstreamError)) throw error;
+      if (!error.allowsFallback) throw describeFailures([{ route, error }]);
+      this.logger.warn(`${provider} counted no tokens: ${error.failure}: ${error.message}`);
+      return undefined;
     }
   }
 
@@ -210,14 +242,7 @@ export class RoutingService {
     const requestMs = Math.max(1, route.limits.requestMs - elapsedMs);
     return this.upstreams
       .get(route.provider)
-      .generate({
-        request: plan.request,
-        alias: route.model,
-        upstreamModel: route.upstreamModel,
-        limits: { ...route.limits, requestMs },
-        maxOutputTokens: route.maxOutputTokens,
-        signal: plan.callerGone,
-      })
+      .generate(toCall(plan, { ...route, limits: { ...route.limits, requestMs } }))
       [Symbol.asyncIterator]();
   }
 
@@ -238,6 +263,17 @@ export class RoutingService {
     }
     return model;
   }
+}
+
+function toCall(plan: Plan, route: PlannedRoute): UpstreamCall {
+  return {
+    request: plan.request,
+    alias: route.model,
+    upstreamModel: route.upstreamModel,
+    limits: route.limits,
+    maxOutputTokens: route.maxOutputTokens,
+    signal: plan.callerGone,
+  };
 }
 
 async function pullToContent(events: AsyncIterator<CanonicalEvent>): Promise<CanonicalEvent[]> {

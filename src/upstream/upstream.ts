@@ -41,6 +41,13 @@ export interface Upstream {
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent>;
 
   /**
+   * The vendor's own count of a request's input tokens, where it has one. Generates nothing.
+   *
+   * @throws UpstreamError for every failure
+   */
+  countTokens?(call: UpstreamCall): Promise<number>;
+
+  /**
    * One cheap authenticated call that shows whether the vendor answers; its duration is the latency.
    *
    * @throws UpstreamError when it does not

@@ -21,6 +21,14 @@ class ErrorDetailDto {
 
 /** The body of every error, for the OpenAPI description. */
 export class ErrorResponseDto implements ErrorBody {
+  @ApiProperty({
+    type: String,
+    enum: ['error'],
+    required: false,
+    description: 'On the messages paths only.',
+  })
+  type?: 'error';
+
   @ApiProperty({ type: ErrorDetailDto })
   error!: ErrorDetailDto;
 }

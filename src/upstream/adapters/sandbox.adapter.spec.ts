@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatRequest } from '../../../test/support/chat-requests.js';
 import { LONG_LIMITS } from '../../../test/support/fake-connection.js';
+import { messagesRequest } from '../../../test/support/messages-requests.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { parseJsonBody } from '../../common/http/json-body.js';
@@ -264,9 +265,19 @@ describe(SandboxAdapter.name, () => {
 
   it('names the parameters that made-up text has no use for', () => {
     const body = parseJsonBody(Buffer.from('{"temperature":1,"logprobs":true,"seed":null,"n":2}'));
-    expect(new SandboxAdapter().droppedParams({ body } as CanonicalRequest)).toEqual([
-      'temperature',
-      'logprobs',
+    const chat = { dialect: 'chat', body } as CanonicalRequest;
+    expect(new SandboxAdapter().droppedParams(chat)).toEqual(['temperature', 'logprobs']);
+    const messages = messagesRequest({
+      top_k: 5,
+      stop_sequences: ['x'],
+      metadata: { user_id: 'u' },
+      thinking: { type: 'adaptive' },
+      new_field: 1,
+    });
+    expect(new SandboxAdapter().droppedParams(messages)).toEqual([
+      'top_k',
+      'thinking',
+      'new_field',
     ]);
   });
 });

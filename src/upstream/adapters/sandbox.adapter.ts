@@ -6,6 +6,7 @@ import type {
   CanonicalRequest,
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
+import { unsupportedFields, type PromptField } from '../../canonical/prompt-fields.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
 import { sampleOfSchema } from '../sandbox/sample-of-schema.js';
@@ -32,6 +33,14 @@ const IGNORED_PARAMS = [
   'reasoning',
   'reasoning_effort',
 ];
+/** What has one, or needs none, whatever the dialect calls it. */
+const MEANINGFUL_FIELDS = new Set<PromptField>([
+  'stop',
+  'toolChoice',
+  'parallelToolCalls',
+  'responseFormat',
+  'endUser',
+]);
 /** Nothing here waits for a network, so long answers make room for others by themselves. */
 const WORDS_PER_TURN = 500;
 
@@ -41,8 +50,9 @@ const WORDS_PER_TURN = 500;
  * ledger and logs as any vendor.
  */
 export class SandboxAdapter implements Upstream {
-  droppedParams({ body }: CanonicalRequest): readonly string[] {
-    return IGNORED_PARAMS.filter((param) => body.value[param] != null);
+  droppedParams(request: CanonicalRequest): readonly string[] {
+    if (request.dialect !== 'chat') return unsupportedFields(request, MEANINGFUL_FIELDS);
+    return IGNORED_PARAMS.filter((param) => request.body.value[param] != null);
   }
 
   async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {

@@ -1,0 +1,33 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
+
+/** The headers of an answer by a model, whatever the dialect, for the OpenAPI description. */
+export const GENERATION_HEADERS = {
+  'x-request-id': header('UUIDv4 of this request, for GET /v1/generation.'),
+  'X-Gateway-Provider': header('The provider that answered.'),
+  'X-Gateway-Cost': header('Credits charged; not on streams.'),
+  'X-Gateway-Dropped-Params': header('Request fields that the provider’s dialect cannot take.'),
+  'X-Cache': header('`HIT` or `MISS`.'),
+  'X-RateLimit-Limit': header('Requests per minute of the key.'),
+  'X-RateLimit-Remaining': header('What is left of them in this minute.'),
+  'X-RateLimit-Reset': header('Unix seconds at which the minute ends.'),
+};
+
+/** The ways in which a call of a model fails, beside those of the key and the rate limit. */
+export function ApiGenerationErrors(): MethodDecorator {
+  return applyDecorators(
+    ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
+    ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
+    ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
+    ApiErrorResponse(408, 'The body arrived too slowly.'),
+    ApiErrorResponse(413, 'The body is larger than 20 MB.'),
+    ApiErrorResponse(415, 'The body is not JSON.'),
+    ApiErrorResponse(502, 'Every route failed.'),
+    ApiErrorResponse(503, 'No provider of the model is configured.'),
+    ApiErrorResponse(504, 'Every route timed out.'),
+  );
+}
+
+function header(description: string): { description: string; schema: { type: 'string' } } {
+  return { description, schema: { type: 'string' } };
+}

@@ -1,0 +1,157 @@
+import {
+  isRedactedThought,
+  spellCallSeal,
+  spellRedactedData,
+  spellSignature,
+} from './message-seals.js';
+import { isObjectText } from './tool-input.js';
+
+interface Block {
+  readonly index: number;
+  readonly type: 'text' | 'thinking' | 'redacted_thinking' | 'tool_use';
+  /** The block as it begins, as JSON. */
+  readonly opening: string;
+  state: 'waiting' | 'open' | 'ended';
+  /** Of reasoning: whether it is whole, so that more of it is another block. */
+  isSealed: boolean;
+  /** Events that wait for the blocks before this one to end. */
+  waiting: string;
+  /** Of a tool call: what there is of its arguments. */
+  arguments: string;
+}
+
+/**
+ * Spells content as a sequence of blocks of which one is open at a time. A block ends when the
+ * next begins; a tool call only when its arguments are whole too, since vendors may send those of
+ * several calls by turns: what follows waits for that long, at most to the answer's end.
+ */
+export class BlockSequence {
+  /** Blocks that have not ended; the first one is open. */
+  private readonly blocks: Block[] = [];
+  private readonly toolCalls = new Map<number, Block>();
+  private count = 0;
+  private written = '';
+
+  get callsTools(): boolean {
+    return this.toolCalls.size > 0;
+  }
+
+  text(text: string): string {
+    const block = this.last('text') ?? this.begin('text', { text: '' });
+    this.delta(block, `{"type":"text_delta","text":${JSON.stringify(text)}}`);
+    return this.take();
+  }
+
+  /** @param seal ends the block */
+  reasoning(text: string, seal: string | undefined): string {
+    let block = this.last('thinking');
+    if (text !== '') {
+      block ??= this.begin('thinking', { thinking: '', signature: '' });
+      this.delta(block, `{"type":"thinking_delta","thinking":${JSON.stringify(text)}}`);
+    }
+    if (seal !== undefined) this.seal(block, seal);
+    return this.take();
+  }
+
+  toolCall(index: number, id: string, name: string, seal: string | undefined): string {
+    if (seal !== undefined) this.begin('redacted_thinking', { data: spellCallSeal(id, seal) });
+    this.toolCalls.set(index, this.begin('tool_use', { id, name, input: {} }));
+    return this.take();
+  }
+
+  toolArguments(index: number, text: string): string {
+    const block = this.toolCalls.get(index);
+    // Of a block that has ended the arguments were whole.
+    if (!block || text === '' || block.state === 'ended') return '';
+    block.arguments += text;
+    this.delta(block, `{"type":"input_json_delta","partial_json":${JSON.stringify(text)}}`);
+    if (text.trimEnd().endsWith('}')) this.advance();
+    return this.take();
+  }
+
+  /** Ends every block. */
+  end(): string {
+    for (const block of this.blocks.splice(0)) {
+      this.open(block);
+      this.stop(block);
+    }
+    return this.take();
+  }
+
+  private last(type: Block['type']): Block | undefined {
+    const block = this.blocks.at(-1);
+    return block?.type === type && !block.isSealed ? block : undefined;
+  }
+
+  private seal(block: Block | undefined, seal: string): void {
+    const data = spellRedactedData(seal);
+    if (data !== undefined && (!block || isRedactedThought(seal))) {
+      this.begin('redacted_thinking', { data });
+      return;
+    }
+    const sealed = block ?? this.begin('thinking', { thinking: '', signature: '' });
+    const signature = JSON.stringify(spellSignature(seal));
+    this.delta(sealed, `{"type":"signature_delta","signature":${signature}}`);
+    sealed.isSealed = true;
+  }
+
+  private begin(type: Block['type'], fields: object): Block {
+    const block: Block = {
+      index: this.count++,
+      type,
+      opening: JSON.stringify({ type, ...fields }),
+      state: 'waiting',
+      isSealed: false,
+      waiting: '',
+      arguments: '',
+    };
+    this.blocks.push(block);
+    this.advance();
+    return block;
+  }
+
+  /** Ends blocks that are done and have a successor; opens the one that is first then. */
+  private advance(): void {
+    for (;;) {
+      const [block, next] = this.blocks;
+      if (!block) return;
+      this.open(block);
+      if (!next) return;
+      if (block.type === 'tool_use' && !isObjectText(block.arguments)) return;
+      this.blocks.shift();
+      this.stop(block);
+    }
+  }
+
+  private open(block: Block): void {
+    if (block.state !== 'waiting') return;
+    block.state = 'open';
+    this.written += event(
+      'content_block_start',
+      `"index":${block.index},"content_block":${block.opening}`,
+    );
+    this.written += block.waiting;
+  }
+
+  private delta(block: Block, delta: string): void {
+    const line = event('content_block_delta', `"index":${block.index},"delta":${delta}`);
+    if (block.state === 'open') this.written += line;
+    else block.waiting += line;
+  }
+
+  private stop(block: Block): void {
+    block.state = 'ended';
+    this.written += event('content_block_stop', `"index":${block.index}`);
+  }
+
+  private take(): string {
+    const { written } = this;
+    this.written = '';
+    return written;
+  }
+}
+
+/** @param members of the event's JSON, beside its type */
+function event(type: string, members: string): string {
+  return `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`;
+}
