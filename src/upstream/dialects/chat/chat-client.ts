@@ -2,9 +2,11 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject } from '../../../common/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
-import { CallAbortedError, type UpstreamResponse } from '../../transport/upstream-response.js';
+import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import { UpstreamError } from '../../upstream-error.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
+import { readErrorBody } from '../read-error-body.js';
+import { readEventStream, type EventStreamReader } from '../read-event-stream.js';
 import { ChatStreamDecoder } from './chat-stream-decoder.js';
 import { ChatStreamRelay } from './chat-stream-relay.js';
 import { classifyChatError } from './classify-chat-error.js';
@@ -14,7 +16,6 @@ import { encodeChatRequest } from './encode-chat-request.js';
 import { relayChatAnswer } from './relay-chat-answer.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-const MAX_ERROR_BYTES = 256 * 1024;
 
 /** Shorter ones are stand-ins for servers that need no key, and may be any word. */
 const MIN_KEY_LENGTH = 8;
@@ -32,14 +33,6 @@ export interface ChatServer {
   /** Never shown, even where the server repeats it. */
   apiKey: string | undefined;
   outputLimitField: OutputLimitField;
-}
-
-/** How a stream is read: passed on to callers of the same dialect, or translated. */
-interface ChatStreamReader {
-  readonly isDone: boolean;
-  readonly failure: UpstreamError | undefined;
-  push(chunk: Buffer): CanonicalEvent[];
-  end(): CanonicalEvent[];
 }
 
 /** Speaks the chat completions dialect with a server, for callers of every dialect. */
@@ -84,7 +77,7 @@ export class ChatClient implements Upstream {
       });
       if (response.status !== 200) throw await readError(response);
       if (request.stream) {
-        yield* readStream(response, streamReader(call));
+        yield* readEventStream(response, streamReader(call));
         return;
       }
       const bytes = await response.readAll(MAX_ANSWER_BYTES);
@@ -122,43 +115,13 @@ export class ChatClient implements Upstream {
   }
 }
 
-function streamReader({ alias, request }: UpstreamCall): ChatStreamReader {
+function streamReader({ alias, request }: UpstreamCall): EventStreamReader {
   if (request.dialect !== 'chat') return new ChatStreamDecoder();
   const options = request.body.value.stream_options;
   const includeUsage = isJsonObject(options) && options.include_usage === true;
   return new ChatStreamRelay({ alias, includeUsage });
 }
 
-async function* readStream(
-  response: UpstreamResponse,
-  reader: ChatStreamReader,
-): AsyncGenerator<CanonicalEvent> {
-  const contentType = String(response.headers['content-type'] ?? '');
-  if (!contentType.toLowerCase().startsWith('text/event-stream')) {
-    response.cancel();
-    throw new UpstreamError({
-      failure: 'unreadable',
-      message: `content-type ${contentType.slice(0, 80)} instead of a stream`,
-    });
-  }
-  for await (const chunk of response) {
-    for (const event of reader.push(chunk)) yield event;
-    if (reader.failure) throw reader.failure;
-    if (reader.isDone) {
-      response.drain();
-      break;
-    }
-  }
-  yield* reader.end();
-}
-
 async function readError(response: UpstreamResponse): Promise<UpstreamError> {
-  let body: unknown;
-  try {
-    body = JSON.parse((await response.readAll(MAX_ERROR_BYTES)).toString('utf8'));
-  } catch (error) {
-    if (error instanceof CallAbortedError) throw error;
-    // A proxy's HTML page, say, or one that breaks off: the status has to do.
-  }
-  return classifyChatError(response.status, response.headers, body);
+  return classifyChatError(response.status, response.headers, await readErrorBody(response));
 }

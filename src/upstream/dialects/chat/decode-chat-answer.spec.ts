@@ -105,8 +105,6 @@ describe(decodeChatAnswer.name, () => {
 
   it('throws an error inside of an answer', () => {
     const error = { message: 'slow down', code: 'rate_limit_exceeded' };
-    expect(() => decode({ error })).toThrow(
-      expect.objectContaining({ failure: 'rate_limited' }),
-    );
+    expect(() => decode({ error })).toThrow(expect.objectContaining({ failure: 'rate_limited' }));
   });
 });
