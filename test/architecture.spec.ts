@@ -12,7 +12,7 @@ const LAYERS = [
   ['catalogue'],
   ['access', 'metrics', 'request-log', 'upstream'],
   ['delivery', 'ledger', 'routing'],
-  ['bootstrap', 'chat', 'credits', 'customer', 'messages', 'operations', 'providers'],
+  ['bootstrap', 'chat', 'credits', 'customer', 'messages', 'operations', 'providers', 'responses'],
   // The files directly in `src` put the process together.
   ['src'],
 ];
@@ -35,6 +35,8 @@ const VENDOR_PLACES = [
   'src/common/config/',
   // The one public path that spells a vendor, and what else its dialect is spelled with.
   'src/messages/messages.vendor.ts',
+  // Whose seals stand in the dialect as they are.
+  'src/responses/responses.vendor.ts',
 ];
 
 const RULES: [string, (file: SourceFile) => string[]][] = [

@@ -114,6 +114,11 @@ export interface RelayEvent {
   outputCharacters: number;
   finishReason?: FinishReason;
   usage?: Usage;
+  /**
+   * The whole answer as an object, edits done, in dialects whose last event repeats it. While
+   * streaming, `bytes` are that last event then, which the renderer keeps until `settled`.
+   */
+  answer?: Record<string, unknown>;
 }
 
 /** The charge stands. The last event of an answer, emitted by the ledger. */
@@ -123,6 +128,8 @@ export interface SettledEvent {
   cost: number;
   usage: Usage;
   usageSource: UsageSource;
+  /** Whether what was to be stored with the charge is; undefined when there was nothing to store. */
+  recorded?: boolean;
 }
 
 /** Whether an event is content: after it has been sent to the caller, there is no way back. */

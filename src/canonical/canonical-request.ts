@@ -20,6 +20,8 @@ export interface CanonicalRequest {
   readonly promptSize: PromptSize;
   /** Top-level fields of the body that cost or name something in the vendor account behind a shared route. */
   readonly accountBoundParam: AccountBoundParam | undefined;
+  /** The id that the answer is to carry, where the gateway keeps answers under ids of its own. */
+  readonly answerId?: string;
   /** The conversation in canonical form; worked out on first use, since a relayed request never needs it. */
   readonly prompt: () => CanonicalPrompt;
 }

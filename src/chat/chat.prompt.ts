@@ -2,12 +2,12 @@ import type {
   CacheControl,
   CanonicalMessage,
   CanonicalPrompt,
-  MediaSource,
   MessagePart,
   ResponseFormat,
   ToolChoice,
   ToolDefinition,
 } from '../canonical/canonical-request.js';
+import { readMediaSource } from '../canonical/media-source.js';
 import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
 
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
@@ -123,7 +123,7 @@ function toParts(content: unknown): MessagePart[] {
       case 'image_url': {
         const image = isJsonObject(part.image_url) ? part.image_url : { url: part.image_url };
         const detail = typeof image.detail === 'string' ? { detail: image.detail } : {};
-        const source = toMediaSource(image.url as string);
+        const source = readMediaSource(image.url as string);
         return [{ type: 'image', source, ...detail, ...cacheControl }];
       }
       case 'input_audio': {
@@ -133,25 +133,13 @@ function toParts(content: unknown): MessagePart[] {
       case 'file': {
         const file = (part.file ?? {}) as JsonObject;
         const filename = typeof file.filename === 'string' ? { filename: file.filename } : {};
-        const source = toMediaSource(typeof file.file_data === 'string' ? file.file_data : '');
+        const source = readMediaSource(typeof file.file_data === 'string' ? file.file_data : '');
         return [{ type: 'document', source, ...filename, ...cacheControl }];
       }
       default:
         return [];
     }
   });
-}
-
-const DATA_URL = /^data:([^;,]{1,100})(?:;[^;,]{1,100}){0,4};base64,/i;
-
-/** A data URL's own bytes, any other URL as it is; bare base64, which some clients send, is a PDF. */
-function toMediaSource(url: string): MediaSource {
-  const match = DATA_URL.exec(url.slice(0, 600));
-  if (match) {
-    return { kind: 'inline', mediaType: match[1]!.toLowerCase(), data: url.slice(match[0].length) };
-  }
-  if (/^[a-z][a-z0-9+.-]*:/i.test(url.slice(0, 40))) return { kind: 'url', url };
-  return { kind: 'inline', mediaType: 'application/pdf', data: url };
 }
 
 function toCacheControl(value: unknown): CacheControl | undefined {

@@ -10,7 +10,7 @@ export interface StreamRenderer {
   /** The server-sent events for one canonical event, or nothing. */
   render(event: CanonicalEvent): Buffer | string | undefined;
   /** What follows a complete answer. */
-  end(): string;
+  end(): Buffer | string;
   /** The dialect's last event when an answer that had begun fails. */
   error(error: GatewayError): string;
 }

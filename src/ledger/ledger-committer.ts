@@ -75,6 +75,11 @@ export class LedgerCommitter {
 
   private async failAlone(entry: Ending | Ask, error: unknown): Promise<void> {
     const subject = `request ${entry.requestId}: ${describeFailure(error)}`;
+    if (entry.kind === 'settle' && entry.record) {
+      this.logger.error(`A settlement is stored without its record, ${subject}`);
+      entry.record = undefined;
+      return this.commit(toGroup([entry]));
+    }
     if (entry.kind === 'settle' && !entry.blanked) {
       this.logger.error(`A log row is stored without its texts, ${subject}`);
       entry.blanked = true;

@@ -2,6 +2,7 @@ import type { CoarseTimer, Watched } from '../common/time/coarse-timer.js';
 import { InternalError } from '../common/errors/gateway-errors.js';
 import type { RequestLogDraft } from '../request-log/request-log.draft.js';
 import type { Charge, HoldOperation, HoldOutcome, SettleOutcome } from './ledger-operations.js';
+import type { SettlementRecord } from './settlement-record.js';
 
 /**
  * How long a caller waits for credits to be set aside when the database does not answer: 2 s, less
@@ -50,6 +51,8 @@ export class SettleEntry extends LedgerEntry<SettleOutcome> {
     readonly charge: Charge,
     /** False for a request that was refused before credits were set aside. */
     readonly hadHold: boolean,
+    /** Taken away when it can't be stored, so that the settlement still can. */
+    public record?: SettlementRecord,
   ) {
     super();
     // Failures are logged by the store; a caller that does not wait for them must not crash.

@@ -7,6 +7,7 @@ import type { LedgerGroup, SettleEntry } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
 import type { LogRow } from './log-row.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
+import { recordsOf } from './settlement-record.js';
 import { runInOrder } from './statement-runner.js';
 
 /** What a flush has learned under its locks. */
@@ -44,6 +45,7 @@ export async function flushGroup(
       values: [JSON.stringify(rows), JSON.stringify(settled)],
     });
   }
+  writes.push(...recordsOf(settlements));
   writes.push(...openHolds(instanceId, admitted, locked.accounts), statements.COMMIT);
   try {
     const results = await runInOrder(client, writes);

@@ -1,4 +1,5 @@
 import type { RequestLogDraft } from '../request-log/request-log.draft.js';
+import type { SettlementRecord } from './settlement-record.js';
 
 /** Credits to set aside before a vendor is called. Integers throughout: 1 credit = 0.000001 USD. */
 export interface HoldOperation {
@@ -27,6 +28,8 @@ export interface Charge {
 export interface SettleOperation {
   charge: Charge;
   log: RequestLogDraft;
+  /** What is written in the same transaction, if anything. */
+  record?: SettlementRecord;
 }
 
 export interface SettleOutcome {
@@ -36,4 +39,6 @@ export interface SettleOutcome {
   shortfall: number;
   /** False when this request id had been settled before; nothing was written then. */
   applied: boolean;
+  /** Whether the record was written; undefined when there was none. */
+  recorded?: boolean;
 }

@@ -17,6 +17,7 @@ import type {
 } from './ledger-operations.js';
 import { LedgerQueue, releaseOf } from './ledger-queue.js';
 import { totalOf } from './pricing.js';
+import { PendingRecords } from './pending-records.js';
 import { isAmount, toStorableCharge } from './settlement-math.js';
 
 /** Settlements kept in memory while the database is away: about 20 MB. */
@@ -42,6 +43,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
   private readonly groupCommit = new GroupCommit(this);
   private readonly timer = new CoarseTimer();
   private readonly committer: LedgerCommitter;
+  private readonly records = new PendingRecords();
   private toldOutageAtMs: number | undefined;
 
   constructor(
@@ -93,7 +95,11 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
           `${totalOf(operation.charge)}; ${totalOf(charge)} is charged`,
       );
     }
-    return this.addSettlement(new SettleEntry(operation.log, charge, true));
+    const record = this.records.admit(operation.record);
+    const entry = new SettleEntry(operation.log, charge, true, record);
+    const settled = this.addSettlement(entry);
+    if (!operation.record) return settled;
+    return this.records.follow(settled, record, () => entry.record !== undefined);
   }
 
   /** Writes the log row of a request that was refused before credits were set aside. */

@@ -12,6 +12,7 @@ import type { Charge, SettleOutcome } from './ledger-operations.js';
 import { LedgerStore } from './ledger-store.js';
 import { priceUsage, totalOf } from './pricing.js';
 import { SettledAnswer } from './settled-answer.js';
+import type { MakeRecord, SettlementEnding, SettlementRecord } from './settlement-record.js';
 import { UsageMeter } from './usage-meter.js';
 
 /** How long the end of an answer waits for its commit when the database is away. */
@@ -82,13 +83,15 @@ export class LedgerService {
   /**
    * Passes an answer's events on and settles when it ends, however it ends: completed, failed, or
    * left by its caller. The last event, `settled`, comes after the commit.
+   *
+   * @param record makes what is written in the same transaction; it is asked once, at the end
    */
-  settle(hold: Hold, events: AsyncIterable<CanonicalEvent>): SettledAnswer {
+  settle(hold: Hold, events: AsyncIterable<CanonicalEvent>, record?: MakeRecord): SettledAnswer {
     const meter = new UsageMeter(hold.request);
     return new SettledAnswer(events, {
       observe: (event) => meter.observe(event),
       callerIsGone: () => hold.request.callerGone.aborted,
-      close: (outcome, failure) => this.close(hold, meter, outcome, failure),
+      close: (outcome, failure) => this.close(hold, meter, outcome, failure, record),
     });
   }
 
@@ -109,6 +112,7 @@ export class LedgerService {
     meter: UsageMeter,
     outcome: RequestOutcome,
     failure: unknown,
+    makeRecord: MakeRecord | undefined,
   ): Promise<SettledEvent> {
     const log = draftRow(caller, request, meter, outcome, failure);
     const isFree = outcome === 'failed' || (outcome === 'cancelled' && !request.upstreamCalled);
@@ -119,10 +123,11 @@ export class LedgerService {
     }
     const charge = isFree ? NO_CHARGE : priceUsage(log.usage, meter.route.pricing);
     const startedMs = performance.now();
-    const commit = this.store.settle({ charge, log });
+    const record = makeRecord && this.recordOf(makeRecord, { outcome, usage: log.usage, failure });
+    const commit = this.store.settle({ charge, log, ...(record && { record }) });
     this.openHolds--;
     if (this.openHolds === 0) this.onLastSettled?.();
-    const committed = await this.logged(commit);
+    const committed = await this.logged(commit, record !== undefined);
     if (committed) this.metrics.observeSettle(performance.now() - startedMs);
     this.observe(log, meter, committed?.cost ?? totalOf(charge), committed?.shortfall ?? 0);
     return {
@@ -130,7 +135,18 @@ export class LedgerService {
       cost: committed?.cost ?? totalOf(charge),
       usage: log.usage,
       usageSource: log.usageSource,
+      ...(makeRecord && { recorded: committed?.recorded ?? false }),
     };
+  }
+
+  /** A record that cannot be made must not keep the settlement back. */
+  private recordOf(make: MakeRecord, ending: SettlementEnding): SettlementRecord | undefined {
+    try {
+      return make(ending);
+    } catch (error) {
+      this.logger.error(`A record could not be made: ${(error as Error).message}`);
+      return undefined;
+    }
   }
 
   private observe(
@@ -154,15 +170,19 @@ export class LedgerService {
     });
   }
 
-  /** Waits for a commit as long as the setting allows; a failure is the operator's to know. */
+  /**
+   * Waits for a commit as long as the setting allows; a failure is the operator's to know. What
+   * the caller may ask for next is waited for in any case.
+   */
   private async logged<Outcome extends SettleOutcome | void>(
     commit: Promise<Outcome>,
+    hasRecord = false,
   ): Promise<Outcome | undefined> {
     const watched = commit.catch((error: Error) => {
       this.logger.error(`A settlement could not be written: ${error.message}`);
       return undefined;
     });
-    if (this.config.settle === 'after-response') return undefined;
+    if (this.config.settle === 'after-response' && !hasRecord) return undefined;
     return within(MAX_COMMIT_WAIT_MS, watched);
   }
 }

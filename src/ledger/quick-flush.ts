@@ -28,7 +28,7 @@ export async function quickFlush(
   const ordinary = toOrdinary(group);
   if (!ordinary) return false;
   try {
-    await runInOrder(client, [toStatement(instanceId, ordinary)]);
+    await runInOrder(client, toStatements(instanceId, ordinary));
   } catch (error) {
     // What the assumption or a bad value costs is one round trip; the long way finds out which.
     if (error instanceof pg.DatabaseError && provesRollback(error)) return false;
@@ -54,6 +54,14 @@ function toOrdinary({ endings, asks }: LedgerGroup): OrdinaryGroup | undefined {
     holds.push(entry);
   }
   return { settlements, holds };
+}
+
+/** One statement is a transaction by itself; with records beside it, it takes a transaction around. */
+function toStatements(instanceId: string, ordinary: OrdinaryGroup): QueryConfig[] {
+  const statement = toStatement(instanceId, ordinary);
+  const records = ordinary.settlements.flatMap(({ record }) => (record ? [record] : []));
+  if (records.length === 0) return [statement];
+  return [statements.BEGIN, statement, ...records, statements.COMMIT];
 }
 
 function toStatement(instanceId: string, { settlements, holds }: OrdinaryGroup): QueryConfig {

@@ -37,6 +37,8 @@ export interface AppConfig {
   /** HTTP processes on this machine. */
   readonly workers: number;
   readonly drainSeconds: number;
+  /** Days for which stored responses are kept after their conversation's last turn; 0: for ever. */
+  readonly responseRetentionDays: number;
 }
 
 export interface BootstrapConfig {

@@ -12,6 +12,9 @@ import {
 /** setTimeout's longest delay. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
+/** A hundred years. */
+const MAX_RETENTION_DAYS = 36_500;
+
 /** The environment as the service reads it: one property per variable, absent when unset. */
 export class EnvDto {
   @IntegerVariable(0, 65_535)
@@ -144,4 +147,7 @@ export class EnvDto {
 
   @IntegerVariable(0, 86_400)
   GATEWAY_DRAIN_SECONDS?: number;
+
+  @IntegerVariable(0, MAX_RETENTION_DAYS)
+  GATEWAY_RESPONSE_RETENTION_DAYS?: number;
 }

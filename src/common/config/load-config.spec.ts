@@ -46,6 +46,7 @@ describe(loadConfig.name, () => {
       metricsToken: undefined,
       workers: 1,
       drainSeconds: 30,
+      responseRetentionDays: 30,
     });
   });
 
@@ -91,6 +92,7 @@ describe(loadConfig.name, () => {
       GATEWAY_SETTLE: 'after-response',
       GATEWAY_CUSTOMER_WRITES: 'management',
       GATEWAY_DRAIN_SECONDS: '0',
+      GATEWAY_RESPONSE_RETENTION_DAYS: '7',
     });
     expect(config).toEqual({
       http: {
@@ -176,6 +178,7 @@ describe(loadConfig.name, () => {
       metricsToken: undefined,
       workers: 1,
       drainSeconds: 0,
+      responseRetentionDays: 7,
     });
   });
 
@@ -220,6 +223,7 @@ describe(loadConfig.name, () => {
     ['GATEWAY_SETTLE', 'never'],
     ['GATEWAY_CUSTOMER_WRITES', 'routing'],
     ['GATEWAY_DRAIN_SECONDS', '1.5'],
+    ['GATEWAY_RESPONSE_RETENTION_DAYS', '-1'],
   ])('refuses %s=%s in one line that names it and does not repeat it', (variable, value) => {
     const problems = problemsOf({ GATEWAY_SECRET: SECRET, [variable]: value });
     expect(problems).toHaveLength(1);

@@ -66,6 +66,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
     metricsToken: env.GATEWAY_METRICS_TOKEN,
     workers: env.WORKERS ?? 1,
     drainSeconds: env.GATEWAY_DRAIN_SECONDS ?? 30,
+    responseRetentionDays: env.GATEWAY_RESPONSE_RETENTION_DAYS ?? 30,
   });
 }
 

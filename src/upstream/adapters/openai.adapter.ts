@@ -3,26 +3,38 @@ import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import type { OutputLimitField } from '../dialects/chat/encode-chat-prompt.js';
+import { ResponsesClient } from '../dialects/responses/responses-client.js';
 import type { HttpTransport } from '../transport/http-transport.js';
+import { UpstreamError } from '../upstream-error.js';
 import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+
+/** How a server says that it has no such address. */
+const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
 
 /** OpenAI and every server that speaks its API. */
 export class OpenAiAdapter implements Upstream {
   private readonly chat: ChatClient;
+  private readonly responses: ResponsesClient | undefined;
 
   constructor(provider: ProviderConfig, transport: HttpTransport) {
     const { baseUrl, apiKey } = provider;
     const chatUrl = new URL(`${baseUrl}/chat/completions`);
+    const authorization: Record<string, string> =
+      apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     this.chat = new ChatClient(
       {
         chatUrl: () => chatUrl,
         modelsUrl: new URL(`${baseUrl}/models`),
-        authorization: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+        authorization,
         apiKey,
         outputLimitField: outputLimitFieldOf(provider),
       },
       transport,
     );
+    if (hasResponses(provider)) {
+      const responsesUrl = new URL(`${baseUrl}/responses`);
+      this.responses = new ResponsesClient({ responsesUrl, authorization, apiKey }, transport);
+    }
   }
 
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
@@ -30,17 +42,41 @@ export class OpenAiAdapter implements Upstream {
   }
 
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
-    return this.clientFor(call.request).generate(call);
+    const { responses } = this;
+    return responses && this.clientFor(call.request) === responses
+      ? this.tryResponses(responses, call)
+      : this.chat.generate(call);
   }
 
   probe(call: ProbeCall): Promise<void> {
     return this.chat.probe(call);
   }
 
-  /** The wire format in which a request goes out; the one place that chooses it. */
-  private clientFor(_request: CanonicalRequest): Pick<Upstream, 'droppedParams' | 'generate'> {
-    return this.chat;
+  /** A compatible server behind the vendor's name may only know chat completions. */
+  private async *tryResponses(
+    responses: ResponsesClient,
+    call: UpstreamCall,
+  ): AsyncGenerator<CanonicalEvent> {
+    try {
+      yield* responses.generate(call);
+    } catch (error) {
+      // Such a status comes before anything has been yielded.
+      const isUnknown = error instanceof UpstreamError && UNKNOWN_ADDRESS.has(error.status);
+      if (!isUnknown || !responses.isMissing) throw error;
+      yield* this.chat.generate(call);
+    }
   }
+
+  /** The wire format in which a request goes out; the one place that chooses it. */
+  private clientFor({ dialect }: CanonicalRequest): Pick<Upstream, 'droppedParams' | 'generate'> {
+    const { responses } = this;
+    return dialect === 'responses' && responses && !responses.isMissing ? responses : this.chat;
+  }
+}
+
+/** OpenAI itself has the Responses API; of a compatible server its settings have to say so. */
+function hasResponses({ id, settings }: ProviderConfig): boolean {
+  return settings.responses === undefined ? id === 'openai' : settings.responses === 'true';
 }
 
 /** OpenAI itself wants the new name; a compatible server gets the old one, unless its settings say otherwise. */

@@ -20,5 +20,5 @@ export interface VertexPublisher {
 export interface PreparedCall {
   body: Buffer;
   /** The events of an answer with status 200. @throws UpstreamError for an answer that is none */
-  read(response: UpstreamResponse): AsyncIterable<CanonicalEvent>;
+  read: (response: UpstreamResponse) => AsyncIterable<CanonicalEvent>;
 }

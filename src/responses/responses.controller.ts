@@ -1,0 +1,27 @@
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { Caller } from '../access/caller.js';
+import { CurrentCaller } from '../access/current-caller.decorator.js';
+import { Inference } from '../access/inference.decorator.js';
+import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
+import { ApiCreateResponse } from './responses.openapi.js';
+import { ResponsesService } from './responses.service.js';
+
+@ApiTags('Inference')
+@Controller(['v1/responses', 'api/v1/responses'])
+@Inference()
+export class ResponsesController {
+  constructor(private readonly responses: ResponsesService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiCreateResponse()
+  create(
+    @CurrentCaller() caller: Caller,
+    @Req() request: IdentifiedRequest,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.responses.create(caller, request, response);
+  }
+}

@@ -1,0 +1,23 @@
+import { Module } from '@nestjs/common';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { RoutingModule } from '../routing/routing.module.js';
+import { ConversationsService } from './conversations.service.js';
+import { ResponseRetentionService } from './response-retention.service.js';
+import { ResponsesController } from './responses.controller.js';
+import { ResponsesService } from './responses.service.js';
+import { StoredResponsesController } from './stored-responses.controller.js';
+import { StoredResponsesRepository } from './stored-responses.repository.js';
+import { StoredResponsesService } from './stored-responses.service.js';
+
+@Module({
+  imports: [RoutingModule, LedgerModule],
+  controllers: [ResponsesController, StoredResponsesController],
+  providers: [
+    ConversationsService,
+    ResponseRetentionService,
+    ResponsesService,
+    StoredResponsesRepository,
+    StoredResponsesService,
+  ],
+})
+export class ResponsesModule {}

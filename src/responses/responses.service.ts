@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import type { Caller } from '../access/caller.js';
+import type { RouteEvent } from '../canonical/canonical-event.js';
+import type { JsonBody } from '../common/http/json-body.js';
+import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
+import { readJsonBody } from '../common/http/read-json-body.js';
+import { sendJson } from '../common/http/send-json.js';
+import { callerGoneSignal } from '../delivery/caller-gone.js';
+import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
+import { LedgerService } from '../ledger/ledger.service.js';
+import type { MakeRecord } from '../ledger/settlement-record.js';
+import { RoutingService } from '../routing/routing.service.js';
+import { ConversationsService } from './conversations.service.js';
+import { ResponseAnswer } from './response-answer.js';
+import { toResponseError } from './response-failure.js';
+import { newResponseId } from './response-id.js';
+import { checkResponsesBody, parseResponses } from './responses.parse.js';
+import { ResponsesStreamRenderer, renderResponse } from './responses.render.js';
+import { storedResponseRecord, type StoredTurn } from './stored-response-record.js';
+
+/** Responses: parse, load what went before, plan, hold, open, settle and keep, render. */
+@Injectable()
+export class ResponsesService {
+  constructor(
+    private readonly routing: RoutingService,
+    private readonly ledger: LedgerService,
+    private readonly conversations: ConversationsService,
+  ) {}
+
+  /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
+  async create(caller: Caller, received: IdentifiedRequest, response: Response): Promise<void> {
+    const { requestId, receivedAt } = received;
+    const body = await readJsonBody(received);
+    checkResponsesBody(body);
+    const previousId = body.value.previous_response_id as string | null | undefined;
+    const conversation =
+      previousId == null ? undefined : await this.conversations.load(caller.tenantId, previousId);
+    const answerId = newResponseId();
+    const request = { ...parseResponses(body, { answerId, conversation }), answerId };
+
+    const callerGone = callerGoneSignal(response);
+    const context = { requestId, endpoint: 'responses', receivedAt, callerGone };
+    const plan = await this.routing.plan(caller, request, context);
+    const hold = await this.ledger.hold(caller, plan);
+
+    const subject = { request, createdAt: Math.floor(receivedAt.getTime() / 1000) };
+    const renderer = request.stream ? new ResponsesStreamRenderer(subject) : undefined;
+    const answer = renderer?.answer ?? new ResponseAnswer(subject);
+    const turn = {
+      id: answerId,
+      tenantId: caller.tenantId,
+      requestId,
+      createdAt: receivedAt,
+      conversation,
+      get input() {
+        return textOfInput(body);
+      },
+    };
+    const record = answer.wantsStore ? recordOf(turn, answer, request.stream) : undefined;
+    const events = this.ledger.settle(hold, this.routing.open(plan, hold), record);
+
+    response.setHeader('X-Cache', 'MISS');
+    if (renderer) {
+      await deliverStream(response, events, renderer);
+      return;
+    }
+    let route: RouteEvent | undefined;
+    for await (const event of events) {
+      answer.observe(event);
+      if (event.type === 'route') route = event;
+    }
+    setRouteHeaders(response, route!);
+    response.setHeader('X-Gateway-Cost', answer.settled!.cost);
+    sendJson(response, 200, renderResponse(answer));
+  }
+}
+
+/** The JSON of the turn's own input, as it was received. */
+function textOfInput({ bytes, members }: JsonBody): string {
+  const input = members.findLast(({ key }) => key === 'input')!;
+  return bytes.toString('utf8', input.valueStart, input.valueEnd);
+}
+
+/**
+ * What is kept of a turn when it has ended. Of one that failed only when its caller has seen its
+ * id, that is in a stream; of one whose caller left nothing.
+ */
+function recordOf(
+  turn: Omit<StoredTurn, 'answer'>,
+  answer: ResponseAnswer,
+  isStreamed: boolean,
+): MakeRecord {
+  return ({ outcome, usage, failure }) => {
+    if (outcome === 'completed') {
+      return storedResponseRecord({ ...turn, answer: answer.snapshot(usage) });
+    }
+    if (outcome !== 'failed' || !isStreamed || !answer.hasBegun) return undefined;
+    const failed = answer.failedSnapshot(toResponseError(failure));
+    return storedResponseRecord({ ...turn, answer: failed });
+  };
+}

@@ -1,0 +1,116 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const API_KEY = 'sk-responses-crash-key-01';
+const CONVERSATIONS = 20;
+const KILLS = 3;
+
+interface Turn {
+  id: string;
+  /** What the sandbox was sent and has said in all. */
+  words: number;
+}
+
+describe('a service that is killed between the turns of conversations', () => {
+  let database: TestDatabase;
+  let dataDirectory: string;
+  let gateway: SpawnedGateway | undefined;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-responses-crash-'));
+    await chmod(dataDirectory, 0o711);
+  });
+  afterEach(async () => {
+    await gateway?.stop('SIGKILL');
+  });
+  afterAll(async () => {
+    await database.drop();
+    await rm(dataDirectory, { recursive: true, force: true });
+  });
+
+  const start = (): Promise<SpawnedGateway> =>
+    spawnGateway({
+      DATABASE_URL: database.url,
+      GATEWAY_DATA_DIR: dataDirectory,
+      GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
+      GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
+      GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '100000',
+      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
+      GATEWAY_SANDBOX: 'true',
+      // The weaker of the two settings: what is stored must not depend on it.
+      GATEWAY_SETTLE: 'after-response',
+    });
+
+  /** The next turn, streamed; undefined when its end did not arrive. */
+  const speak = async (url: string, last: Turn | undefined): Promise<Turn | undefined> => {
+    try {
+      const answer = await fetch(`${url}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'sandbox/echo',
+          input: 'a few words of it',
+          stream: true,
+          ...(last && { previous_response_id: last.id }),
+        }),
+      });
+      const text = await answer.text();
+      const completed = /^event: response\.completed\ndata: (.*)$/m.exec(text)?.[1];
+      if (completed === undefined) return undefined;
+      const { response } = JSON.parse(completed) as {
+        response: { id: string; usage: { total_tokens: number } };
+      };
+      return { id: response.id, words: response.usage.total_tokens };
+    } catch {
+      return undefined;
+    }
+  };
+
+  it('has every response whose end a caller saw, and goes on from it', async () => {
+    const turns: (Turn | undefined)[] = Array.from({ length: CONVERSATIONS });
+    let seen = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      const running = (gateway = await start());
+      let isDown = false;
+      const goOn = async (index: number): Promise<void> => {
+        while (!isDown) {
+          const last = turns[index];
+          const next = await speak(running.url, last);
+          if (!next) continue;
+          // Every turn but the first brings what had been said before it along.
+          if (last) expect(next.words).toBeGreaterThan(last.words);
+          turns[index] = next;
+          seen++;
+        }
+      };
+      const talks = turns.map((_, index) => goOn(index));
+      const until = seen + 100;
+      while (seen < until) await new Promise((resolve) => setTimeout(resolve, 5));
+      await running.stop('SIGKILL');
+      isDown = true;
+      await Promise.all(talks);
+    }
+    gateway = await start();
+    for (const turn of turns) {
+      if (!turn) continue;
+      const read = await fetch(`${gateway.url}/v1/responses/${turn.id}`, {
+        headers: { authorization: `Bearer ${API_KEY}` },
+      });
+      expect(read.status).toBe(200);
+      expect(await speak(gateway.url, turn)).toMatchObject({ words: turn.words + 12 });
+    }
+    // What is stored was charged, and in the same transaction.
+    const { rows } = await database.database.query(
+      `SELECT stored_responses.id FROM stored_responses LEFT JOIN request_logs USING (request_id)
+       WHERE outcome IS DISTINCT FROM 'completed'`,
+    );
+    expect(rows).toEqual([]);
+    expect(await findLedgerFaults(database.database)).toEqual([]);
+  }, 90_000);
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { SettlementRecord } from '../../src/ledger/settlement-record.js';
+import {
+  brokenAccounts,
+  connectLedger,
+  createTenant,
+  holdOperation,
+  settleOperation,
+  type TestLedger,
+  type TestTenant,
+} from '../support/ledger-factories.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+describe('a record that is written with a settlement', () => {
+  let own: TestDatabase;
+  let ledger: TestLedger;
+  let tenant: TestTenant;
+
+  beforeAll(async () => {
+    own = await createTestDatabase();
+    ledger = await connectLedger(own.url);
+    tenant = await createTenant(own.database, 1_000_000);
+    await own.database.query('CREATE TABLE notes (name text PRIMARY KEY, body text)');
+  });
+  afterAll(async () => {
+    expect(await brokenAccounts(own.database, [tenant])).toEqual([]);
+    await ledger.close();
+    await own.drop();
+  });
+
+  const note = (name: string, body: string | number = 'x'): SettlementRecord => ({
+    name: 'write-note',
+    text: 'INSERT INTO notes (name, body) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    values: [name, body],
+  });
+
+  const notes = async (): Promise<string[]> =>
+    (await own.database.query<{ name: string }>('SELECT name FROM notes ORDER BY name')).rows.map(
+      ({ name }) => name,
+    );
+
+  const held = async (): Promise<string> => {
+    const operation = holdOperation(tenant, 100);
+    await ledger.store.hold(operation);
+    return operation.requestId;
+  };
+
+  it('is there when the settlement is', async () => {
+    const requestId = await held();
+    const settlement = settleOperation(tenant, requestId, 10);
+    const outcome = await ledger.store.settle({ ...settlement, record: note('first') });
+    expect(outcome).toEqual({ cost: 10, shortfall: 0, applied: true, recorded: true });
+    expect(await notes()).toEqual(['first']);
+  });
+
+  it('is not written for a request that was settled before', async () => {
+    const requestId = await held();
+    await ledger.store.settle(settleOperation(tenant, requestId, 10));
+    const outcome = await ledger.store.settle({
+      ...settleOperation(tenant, requestId, 10),
+      record: note('late'),
+    });
+    expect(outcome).toMatchObject({ applied: false, recorded: false });
+    expect(await notes()).not.toContain('late');
+  });
+
+  it('that cannot be stored stops neither its own settlement nor those beside it', async () => {
+    const requestIds = await Promise.all(Array.from({ length: 20 }, held));
+    const outcomes = await Promise.all(
+      requestIds.map((requestId, index) =>
+        ledger.store.settle({
+          ...settleOperation(tenant, requestId, 7),
+          record: index === 13 ? note('bad', 'NUL \u0000') : note(`good ${index}`),
+        }),
+      ),
+    );
+    expect(outcomes.map(({ cost, applied }) => [cost, applied])).toEqual(
+      Array.from({ length: 20 }, () => [7, true]),
+    );
+    expect(outcomes.filter(({ recorded }) => recorded)).toHaveLength(19);
+    expect(outcomes[13]).toMatchObject({ recorded: false });
+    expect((await notes()).filter((name) => name.startsWith('good'))).toHaveLength(19);
+    expect(await notes()).not.toContain('bad');
+  });
+
+  it('leaves settlements without one as they were', async () => {
+    const outcome = await ledger.store.settle(settleOperation(tenant, await held(), 3));
+    expect(outcome).toEqual({ cost: 3, shortfall: 0, applied: true });
+  });
+});

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { Conversation } from '../../src/responses/conversation.js';
+import { ConversationsService } from '../../src/responses/conversations.service.js';
+import { newResponseId } from '../../src/responses/response-id.js';
+import { ResponseRetentionService } from '../../src/responses/response-retention.service.js';
+import { storedResponseRecord } from '../../src/responses/stored-response-record.js';
+import { StoredResponsesRepository } from '../../src/responses/stored-responses.repository.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const TENANT = randomUUID();
+const DAY_MS = 86_400_000;
+const NOW = new Date('2026-06-30T12:00:00Z');
+
+describe('the table of stored responses', () => {
+  let own: TestDatabase;
+  let repository: StoredResponsesRepository;
+  let conversations: ConversationsService;
+
+  beforeAll(async () => {
+    own = await createTestDatabase();
+    repository = new StoredResponsesRepository(own.database);
+    conversations = new ConversationsService(repository);
+  });
+  beforeEach(async () => {
+    await own.database.query('TRUNCATE stored_responses');
+  });
+  afterAll(async () => {
+    await own.drop();
+  });
+
+  interface TurnOptions {
+    after?: string;
+    ageDays?: number;
+    tenantId?: string;
+    input?: unknown;
+    status?: 'completed' | 'failed';
+    contextBytes?: number;
+  }
+
+  /** Keeps a turn as the service does, and returns its id. */
+  const keep = async (options: TurnOptions = {}): Promise<string> => {
+    const {
+      after,
+      ageDays = 0,
+      tenantId = TENANT,
+      input = 'Hello',
+      status = 'completed',
+    } = options;
+    let conversation: Conversation | undefined;
+    if (after !== undefined) conversation = await conversations.load(tenantId, after);
+    if (conversation && options.contextBytes) conversation.contextBytes = options.contextBytes;
+    const id = newResponseId();
+    const record = storedResponseRecord({
+      id,
+      tenantId,
+      requestId: randomUUID(),
+      createdAt: new Date(NOW.getTime() - ageDays * DAY_MS),
+      conversation,
+      input: JSON.stringify(input),
+      answer: {
+        status,
+        model: 'a/b',
+        response: JSON.stringify({ id, output: [] }),
+        output: JSON.stringify([{ type: 'message', role: 'assistant', content: `after ${id}` }]),
+      },
+    });
+    await own.database.query(record.text, record.values);
+    return id;
+  };
+
+  const ids = async (): Promise<string[]> =>
+    (await own.database.query<{ id: string }>('SELECT id FROM stored_responses')).rows
+      .map(({ id }) => id)
+      .sort();
+
+  it('gives fifty turns in their order with one query', async () => {
+    let last: string | undefined;
+    const expected: unknown[] = [];
+    for (let turn = 0; turn < 50; turn++) {
+      last = await keep({ input: `turn ${turn}`, ...(last !== undefined && { after: last }) });
+      expected.push({ type: 'message', role: 'user', content: `turn ${turn}` });
+      expected.push({ type: 'message', role: 'assistant', content: `after ${last}` });
+    }
+    let queries = 0;
+    const query = own.database.query.bind(own.database);
+    const counting = new ConversationsService(
+      new StoredResponsesRepository(
+        Object.assign(Object.create(own.database) as typeof own.database, {
+          query: (...args: Parameters<typeof query>) => {
+            queries++;
+            return query(...args);
+          },
+        }),
+      ),
+    );
+    const { items, previousResponseId } = await counting.load(TENANT, last!);
+    expect(items).toEqual(expected);
+    expect(previousResponseId).toBe(last);
+    expect(queries).toBe(1);
+  });
+
+  it('finds nothing of another tenant, not even in the middle of a conversation', async () => {
+    const first = await keep();
+    const second = await keep({ after: first });
+    const stranger = randomUUID();
+    await expect(conversations.load(stranger, second)).rejects.toMatchObject({ status: 404 });
+    expect(await repository.findResponse(stranger, second)).toBeUndefined();
+    expect(await repository.findInput(stranger, second)).toBeUndefined();
+    expect(await repository.delete(stranger, second)).toBe(false);
+    await own.database.query('UPDATE stored_responses SET tenant_id = $1 WHERE id = $2', [
+      stranger,
+      first,
+    ]);
+    await expect(conversations.load(TENANT, second)).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining('earlier turn'),
+    });
+  });
+
+  it('goes on from neither a failed turn nor a conversation beyond 20 MB', async () => {
+    const failed = await keep({ status: 'failed' });
+    await expect(conversations.load(TENANT, failed)).rejects.toMatchObject({
+      status: 400,
+      param: 'previous_response_id',
+    });
+    const first = await keep();
+    const second = await keep({ after: first, contextBytes: 20_000_000 });
+    await expect(conversations.load(TENANT, second)).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('20 MB'),
+    });
+    // Such a conversation is not even read.
+    const rows = await repository.findConversation(TENANT, second, 20_000_000);
+    expect(rows).toMatchObject([{ id: second, input_items: null, output_items: null }]);
+  });
+
+  it('keeps a turn once', async () => {
+    const id = await keep();
+    const { rows } = await own.database.query<{ request_id: string }>(
+      'SELECT request_id FROM stored_responses',
+    );
+    const again = storedResponseRecord({
+      id,
+      tenantId: TENANT,
+      requestId: randomUUID(),
+      createdAt: NOW,
+      conversation: undefined,
+      input: '"other"',
+      answer: { status: 'completed', model: 'a/b', response: '{}', output: '[]' },
+    });
+    await own.database.query(again.text, again.values);
+    expect(await repository.findInput(TENANT, id)).toBe('"Hello"');
+    expect(rows).toHaveLength(1);
+  });
+
+  describe('swept', () => {
+    const sweep = (responseRetentionDays: number): Promise<number> =>
+      new ResponseRetentionService(repository, { responseRetentionDays }).sweepNow(NOW);
+
+    it('loses what is older than the setting says, and nothing else', async () => {
+      await keep({ ageDays: 31 });
+      await keep({ ageDays: 400 });
+      const young = await keep({ ageDays: 29 });
+      expect(await sweep(30)).toBe(2);
+      expect(await ids()).toEqual([young]);
+    });
+
+    it('keeps old turns of a conversation that goes on', async () => {
+      const first = await keep({ ageDays: 90 });
+      const second = await keep({ after: first, ageDays: 60 });
+      const third = await keep({ after: second, ageDays: 2 });
+      const left = await keep({ after: first, ageDays: 80 });
+      expect(await sweep(30)).toBe(0);
+      expect(await ids()).toEqual([first, second, third, left].sort());
+      expect(await sweep(1)).toBe(4);
+    });
+
+    it('loses nothing when the setting is 0', async () => {
+      await keep({ ageDays: 10_000 });
+      expect(await sweep(0)).toBe(0);
+    });
+
+    it('goes through many in batches, and shares them with other sweeps', async () => {
+      await own.database.query(
+        `INSERT INTO stored_responses
+         SELECT 'resp_' || n, $1, gen_random_uuid(), 'resp_' || n, NULL, 'a/b', 'completed',
+           '"x"', '[]', '{}', 5, '2020-01-01'::timestamptz + n * interval '1 microsecond'
+         FROM generate_series(1, 4500) AS n`,
+        [TENANT],
+      );
+      const living = await keep({ ageDays: 1 });
+      const counts = await Promise.all([sweep(30), sweep(30), sweep(30)]);
+      // What one sweep has in hand another leaves to it, so one more round may be due.
+      const rest = await sweep(30);
+      expect([...counts, rest].reduce((sum, count) => sum + count)).toBe(4500);
+      expect(await ids()).toEqual([living]);
+    });
+  });
+});

@@ -1,0 +1,22 @@
+import type { CanonicalRequest } from '../../src/canonical/canonical-request.js';
+import type { Conversation } from '../../src/responses/conversation.js';
+import { checkResponsesBody, parseResponses } from '../../src/responses/responses.parse.js';
+import { jsonBody } from './chat-requests.js';
+
+/** The id of the answers to these requests. */
+export const ANSWER_ID = `resp_${'a1'.repeat(24)}`;
+
+/** A Responses body with these fields, read as the service reads it. */
+export function responsesRequest(
+  fields: object = {},
+  conversation?: Conversation,
+): CanonicalRequest & { answerId: string } {
+  const body = jsonBody({ model: 'a/b', input: 'Hi', ...fields });
+  checkResponsesBody(body);
+  return { ...parseResponses(body, { answerId: ANSWER_ID, conversation }), answerId: ANSWER_ID };
+}
+
+/** A conversation of these items, as it is loaded. */
+export function conversationOf(...items: Conversation['items']): Conversation {
+  return { previousResponseId: 'resp_1', conversationId: 'resp_0', contextBytes: 10, items };
+}
