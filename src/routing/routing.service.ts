@@ -85,7 +85,8 @@ export class RoutingService {
     const { route } = attempt;
     const upstream = this.upstreams.get(route.provider);
     try {
-      yield { type: 'route', route, droppedParams: upstream.droppedParams(plan.request) };
+      const droppedParams = upstream.droppedParams(plan.request, route.upstreamModel);
+      yield { type: 'route', route, droppedParams };
       yield* held;
       for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
     } catch (error) {

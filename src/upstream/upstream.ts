@@ -29,8 +29,11 @@ export interface UpstreamCall {
  * A vendor, as routing sees it. One instance per configured provider.
  */
 export interface Upstream {
-  /** Request fields that this vendor's dialect has no place for, for `X-Gateway-Dropped-Params`. */
-  droppedParams(request: CanonicalRequest): readonly string[];
+  /**
+   * Request fields that this vendor's dialect, or the model behind it, has no place for, for
+   * `X-Gateway-Dropped-Params`.
+   */
+  droppedParams(request: CanonicalRequest, upstreamModel: string): readonly string[];
 
   /**
    * Calls the vendor and yields its answer. Nothing is sent before the first pull; leaving the
