@@ -71,7 +71,9 @@ class World {
       {
         has: () => true,
         get: (provider: string) => ({
-          droppedParams: () => [`dropped by ${provider}`],
+          droppedParams: (_request: unknown, model: string) => [
+            `dropped by ${provider} for ${model}`,
+          ],
           generate: (call: UpstreamCall) => this.iterate(provider, call),
         }),
       } as unknown as UpstreamRegistry,
@@ -176,7 +178,7 @@ describe(RoutingService.name, () => {
       {
         type: 'route',
         route: expect.objectContaining({ model: 'openai/gpt', provider: 'openai' }) as unknown,
-        droppedParams: ['dropped by openai'],
+        droppedParams: ['dropped by openai for openai-model'],
       },
       start,
       text,

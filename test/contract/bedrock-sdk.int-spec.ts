@@ -234,7 +234,7 @@ async function recompute(
   );
   const at = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers['x-amz-date']));
   const [, ...parts] = at ?? [];
-  const [year, month, day, hour, minute, second] = parts.map(Number) as Required<number[]>;
+  const [year, month, day, hour, minute, second] = parts.map(Number);
   const signer = new SignatureV4({
     service: 'bedrock',
     region: 'us-east-1',

@@ -6,6 +6,7 @@ import { ConverseAnswerReader, type ConverseAnswerOptions } from './converse-ans
 import {
   EventStreamError,
   EventStreamFrames,
+  textHeader,
   type EventStreamMessage,
 } from './event-stream-frames.js';
 import { readConverseUsage } from './read-converse-usage.js';
@@ -40,6 +41,7 @@ export class ConverseStreamDecoder {
       for (const message of this.frames.push(chunk)) yield* this.read(message);
     } catch (error) {
       if (!(error instanceof EventStreamError)) throw error;
+      if (this.hasStopped) return;
       throw new UpstreamError(
         { failure: 'unreadable', message: `not an event stream: ${error.message}` },
         { cause: error },
@@ -53,23 +55,27 @@ export class ConverseStreamDecoder {
     throw new UpstreamError({ failure: 'cut', message: 'the stream ended without a stop reason' });
   }
 
-  private read({ headers, body }: EventStreamMessage): CanonicalEvent[] {
-    const type = headers[':message-type'];
-    if (type !== 'event') {
+  private read(message: EventStreamMessage): CanonicalEvent[] {
+    if (textHeader(message, ':message-type') !== 'event') {
       // After its stop reason an answer is complete, whatever befalls the stream then.
       if (this.hasStopped) return [];
-      throw type === 'error'
-        ? classifyStreamError(headers[':error-code'], { message: headers[':error-message'] })
-        : classifyStreamError(headers[':exception-type'], parse(body));
+      throw readFailure(message);
     }
-    const read = READERS.get(headers[':event-type'] ?? '');
+    const read = READERS.get(textHeader(message, ':event-type') ?? '');
     if (!read) return [];
-    const payload = parse(body);
+    const payload = parse(message.body);
     if (!isJsonObject(payload)) throw unreadable('an event that is no JSON object');
     if (read === readStop) this.hasStopped = true;
     if (read === readMetadata) this.hasUsage = true;
     return read(payload, this.reader);
   }
+}
+
+function readFailure(message: EventStreamMessage): UpstreamError {
+  const exception = textHeader(message, ':exception-type');
+  if (exception !== undefined) return classifyStreamError(exception, parse(message.body));
+  const words = { message: textHeader(message, ':error-message') };
+  return classifyStreamError(textHeader(message, ':error-code'), words);
 }
 
 type EventReader = (payload: JsonObject, reader: ConverseAnswerReader) => CanonicalEvent[];

@@ -87,7 +87,7 @@ export async function encodeConverseRequest(
 export function droppedByConverse(request: CanonicalRequest, traits: ConverseTraits): string[] {
   const { messages, tools, parallelToolCalls } = request.prompt();
   // Without a limit of the caller's, the route's leaves room for everything.
-  const limit = request.maxOutputTokens ?? Infinity;
+  const limit = request.maxOutputTokens ?? Number.MAX_SAFE_INTEGER;
   const dropped = [
     ...unsupportedFields(request, SUPPORTED),
     ...converseControls(request, traits, limit).dropped,

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { EventStreamCodec } from '@smithy/eventstream-codec';
+import { EventStreamCodec, type MessageHeaders } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 
 /** A message's length, its headers' length, and the checksum of both. */
@@ -8,9 +8,14 @@ const MIN_MESSAGE_BYTES = 16;
 
 /** A message of the binary event stream. */
 export interface EventStreamMessage {
-  /** Headers that are strings, which are all that name the event. */
-  headers: Record<string, string>;
+  headers: MessageHeaders;
   body: Buffer;
+}
+
+/** A header that is a text, as all are that name the event. */
+export function textHeader({ headers }: EventStreamMessage, name: string): string | undefined {
+  const header = headers[name];
+  return header?.type === 'string' ? header.value : undefined;
 }
 
 /** Bytes that are no message of the binary event stream. */
@@ -78,13 +83,7 @@ export class EventStreamFrames {
   private decode(bytes: Buffer): EventStreamMessage {
     try {
       const { headers, body } = this.codec.decode(bytes);
-      const texts = Object.entries(headers).flatMap(([name, { value }]) =>
-        typeof value === 'string' ? [[name, value] as const] : [],
-      );
-      return {
-        headers: Object.fromEntries(texts),
-        body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
-      };
+      return { headers, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) };
     } catch (error) {
       throw new EventStreamError((error as Error).message, { cause: error });
     }
