@@ -72,7 +72,9 @@ class World {
       {
         has: () => true,
         get: (provider: string) => ({
-          droppedParams: () => [`dropped by ${provider}`],
+          droppedParams: (_request: unknown, { upstreamModel }: { upstreamModel: string }) => [
+            `dropped by ${provider} for ${upstreamModel}`,
+          ],
           generate: (call: UpstreamCall) => this.iterate(provider, call),
           ...(this.countTokens && { countTokens: this.countTokens }),
         }),
@@ -222,7 +224,7 @@ describe(RoutingService.name, () => {
       {
         type: 'route',
         route: expect.objectContaining({ model: 'openai/gpt', provider: 'openai' }) as unknown,
-        droppedParams: ['dropped by openai'],
+        droppedParams: ['dropped by openai for openai-model'],
       },
       start,
       text,

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { HttpTransport } from './transport/http-transport.js';
+import { MediaFetcher } from './transport/media-fetcher.js';
 import { UpstreamRegistry } from './upstream.registry.js';
 
 @Module({
@@ -9,6 +10,12 @@ import { UpstreamRegistry } from './upstream.registry.js';
       provide: HttpTransport,
       inject: [APP_CONFIG],
       useFactory: (config: AppConfig) => new HttpTransport(config.limits.connectTimeoutMs),
+    },
+    {
+      provide: MediaFetcher,
+      inject: [APP_CONFIG],
+      useFactory: (config: AppConfig) =>
+        new MediaFetcher({ allowPrivate: config.allowPrivateDestinations }),
     },
     UpstreamRegistry,
   ],

@@ -3,6 +3,7 @@ import type { AppConfig, ProviderConfig } from '../common/config/app-config.js';
 import { OpenAiAdapter } from './adapters/openai.adapter.js';
 import { SandboxAdapter } from './adapters/sandbox.adapter.js';
 import { HttpTransport } from './transport/http-transport.js';
+import { MediaFetcher } from './transport/media-fetcher.js';
 import { UpstreamRegistry } from './upstream.registry.js';
 
 const provider = (id: string, adapter: string): ProviderConfig => ({
@@ -16,7 +17,11 @@ const provider = (id: string, adapter: string): ProviderConfig => ({
 });
 
 const registry = (...providers: ProviderConfig[]) =>
-  new UpstreamRegistry({ providers } as unknown as AppConfig, new HttpTransport(1_000));
+  new UpstreamRegistry(
+    { providers } as unknown as AppConfig,
+    new HttpTransport(1_000),
+    new MediaFetcher({ allowPrivate: false }),
+  );
 
 describe(UpstreamRegistry.name, () => {
   it('makes one adapter per configured provider', () => {

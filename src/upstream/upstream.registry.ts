@@ -2,15 +2,19 @@ import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig, type ProviderConfig } from '../common/config/app-config.js';
 import { AnthropicAdapter } from './adapters/anthropic.adapter.js';
 import { AzureAdapter } from './adapters/azure.adapter.js';
+import { BedrockAdapter } from './adapters/bedrock.adapter.js';
 import { OpenAiAdapter } from './adapters/openai.adapter.js';
 import { SandboxAdapter } from './adapters/sandbox.adapter.js';
 import { VertexAdapter } from './adapters/vertex.adapter.js';
 import { HttpTransport } from './transport/http-transport.js';
+import { MediaFetcher } from './transport/media-fetcher.js';
 import type { Upstream } from './upstream.js';
 
 /** What adapters are built with, beside the provider's settings. */
 export interface AdapterTools {
   readonly transport: HttpTransport;
+  /** Fetches callers' images and documents, for vendors that take no URLs. */
+  readonly mediaFetcher: MediaFetcher;
 }
 
 export type AdapterFactory = (provider: ProviderConfig, tools: AdapterTools) => Upstream;
@@ -19,6 +23,7 @@ export type AdapterFactory = (provider: ProviderConfig, tools: AdapterTools) => 
 export const ADAPTERS: Record<string, AdapterFactory> = {
   anthropic: (provider, { transport }) => new AnthropicAdapter(provider, transport),
   azure: (provider, { transport }) => new AzureAdapter(provider, transport),
+  bedrock: (provider, tools) => new BedrockAdapter(provider, tools),
   openai: (provider, { transport }) => new OpenAiAdapter(provider, transport),
   sandbox: () => new SandboxAdapter(),
   vertex: (provider, { transport }) => new VertexAdapter(provider, transport),
@@ -30,12 +35,17 @@ export class UpstreamRegistry {
   private readonly upstreams = new Map<string, Upstream>();
   readonly providers: readonly ProviderConfig[];
 
-  constructor(@Inject(APP_CONFIG) config: AppConfig, transport: HttpTransport) {
+  constructor(
+    @Inject(APP_CONFIG) config: AppConfig,
+    transport: HttpTransport,
+    mediaFetcher: MediaFetcher,
+  ) {
+    const tools: AdapterTools = { transport, mediaFetcher };
     this.providers = config.providers;
     for (const provider of config.providers) {
       const create = ADAPTERS[provider.adapter];
       if (!create) throw new Error(`provider ${provider.id}: no adapter ${provider.adapter}`);
-      this.upstreams.set(provider.id, create(provider, { transport }));
+      this.upstreams.set(provider.id, create(provider, tools));
     }
   }
 

@@ -1,6 +1,7 @@
 import Anthropic, { APIError, type ClientOptions } from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
+import { MediaFetcher } from '../../src/upstream/transport/media-fetcher.js';
 import { LONG_LIMITS } from '../support/fake-connection.js';
 import { promptRequest, says } from '../support/prompt-requests.js';
 import type { FailureKind, ScriptedAnswer } from './contract-vendor.js';
@@ -166,7 +167,8 @@ describe('the spelling of answers, read by @anthropic-ai/sdk', () => {
     const { status, headers, body } = anthropicVendor.whole(ANSWER);
     server.script = reply(status, headers, body);
     const transport = new HttpTransport(1_000);
-    const adapter = anthropicVendor.createAdapter(server.origin, { transport });
+    const mediaFetcher = new MediaFetcher({ allowPrivate: false });
+    const adapter = anthropicVendor.createAdapter(server.origin, { transport, mediaFetcher });
     const request = promptRequest({
       messages: [
         says('system', 'Be brief.'),

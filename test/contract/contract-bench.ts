@@ -2,6 +2,7 @@ import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../src/canonical/canonical-request.js';
 import type { Usage } from '../../src/canonical/usage.js';
 import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
+import { MediaFetcher } from '../../src/upstream/transport/media-fetcher.js';
 import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import type { Upstream } from '../../src/upstream/upstream.js';
 import { canonicalRequest, type PromptOverrides } from '../support/canonical-requests.js';
@@ -44,7 +45,8 @@ export class ContractBench {
   static async start(vendor: ContractVendor): Promise<ContractBench> {
     const server = await startScriptedServer((_call, response) => void response.destroy());
     const transport = new HttpTransport(1_000);
-    const adapter = vendor.createAdapter(server.origin, { transport });
+    const mediaFetcher = new MediaFetcher({ allowPrivate: false });
+    const adapter = vendor.createAdapter(server.origin, { transport, mediaFetcher });
     return new ContractBench(vendor, server, transport, adapter);
   }
 

@@ -5,6 +5,7 @@ import { chatRequest } from '../support/chat-requests.js';
 import { LONG_LIMITS } from '../support/fake-connection.js';
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
+import { MediaFetcher } from '../../src/upstream/transport/media-fetcher.js';
 import type { FailureKind, Reply, ScriptedAnswer } from './contract-vendor.js';
 import { reply, startScriptedServer, type ScriptedServer } from './scripted-server.js';
 import { VERTEX } from './vendors/vertex.vendor.js';
@@ -157,8 +158,9 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
     };
     const generate = async (fields: Record<string, unknown>): Promise<CanonicalEvent[]> => {
       const transport = new HttpTransport(1_000);
+      const mediaFetcher = new MediaFetcher({ allowPrivate: false });
       try {
-        const adapter = VERTEX.createAdapter(server.origin, { transport });
+        const adapter = VERTEX.createAdapter(server.origin, { transport, mediaFetcher });
         return await collect(
           adapter.generate({
             request: chatRequest(fields),

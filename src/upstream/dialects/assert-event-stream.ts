@@ -2,9 +2,12 @@ import type { UpstreamResponse } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 
 /** @throws UpstreamError `unreadable`, the connection closed, when an answer is no event stream */
-export function assertEventStream(response: UpstreamResponse): void {
+export function assertEventStream(
+  response: UpstreamResponse,
+  mediaType = 'text/event-stream',
+): void {
   const contentType = String(response.headers['content-type'] ?? '');
-  if (contentType.toLowerCase().startsWith('text/event-stream')) return;
+  if (contentType.toLowerCase().startsWith(mediaType)) return;
   response.cancel();
   throw new UpstreamError({
     failure: 'unreadable',

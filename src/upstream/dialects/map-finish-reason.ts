@@ -43,5 +43,6 @@ const FINISH_REASONS: Record<FinishDialect, Record<string, FinishReason>> = {
 
 /** A vendor's finish reason in the interface's words. */
 export function mapFinishReason(dialect: FinishDialect, reason: string): FinishReason {
-  return FINISH_REASONS[dialect][reason] ?? reason;
+  const reasons = FINISH_REASONS[dialect];
+  return Object.hasOwn(reasons, reason) ? reasons[reason]! : reason;
 }

@@ -1,0 +1,130 @@
+import type { ConverseTraits, ReasoningStyle } from '../dialects/converse/converse-traits.js';
+
+/** Of a model that nothing is known of, an inference profile of the operator's own, say. */
+const UNKNOWN: ConverseTraits = {
+  sealMaker: 'bedrock',
+  redactedSealMaker: 'bedrock-redacted',
+  reasoning: { kind: 'none' },
+  samplers: 'both',
+  topK: 'none',
+  stops: 'any',
+  nativeSchemas: false,
+  strictTools: false,
+  forcedTools: 'any-or-named',
+  singleToolCalls: false,
+  toolResultStatus: false,
+  toolIds: 'any',
+  cachePoints: 'none',
+  longCache: false,
+  namesStopSequence: false,
+};
+
+const OLD_CLAUDE: ConverseTraits = {
+  ...UNKNOWN,
+  // Signatures are the model maker's, and good at every vendor of the model.
+  sealMaker: 'anthropic',
+  redactedSealMaker: 'bedrock-claude-redacted',
+  topK: 'field',
+  stops: 'not-blank',
+  singleToolCalls: true,
+  toolResultStatus: true,
+  cachePoints: 'everywhere',
+  namesStopSequence: true,
+};
+
+const CLAUDE_4: ConverseTraits = {
+  ...OLD_CLAUDE,
+  reasoning: { kind: 'budget' },
+  samplers: 'one',
+};
+
+const CLAUDE_4_5: ConverseTraits = {
+  ...CLAUDE_4,
+  nativeSchemas: true,
+  strictTools: true,
+  longCache: true,
+};
+
+const CLAUDE_4_6: ConverseTraits = {
+  ...CLAUDE_4_5,
+  reasoning: { kind: 'adaptive', off: 'out', isHidden: false },
+};
+
+/** From here on sampling is no longer steered, and Bedrock's copy of the schema has gaps. */
+function newClaude(
+  off: Extract<ReasoningStyle, { kind: 'adaptive' }>['off'],
+  rest: Partial<ConverseTraits> = {},
+): ConverseTraits {
+  return {
+    ...CLAUDE_4_6,
+    reasoning: { kind: 'adaptive', off, isHidden: true },
+    samplers: 'none',
+    topK: 'none',
+    nativeSchemas: false,
+    strictTools: false,
+    ...rest,
+  };
+}
+
+/** They cannot be forced to call tools, but are held to schemas instead. */
+const CLAUDE_5_5: ConverseTraits = newClaude('never', { forcedTools: 'none', nativeSchemas: true });
+
+const NOVA: ConverseTraits = {
+  ...UNKNOWN,
+  redactedSealMaker: 'bedrock-nova-redacted',
+  topK: 'inference-config',
+  toolResultStatus: true,
+  cachePoints: 'not-in-tools',
+};
+
+const GPT: ConverseTraits = {
+  ...UNKNOWN,
+  redactedSealMaker: 'bedrock-gpt-redacted',
+  reasoning: { kind: 'nested-effort' },
+  samplers: 'none',
+  stops: 'none',
+  nativeSchemas: true,
+};
+
+const GPT_OSS: ConverseTraits = {
+  ...GPT,
+  reasoning: { kind: 'flat-effort' },
+  samplers: 'both',
+};
+
+/**
+ * What each model takes, by its id; the first that matches counts. Ids may have a region's or a
+ * profile's prefix, or be the end of an ARN.
+ */
+const MODELS: readonly [RegExp, ConverseTraits][] = [
+  [/anthropic\.claude-(?:v2|instant|3-5|3-(?:opus|sonnet|haiku))/, OLD_CLAUDE],
+  [/anthropic\.claude-(?:3-7-sonnet|(?:opus|sonnet)-4-(?:1-|2\d{7}))/, CLAUDE_4],
+  [/anthropic\.claude-(?:opus|sonnet|haiku)-4-5/, CLAUDE_4_5],
+  [/anthropic\.claude-(?:opus|sonnet)-4-6/, CLAUDE_4_6],
+  [/anthropic\.claude-opus-4-[78]/, newClaude('out')],
+  [/anthropic\.claude-haiku-5-5/, newClaude('disabled', { nativeSchemas: true })],
+  [/anthropic\.claude-(?:opus|sonnet)-5(?!-5)/, newClaude('disabled')],
+  [/anthropic\.claude-(?:fable|mythos)-5(?!-[1-9])/, newClaude('never')],
+  [/anthropic\.claude/, CLAUDE_5_5],
+  [/amazon\.nova-2/, { ...NOVA, reasoning: { kind: 'reasoning-config' } }],
+  [/amazon\.nova/, NOVA],
+  [/meta\.llama/, { ...UNKNOWN, stops: 'none', forcedTools: 'none' }],
+  [
+    /mistral\.mistral-large/,
+    { ...UNKNOWN, nativeSchemas: true, forcedTools: 'any', toolIds: 'nine-characters' },
+  ],
+  [
+    /mistral\./,
+    { ...UNKNOWN, nativeSchemas: true, forcedTools: 'none', toolIds: 'nine-characters' },
+  ],
+  [/deepseek\.v3/, { ...UNKNOWN, nativeSchemas: true, stops: 'none' }],
+  [/openai\.gpt-oss/, GPT_OSS],
+  [/openai\./, GPT],
+  [/qwen\./, { ...UNKNOWN, nativeSchemas: true, stops: 'none' }],
+  [/moonshot(?:ai)?\./, { ...UNKNOWN, nativeSchemas: true, reasoning: { kind: 'flat-effort' } }],
+];
+
+/** What a model behind Bedrock takes. @param modelId its id, an inference profile's, or an ARN */
+export function bedrockTraits(modelId: string): ConverseTraits {
+  return MODELS.find(([pattern]) => pattern.test(modelId))?.[1] ?? UNKNOWN;
+}

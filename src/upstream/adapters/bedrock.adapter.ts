@@ -1,0 +1,136 @@
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { ProviderConfig } from '../../common/config/app-config.js';
+import { assertEventStream } from '../dialects/assert-event-stream.js';
+import { classifyConverseError } from '../dialects/converse/classify-converse-error.js';
+import type { ConverseAnswerOptions } from '../dialects/converse/converse-answer-reader.js';
+import { ConverseStreamDecoder } from '../dialects/converse/converse-stream-decoder.js';
+import { decodeConverseAnswer } from '../dialects/converse/decode-converse-answer.js';
+import {
+  conversationParam,
+  droppedByConverse,
+  encodeConverseRequest,
+} from '../dialects/converse/encode-converse-request.js';
+import { fetchPromptMedia } from '../dialects/fetch-prompt-media.js';
+import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import type { UpstreamResponse } from '../transport/upstream-response.js';
+import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import type { AdapterTools } from '../upstream.registry.js';
+import { AwsSigner, type SignableRequest } from './aws-signer.js';
+import { bedrockTraits } from './bedrock-models.js';
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const EVENT_STREAM = 'application/vnd.amazon.eventstream';
+
+/** AWS Bedrock by its Converse API, which is one for the models of all makers. */
+export class BedrockAdapter implements Upstream {
+  private readonly runtimeUrl: string;
+  private readonly probeUrl: URL;
+  private readonly signer: AwsSigner;
+  private readonly secrets: readonly string[];
+
+  constructor(
+    provider: ProviderConfig,
+    private readonly tools: Pick<AdapterTools, 'transport' | 'mediaFetcher'>,
+  ) {
+    const { baseUrl, apiKey: secretAccessKey = '', settings } = provider;
+    const { accessKeyId = '', sessionToken, region = 'us-east-1' } = settings;
+    this.runtimeUrl = baseUrl || `https://bedrock-runtime.${region}.amazonaws.com`;
+    const controlUrl = baseUrl || `https://bedrock.${region}.amazonaws.com`;
+    this.probeUrl = new URL(`${controlUrl}/foundation-models`);
+    this.signer = new AwsSigner({ accessKeyId, secretAccessKey, sessionToken }, region, 'bedrock');
+    this.secrets = [secretAccessKey, sessionToken ?? '', accessKeyId];
+  }
+
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
+    return droppedByConverse(request, bedrockTraits(route.upstreamModel));
+  }
+
+  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+    try {
+      const { request, upstreamModel, maxOutputTokens, limits, signal } = call;
+      const traits = bedrockTraits(upstreamModel);
+      const param = conversationParam(request);
+      const { body, jsonTool } = await encodeConverseRequest(request, {
+        traits,
+        maxOutputTokens,
+        fetchMedia: () =>
+          fetchPromptMedia(request.prompt(), this.tools.mediaFetcher, { signal, param }),
+      });
+      const operation = request.stream ? 'converse-stream' : 'converse';
+      const response = await this.send(
+        {
+          method: 'POST',
+          url: this.modelUrl(upstreamModel, operation),
+          headers: {
+            'content-type': 'application/json',
+            accept: request.stream ? EVENT_STREAM : 'application/json',
+          },
+          body: Buffer.from(JSON.stringify(body)),
+        },
+        { limits, signal },
+      );
+      const { sealMaker, redactedSealMaker } = traits;
+      const options = { sealMaker, redactedSealMaker, jsonTool };
+      if (request.stream) yield* readStream(response, options);
+      else yield* decodeConverseAnswer(await response.readAll(MAX_ANSWER_BYTES), options);
+    } catch (error) {
+      throw this.withoutSecrets(error);
+    }
+  }
+
+  async probe(call: ProbeCall): Promise<void> {
+    try {
+      const headers = { accept: 'application/json' };
+      const response = await this.send({ method: 'GET', url: this.probeUrl, headers }, call);
+      response.drain();
+    } catch (error) {
+      throw this.withoutSecrets(error);
+    }
+  }
+
+  /** @throws UpstreamError for anything but status 200 */
+  private async send(
+    request: SignableRequest,
+    { limits, signal }: ProbeCall,
+  ): Promise<UpstreamResponse> {
+    const headers = await this.signer.sign({
+      ...request,
+      headers: { ...request.headers, 'user-agent': 'model-gateway' },
+    });
+    const response = await this.tools.transport.call({ ...request, headers, limits, signal });
+    if (response.status !== 200) throw await readFailedAnswer(response, classifyConverseError);
+    return response;
+  }
+
+  /** Ids hold colons, and ARNs slashes, which are part of the name and not of the path. */
+  private modelUrl(modelId: string, operation: string): URL {
+    const segment = encodeURIComponent(modelId).replace(
+      /[!'()*]/g,
+      (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
+    return new URL(`${this.runtimeUrl}/model/${segment}/${operation}`);
+  }
+
+  /** Callers and the log read what vendors say of a failure, which may repeat our credentials. */
+  private withoutSecrets(error: unknown): unknown {
+    return this.secrets.reduce(hideOwnKey, error);
+  }
+}
+
+async function* readStream(
+  response: UpstreamResponse,
+  options: ConverseAnswerOptions,
+): AsyncGenerator<CanonicalEvent> {
+  assertEventStream(response, EVENT_STREAM);
+  const decoder = new ConverseStreamDecoder(options);
+  for await (const chunk of response) {
+    yield* decoder.push(chunk);
+    if (decoder.isDone) {
+      response.drain();
+      break;
+    }
+  }
+  decoder.end();
+}

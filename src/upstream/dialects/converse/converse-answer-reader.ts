@@ -1,0 +1,128 @@
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { nameSeal } from '../../../canonical/reasoning-seal.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { mapFinishReason } from '../map-finish-reason.js';
+
+export interface ConverseAnswerOptions {
+  sealMaker: string;
+  redactedSealMaker: string;
+  /** Name of the tool whose arguments are the answer's text. */
+  jsonTool: string | undefined;
+}
+
+interface ToolBlock {
+  /** Position among the answer's tool calls; undefined for the tool that carries the text. */
+  index: number | undefined;
+  /** Nothing of a further call of that tool is the answer. */
+  isIgnored: boolean;
+  hasInput: boolean;
+}
+
+/**
+ * Turns the blocks of an answer into canonical events, whether they come piece by piece or whole.
+ * Each method is one piece, and returns the events that it makes.
+ */
+export class ConverseAnswerReader {
+  private readonly toolBlocks = new Map<number, ToolBlock>();
+  private readonly signatures = new Map<number, string>();
+  private readonly redacted = new Map<number, Buffer[]>();
+  private toolCalls = 0;
+  private hasJson = false;
+  /** Texts beside the tool that carries the answer; the answer only if that is not called. */
+  private readonly heldTexts: string[] = [];
+
+  constructor(private readonly options: ConverseAnswerOptions) {}
+
+  text(text: string): CanonicalEvent[] {
+    if (text === '') return [];
+    if (this.options.jsonTool === undefined) return [{ type: 'text', choice: 0, text }];
+    this.heldTexts.push(text);
+    return [];
+  }
+
+  reasoning(text: string): CanonicalEvent[] {
+    return text === '' ? [] : [{ type: 'reasoning', choice: 0, text }];
+  }
+
+  signature(block: number, piece: string): CanonicalEvent[] {
+    this.signatures.set(block, (this.signatures.get(block) ?? '') + piece);
+    return [];
+  }
+
+  /** @param data base64 */
+  redactedReasoning(block: number, data: string): CanonicalEvent[] {
+    const pieces = this.redacted.get(block) ?? [];
+    this.redacted.set(block, [...pieces, Buffer.from(data, 'base64')]);
+    return [];
+  }
+
+  toolStart(block: number, id: string, name: string): CanonicalEvent[] {
+    if (name === this.options.jsonTool) {
+      this.toolBlocks.set(block, { index: undefined, isIgnored: this.hasJson, hasInput: false });
+      this.hasJson = true;
+      return [];
+    }
+    const index = this.toolCalls++;
+    this.toolBlocks.set(block, { index, isIgnored: false, hasInput: false });
+    return [{ type: 'tool_call', choice: 0, index, id, name }];
+  }
+
+  /** @throws UpstreamError `unreadable` for a block that never began */
+  toolInput(block: number, text: string): CanonicalEvent[] {
+    const tool = this.toolBlocks.get(block);
+    if (!tool) {
+      throw new UpstreamError({
+        failure: 'unreadable',
+        message: 'input of a tool call that never began',
+      });
+    }
+    if (text === '' || tool.isIgnored) return [];
+    tool.hasInput = true;
+    if (tool.index === undefined) return [{ type: 'text', choice: 0, text }];
+    return [{ type: 'tool_arguments', choice: 0, index: tool.index, text }];
+  }
+
+  blockStop(block: number): CanonicalEvent[] {
+    const tool = this.toolBlocks.get(block);
+    // A tool without parameters is called without input; callers parse what they get.
+    const input = tool && !tool.hasInput ? this.toolInput(block, '{}') : [];
+    this.toolBlocks.delete(block);
+    return [...input, ...this.seals(block)];
+  }
+
+  stop(reason: string, stopSequence: string | undefined): CanonicalEvent[] {
+    const open = new Set([
+      ...this.toolBlocks.keys(),
+      ...this.signatures.keys(),
+      ...this.redacted.keys(),
+    ]);
+    const events = [...open].flatMap((block) => this.blockStop(block));
+    if (!this.hasJson) {
+      events.push(...this.heldTexts.map((text) => ({ type: 'text', choice: 0, text }) as const));
+    }
+    const mapped = mapFinishReason('converse', reason);
+    // The call that carries the text is no call to the caller.
+    const isAnswer = this.hasJson && this.toolCalls === 0 && mapped === 'tool_calls';
+    events.push({
+      type: 'finish',
+      choice: 0,
+      reason: isAnswer ? 'stop' : mapped,
+      ...(stopSequence !== undefined && { stopSequence }),
+    });
+    return events;
+  }
+
+  private seals(block: number): CanonicalEvent[] {
+    const { sealMaker, redactedSealMaker } = this.options;
+    const seals: string[] = [];
+    const signature = this.signatures.get(block);
+    if (signature) seals.push(nameSeal(sealMaker, signature));
+    const redacted = this.redacted.get(block);
+    if (redacted) {
+      seals.push(nameSeal(redactedSealMaker, Buffer.concat(redacted).toString('base64')));
+    }
+    this.signatures.delete(block);
+    this.redacted.delete(block);
+    return seals.map((seal) => ({ type: 'reasoning', choice: 0, text: '', seal }));
+  }
+}

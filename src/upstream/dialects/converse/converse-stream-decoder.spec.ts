@@ -1,0 +1,376 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  eventMessage,
+  exceptionMessage,
+  message,
+} from '../../../../test/contract/vendors/bedrock.vendor.js';
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { UpstreamError } from '../../upstream-error.js';
+import type { ConverseAnswerOptions } from './converse-answer-reader.js';
+import { ConverseStreamDecoder } from './converse-stream-decoder.js';
+
+const start = eventMessage('messageStart', { role: 'assistant', p: 'abc' });
+const delta = (contentBlockIndex: number, value: object) =>
+  eventMessage('contentBlockDelta', { contentBlockIndex, delta: value, p: 'abcdef' });
+const text = (value: string, block = 0) => delta(block, { text: value });
+const toolStart = (contentBlockIndex: number, toolUseId: string, name = 'look_up') =>
+  eventMessage('contentBlockStart', { contentBlockIndex, start: { toolUse: { toolUseId, name } } });
+const toolInput = (block: number, input: string) => delta(block, { toolUse: { input } });
+const reasoning = (block: number, reasoningContent: object) => delta(block, { reasoningContent });
+const blockStop = (contentBlockIndex: number) =>
+  eventMessage('contentBlockStop', { contentBlockIndex });
+const stop = (stopReason = 'end_turn', rest: object = {}) =>
+  eventMessage('messageStop', { stopReason, ...rest });
+const metadata = eventMessage('metadata', { usage: { inputTokens: 3, outputTokens: 4 } });
+const usage = {
+  type: 'usage',
+  usage: expect.objectContaining({ inputTokens: 3, outputTokens: 4 }),
+};
+
+interface Reading {
+  events: CanonicalEvent[];
+  failure: unknown;
+  isDone: boolean;
+}
+
+/** Reads chunks to the end, or to a failure. */
+function read(chunks: Buffer[], overrides: Partial<ConverseAnswerOptions> = {}): Reading {
+  const decoder = new ConverseStreamDecoder({
+    sealMaker: 'maker',
+    redactedSealMaker: 'maker-redacted',
+    jsonTool: undefined,
+    ...overrides,
+  });
+  const events: CanonicalEvent[] = [];
+  let failure: unknown;
+  try {
+    for (const chunk of chunks) for (const event of decoder.push(chunk)) events.push(event);
+    decoder.end();
+  } catch (error) {
+    failure = error;
+  }
+  return { events, failure, isDone: decoder.isDone };
+}
+
+/** Events of an answer that is complete. */
+function readAll(chunks: Buffer[], overrides: Partial<ConverseAnswerOptions> = {}) {
+  const { events, failure } = read(chunks, overrides);
+  if (failure) throw failure as Error;
+  return events;
+}
+
+const begun = { type: 'start' };
+const said = (value: string) => ({ type: 'text', choice: 0, text: value });
+const finished = (reason: string) => ({ type: 'finish', choice: 0, reason });
+const called = (index: number, id: string, name = 'look_up') => ({
+  type: 'tool_call',
+  choice: 0,
+  index,
+  id,
+  name,
+});
+const args = (index: number, value: string) => ({
+  type: 'tool_arguments',
+  choice: 0,
+  index,
+  text: value,
+});
+const thought = (value: string, seal?: string) => ({
+  type: 'reasoning',
+  choice: 0,
+  text: value,
+  ...(seal !== undefined && { seal }),
+});
+
+describe(ConverseStreamDecoder.name, () => {
+  const hello = [start, text('Grüße, '), text('🌍!'), blockStop(0), stop(), metadata];
+  const expected = [begun, said('Grüße, '), said('🌍!'), finished('stop'), usage];
+
+  it('reads text, its end and its usage', () => {
+    const reading = read(hello);
+    expect(reading).toEqual({ events: expected, failure: undefined, isDone: true });
+  });
+
+  it('reads it wherever the network splits it, in the middle of a character too', () => {
+    const bytes = Buffer.concat(hello);
+    for (let size = 1; size < bytes.length; size += size < 20 ? 1 : 37) {
+      const chunks: Buffer[] = [];
+      for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+      expect(readAll(chunks)).toEqual(expected);
+    }
+  });
+
+  it('reads several blocks, with parallel tool calls counted apart from blocks', () => {
+    const events = readAll([
+      start,
+      text('I look.', 0),
+      blockStop(0),
+      toolStart(1, 'call_1'),
+      toolInput(1, ''),
+      toolInput(1, '{"ci'),
+      toolInput(1, 'ty":"Zürich"}'),
+      blockStop(1),
+      toolStart(2, 'call_2', 'now'),
+      blockStop(2),
+      stop('tool_use'),
+      metadata,
+    ]);
+    expect(events).toEqual([
+      begun,
+      said('I look.'),
+      called(0, 'call_1'),
+      args(0, '{"ci'),
+      args(0, 'ty":"Zürich"}'),
+      called(1, 'call_2', 'now'),
+      args(1, '{}'),
+      finished('tool_calls'),
+      usage,
+    ]);
+  });
+
+  it('passes on input that is no JSON as the model wrote it', () => {
+    const events = readAll([
+      start,
+      toolStart(0, 'a'),
+      toolInput(0, '{"x": tru'),
+      stop('max_tokens'),
+    ]);
+    expect(events.slice(1)).toEqual([called(0, 'a'), args(0, '{"x": tru'), finished('length')]);
+  });
+
+  it('reads thoughts with their seals, signed and redacted, in pieces or without text', () => {
+    const [half, rest] = [Buffer.from('sec'), Buffer.from('ret!')];
+    const events = readAll([
+      start,
+      reasoning(0, { text: 'Let me ' }),
+      reasoning(0, { text: 'see.' }),
+      reasoning(0, { signature: 'c2ln' }),
+      reasoning(0, { signature: 'bmF0dXJl' }),
+      blockStop(0),
+      reasoning(1, { redactedContent: half.toString('base64') }),
+      reasoning(1, { redactedContent: rest.toString('base64') }),
+      blockStop(1),
+      reasoning(2, { signature: 'only' }),
+      // Without a stop of its own: the answer's end is its end.
+      stop(),
+    ]);
+    expect(events.slice(1)).toEqual([
+      thought('Let me '),
+      thought('see.'),
+      thought('', 'maker:c2lnbmF0dXJl'),
+      thought('', `maker-redacted:${Buffer.from('secret!').toString('base64')}`),
+      thought('', 'maker:only'),
+      finished('stop'),
+    ]);
+  });
+
+  it.each([
+    ['end_turn', 'stop'],
+    ['stop_sequence', 'stop'],
+    ['max_tokens', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['tool_use', 'tool_calls'],
+    ['guardrail_intervened', 'content_filter'],
+    ['content_filtered', 'content_filter'],
+    ['malformed_model_output', 'malformed_model_output'],
+    ['something_new', 'something_new'],
+  ])('calls the end %s %s', (reason, word) => {
+    expect(readAll([start, stop(reason)]).at(-1)).toEqual(finished(word));
+  });
+
+  it('names the stop sequence where the vendor does', () => {
+    const named = { additionalModelResponseFields: { delta: { stop_sequence: 'END' } } };
+    const unnamed = { additionalModelResponseFields: { delta: { stop_sequence: null } } };
+    expect(readAll([start, stop('stop_sequence', named)]).at(-1)).toEqual({
+      ...finished('stop'),
+      stopSequence: 'END',
+    });
+    expect(readAll([start, stop('end_turn', unnamed)]).at(-1)).toEqual(finished('stop'));
+  });
+
+  it('passes over events and members that it does not know', () => {
+    const events = readAll([
+      start,
+      eventMessage('somethingNew', { x: 1 }),
+      eventMessage('constructor', { x: 1 }),
+      eventMessage('contentBlockStart', { contentBlockIndex: 0, start: { image: {} } }),
+      delta(0, { citation: { title: 'x' } }),
+      delta(0, { somethingNew: true }),
+      eventMessage('contentBlockDelta', {}),
+      eventMessage('metadata', { metrics: {} }),
+      stop(),
+    ]);
+    expect(events).toEqual([begun, finished('stop')]);
+  });
+
+  it('is complete with a stop reason, whatever comes after it', () => {
+    const broken = Buffer.from('garbage that is no message');
+    const late = exceptionMessage('internalServerException', { message: 'Late.' });
+    expect(read([start, stop()])).toMatchObject({ failure: undefined, isDone: false });
+    expect(read([start, stop(), metadata.subarray(0, 20)]).failure).toBeUndefined();
+    expect(read([start, stop(), late]).failure).toBeUndefined();
+    expect(read([start, stop(), broken]).failure).toBeUndefined();
+  });
+
+  it('reports usage that comes before the end', () => {
+    expect(read([start, metadata, stop()])).toMatchObject({
+      events: [begun, usage, finished('stop')],
+      isDone: true,
+    });
+  });
+
+  describe('of a bad vendor', () => {
+    const failures = (chunks: Buffer[]) => {
+      const { events, failure } = read(chunks);
+      expect(failure).toBeInstanceOf(UpstreamError);
+      return [events.length, (failure as UpstreamError).failure];
+    };
+
+    it.each<[string, Buffer[], [events: number, failure: string]]>([
+      ['that sends nothing', [], [0, 'cut']],
+      ['that ends in the middle of a message', [start, text('Hi').subarray(0, 50)], [1, 'cut']],
+      ['that ends between messages', [start, text('Hi'), blockStop(0)], [2, 'cut']],
+      ['that sends what is no event stream', [Buffer.from('data: {"x":1}\n\n')], [0, 'unreadable']],
+      [
+        'whose JSON is half',
+        [start, message({ ':message-type': 'event', ':event-type': 'messageStop' }, '{"stopReas')],
+        [1, 'unreadable'],
+      ],
+      ['whose JSON is no object', [start, eventMessage('messageStop', [])], [1, 'unreadable']],
+      ['that stops without a reason', [start, eventMessage('messageStop', {})], [1, 'unreadable']],
+      [
+        'that calls a tool without a name',
+        [eventMessage('contentBlockStart', { start: { toolUse: {} } })],
+        [0, 'unreadable'],
+      ],
+      ['that sends input of no call', [start, toolInput(3, '{}')], [1, 'unreadable']],
+      [
+        'that throttles before it begins',
+        [exceptionMessage('throttlingException', { message: 'Slow down.' })],
+        [0, 'rate_limited'],
+      ],
+      [
+        'that throttles before content',
+        [start, exceptionMessage('throttlingException', {})],
+        [1, 'rate_limited'],
+      ],
+      [
+        'whose model fails after content',
+        [
+          start,
+          text('Hi'),
+          exceptionMessage('modelStreamErrorException', { originalStatusCode: 500 }),
+        ],
+        [2, 'server'],
+      ],
+      [
+        'that fails within',
+        [start, text('Hi'), exceptionMessage('internalServerException', {})],
+        [2, 'server'],
+      ],
+      ['that is unavailable', [exceptionMessage('serviceUnavailableException', {})], [0, 'server']],
+      [
+        'that finds the request bad late',
+        [start, exceptionMessage('validationException', { message: 'The value is wrong.' })],
+        [1, 'caller'],
+      ],
+      [
+        'that finds the prompt too long late',
+        [
+          exceptionMessage('validationException', {
+            message: 'Input is too long for requested model.',
+          }),
+        ],
+        [0, 'context_length'],
+      ],
+      [
+        'with an error of another kind',
+        [
+          message(
+            {
+              ':message-type': 'error',
+              ':error-code': 'InternalFailure',
+              ':error-message': 'Oops.',
+            },
+            '',
+          ),
+        ],
+        [0, 'server'],
+      ],
+    ])('%s', (_what, chunks, expected) => {
+      expect(failures(chunks)).toEqual(expected);
+      // One chunk or many: what was complete before the failure counts.
+      if (chunks.length > 0) expect(failures([Buffer.concat(chunks)])).toEqual(expected);
+    });
+
+    it('with a damaged byte', () => {
+      const damaged = text('Hello');
+      damaged[damaged.length - 8]! ^= 1;
+      expect(failures([start, damaged])).toEqual([1, 'unreadable']);
+    });
+
+    it('with a message of more than 10 MB', () => {
+      const huge = text('x'.repeat(10 * 1024 * 1024));
+      expect(failures([start, huge.subarray(0, 1_000)])).toEqual([1, 'unreadable']);
+    });
+  });
+
+  describe('with a tool that carries the answer', () => {
+    const jsonTool = 'answer_in_json';
+    const carried = [
+      toolStart(1, 'a', jsonTool),
+      toolInput(1, '{"a":'),
+      toolInput(1, '1}'),
+      blockStop(1),
+    ];
+
+    it('turns its input into the text, and its call into no call', () => {
+      expect(readAll([start, ...carried, stop('tool_use')], { jsonTool })).toEqual([
+        begun,
+        said('{"a":'),
+        said('1}'),
+        finished('stop'),
+      ]);
+    });
+
+    it('drops what was said beside it', () => {
+      expect(readAll([start, text('Sure!'), ...carried, stop('tool_use')], { jsonTool })).toEqual([
+        begun,
+        said('{"a":'),
+        said('1}'),
+        finished('stop'),
+      ]);
+    });
+
+    it('takes the first of several', () => {
+      const again = [toolStart(2, 'b', jsonTool), toolInput(2, '{"a":2}'), blockStop(2)];
+      const events = readAll([start, ...carried, ...again, stop('tool_use')], { jsonTool });
+      expect(events.filter(({ type }) => type === 'text')).toHaveLength(2);
+    });
+
+    it('lets other calls be calls', () => {
+      const other = [toolStart(2, 'b'), toolInput(2, '{}'), blockStop(2)];
+      expect(readAll([start, ...other, stop('tool_use')], { jsonTool })).toEqual([
+        begun,
+        called(0, 'b'),
+        args(0, '{}'),
+        finished('tool_calls'),
+      ]);
+      const both = readAll([start, ...carried, ...other, stop('tool_use')], { jsonTool });
+      expect(both.at(-1)).toEqual(finished('tool_calls'));
+    });
+
+    it('falls back on what was said when it is not called', () => {
+      const events = readAll([start, text('I '), text('cannot.'), stop('end_turn')], { jsonTool });
+      expect(events).toEqual([begun, said('I '), said('cannot.'), finished('stop')]);
+    });
+
+    it('says so when the answer was cut by its limit', () => {
+      const events = readAll(
+        [start, toolStart(0, 'a', jsonTool), toolInput(0, '{"a"'), stop('max_tokens')],
+        { jsonTool },
+      );
+      expect(events).toEqual([begun, said('{"a"'), finished('length')]);
+    });
+  });
+});

@@ -1,0 +1,23 @@
+import type { ConverseTraits } from '../../src/upstream/dialects/converse/converse-traits.js';
+
+/** A model that takes everything; tests take away what matters to them. */
+export function converseTraits(overrides: Partial<ConverseTraits> = {}): ConverseTraits {
+  return {
+    sealMaker: 'maker',
+    redactedSealMaker: 'maker-redacted',
+    reasoning: { kind: 'budget' },
+    samplers: 'both',
+    topK: 'field',
+    stops: 'any',
+    nativeSchemas: true,
+    strictTools: true,
+    forcedTools: 'any-or-named',
+    singleToolCalls: true,
+    toolResultStatus: true,
+    toolIds: 'any',
+    cachePoints: 'everywhere',
+    longCache: true,
+    namesStopSequence: false,
+    ...overrides,
+  };
+}
