@@ -15,8 +15,8 @@ export const USAGE = `npm run bench -- [options]
 const SETTINGS = {
   quick: {
     rounds: 3,
-    warmUpRequests: 3_000,
-    warmUpMs: 1_500,
+    warmUpRequests: 8_000,
+    warmUpMs: 4_000,
     roundMs: 700,
     latencyWarmUpMs: 600,
     latencyRoundMs: 800,

@@ -13,6 +13,7 @@ import { openDatabase } from './common/database/open-database.js';
 import { JsonLogger } from './common/logging/json-logger.js';
 import { LeanExpressAdapter } from './common/http/lean-express.adapter.js';
 import { ServerDrain } from './common/http/server-drain.js';
+import { IdleMemory } from './common/process/idle-memory.js';
 import { HoldSweeperService } from './ledger/hold-sweeper.service.js';
 import { LedgerService } from './ledger/ledger.service.js';
 import { UpstreamRegistry } from './upstream/upstream.registry.js';
@@ -44,6 +45,7 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
     await setUpApplication(application, logger instanceof JsonLogger ? logger : undefined);
     const server = application.getHttpServer() as Server;
     const drain = new ServerDrain(server);
+    const memory = new IdleMemory(server);
     const bootstrap = await application
       .get(BootstrapService, { strict: false })
       .ensureFirstTenant();
@@ -59,6 +61,7 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
       providers: config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),
       async close() {
+        memory.stop();
         await drain.drain(config.drainSeconds * 1000);
         await application.get(LedgerService, { strict: false }).drain();
         await application.close();
