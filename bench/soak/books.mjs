@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { PROJECT_ROOT } from '../../scripts/project-root.mjs';
+import { costOf, usageOf } from '../answers.mjs';
+
+const EMBEDDED_POSTGRES = 'dist/src/common/database/embedded-postgres.js';
+const LEDGER_PAGE = 'docs/ledger.md';
+const INT8_OID = 20;
+/** How long the last settlements may take to be committed. */
+const SETTLE_LIMIT_MS = 10_000;
+const POLL_MS = 250;
+
+/**
+ * What the gateway has to have booked, and whether it has: every row of the request log by its id,
+ * nothing beside them, no open hold, and the statements of docs/ledger.md, "Checking the books".
+ */
+export class Books {
+  #dataDirectory;
+  /** By request id. */
+  #expected = new Map();
+
+  constructor(dataDirectory) {
+    this.#dataDirectory = dataDirectory;
+  }
+
+  /** How many requests have to be in the log. */
+  get size() {
+    return this.#expected.size;
+  }
+
+  /** Notes a complete and correct answer. */
+  expectAnswer(model, { requestId, cost, request: { user } }) {
+    const { promptTokens, completionTokens } = usageOf(user);
+    this.expect(requestId, {
+      model,
+      outcome: 'completed',
+      source: 'upstream',
+      cost,
+      promptTokens,
+      completionTokens: [completionTokens, completionTokens],
+    });
+  }
+
+  /**
+   * Notes any other request that has to be in the log.
+   *
+   * @param row its `model`, `outcome` and `source`; `cost` where it does not follow from the tokens;
+   *   `promptTokens` and the lowest and highest `completionTokens` where they are known
+   */
+  expect(requestId, row) {
+    this.#expected.set(requestId, row);
+  }
+
+  /**
+   * Works on a running gateway, and on one that has ended: then its PostgreSQL is started for the
+   * duration. @returns what does not fit, in words, and how many holds are open
+   */
+  findFaults() {
+    return this.#withDatabase(async (client) => {
+      const holds = await waitForHolds(client);
+      const faults = this.#findLogFaults(await readLog(client));
+      for (const statement of bookStatements()) {
+        const { rows } = await client.query(statement);
+        if (rows.length > 0) {
+          faults.push(`the books do not balance: ${JSON.stringify(rows.slice(0, 3))}`);
+        }
+      }
+      return { faults, holds };
+    });
+  }
+
+  /** Every row of the request log, oldest first. */
+  readLog() {
+    return this.#withDatabase(readLog);
+  }
+
+  #findLogFaults(rows) {
+    const faults = [];
+    const missing = new Set(this.#expected.keys());
+    for (const row of rows) {
+      const isKnown = missing.delete(row.request_id);
+      const fault = isKnown
+        ? findRowFault(row, this.#expected.get(row.request_id))
+        : 'is in the log, but was not asked for';
+      if (fault) faults.push(`${row.request_id} (${row.model}) ${fault}`);
+    }
+    for (const id of missing) {
+      faults.push(`${id} (${this.#expected.get(id).model}) is not in the log`);
+    }
+    return faults;
+  }
+
+  async #withDatabase(work) {
+    const module = pathToFileURL(join(PROJECT_ROOT, EMBEDDED_POSTGRES)).href;
+    const { attachEmbeddedPostgres } = await import(module);
+    const database = await attachEmbeddedPostgres({ dataDirectory: this.#dataDirectory });
+    try {
+      const client = new pg.Client({
+        connectionString: database.url,
+        types: {
+          getTypeParser: (oid, format) =>
+            oid === INT8_OID ? Number : pg.types.getTypeParser(oid, format),
+        },
+      });
+      await client.connect();
+      try {
+        return await work(client);
+      } finally {
+        await client.end();
+      }
+    } finally {
+      await database.stop();
+    }
+  }
+}
+
+async function readLog(client) {
+  const { rows } = await client.query('SELECT * FROM request_logs ORDER BY created_at, id');
+  return rows;
+}
+
+/** The number of open holds, once there are none or there was time enough. */
+async function waitForHolds(client) {
+  const limitMs = Date.now() + SETTLE_LIMIT_MS;
+  for (;;) {
+    const { rows } = await client.query('SELECT count(*) AS holds FROM holds');
+    if (rows[0].holds === 0 || Date.now() > limitMs) return rows[0].holds;
+    await wait(POLL_MS);
+  }
+}
+
+/** The statements that operators are told to use. Each of them finds nothing in sound books. */
+function bookStatements() {
+  const page = readFileSync(join(PROJECT_ROOT, LEDGER_PAGE), 'utf8');
+  const section = page.slice(page.indexOf('\n## Checking the books'));
+  const statements = [...section.matchAll(/```sql\n(.*?)```/gs)].map(([, statement]) => statement);
+  if (statements.length === 0) throw new Error(`${LEDGER_PAGE} has no statements to check with`);
+  return statements;
+}
+
+function findRowFault(row, expected) {
+  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = row;
+  if (row.model !== expected.model) return `is not of ${expected.model}`;
+  if (row.outcome !== expected.outcome) return `is ${row.outcome}, not ${expected.outcome}`;
+  if (row.usage_source !== expected.source) return `has its usage from ${row.usage_source}`;
+  if (row.shortfall !== 0) return `has a shortfall of ${row.shortfall}`;
+  const cost = expected.cost ?? costOf({ promptTokens, completionTokens });
+  if (row.cost !== cost) return `cost ${row.cost}, not ${cost}`;
+  if (expected.promptTokens !== undefined && promptTokens !== expected.promptTokens) {
+    return `has ${promptTokens} prompt tokens, not ${expected.promptTokens}`;
+  }
+  const [least, most] = expected.completionTokens ?? [0, Infinity];
+  if (completionTokens < least || completionTokens > most) {
+    return `has ${completionTokens} completion tokens, not ${least} to ${most}`;
+  }
+  return undefined;
+}

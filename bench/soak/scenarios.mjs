@@ -1,0 +1,14 @@
+import { runDrain } from './drain-scenario.mjs';
+import { runMixed } from './mixed-scenario.mjs';
+import { runOutage } from './outage-scenario.mjs';
+import { runStalled } from './stalled-scenario.mjs';
+import { runStreams } from './streams-scenario.mjs';
+
+/** Every scenario in the order in which it is run; each gets a gateway of its own, freshly started. */
+export const SCENARIOS = [
+  { id: 'streams', run: runStreams },
+  { id: 'stalled', run: runStalled },
+  { id: 'outage', run: runOutage },
+  { id: 'drain', run: runDrain },
+  { id: 'mixed', run: runMixed },
+];

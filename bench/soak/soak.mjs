@@ -1,0 +1,129 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Driver } from '../driver.mjs';
+import { startServer } from '../server-process.mjs';
+import { smallChat, streamedChat } from '../workloads.mjs';
+import { startGateway } from './gateway-process.mjs';
+import { none } from './table.mjs';
+
+const MOCK_UPSTREAM = fileURLToPath(new URL('../mock-upstream.mjs', import.meta.url));
+const TROUBLED_VENDOR = fileURLToPath(new URL('./troubled-vendor.mjs', import.meta.url));
+
+const WARM_UP_CHATS = 300;
+const WARM_UP_STREAMS = 50;
+const WARM_UP_CONCURRENCY = 8;
+const WARM_UP_LIMIT_MS = 60_000;
+const FAULTS_TOLD = 5;
+
+/** What the scenarios share: settings, servers, and what has turned out wrong so far. */
+export class Soak {
+  /** Wrong answers and wrong invoices in words; one is enough for the run to fail. */
+  faults = [];
+  #folder;
+  #scenarioFolder;
+  #scenarioId;
+  #servers = [];
+
+  constructor({ folder, settings, say }) {
+    this.settings = settings;
+    this.say = say;
+    this.#folder = folder;
+  }
+
+  begin(id) {
+    this.#scenarioId = id;
+    this.#scenarioFolder = join(this.#folder, id);
+    mkdirSync(this.#scenarioFolder);
+    chmodSync(this.#scenarioFolder, 0o711);
+  }
+
+  /** A vendor without any trouble: the bench's. */
+  startVendor() {
+    return startServer([MOCK_UPSTREAM], {
+      servers: this.#servers,
+      logFile: join(this.#scenarioFolder, 'vendor.log'),
+    });
+  }
+
+  /** A vendor that spoils what the one behind it answers; `control` changes how (see its file). */
+  async startTroubledVendor(behind) {
+    const server = await startServer([TROUBLED_VENDOR, behind.url], {
+      servers: this.#servers,
+      logFile: join(this.#scenarioFolder, `troubled-vendor-${this.#servers.length}.log`),
+    });
+    const controlUrl = /is controlled at (\S+)/.exec(server.printed())[1];
+    return {
+      ...server,
+      async control(mode) {
+        const response = await fetch(`${controlUrl}/${mode}`, { method: 'POST' });
+        if (response.status !== 200) throw new Error(`The vendor knows no mode ${mode}`);
+      },
+    };
+  }
+
+  /** @param models rows of the catalogue; @param providers base URLs by provider id */
+  startGateway({ providers, models }) {
+    const folder = this.#scenarioFolder;
+    return startGateway({ servers: this.#servers, folder, providers, models });
+  }
+
+  /**
+   * Lets V8 compile what there is and pools open, and then rest, so that what is read afterwards is
+   * the state that the gateway has to come back to.
+   */
+  async warmUp(gateway) {
+    for (const [workload, requests] of [
+      [smallChat('warm-up'), WARM_UP_CHATS],
+      [streamedChat('warm-up-stream', 100), WARM_UP_STREAMS],
+    ]) {
+      const driver = new Driver(gateway.target, workload, { connections: WARM_UP_CONCURRENCY });
+      await driver.closedLoop({
+        concurrency: WARM_UP_CONCURRENCY,
+        durationMs: WARM_UP_LIMIT_MS,
+        maxRequests: requests,
+      });
+      await this.finish([driver]);
+    }
+    await wait(this.settings.settleSeconds * 1000);
+  }
+
+  /** Closes drivers and takes their faults over. @returns how many answers were wrong */
+  async finish(drivers) {
+    let failures = 0;
+    for (const driver of drivers) {
+      failures += driver.failures;
+      if (driver.failures > 0) {
+        this.addFaults(`${driver.failures} answers of ${driver.workload.alias} were wrong`);
+        this.addFaults(...driver.faults);
+      }
+      await driver.close();
+    }
+    return failures;
+  }
+
+  /** Compares everything that the gateway has booked. @returns the lines that say so */
+  async checkBooks(gateway) {
+    const { faults, holds } = await gateway.books.findFaults();
+    const errors = gateway.findLoggedErrors();
+    this.addFaults(...faults.slice(0, FAULTS_TOLD), ...errors.slice(0, FAULTS_TOLD));
+    return [
+      none(
+        `of ${gateway.books.size} invoices: wrong, missing, too many, or books that do not balance`,
+        faults.length,
+      ),
+      none('open holds', holds),
+      none("errors in the gateway's log", errors.length),
+    ];
+  }
+
+  addFaults(...faults) {
+    this.faults.push(...faults.map((fault) => `${this.#scenarioId}: ${fault}`));
+  }
+
+  /** The last one first: a vendor outlives those that call it. */
+  async stopServers() {
+    for (const server of this.#servers.splice(0).reverse()) await server.stop();
+  }
+}

@@ -1,0 +1,42 @@
+const COLUMNS = [
+  ['scenario', ({ id }) => id],
+  ['what was measured', ({ what }) => what],
+  ['figure', ({ figure }) => figure],
+  ['bound', ({ bound }) => bound],
+  ['', ({ isMet }) => (isMet === undefined ? '' : isMet ? 'met' : '**missed**')],
+];
+
+/** The scenarios' lines as one markdown table. */
+export function toMarkdown(results) {
+  const head = `| ${COLUMNS.map(([name]) => name).join(' | ')} |`;
+  const rule = `| ${COLUMNS.map(() => '---').join(' | ')} |`;
+  const rows = results.flatMap(({ id, lines }) =>
+    lines.map(
+      (line) => `| ${COLUMNS.map(([, read]) => read({ id, ...line }) || '–').join(' | ')} |`,
+    ),
+  );
+  return [head, rule, ...rows].join('\n');
+}
+
+/** A line with a bound that is a highest value. */
+export function atMost(what, value, limit, spell = String) {
+  return { what, figure: spell(value), bound: `≤ ${spell(limit)}`, isMet: value <= limit };
+}
+
+/** A line that has to say zero. */
+export function none(what, value) {
+  return { what, figure: String(value), bound: '0', isMet: value === 0 };
+}
+
+/** A line that only tells. */
+export function told(what, figure) {
+  return { what, figure: String(figure) };
+}
+
+export function seconds(value) {
+  return `${value.toFixed(1)} s`;
+}
+
+export function milliseconds(value) {
+  return `${Math.round(value)} ms`;
+}

@@ -1,0 +1,156 @@
+/**
+ * A vendor in trouble, as a process of its own: what the vendor behind it answers, spoiled. How, is
+ * said by the model's name, `<model>~<trouble>`, and for everybody by the mode that a
+ * `POST /<mode>` to the control address sets. Argument: the URL of the vendor behind.
+ *
+ * With `~often` after the trouble, three calls in five meet it: so a route fails all the time and
+ * yet never often enough in a row to be left alone.
+ */
+import { once } from 'node:events';
+import http from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Agent, request as send } from 'undici';
+import { listen, readBody } from '../serving.mjs';
+
+/** How many events of a stream come through before it is cut, or falls silent. */
+const EVENTS_BEFORE_TROUBLE = 10;
+/** Of the calls that meet a trouble `~often`: the first three of each five. */
+const OFTEN = { of: 5, troubled: 3 };
+const FLOOD_EVENTS = 1_280;
+const FLOOD_EVENT_CHARACTERS = 4_096;
+
+const [behind] = process.argv.slice(2);
+const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+const calls = new Map();
+let mode = 'passing';
+let brokenCalls = 0;
+
+const TROUBLES = {
+  500: (_body, response) => sendError(response, 500),
+  429: (_body, response) => sendError(response, 429),
+  /** Asks for so much patience that the route is left alone at once. */
+  overloaded: (_body, response) => sendError(response, 429, { 'retry-after': '5' }),
+  reset: (_body, response) => response.socket.resetAndDestroy(),
+  /** Ends before any content has come. */
+  'cut-early': (body, response) => passSome(body, response, 1, () => response.destroy()),
+  'cut-late': (body, response) =>
+    passSome(body, response, EVENTS_BEFORE_TROUBLE, () => response.destroy()),
+  silent: (body, response) => passSome(body, response, EVENTS_BEFORE_TROUBLE, () => undefined),
+  flood,
+};
+
+const MODES = {
+  passing: undefined,
+  failing: TROUBLES[500],
+  /** Every other call is never answered. */
+  breaking: (body, response) => {
+    if (brokenCalls++ % 2 === 0) TROUBLES.reset(body, response);
+  },
+};
+
+const server = http.createServer((request, response) => {
+  answer(request, response).catch(() => response.destroy());
+});
+// Idle connections are the gateway's to close, and no header tells it when.
+server.keepAliveTimeout = 0;
+const control = http.createServer((request, response) => {
+  setMode(request.url.slice(1)).then(
+    (isKnown) => response.writeHead(isKnown ? 200 : 404).end(),
+    () => response.writeHead(500).end(),
+  );
+});
+control.listen(0, '127.0.0.1');
+await once(control, 'listening');
+console.log(`is controlled at http://127.0.0.1:${control.address().port}`);
+await listen(server);
+const { port } = server.address();
+
+/** `refusing` closes the port and every connection; any other mode opens it again. */
+async function setMode(wanted) {
+  if (wanted !== 'refusing' && !(wanted in MODES)) return false;
+  if (wanted === 'refusing' && server.listening) {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  } else if (wanted !== 'refusing' && !server.listening) {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  }
+  mode = wanted;
+  return true;
+}
+
+async function answer(request, response) {
+  const body = JSON.parse(await readBody(request));
+  const [model, trouble, often] = body.model.split('~');
+  body.model = model;
+  const spoil = MODES[mode] ?? (isDue(trouble, often) ? TROUBLES[trouble] : undefined);
+  if (spoil) await spoil(body, response);
+  else await passSome(body, response, Infinity, () => response.end());
+}
+
+function isDue(trouble, often) {
+  if (trouble === undefined || often === undefined) return trouble !== undefined;
+  const call = calls.get(trouble) ?? 0;
+  calls.set(trouble, call + 1);
+  return call % OFTEN.of < OFTEN.troubled;
+}
+
+/** Passes on the answer of the vendor behind, or so many events of it, and then does `end`. */
+async function passSome(body, response, events, end) {
+  const answered = await send(`${behind}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    dispatcher: agent,
+  });
+  response.on('close', () => answered.body.destroy());
+  answered.body.on('error', () => undefined);
+  response.writeHead(answered.statusCode, { 'content-type': answered.headers['content-type'] });
+  let left = events;
+  for await (const chunk of answered.body) {
+    const text = chunk.toString('latin1');
+    const length = lengthOfEvents(text, left);
+    left -= text.slice(0, length).split('\n\n').length - 1;
+    if (!response.write(chunk.subarray(0, length))) await drained(response);
+    if (left === 0) break;
+  }
+  // What is written has to leave before the connection is cut.
+  await wait(10);
+  end();
+}
+
+/** How much of a text is its first so many events; the whole when it has fewer. */
+function lengthOfEvents(text, events) {
+  let length = 0;
+  for (let count = 0; count < events; count++) {
+    const end = text.indexOf('\n\n', length);
+    if (end === -1) return text.length;
+    length = end + 2;
+  }
+  return length;
+}
+
+/** 5 MB of text as fast as the socket takes them. */
+async function flood(body, response) {
+  const event = (delta, finish) =>
+    `data: {"id":"chatcmpl-flood","object":"chat.completion.chunk","created":1790000000,` +
+    `"model":"${body.model}","choices":[{"index":0,"delta":${JSON.stringify(delta)},` +
+    `"finish_reason":${finish}}]}\n\n`;
+  const content = 'flood '.repeat(FLOOD_EVENT_CHARACTERS / 6);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (let index = 0; index < FLOOD_EVENTS && !response.destroyed; index++) {
+    if (!response.write(event({ content }, 'null'))) await drained(response);
+  }
+  response.end(`${event({}, '"stop"')}data: [DONE]\n\n`);
+}
+
+function drained(response) {
+  return new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+}
+
+function sendError(response, status, headers = {}) {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify({ error: { message: `trouble ${status}`, type: 'trouble' } }));
+}
