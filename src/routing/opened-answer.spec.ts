@@ -6,6 +6,7 @@ const text = (text: string): CanonicalEvent => ({ type: 'text', choice: 0, text 
 
 function answerOf(held: CanonicalEvent[], ...steps: (CanonicalEvent | Error)[]) {
   const left = jest.fn();
+  const complete = jest.fn();
   const rest: AsyncIterator<CanonicalEvent> = {
     next() {
       const step = steps.shift();
@@ -22,27 +23,30 @@ function answerOf(held: CanonicalEvent[], ...steps: (CanonicalEvent | Error)[]) 
     Promise.resolve({
       held,
       rest,
+      complete,
       describe: (failure: unknown) => new Error(`told: ${String(failure)}`),
     }),
   );
-  return { answer: new OpenedAnswer(begin), begin, left };
+  return { answer: new OpenedAnswer(begin), begin, left, complete };
 }
 
 describe(OpenedAnswer.name, () => {
   it('begins with the first pull and gives the held events, then the rest', async () => {
-    const { answer, begin } = answerOf([text('a'), text('b')], text('c'));
+    const { answer, begin, complete } = answerOf([text('a'), text('b')], text('c'));
     expect(begin).not.toHaveBeenCalled();
     const events: CanonicalEvent[] = [];
     for await (const event of answer) events.push(event);
     expect(events).toEqual([text('a'), text('b'), text('c')]);
     expect(begin).toHaveBeenCalledTimes(1);
+    expect(complete).toHaveBeenCalledTimes(1);
     expect((await answer.next()).done).toBe(true);
   });
 
   it('throws what the failure is to be called, once', async () => {
-    const { answer } = answerOf([text('a')], new Error('broke'));
+    const { answer, complete } = answerOf([text('a')], new Error('broke'));
     await answer.next();
     await expect(answer.next()).rejects.toThrow('told: Error: broke');
+    expect(complete).not.toHaveBeenCalled();
     expect((await answer.next()).done).toBe(true);
   });
 

@@ -6,6 +6,8 @@ const OVER: IteratorResult<CanonicalEvent> = { done: true, value: undefined };
 export interface BegunAnswer {
   held: readonly CanonicalEvent[];
   rest: AsyncIterator<CanonicalEvent>;
+  /** Called when the answer has come to its end. */
+  complete(): void;
   /** What to throw in place of a failure of the rest. */
   describe(failure: unknown): unknown;
 }
@@ -19,6 +21,15 @@ export class OpenedAnswer implements AsyncIterableIterator<CanonicalEvent> {
   private answer: BegunAnswer | undefined;
   private nextHeld = 0;
   private isOver = false;
+  private readonly onResult = (
+    result: IteratorResult<CanonicalEvent>,
+  ): IteratorResult<CanonicalEvent> => {
+    if (result.done) {
+      this.isOver = true;
+      this.answer!.complete();
+    }
+    return result;
+  };
   private readonly onFailure = (failure: unknown): never => {
     this.isOver = true;
     throw this.answer!.describe(failure);
@@ -37,7 +48,7 @@ export class OpenedAnswer implements AsyncIterableIterator<CanonicalEvent> {
     if (this.nextHeld < answer.held.length) {
       return Promise.resolve({ done: false, value: answer.held[this.nextHeld++]! });
     }
-    return answer.rest.next().then(undefined, this.onFailure);
+    return answer.rest.next().then(this.onResult, this.onFailure);
   }
 
   async return(): Promise<IteratorResult<CanonicalEvent>> {

@@ -33,8 +33,19 @@ describe(RouteHealth.name, () => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 4, 'server');
     health.recordAnswer(key, 10);
+    health.recordCompletion(key);
     failTimes(health, 4, 'server');
     expect(health.isCooling(key, 0)).toBe(false);
+  });
+
+  it('cools a route down whose answers begin and always break off', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    for (let count = 0; count < 5; count++) {
+      expect(health.isCooling(key, 0)).toBe(false);
+      health.recordAnswer(key, 10);
+      failTimes(health, 1, 'cut');
+    }
+    expect(health.isCooling(key, 1)).toBe(true);
   });
 
   it('opens again at the first failure after the pause', () => {
@@ -50,8 +61,21 @@ describe(RouteHealth.name, () => {
     health.recordTry(key, COOLDOWN_MS + 1);
     health.recordAnswer(key, 10);
     expect(health.isCooling(key, COOLDOWN_MS + 2)).toBe(false);
+    health.recordCompletion(key);
     failTimes(health, 4, 'server', COOLDOWN_MS + 2);
     expect(health.isCooling(key, COOLDOWN_MS + 2)).toBe(false);
+  });
+
+  it.each([
+    ['caller', false],
+    ['context_length', false],
+    ['unsupported', true],
+  ] as const)('after a probe that ends as %s, cools on: %s', (failure, coolsOn) => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    failTimes(health, 5, 'server');
+    health.recordTry(key, COOLDOWN_MS + 1);
+    health.recordFailure(key, error(failure), COOLDOWN_MS + 2);
+    expect(health.isCooling(key, COOLDOWN_MS + 3)).toBe(coolsOn);
   });
 
   it('lets one request a second probe a route after its pause', () => {

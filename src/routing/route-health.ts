@@ -56,17 +56,31 @@ export class RouteHealth {
     }
   }
 
+  /** An answer has begun: the pause is over, though only its end shows that the route is well. */
   recordAnswer(key: HealthKey, latencyMs: number): void {
     const memory = this.memory(modelKey(key));
-    close(memory);
+    endPause(memory);
     memory.latenciesMs[memory.nextSample] = latencyMs;
     memory.nextSample = (memory.nextSample + 1) % SAMPLES;
     const provider = this.memories.get(providerKey(key));
-    if (provider) close(provider);
+    if (!provider) return;
+    endPause(provider);
+    provider.failures = 0;
+  }
+
+  /** An answer has come to its end, which ends a run of failures. */
+  recordCompletion(key: HealthKey): void {
+    const memory = this.memories.get(modelKey(key));
+    if (memory) memory.failures = 0;
   }
 
   recordFailure(key: HealthKey, error: UpstreamError, nowMs = performance.now()): void {
-    if (error.countsAgainst === undefined) return;
+    if (error.countsAgainst === undefined) {
+      // A vendor that judges the request answers; only one that was not asked says nothing.
+      const known = this.memories.get(modelKey(key));
+      if (known && error.failure !== 'unsupported') endPause(known);
+      return;
+    }
     const memory = this.memory(
       error.countsAgainst === 'provider' ? providerKey(key) : modelKey(key),
     );
@@ -100,10 +114,9 @@ export class RouteHealth {
   }
 }
 
-/** An answer ends a run of failures. A pause that the vendor asked for stays. */
-function close(memory: Memory): void {
+/** Ends a pause that failures brought. One that the vendor asked for stays. */
+function endPause(memory: Memory): void {
   if (memory.failures >= FAILURES_TO_OPEN - 1) memory.coolUntilMs = 0;
-  memory.failures = 0;
 }
 
 function modelKey({ provider, upstreamModel }: HealthKey): string {

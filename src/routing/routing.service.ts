@@ -92,6 +92,7 @@ export class RoutingService {
       return {
         held: [{ type: 'route', route, droppedParams }, ...held],
         rest,
+        complete: () => this.health.recordCompletion(route),
         describe: (failure) => this.describeBreak(plan, attempt, failure),
       };
     });
