@@ -3,8 +3,8 @@ import { costOf, textOf, usageOf } from './answers.mjs';
 
 /**
  * undici's handler of one answer. Resolves `done` to what is wrong with the answer, or undefined;
- * never rejects. Each answer is compared as a whole: status, text, model, usage, and the stream's
- * finish reason and `[DONE]`.
+ * never rejects. Each answer is compared as a whole: status, text, model, usage, why it ended, and
+ * the end of the stream as its dialect has it.
  */
 export class AnswerReader {
   /** The gateway's id of the request, for its invoice. */
@@ -14,12 +14,13 @@ export class AnswerReader {
   #cost;
   #chunks = [];
   #rest = '';
-  #streamed = { text: '', finishReason: undefined, usage: undefined, isDone: false };
+  #stream;
+  #streamFault;
   #lastDataAtMs;
   #resolve;
 
   /**
-   * @param request what was asked: `user`, `promptCharacters`, `isStreamed`
+   * @param request what was asked, and in which dialect: see `Workload.request`
    * @param target who answers
    * @param onGap is told the milliseconds between two arrivals of a stream's data
    */
@@ -27,6 +28,7 @@ export class AnswerReader {
     this.request = request;
     this.target = target;
     this.onGap = onGap;
+    if (request.isStreamed) this.#stream = request.dialect.openStream(request);
     this.done = new Promise((resolve) => (this.#resolve = resolve));
   }
 
@@ -77,20 +79,12 @@ export class AnswerReader {
   }
 
   #readEvent(event) {
-    const streamed = this.#streamed;
     this.events++;
-    if (event === 'data: [DONE]') {
-      streamed.isDone = true;
-      return;
+    try {
+      this.#stream.read(event);
+    } catch (error) {
+      this.#streamFault ??= `an event cannot be read: ${error.message}`;
     }
-    const chunk = JSON.parse(event.slice('data: '.length));
-    if (chunk.model !== this.target.modelInAnswer(this.request.model)) {
-      streamed.wrongModel = chunk.model;
-    }
-    const choice = chunk.choices[0];
-    if (choice?.delta.content) streamed.text += choice.delta.content;
-    if (choice?.finish_reason) streamed.finishReason = choice.finish_reason;
-    if (chunk.usage) streamed.usage = chunk.usage;
   }
 
   #findFault() {
@@ -102,38 +96,33 @@ export class AnswerReader {
   }
 
   #findStreamFault() {
-    const { text, finishReason, usage, isDone, wrongModel } = this.#streamed;
-    if (wrongModel !== undefined) return `the model is ${wrongModel}`;
-    if (finishReason !== 'stop') return `the finish reason is ${finishReason}`;
-    if (!isDone || this.#rest !== '') return 'the stream does not end with [DONE]';
-    return this.#findTextFault(text) ?? this.#findUsageFault(usage);
+    const fault = this.#streamFault ?? this.#stream.findFault();
+    if (fault !== undefined) return fault;
+    if (this.#rest !== '') return 'the stream ends within an event';
+    return this.#compare(this.#stream);
   }
 
   #findWholeFault() {
     const answer = JSON.parse(Buffer.concat(this.#chunks).toString('utf8'));
-    if (answer.model !== this.target.modelInAnswer(this.request.model)) {
-      return `the model is ${answer.model}`;
-    }
     const shownCost = this.#cost === undefined ? undefined : Number(this.#cost);
     if (this.target.bills && shownCost !== this.cost) {
       return `x-gateway-cost is ${shownCost}, not ${this.cost}`;
     }
-    const fault = this.#findTextFault(answer.choices[0].message.content);
-    return fault ?? this.#findUsageFault(answer.usage);
+    return this.#compare(this.request.dialect.readWhole(answer));
   }
 
-  #findTextFault(text) {
+  #compare({ models, text, hasFinished, isDone, usage }) {
     const { user, promptCharacters } = this.request;
-    const expected = textOf(user, promptCharacters);
-    if (text === expected) return undefined;
-    return `the text is not ${user}'s: ${JSON.stringify(String(text).slice(0, 80))}`;
-  }
-
-  #findUsageFault(usage) {
-    const expected = usageOf(this.request.user);
+    const model = this.target.modelInAnswer(this.request);
+    if (models.size !== 1 || !models.has(model)) return `the model is ${[...models].join(', ')}`;
+    if (!hasFinished) return 'the answer does not say that it is complete';
+    if (!isDone) return 'the stream does not end with its last event';
+    if (text !== textOf(user, promptCharacters)) {
+      return `the text is not ${user}'s: ${JSON.stringify(String(text).slice(0, 80))}`;
+    }
+    const { promptTokens, completionTokens } = usageOf(user);
     const isRight =
-      usage?.prompt_tokens === expected.promptTokens &&
-      usage?.completion_tokens === expected.completionTokens;
+      usage?.promptTokens === promptTokens && usage.completionTokens === completionTokens;
     return isRight ? undefined : `the usage is ${JSON.stringify(usage)}`;
   }
 }

@@ -1,7 +1,8 @@
 /**
  * The yardstick: the least that a gateway on Node has to do, on `node:http` and undici, in one
- * process. It checks the key, parses the body, rewrites the model, forwards, passes the answer's
- * bytes on and reads the usage. No framework, no ledger, no logs, no limits, no fallback.
+ * process. It checks the key, parses the body, rewrites the model, forwards to the same path,
+ * passes the answer's bytes on and reads the usage, which all three dialects have at the end. No
+ * framework, no ledger, no logs, no limits, no fallback, no translation.
  *
  * Arguments: the upstream's base URL and the one API key. `GET /usage` tells what has been used.
  */
@@ -10,8 +11,9 @@ import http from 'node:http';
 import { Pool } from 'undici';
 import { listen, readBody } from './serving.mjs';
 
-/** The usage chunk and `[DONE]` are the end of a stream and smaller than this. */
+/** The usage and what comes after it in a stream are smaller than this. */
 const TAIL_BYTES = 1_024;
+const USAGE_KEY = '"usage":';
 
 const [upstream, apiKey] = process.argv.slice(2);
 const keys = new Map([[sha256(apiKey), { tenant: 'bench' }]]);
@@ -26,7 +28,8 @@ await listen(server);
 
 async function serve(request, response) {
   if (request.url === '/usage') return sendJson(response, 200, used);
-  const presented = request.headers.authorization?.slice('Bearer '.length) ?? '';
+  const { authorization, 'x-api-key': apiKeyHeader } = request.headers;
+  const presented = authorization?.slice('Bearer '.length) ?? apiKeyHeader ?? '';
   if (!keys.has(sha256(presented))) {
     return sendJson(response, 401, { error: { message: 'The API key is unknown.', code: 401 } });
   }
@@ -101,11 +104,8 @@ class StreamHandler {
 
   onResponseEnd() {
     const tail = this.#tail.subarray(-TAIL_BYTES).toString('latin1');
-    const usageEvent = tail.lastIndexOf('"usage":{');
-    if (usageEvent !== -1) {
-      const start = tail.lastIndexOf('data: ', usageEvent) + 'data: '.length;
-      addUsage(JSON.parse(tail.slice(start, tail.indexOf('\n', usageEvent))).usage);
-    }
+    const usageAt = tail.lastIndexOf(`${USAGE_KEY}{`);
+    if (usageAt !== -1) addUsage(readObject(tail, usageAt + USAGE_KEY.length));
     this.response.end();
   }
 
@@ -120,10 +120,20 @@ function abortWithCaller(controller, response) {
   });
 }
 
+/** The JSON object that begins there; no string in a usage holds a brace. */
+function readObject(text, start) {
+  let depth = 0;
+  for (let index = start; index < text.length; index++) {
+    if (text[index] === '{') depth++;
+    else if (text[index] === '}' && --depth === 0) return JSON.parse(text.slice(start, index + 1));
+  }
+  throw new Error('An object without its end.');
+}
+
 function addUsage(usage) {
   used.requests++;
-  used.promptTokens += usage.prompt_tokens;
-  used.completionTokens += usage.completion_tokens;
+  used.promptTokens += usage.prompt_tokens ?? usage.input_tokens;
+  used.completionTokens += usage.completion_tokens ?? usage.output_tokens;
 }
 
 function failed(response) {

@@ -86,10 +86,10 @@ export class Driver {
     this.#pool.dispatch(
       {
         method: 'POST',
-        path: '/v1/chat/completions',
+        path: request.dialect.path,
         headers: {
           'content-type': 'application/json',
-          authorization: `Bearer ${this.target.apiKey}`,
+          ...request.dialect.headers(this.target.apiKey),
         },
         body: request.body,
       },

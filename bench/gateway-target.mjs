@@ -6,7 +6,7 @@ import { PROJECT_ROOT } from '../scripts/project-root.mjs';
 import { PRICING } from './answers.mjs';
 import { InvoiceCheck } from './invoice-check.mjs';
 import { startServer } from './server-process.mjs';
-import { PROVIDER } from './workloads.mjs';
+import { PROVIDERS } from './workloads.mjs';
 
 const CREDITS = 1_000_000_000_000;
 /** The most that a key can have, and more than any run needs. */
@@ -32,10 +32,24 @@ export async function startGatewayTarget({ servers, folder, upstreamUrl, models,
     GATEWAY_BOOTSTRAP_CREDITS: String(CREDITS),
     GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: String(RATE_LIMIT_PER_MINUTE),
     GATEWAY_PROVIDERS: writeJson(home, 'providers.json', [
-      { id: PROVIDER, name: 'Bench', base_url: `${upstreamUrl}/v1`, api_key_env: 'UPSTREAM_KEY' },
+      {
+        id: PROVIDERS.openai,
+        name: 'Bench',
+        base_url: `${upstreamUrl}/v1`,
+        api_key_env: 'UPSTREAM_KEY',
+        settings: { responses: 'true' },
+      },
+      {
+        id: PROVIDERS.anthropic,
+        name: 'Bench, messages',
+        adapter: 'anthropic',
+        type: 'anthropic',
+        base_url: upstreamUrl,
+        api_key_env: 'UPSTREAM_KEY',
+      },
     ]),
     GATEWAY_CATALOGUE: writeJson(home, 'catalogue.json', {
-      models: models.map((model) => ({ id: `${PROVIDER}/${model}`, pricing: PRICING })),
+      models: models.map((id) => ({ id, pricing: PRICING })),
     }),
     UPSTREAM_KEY: 'upstream-key',
   };
@@ -56,7 +70,7 @@ export async function startGatewayTarget({ servers, folder, upstreamUrl, models,
     server,
     /** Answers carry their cost. */
     bills: true,
-    modelInAnswer: (model) => `${PROVIDER}/${model}`,
+    modelInAnswer: ({ alias }) => alias,
     recordAnswer: (alias, reader) => check.expect(alias, reader),
     beginRow: () => check.begin(),
     findBillingFaults: (alias) => check.findFaults(alias),

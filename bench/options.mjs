@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { ROWS } from './rows.mjs';
 
 export const USAGE = `npm run bench -- [options]
-  --quick          fewer and shorter rounds: less than 90 s
-  --long           more and longer rounds, slow streams for 60 s: less than 10 minutes
+  --quick          fewer and shorter rounds: less than 2 minutes
+  --long           more and longer rounds, slow streams for 60 s: less than 15 minutes
   --rows a,b       only these rows: ${ROWS.map(({ id }) => id).join(', ')}
   --json FILE      write every round's figures to a file
   --profile DIR    write CPU profiles of both servers, taken after each row's rounds`;
@@ -22,7 +22,7 @@ const SETTINGS = {
     latencyRoundMs: 800,
     pacedMs: 20_000,
     yardstickPacedMs: 3_000,
-    limitMs: 120_000,
+    limitMs: 180_000,
   },
   usual: {
     rounds: 5,
@@ -33,7 +33,7 @@ const SETTINGS = {
     latencyRoundMs: 3_000,
     pacedMs: 20_000,
     yardstickPacedMs: 20_000,
-    limitMs: 300_000,
+    limitMs: 480_000,
   },
   long: {
     rounds: 7,
@@ -44,7 +44,7 @@ const SETTINGS = {
     latencyRoundMs: 5_000,
     pacedMs: 60_000,
     yardstickPacedMs: 60_000,
-    limitMs: 600_000,
+    limitMs: 900_000,
   },
 };
 

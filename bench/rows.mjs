@@ -2,14 +2,22 @@ import { runCpuRow } from './cpu-row.mjs';
 import { runLatencyRow } from './latency-row.mjs';
 import { runMemoryRow } from './memory-row.mjs';
 import { runPacedRow } from './paced-row.mjs';
-import { largeChat, largeUnicodeChat, smallChat, streamedChat } from './workloads.mjs';
+import {
+  largeChat,
+  largeUnicodeChat,
+  smallChat,
+  streamedChat,
+  streamedMessage,
+  streamedResponse,
+  translatedChat,
+} from './workloads.mjs';
 
 const CONCURRENCY = 32;
 const MEGABYTE = 1_000_000;
 
 /**
  * Every row in the order in which it is run: memory first, while the targets are fresh. `models`
- * are what the gateway's catalogue needs for it. Rows with `isExtra` run only when they are named.
+ * are the aliases that the gateway's catalogue needs for it. Rows with `isExtra` run only when they are named.
  */
 export const ROWS = [
   {
@@ -20,7 +28,7 @@ export const ROWS = [
   },
   {
     id: 'paced',
-    models: ['paced-warm-up', 'paced-50ms'],
+    models: ['bench/paced-warm-up', 'bench/paced-50ms'],
     run: (bench) =>
       runPacedRow(
         {
@@ -37,6 +45,33 @@ export const ROWS = [
   cpuRow('chat-1kb', smallChat, 'chat, 1 KB, 32 at once', 3.0),
   cpuRow('chat-200kb', largeChat, 'chat, 200 KB prompt, 32 at once', 1.25),
   cpuRow('stream-100', (name) => streamedChat(name, 100), 'stream of 100 chunks, 32 at once', 1.5),
+  cpuRow(
+    'translated-100',
+    (name) => translatedChat(name, 100),
+    'stream of 100 chunks, translated from messages, 32 at once',
+    1.9,
+  ),
+  cpuRow(
+    'messages-100',
+    (name) => streamedMessage(name, 100),
+    'messages, stream of 100 chunks, 32 at once',
+    1.5,
+  ),
+  cpuRow(
+    'responses-100',
+    (name) => streamedResponse(name, 100),
+    'responses, stream of 100 chunks, stored, 32 at once',
+    1.5,
+  ),
+  {
+    ...cpuRow(
+      'responses-100-unstored',
+      (name) => streamedResponse(name, 100, { store: false }),
+      'responses, stream of 100 chunks, not stored, 32 at once',
+      1.5,
+    ),
+    isExtra: true,
+  },
   {
     ...cpuRow(
       'chat-200kb-unicode',
@@ -48,7 +83,7 @@ export const ROWS = [
   },
   {
     id: 'rate-500',
-    models: ['rate-500'],
+    models: ['bench/rate-500'],
     run: (bench) =>
       runLatencyRow(
         {
@@ -63,10 +98,10 @@ export const ROWS = [
 ];
 
 function cpuRow(id, makeWorkload, title, maxRatio) {
+  const workload = makeWorkload(id);
   return {
     id,
-    models: [id],
-    run: (bench) =>
-      runCpuRow({ workload: makeWorkload(id), concurrency: CONCURRENCY, title, maxRatio }, bench),
+    models: [workload.alias],
+    run: (bench) => runCpuRow({ workload, concurrency: CONCURRENCY, title, maxRatio }, bench),
   };
 }

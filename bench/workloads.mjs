@@ -1,12 +1,18 @@
 import { makeUser, WHOLE_ANSWER_PIECES } from './answers.mjs';
+import { chatDialect } from './dialects/chat-dialect.mjs';
+import { messagesDialect } from './dialects/messages-dialect.mjs';
+import { responsesDialect } from './dialects/responses-dialect.mjs';
 
 const SENTENCES =
   'The committee met in the old library and read the minutes of the meeting before.\n' +
   'Nobody remembered who had said "later", but everybody agreed that it had been said.\n' +
   'A list of open points was made, sorted by age, and handed on to the next session.\n';
 
-/** Aliases are `bench/<model>`, one for each row, so that the log tells the rows apart. */
-export const PROVIDER = 'bench';
+/**
+ * The gateway's provider of each of the upstream's dialects; OpenAI's has both of its own. An alias
+ * is `<provider>/<model>`, one for each row, so that the log tells the rows apart.
+ */
+export const PROVIDERS = { openai: 'bench', anthropic: 'bench-messages' };
 
 /** 1 KB in, 1 KB out. */
 export function smallChat(name) {
@@ -32,22 +38,66 @@ export function streamedChat(name, pieces) {
   return new Workload(name, { messages: conversation(2, 400), isStreamed: true, pieces });
 }
 
+/** The same from a caller of chat completions, whom a vendor of messages is to answer. */
+export function translatedChat(name, pieces) {
+  return new Workload(name, {
+    provider: PROVIDERS.anthropic,
+    messages: conversation(2, 400),
+    isStreamed: true,
+    pieces,
+  });
+}
+
+/** The same in the dialect of that vendor. */
+export function streamedMessage(name, pieces) {
+  return new Workload(name, {
+    provider: PROVIDERS.anthropic,
+    dialect: messagesDialect,
+    messages: conversation(2, 400),
+    isStreamed: true,
+    pieces,
+  });
+}
+
+/** The same as a response, which is kept unless `store` is false. */
+export function streamedResponse(name, pieces, { store } = {}) {
+  return new Workload(name, {
+    dialect: responsesDialect,
+    messages: conversation(2, 400),
+    isStreamed: true,
+    pieces,
+    store,
+  });
+}
+
 /** Requests of one kind, alike but for their `user`. */
 class Workload {
   #head;
   #tail;
   #promptCharacters = 0;
 
-  constructor(model, { messages, isStreamed = false, pieces = WHOLE_ANSWER_PIECES }) {
-    this.alias = `${PROVIDER}/${model}`;
+  /** @param messages the first is the system's */
+  constructor(
+    model,
+    {
+      provider = PROVIDERS.openai,
+      dialect = chatDialect,
+      messages,
+      isStreamed = false,
+      pieces = WHOLE_ANSWER_PIECES,
+      store,
+    },
+  ) {
+    this.alias = `${provider}/${model}`;
     this.model = model;
+    this.dialect = dialect;
     this.isStreamed = isStreamed;
     this.pieces = pieces;
+    this.store = store;
     for (const { content } of messages) this.#promptCharacters += content.length;
-    const options = isStreamed ? { stream: true, stream_options: { include_usage: true } } : {};
-    const rest = JSON.stringify({ ...options, temperature: 0.7, max_tokens: 2_000, messages });
-    this.#head = Buffer.from(`{"model":"${this.alias}","user":"`);
-    this.#tail = Buffer.from(`",${rest.slice(1)}`);
+    const { head, tail } = dialect.encode({ alias: this.alias, messages, isStreamed, store });
+    this.#head = Buffer.from(head);
+    this.#tail = Buffer.from(tail);
   }
 
   /** The `number`th request; `label` keeps apart what is asked of different targets. */
@@ -55,8 +105,11 @@ class Workload {
     const user = makeUser(label, number, this.pieces);
     return {
       user,
+      dialect: this.dialect,
+      alias: this.alias,
       model: this.model,
       isStreamed: this.isStreamed,
+      store: this.store,
       promptCharacters: this.#promptCharacters,
       body: Buffer.concat([this.#head, Buffer.from(user), this.#tail]),
     };

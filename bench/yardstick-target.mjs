@@ -23,7 +23,7 @@ export async function startYardstickTarget({ servers, folder, upstreamUrl, inspe
     server,
     bills: false,
     /** It passes the upstream's bytes on, and with them the upstream's name of the model. */
-    modelInAnswer: (model) => `${model}-2026-01-31`,
+    modelInAnswer: ({ model }) => `${model}-2026-01-31`,
     recordAnswer(_alias, reader) {
       const usage = usageOf(reader.request.user);
       expected.requests++;

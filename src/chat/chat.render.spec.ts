@@ -199,6 +199,27 @@ describe(ChatStreamRenderer.name, () => {
     expect(new ChatStreamRenderer(options).end()).toBe('data: [DONE]\n\n');
   });
 
+  it('spells every kind of piece, the first of which names the role', () => {
+    const text = 'a"b\\\r\n\n\u0000\ud800\u2028🙂';
+    const pieces: [CanonicalEvent, object][] = [
+      [{ type: 'refusal', choice: 0, text }, { refusal: text }],
+      [{ type: 'reasoning', choice: 0, text }, { reasoning_content: text }],
+      [
+        { type: 'tool_arguments', choice: 0, index: 3, text },
+        { tool_calls: [{ index: 3, function: { arguments: text } }] },
+      ],
+      [{ type: 'finish', choice: 0, reason: text }, {}],
+    ];
+    for (const [event, delta] of pieces) {
+      const [first, second] = chunksOf([opening, event, event]);
+      const opened = { role: 'assistant', content: null, ...delta };
+      expect(first?.choices[0]?.delta).toEqual(opened);
+      expect(second?.choices[0]?.delta).toEqual(delta);
+      const finishReason = event.type === 'finish' ? text : null;
+      expect(second?.choices[0]).toMatchObject({ index: 0, finish_reason: finishReason });
+    }
+  });
+
   it('keeps one line per event whatever the text is', () => {
     const text = 'a\r\n\r\nb\n\ndata: [DONE]\n\n\u0000\ud800\u2028🙂';
     const [chunk] = chunksOf([opening, { type: 'text', choice: 0, text }]);

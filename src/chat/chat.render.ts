@@ -1,4 +1,9 @@
-import type { CanonicalEvent, ReasoningEvent, SettledEvent } from '../canonical/canonical-event.js';
+import type {
+  CanonicalEvent,
+  ReasoningEvent,
+  SettledEvent,
+  ToolCallEvent,
+} from '../canonical/canonical-event.js';
 import type { CollectedAnswer, CollectedChoice } from '../canonical/collect.js';
 import type { Usage } from '../canonical/usage.js';
 import { errorBody } from '../common/errors/error-body.js';
@@ -18,6 +23,8 @@ export interface ChatRenderOptions {
 export class ChatStreamRenderer implements StreamRenderer {
   private id: string;
   private model = '';
+  /** What all chunks begin with, made once; undefined where it has to be made anew. */
+  private head: string | undefined;
   private usageWasRelayed = false;
   private readonly begunChoices = new Set<number>();
   private readonly openReasoning = new Map<number, string>();
@@ -30,35 +37,32 @@ export class ChatStreamRenderer implements StreamRenderer {
     switch (event.type) {
       case 'route':
         this.model = event.route.model;
+        this.head = undefined;
         return undefined;
       case 'start':
         this.id = event.id ?? this.id;
+        this.head = undefined;
         return undefined;
       case 'relay':
         this.usageWasRelayed ||= event.usage !== undefined;
         return event.bytes;
       case 'text':
-        return this.delta(event.choice, { content: event.text }, null, event.logprobs);
+        return this.delta(event.choice, `"content":${JSON.stringify(event.text)}`, {
+          logprobs: event.logprobs,
+        });
       case 'reasoning':
         return this.reasoning(event);
       case 'refusal':
-        return this.delta(event.choice, { refusal: event.text });
-      case 'tool_call': {
-        const definition = { name: event.name, arguments: '' };
-        const call = { index: event.index, id: event.id, type: 'function', function: definition };
-        return this.delta(event.choice, {
-          tool_calls: [call],
-          ...(event.seal !== undefined && {
-            reasoning_details: [toCallDetail(event.id, event.seal)],
-          }),
-        });
-      }
+        return this.delta(event.choice, `"refusal":${JSON.stringify(event.text)}`);
+      case 'tool_call':
+        return this.toolCall(event);
       case 'tool_arguments': {
-        const call = { index: event.index, function: { arguments: event.text } };
-        return this.delta(event.choice, { tool_calls: [call] });
+        const text = JSON.stringify(event.text);
+        const call = `{"index":${event.index},"function":{"arguments":${text}}}`;
+        return this.delta(event.choice, `"tool_calls":[${call}]`);
       }
       case 'finish':
-        return this.delta(event.choice, {}, event.reason);
+        return this.delta(event.choice, '', { finishReason: event.reason });
       case 'usage':
         return undefined;
       case 'settled':
@@ -72,53 +76,65 @@ export class ChatStreamRenderer implements StreamRenderer {
 
   error(error: GatewayError): string {
     const choices = [{ index: 0, delta: {}, finish_reason: 'error' }];
-    return this.chunk({ choices, ...errorBody(error) });
+    return this.chunk(membersOf({ choices, ...errorBody(error) }));
+  }
+
+  private toolCall({ choice, index, id, name, seal }: ToolCallEvent): string {
+    const call = { index, id, type: 'function', function: { name, arguments: '' } };
+    const members = `"tool_calls":[${JSON.stringify(call)}]`;
+    return this.delta(
+      choice,
+      seal === undefined ? members : `${members},${reasoningDetails(toCallDetail(id, seal))}`,
+    );
   }
 
   /** A sealed block comes once more as a whole, the form in which it is to be sent back. */
   private reasoning({ choice, text, seal }: ReasoningEvent): string {
     const block = (this.openReasoning.get(choice) ?? '') + text;
     this.openReasoning.set(choice, seal === undefined ? block : '');
-    return this.delta(choice, {
-      ...(text !== '' && { reasoning_content: text }),
-      ...(seal !== undefined && { reasoning_details: [toReasoningDetail({ text: block, seal })] }),
-    });
+    const members = text === '' ? [] : [`"reasoning_content":${JSON.stringify(text)}`];
+    if (seal !== undefined)
+      members.push(reasoningDetails(toReasoningDetail({ text: block, seal })));
+    return this.delta(choice, members.join(','));
   }
 
   private usage({ usage }: SettledEvent): string | undefined {
     if (!this.options.includeUsage || this.usageWasRelayed) return undefined;
-    return this.chunk({ choices: [], usage: chatUsage(usage) });
+    return this.chunk(membersOf({ choices: [], usage: chatUsage(usage) }));
   }
 
+  /** @param members of the delta, as JSON */
   private delta(
     index: number,
-    delta: object,
-    finishReason: string | null = null,
-    logprobs: unknown = null,
+    members: string,
+    { finishReason, logprobs }: { finishReason?: string; logprobs?: unknown } = {},
   ): string {
-    let opening = {};
-    if (!this.begunChoices.has(index)) {
-      this.begunChoices.add(index);
-      opening = { role: 'assistant', ...('content' in delta ? {} : { content: null }) };
-    }
-    const choice = {
-      index,
-      delta: { ...opening, ...delta },
-      logprobs,
-      finish_reason: finishReason,
-    };
-    return this.chunk({ choices: [choice] });
+    const delta = this.begunChoices.has(index) ? members : this.opening(index, members);
+    const logprobsJson = logprobs == null ? 'null' : JSON.stringify(logprobs);
+    const finishJson = finishReason === undefined ? 'null' : JSON.stringify(finishReason);
+    return this.chunk(
+      `"choices":[{"index":${index},"delta":{${delta}},"logprobs":${logprobsJson},` +
+        `"finish_reason":${finishJson}}]`,
+    );
   }
 
-  private chunk(rest: object): string {
-    const chunk = {
+  /** The first delta of a choice names the role, and has content, be it none. */
+  private opening(index: number, members: string): string {
+    this.begunChoices.add(index);
+    const role = '"role":"assistant"';
+    if (members.startsWith('"content":')) return `${role},${members}`;
+    return members === '' ? `${role},"content":null` : `${role},"content":null,${members}`;
+  }
+
+  /** @param members that are not the same in all chunks, as JSON */
+  private chunk(members: string): string {
+    this.head ??= `data: ${JSON.stringify({
       id: this.id,
       object: 'chat.completion.chunk',
       created: this.options.created,
       model: this.model,
-      ...rest,
-    };
-    return `data: ${JSON.stringify(chunk)}\n\n`;
+    }).slice(0, -1)},`;
+    return `${this.head}${members}}\n\n`;
   }
 }
 
@@ -182,6 +198,16 @@ function toReasoningDetail({ text, seal }: { text: string; seal?: string }): obj
 /** The seal of one tool call, found again by the call's id. */
 function toCallDetail(id: string, seal: string): object {
   return { type: 'reasoning.encrypted', id, data: seal };
+}
+
+/** The member of a delta that has a seal, as JSON. */
+function reasoningDetails(detail: object): string {
+  return `"reasoning_details":[${JSON.stringify(detail)}]`;
+}
+
+/** An object's JSON without its braces. */
+function membersOf(value: object): string {
+  return JSON.stringify(value).slice(1, -1);
 }
 
 function mergeLogprobs(pieces: unknown[]): object {

@@ -19,8 +19,11 @@ import type {
 } from './output-item.js';
 import { toEncryptedContent } from './response-seal.js';
 
-/** Takes one event of the dialect, without its sequence number. */
-export type EmitEvent = (type: string, fields: object) => void;
+/**
+ * Takes one event of the dialect, without its sequence number: its other members, or what spells
+ * them as JSON, which is left undone where nobody streams.
+ */
+export type EmitEvent = (type: string, fields: Record<string, unknown> | (() => string)) => void;
 
 export type ContentEvent =
   TextEvent | ReasoningEvent | RefusalEvent | ToolCallEvent | ToolArgumentsEvent;
@@ -91,10 +94,9 @@ export class OutputBuilder {
     const pieces = logprobsOf(logprobs);
     part.text += text;
     if (pieces.length > 0) part.logprobs.push(...pieces);
-    this.emit('response.output_text.delta', {
-      ...place(message, at),
-      delta: text,
-      logprobs: pieces,
+    this.emit('response.output_text.delta', () => {
+      const logprobsJson = pieces.length === 0 ? '[]' : JSON.stringify(pieces);
+      return `${placeJson(message, at)},${deltaJson(text)},"logprobs":${logprobsJson}`;
     });
   }
 
@@ -102,7 +104,7 @@ export class OutputBuilder {
     const message = this.messageFor('refusal');
     const at = message.item.content.length - 1;
     (message.item.content[at] as RefusalPart).refusal += text;
-    this.emit('response.refusal.delta', { ...place(message, at), delta: text });
+    this.emit('response.refusal.delta', () => `${placeJson(message, at)},${deltaJson(text)}`);
   }
 
   /** The open message, whose last part is of this type. */
@@ -153,7 +155,10 @@ export class OutputBuilder {
         this.emit('response.reasoning_summary_part.added', { ...where, part });
       }
       part.text += text;
-      this.emit('response.reasoning_summary_text.delta', { ...where, delta: text });
+      this.emit(
+        'response.reasoning_summary_text.delta',
+        () => `${itemJson(open)},"summary_index":0,${deltaJson(text)}`,
+      );
     }
     if (seal !== undefined) {
       // A seal ends the block: what comes after it is another one.
@@ -182,11 +187,10 @@ export class OutputBuilder {
     call.arguments += text;
     if (call.item.type === 'custom_tool_call') return;
     call.item.arguments += text;
-    this.emit('response.function_call_arguments.delta', {
-      item_id: call.item.id,
-      output_index: call.index,
-      delta: text,
-    });
+    this.emit(
+      'response.function_call_arguments.delta',
+      () => `${itemJson(call)},${deltaJson(text)}`,
+    );
   }
 
   private closeOpen(status: ItemStatus): void {
@@ -257,6 +261,20 @@ function newPart(type: 'output_text' | 'refusal'): OutputTextPart | RefusalPart 
 
 function place({ item, index }: OpenItem, contentIndex: number): object {
   return { item_id: item.id, output_index: index, content_index: contentIndex };
+}
+
+/** The members that name an item, as JSON; its id is the gateway's own. */
+function itemJson({ item, index }: OpenItem | OpenCall): string {
+  return `"item_id":"${item.id}","output_index":${index}`;
+}
+
+/** The same as `place`, as JSON. */
+function placeJson(open: OpenItem, contentIndex: number): string {
+  return `${itemJson(open)},"content_index":${contentIndex}`;
+}
+
+function deltaJson(text: string): string {
+  return `"delta":${JSON.stringify(text)}`;
 }
 
 /** The chat dialect wraps the list in an object. */

@@ -80,6 +80,27 @@ describe(ResponsesStreamRenderer.name, () => {
     expect(renderer.render({ type: 'usage', usage })).toBeUndefined();
   });
 
+  it('spells every kind of piece with its place, whatever is said', () => {
+    const said = 'a"b\\\r\n\n\u0000\ud800🙂';
+    const events = streamOf([
+      { type: 'reasoning', choice: 0, text: said },
+      text(said),
+      { type: 'refusal', choice: 0, text: said },
+      { type: 'tool_call', choice: 0, index: 0, id: 'call_1', name: 'look' },
+      { type: 'tool_arguments', choice: 0, index: 0, text: said },
+      finish(),
+      settled,
+    ]);
+    const pieces = events.filter(({ type }) => type.endsWith('.delta'));
+    const itemId = (prefix: string, index: number) => `${prefix}_${'a1'.repeat(24)}${index}`;
+    expect(pieces.map(({ type: _, sequence_number: __, ...members }) => members)).toEqual([
+      { item_id: itemId('rs', 0), output_index: 0, summary_index: 0, delta: said },
+      { item_id: itemId('msg', 1), output_index: 1, content_index: 0, delta: said, logprobs: [] },
+      { item_id: itemId('msg', 1), output_index: 1, content_index: 1, delta: said },
+      { item_id: itemId('fc', 2), output_index: 2, delta: said },
+    ]);
+  });
+
   it('streams text in the documented order', () => {
     const events = streamOf([text('Hel'), text('lo'), finish(), settled]);
     expect(events.map(({ type }) => type)).toEqual([

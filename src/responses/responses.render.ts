@@ -3,6 +3,7 @@ import type { GatewayError } from '../common/errors/gateway-errors.js';
 import type { JsonObject } from '../common/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../common/http/top-level-members.js';
 import type { StreamRenderer } from '../delivery/deliver-stream.js';
+import type { EmitEvent } from './output-builder.js';
 import { ResponseAnswer, type AnswerSubject } from './response-answer.js';
 import { toResponseError } from './response-failure.js';
 import { usageFields } from './response-object.js';
@@ -69,14 +70,18 @@ export class ResponsesStreamRenderer implements StreamRenderer {
     this.emitResponse('response.in_progress', skeleton);
   }
 
-  private emit(type: string, fields: object): void {
-    const event = { type, sequence_number: this.sequenceNumber++, ...fields };
-    this.pending += `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
+  private emit(...[type, fields]: Parameters<EmitEvent>): void {
+    this.write(type, typeof fields === 'function' ? fields() : JSON.stringify(fields).slice(1, -1));
   }
 
   private emitResponse(type: string, response: string): void {
+    this.write(type, `"response":${response}`);
+  }
+
+  /** @param members of the event besides its type and number, as JSON */
+  private write(type: string, members: string): void {
     const number = this.sequenceNumber++;
-    const data = `{"type":"${type}","sequence_number":${number},"response":${response}}`;
+    const data = `{"type":"${type}","sequence_number":${number},${members}}`;
     this.pending += `event: ${type}\ndata: ${data}\n\n`;
   }
 

@@ -1,6 +1,7 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
 import { mapFinishReason } from '../map-finish-reason.js';
+import type { MessagesDeltaField } from './find-messages-delta.js';
 import { sealRedactedThinking, sealThinking } from './messages-seal.js';
 import { MessagesUsageReader } from './read-messages-usage.js';
 
@@ -59,6 +60,26 @@ export class MessagesEventDecoder {
         this.isDone = true;
         break;
       default:
+        break;
+    }
+  }
+
+  /** Adds what a delta event brings, of which no more is known than its piece. */
+  addPiece(
+    index: number,
+    field: MessagesDeltaField,
+    piece: string,
+    events: CanonicalEvent[],
+  ): void {
+    switch (field) {
+      case 'text':
+        addText(piece, events);
+        break;
+      case 'thinking':
+        addReasoning(piece, events);
+        break;
+      case 'partial_json':
+        this.addArguments(this.blocks.get(index), piece, events);
         break;
     }
   }

@@ -1,18 +1,37 @@
 import { scanJsonString } from '../chat/scan-json-string.js';
+import { standsAt } from '../chat/stands-at.js';
 
 /** The beginning of the event that streams are made of, up to the text that it brings. */
 const HEAD =
-  /event: content_block_delta\ndata: \{"type": ?"content_block_delta", ?"index": ?\d{1,4}, ?"delta": ?\{"type": ?"(?:text_delta", ?"text|thinking_delta", ?"thinking|input_json_delta", ?"partial_json)": ?"/y;
+  /event: content_block_delta\ndata: \{"type": ?"content_block_delta", ?"index": ?(\d{1,4}), ?"delta": ?\{"type": ?"(?:text_delta", ?"(text)|thinking_delta", ?"(thinking)|input_json_delta", ?"(partial_json))": ?"/y;
 
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 const CLOSE_BRACE = 0x7d;
 
-/** Where an event ends, and the code points of the text that it brings. */
+/** What a piece is of. */
+export type MessagesDeltaField = 'text' | 'thinking' | 'partial_json';
+
+/** What the events of one block have in common. */
+interface Head {
+  spelling: string;
+  index: number;
+  field: MessagesDeltaField;
+}
+
+/** An event that brings a piece and nothing else. */
 export interface MessagesDelta {
+  /** The block's. */
+  index: number;
+  field: MessagesDeltaField;
+  /** Offset of the piece, behind its opening quote. */
+  valueStart: number;
+  /** Offset of its closing quote. */
+  valueEnd: number;
+  /** Code points of the piece, where the text is Latin-1. */
+  characters: number;
   /** Offset after the blank line. */
   end: number;
-  characters: number;
 }
 
 /**
@@ -21,32 +40,33 @@ export interface MessagesDelta {
  * says can be taken for a part of the event.
  */
 export class MessagesDeltaFinder {
-  /** What the events of one block have in common. */
-  private head: string | undefined;
+  private head: Head | undefined;
 
   /**
-   * @param text whole server-sent events, decoded as Latin-1
+   * @param text whole server-sent events, decoded; as Latin-1 where the characters are of interest
    * @param start where an event begins
    * @returns undefined for an event that looks different in any way and has to be parsed
    */
   find(text: string, start: number): MessagesDelta | undefined {
-    const valueStart = this.endOfHead(text, start);
-    if (valueStart === -1) return undefined;
-    const { end: quote, characters } = scanJsonString(text, valueStart);
-    if (quote === -1) return undefined;
-    const end = endOfEvent(text, quote + 1);
-    return end === -1 ? undefined : { end, characters };
+    const head = this.headAt(text, start);
+    if (!head) return undefined;
+    const valueStart = start + head.spelling.length;
+    const { end: valueEnd, characters } = scanJsonString(text, valueStart);
+    if (valueEnd === -1) return undefined;
+    const end = endOfEvent(text, valueEnd + 1);
+    if (end === -1) return undefined;
+    return { index: head.index, field: head.field, valueStart, valueEnd, characters, end };
   }
 
-  private endOfHead(text: string, start: number): number {
-    if (this.head !== undefined && text.startsWith(this.head, start)) {
-      return start + this.head.length;
-    }
+  private headAt(text: string, start: number): Head | undefined {
+    if (this.head && standsAt(text, this.head.spelling, start)) return this.head;
     HEAD.lastIndex = start;
-    const head = HEAD.exec(text)?.[0];
-    if (head === undefined) return -1;
-    this.head = head;
-    return start + head.length;
+    const found = HEAD.exec(text);
+    if (!found) return undefined;
+    const [spelling, index, ...fields] = found;
+    const field = fields.find((name) => name !== undefined) as MessagesDeltaField;
+    this.head = { spelling, index: Number(index), field };
+    return this.head;
   }
 }
 

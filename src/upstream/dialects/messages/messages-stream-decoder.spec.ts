@@ -120,6 +120,40 @@ describe(MessagesStreamDecoder.name, () => {
     );
   });
 
+  it.each(['plain', '', 'Größe 日本 🙂', 'a"b', 'a\\b\n\u0007', '\u2028', '\ud83d'])(
+    'reads the piece %j alike in the usual spelling and in any other',
+    (piece) => {
+      const streamOf = (delta: typeof blockDelta): string =>
+        blockStart(0, { type: 'thinking', thinking: '' }) +
+        delta(0, { type: 'thinking_delta', thinking: piece }) +
+        delta(0, { type: 'thinking_delta', thinking: 'z' }) +
+        blockStart(1, { type: 'text', text: '' }) +
+        delta(1, { type: 'text_delta', text: piece }) +
+        delta(1, { type: 'text_delta', text: 'z' }) +
+        blockStart(10, { type: 'tool_use', id: 'a', name: 'b', input: {} }) +
+        delta(10, { type: 'input_json_delta', partial_json: piece }) +
+        delta(10, { type: 'input_json_delta', partial_json: 'z' });
+      const otherDelta: typeof blockDelta = (index, delta) =>
+        messagesEvent('content_block_delta', { delta, index });
+      const events = eventsOf(streamOf(blockDelta));
+      expect(events).toEqual(eventsOf(streamOf(otherDelta)));
+      expect(events).toMatchObject([
+        { type: 'reasoning', text: `${piece}z` },
+        text(`${piece}z`),
+        { type: 'tool_call' },
+        { type: 'tool_arguments', text: `${piece}z` },
+        finish('stop'),
+      ]);
+    },
+  );
+
+  it('refuses a control character that is not escaped', () => {
+    const event = blockDelta(0, { type: 'text_delta', text: 'a-b' }).replace('-', '\t');
+    const { events, failure } = decode([messageStart() + event]);
+    expect(events).toEqual([START]);
+    expect(failure?.failure).toBe('unreadable');
+  });
+
   it('reads parallel calls, numbered among themselves', () => {
     const events = eventsOf(
       textBlock(0, 'a') +

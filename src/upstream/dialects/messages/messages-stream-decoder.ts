@@ -2,14 +2,22 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { SseFrameBuffer } from '../../../common/sse/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { dataOfFrame, normalizeFrames } from './event-stream-frames.js';
+import { MessagesDeltaFinder } from './find-messages-delta.js';
 import { MessagesEventDecoder, type MessagesDecoderOptions } from './decode-messages-event.js';
 import { parseMessagesJson } from './parse-messages-json.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
-/** Reads a messages stream into canonical events, for a caller of another dialect. */
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+
+/**
+ * Reads a messages stream into canonical events, for a caller of another dialect. An event that only
+ * brings a piece, in which nothing is escaped, is not parsed.
+ */
 export class MessagesStreamDecoder {
   private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
+  private readonly deltas = new MessagesDeltaFinder();
   private readonly decoder: MessagesEventDecoder;
 
   /** An error event or an unreadable one; to be thrown once the events before it are passed on. */
@@ -67,6 +75,13 @@ export class MessagesStreamDecoder {
     const text = normalizeFrames(bytes.toString('utf8'));
     try {
       for (let start = 0; start < text.length && !this.isDone;) {
+        const delta = this.deltas.find(text, start);
+        if (delta && isSpelledPlainly(text, delta.valueStart, delta.valueEnd)) {
+          const piece = text.slice(delta.valueStart, delta.valueEnd);
+          this.decoder.addPiece(delta.index, delta.field, piece, events);
+          start = delta.end;
+          continue;
+        }
         let end = text.indexOf('\n\n', start);
         if (end === -1) end = text.length;
         const data = dataOfFrame(text.slice(start, end));
@@ -78,4 +93,14 @@ export class MessagesStreamDecoder {
       this.failure = error;
     }
   }
+}
+
+/** Whether a JSON string's text is the string itself. */
+function isSpelledPlainly(text: string, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) {
+    const unit = text.charCodeAt(index);
+    // Control characters are not allowed there, which parsing will tell.
+    if (unit === BACKSLASH || unit < SPACE) return false;
+  }
+  return true;
 }

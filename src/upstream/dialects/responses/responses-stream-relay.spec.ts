@@ -114,6 +114,51 @@ describe(ResponsesStreamRelay.name, () => {
     },
   );
 
+  it('sends the bytes of a read uncopied, where nothing in it is to be edited', () => {
+    const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+    const delta = (sequence_number: number, piece: string): string =>
+      spell({
+        type: 'response.output_text.delta',
+        sequence_number,
+        ...place,
+        delta: piece,
+        logprobs: [],
+        obfuscation: 'aB3',
+      });
+    const part = { type: 'response.content_part.added', sequence_number: 2, ...place, part: {} };
+    const relay = new ResponsesStreamRelay(EDITS);
+    relay.push(Buffer.from(framesOf()[0]!));
+    const bytes = Buffer.from(spell(part) + delta(3, 'Grü') + delta(4, 'ße 👋'));
+    const [event] = relay.push(bytes);
+    expect(event).toMatchObject({ hasContent: true, outputCharacters: 7 });
+    expect(event?.type === 'relay' && event.bytes).toBe(bytes);
+  });
+
+  it('leaves comments out, and what stands around them as it is', () => {
+    const frames = framesOf();
+    const [first, last] = [frames.slice(0, 3).join(''), frames.slice(3).join('')];
+    const plain = relay([first, last]).text;
+    expect(relay([`${first}: keep-alive\n\n${last}`]).text).toBe(plain);
+    expect(relay([`: keep-alive\n\n${first}`, `: keep-alive\n\n${last}`]).text).toBe(plain);
+  });
+
+  it('edits every event of the beginning, whether it repeats the one before or not', () => {
+    const beginning = (type: string, sequence_number: number, fields: object): Json => ({
+      type: `response.${type}`,
+      sequence_number,
+      response: { id: 'resp_vendor', model: 'gpt', instructions: 'Grüße', ...fields },
+    });
+    const events = [
+      beginning('created', 0, { status: 'in_progress' }),
+      beginning('queued', 1, { status: 'queued' }),
+      beginning('in_progress', 2, { status: 'in_progress' }),
+      beginning('in_progress', 3, { status: 'in_progress' }),
+    ];
+    expect(relay([events.map(spell).join('')]).events).toEqual(
+      events.map((event) => ({ ...event, response: edited(event.response) })),
+    );
+  });
+
   it('relays the same, wherever the network cuts the bytes', () => {
     const frames = framesOf({ text: 'Grüße 👋 an alle' });
     const bytes = Buffer.from(frames.join(''));

@@ -1,0 +1,9 @@
+/** Characters of contents, each of which is a string, a list of parts with a text, or missing. */
+export function promptCharactersOf(contents) {
+  let characters = 0;
+  for (const content of contents) {
+    if (typeof content === 'string') characters += content.length;
+    else for (const part of content ?? []) characters += part.text.length;
+  }
+  return characters;
+}
