@@ -14,6 +14,7 @@ import { offsetOfOnly } from './offset-of-only.js';
 import { parseChatObject } from './parse-chat-object.js';
 import { readChatUsage } from './read-chat-usage.js';
 import { scanJsonString } from './scan-json-string.js';
+import { standsAt } from './stands-at.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
@@ -182,8 +183,8 @@ export class ChatStreamRelay {
   /** The hottest path: the chunk that is like the one before to the byte, but for its text. */
   private relayByTemplate(frame: string): boolean {
     const { template } = this;
-    if (!template || !frame.startsWith(template.head) || !frame.endsWith(template.tail))
-      return false;
+    if (!template || !standsAt(frame, template.head, 0)) return false;
+    if (!standsAt(frame, template.tail, frame.length - template.tail.length)) return false;
     const start = template.head.length;
     const { end, characters } = scanJsonString(frame, start);
     if (end !== frame.length - template.tail.length) return false;
