@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
@@ -9,6 +10,17 @@ import { loggedRequest } from '../support/logged-request.js';
 const SMALL = 'openai/text-embedding-3-small';
 const ENGLISH = 'bedrock/cohere.embed-english-v3';
 const texts = (count: number) => Array.from({ length: count }, (_, index) => `text ${index}`);
+
+/** Asks again until there are rows; gives up after five seconds. */
+async function untilSome<Result extends { rows: unknown[] }>(
+  ask: () => Promise<Result>,
+): Promise<Result> {
+  for (let tries = 0; ; tries++) {
+    const result = await ask();
+    if (result.rows.length > 0 || tries === 250) return result;
+    await wait(20);
+  }
+}
 
 interface EmbeddingList {
   object: string;
@@ -235,10 +247,17 @@ describe('POST /v1/embeddings', () => {
       { signal: aborter.signal },
     );
     const left = expect(leaving).rejects.toThrow('aborted');
-    while (vendors.calls.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (vendors.calls.length < 3) await wait(5);
     aborter.abort();
     await left;
     await Promise.all(vendors.calls.map(({ hungUp }) => hungUp));
+    const tokens = Math.ceil(texts(200).join('').length / 4);
+    const { rows } = await untilSome(() =>
+      gateway.database.query<{ cost: number; prompt_tokens: number }>(
+        "SELECT cost, prompt_tokens FROM request_logs WHERE outcome = 'cancelled'",
+      ),
+    );
+    expect(rows).toEqual([{ cost: Math.ceil(tokens / 10), prompt_tokens: tokens }]);
   });
 
   it('charges nothing when every provider fails', async () => {

@@ -118,7 +118,7 @@ export class BedrockAdapter implements Upstream {
     call: WorkCall<EmbeddingRequest>,
   ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
     try {
-      const batches = encodeCohereBatches(call.request.input);
+      const batches = encodeCohereBatches(call.request.input, call.upstreamModel);
       const url = this.modelUrl(call.upstreamModel, 'invoke');
       const answers = await runBatches(batches, call, async ({ body, count }, batchCall) => {
         const headers = { 'content-type': 'application/json', accept: 'application/json' };

@@ -1,8 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import type { EmbeddingInput } from '../../canonical/embedding-request.js';
 import { encodeCohereBatches, readCohereVectors } from './cohere-embeddings.js';
 
 const texts = (count: number, text = (index: number) => `text ${index}`) =>
   ({ type: 'texts', texts: Array.from({ length: count }, (_, index) => text(index)) }) as const;
+
+const encode = (input: EmbeddingInput, model = 'cohere.embed-english-v3') =>
+  encodeCohereBatches(input, model);
 
 describe(encodeCohereBatches.name, () => {
   it.each([
@@ -11,7 +15,7 @@ describe(encodeCohereBatches.name, () => {
     [97, [96, 1]],
     [2_048, [...Array.from({ length: 21 }, () => 96), 32]],
   ])('splits %d texts into calls of %j', (count, expected) => {
-    const batches = encodeCohereBatches(texts(count));
+    const batches = encode(texts(count));
     expect(batches.map((batch) => batch.count)).toEqual(expected);
     const sent = batches.flatMap(
       ({ body }) => (JSON.parse(body.toString()) as { texts: string[] }).texts,
@@ -20,7 +24,7 @@ describe(encodeCohereBatches.name, () => {
   });
 
   it('always embeds documents', () => {
-    const [batch] = encodeCohereBatches(texts(1));
+    const [batch] = encode(texts(1));
     expect(JSON.parse(batch!.body.toString())).toEqual({
       texts: ['text 0'],
       input_type: 'search_document',
@@ -28,15 +32,21 @@ describe(encodeCohereBatches.name, () => {
   });
 
   it('takes 2,048 characters, however many bytes, and names the text with more', () => {
-    expect(encodeCohereBatches(texts(1, () => '🙂'.repeat(2_048)))).toHaveLength(1);
+    expect(encode(texts(1, () => '🙂'.repeat(2_048)))).toHaveLength(1);
     const tooLong = texts(3, (index) => 'x'.repeat(2_047 + index));
-    expect(() => encodeCohereBatches(tooLong)).toThrow(
+    expect(() => encode(tooLong)).toThrow(
       expect.objectContaining({ failure: 'context_length', param: 'input.2' }),
     );
   });
 
+  it('knows no other maker’s format', () => {
+    expect(() => encode(texts(1), 'amazon.titan-embed-text-v2:0')).toThrow(
+      expect.objectContaining({ failure: 'unsupported', param: 'model' }),
+    );
+  });
+
   it('cannot do with tokens', () => {
-    expect(() => encodeCohereBatches({ type: 'tokens', tokens: [[1]] })).toThrow(
+    expect(() => encode({ type: 'tokens', tokens: [[1]] })).toThrow(
       expect.objectContaining({ failure: 'unsupported', param: 'input' }),
     );
   });

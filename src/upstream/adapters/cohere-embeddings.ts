@@ -8,6 +8,8 @@ import { UpstreamError } from '../upstream-error.js';
 /** Limits of Cohere's third generation of embedding models. */
 const MAX_TEXTS = 96;
 const MAX_CHARACTERS = 2_048;
+/** The name of an inference profile does not tell whose model it is. */
+const OURS = /cohere\.embed|^arn:/;
 
 export interface CohereBatch {
   body: Buffer;
@@ -18,9 +20,16 @@ export interface CohereBatch {
  * The calls for an input, in its order. Texts are always embedded as documents: the caller's
  * dialect has no word for a query.
  *
- * @throws UpstreamError `unsupported` for tokens, `context_length` for a text that is too long
+ * @throws UpstreamError `unsupported` for another maker's model and for tokens, `context_length` for a text that is too long
  */
-export function encodeCohereBatches(input: EmbeddingInput): CohereBatch[] {
+export function encodeCohereBatches(input: EmbeddingInput, modelId: string): CohereBatch[] {
+  if (!OURS.test(modelId)) {
+    throw new UpstreamError({
+      failure: 'unsupported',
+      message: 'Only Cohere’s embedding models are known here.',
+      param: 'model',
+    });
+  }
   const texts = textsOf(input);
   const tooLong = texts.findIndex(
     (text) => text.length > MAX_CHARACTERS && countCodePoints(text) > MAX_CHARACTERS,
