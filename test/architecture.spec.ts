@@ -12,7 +12,18 @@ const LAYERS = [
   ['catalogue'],
   ['access', 'metrics', 'request-log', 'upstream'],
   ['delivery', 'ledger', 'routing'],
-  ['bootstrap', 'chat', 'credits', 'customer', 'messages', 'operations', 'providers', 'responses'],
+  [
+    'audio',
+    'bootstrap',
+    'chat',
+    'credits',
+    'customer',
+    'embeddings',
+    'messages',
+    'operations',
+    'providers',
+    'responses',
+  ],
   // The files directly in `src` put the process together.
   ['src'],
 ];

@@ -28,8 +28,8 @@ export interface BillableRequest {
   readonly startedAt: Date;
   /** The routes that will be tried, in order; at least one. */
   readonly routes: readonly [BillableRoute, ...BillableRoute[]];
-  /** Characters (code points) of prompt text, for the estimate where a vendor gives no usage. */
-  readonly promptCharacters: number;
+  /** What the input is taken to use where a vendor gives no usage. */
+  readonly estimate: Usage;
   /** Aborted when the caller has gone away. */
   readonly callerGone: CancelSignal;
   /** True once a vendor was called; a caller who leaves before that pays nothing. */

@@ -2,6 +2,7 @@ import type { Dialect } from './canonical-request.js';
 import type { FinishReason } from './finish-reason.js';
 import type { Usage, UsageSource } from './usage.js';
 import type { BillableRoute } from './billable-request.js';
+import type { WorkEvent } from './work-event.js';
 
 /**
  * The one internal form of an answer. Every adapter yields these, every dialect renders them, and
@@ -95,6 +96,8 @@ export interface FinishEvent {
 export interface UsageEvent {
   type: 'usage';
   usage: Usage;
+  /** `upstream` unless it says otherwise. */
+  source?: UsageSource;
 }
 
 /**
@@ -133,7 +136,7 @@ export interface SettledEvent {
 }
 
 /** Whether an event is content: after it has been sent to the caller, there is no way back. */
-export function isContent(event: CanonicalEvent): boolean {
+export function isContent(event: CanonicalEvent | WorkEvent<unknown>): boolean {
   switch (event.type) {
     case 'reasoning':
       return event.text !== '' || event.seal !== undefined;
@@ -143,6 +146,7 @@ export function isContent(event: CanonicalEvent): boolean {
     case 'tool_call':
     case 'tool_arguments':
     case 'finish':
+    case 'output':
       return true;
     case 'relay':
       return event.hasContent;

@@ -13,6 +13,12 @@ export interface ExactPricing {
   readonly cacheWriteLong: bigint;
   readonly reasoning: bigint;
   readonly webSearch: bigint;
+  /** Per code point of spoken text. */
+  readonly audioCharacter: bigint;
+  /** Per UTF-8 byte of spoken text. */
+  readonly audioByte: bigint;
+  /** Per minute of audio, produced or transcribed. */
+  readonly audioMinute: bigint;
 }
 
 /** Decimal places of an exact price. */

@@ -17,6 +17,12 @@ export interface Usage {
   reasoningTokens: number;
   /** Vendor-run web searches, billed per call. */
   webSearches: number;
+  /** Code points of text that was spoken. */
+  inputCharacters: number;
+  /** The same text in UTF-8 bytes; a route's prices say which of the two it bills. */
+  inputBytes: number;
+  /** Audio produced or transcribed, in whole milliseconds, so that sums stay exact. */
+  audioMs: number;
 }
 
 /** Whose figures a charge rests on: the vendor's, an estimate (characters ÷ 4), or nobody's (cost 0). */
@@ -30,4 +36,7 @@ export const NO_USAGE: Readonly<Usage> = Object.freeze({
   cacheWriteLongTokens: 0,
   reasoningTokens: 0,
   webSearches: 0,
+  inputCharacters: 0,
+  inputBytes: 0,
+  audioMs: 0,
 });

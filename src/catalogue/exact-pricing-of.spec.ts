@@ -15,6 +15,9 @@ describe(exactPricingOf.name, () => {
         input_cache_write_1h: '0.0000003',
         internal_reasoning: '0.0000007',
         web_search: '0.01',
+        audio_character: '0.000015',
+        audio_byte: '0.00000715',
+        audio_minute: '0.006',
       }),
     ).toEqual({
       prompt: 150_000_000_000n,
@@ -26,6 +29,9 @@ describe(exactPricingOf.name, () => {
       cacheWriteLong: 300_000_000_000n,
       reasoning: 700_000_000_000n,
       webSearch: 10n ** 16n,
+      audioCharacter: 15n * 10n ** 12n,
+      audioByte: 715n * 10n ** 10n,
+      audioMinute: 6n * 10n ** 15n,
     });
   });
 
@@ -40,6 +46,9 @@ describe(exactPricingOf.name, () => {
       cacheWriteLong: 10n ** 12n,
       reasoning: 2n * 10n ** 12n,
       webSearch: 0n,
+      audioCharacter: 0n,
+      audioByte: 0n,
+      audioMinute: 0n,
     });
   });
 

@@ -35,5 +35,8 @@ export function exactPricingOf(pricing: Partial<Pricing>): ExactPricing {
     cacheWriteLong: read('input_cache_write_1h', cacheWrite),
     reasoning: read('internal_reasoning', completion),
     webSearch: read('web_search'),
+    audioCharacter: read('audio_character'),
+    audioByte: read('audio_byte'),
+    audioMinute: read('audio_minute'),
   };
 }

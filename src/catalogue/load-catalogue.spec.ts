@@ -105,6 +105,7 @@ describe(loadCatalogue.name, () => {
       expect(load([row]).find('local/embed')).toMatchObject({
         kind: 'embedding',
         architecture: null,
+        supported_parameters: ['dimensions', 'encoding_format', 'user'],
       });
     });
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
 import type { BillableRequest } from '../canonical/billable-request.js';
-import type { CanonicalEvent, SettledEvent } from '../canonical/canonical-event.js';
+import type { SettledEvent } from '../canonical/canonical-event.js';
 import { NO_USAGE } from '../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { GatewayError, InsufficientCreditsError } from '../common/errors/gateway-errors.js';
@@ -11,7 +11,7 @@ import { Hold, ceilingOf } from './hold.js';
 import type { Charge, SettleOutcome } from './ledger-operations.js';
 import { LedgerStore } from './ledger-store.js';
 import { priceUsage, totalOf } from './pricing.js';
-import { SettledAnswer } from './settled-answer.js';
+import { SettledAnswer, type BilledEvent } from './settled-answer.js';
 import type { MakeRecord, SettlementEnding, SettlementRecord } from './settlement-record.js';
 import { UsageMeter } from './usage-meter.js';
 
@@ -71,7 +71,7 @@ export class LedgerService {
 
     const refusal = new InsufficientCreditsError(
       `This request needs ${amount} credits set aside and ${outcome.available} are available. ` +
-        'Add credits, or lower `max_tokens`.',
+        (route.ceiling.outputTokens > 0 ? 'Add credits, or lower `max_tokens`.' : 'Add credits.'),
     );
     const meter = new UsageMeter(request);
     const row = draftRow(caller, request, meter, 'refused', refusal);
@@ -86,7 +86,11 @@ export class LedgerService {
    *
    * @param record makes what is written in the same transaction; it is asked once, at the end
    */
-  settle(hold: Hold, events: AsyncIterable<CanonicalEvent>, record?: MakeRecord): SettledAnswer {
+  settle<Event extends BilledEvent>(
+    hold: Hold,
+    events: AsyncIterable<Event>,
+    record?: MakeRecord,
+  ): SettledAnswer<Event> {
     const meter = new UsageMeter(hold.request);
     return new SettledAnswer(events, {
       observe: (event) => meter.observe(event),

@@ -34,13 +34,12 @@ describe('toLogRow', () => {
       {
         ...DRAFT,
         usage: {
+          ...NO_USAGE,
           inputTokens: 2 ** 31,
           outputTokens: Infinity,
           cacheReadTokens: NaN,
           cacheWriteTokens: -3,
-          cacheWriteLongTokens: 0,
           reasoningTokens: 2.9,
-          webSearches: 0,
         },
         latencyMs: 1.5,
       },

@@ -16,12 +16,18 @@ function pricing(prices: Partial<Record<keyof ExactPricing, string>>): ExactPric
     cacheWriteLong: exact('cacheWriteLong'),
     reasoning: exact('reasoning'),
     webSearch: exact('webSearch'),
+    audioCharacter: exact('audioCharacter'),
+    audioByte: exact('audioByte'),
+    audioMinute: exact('audioMinute'),
   };
 }
 
 const usage = (overrides: Partial<Usage>): Usage => ({ ...NO_USAGE, ...overrides });
 
 const MINI = pricing({ prompt: '0.00000015', completion: '0.0000006', reasoning: '0.0000006' });
+const SPOKEN = pricing({ audioCharacter: '0.000015' });
+const BYTES = pricing({ audioByte: '0.00000715' });
+const MINUTES = pricing({ audioMinute: '0.006' });
 const CACHED = pricing({
   prompt: '0.000003',
   completion: '0.000015',
@@ -45,6 +51,26 @@ describe('priceUsage', () => {
       usage({ inputTokens: 10, outputTokens: 10 }),
       pricing({ prompt: '0.0000001', completion: '0.0000002' }),
       3,
+    ],
+    ['a character of speech', usage({ inputCharacters: 1, inputBytes: 3 }), SPOKEN, 15],
+    ['characters, not their bytes', usage({ inputCharacters: 7, inputBytes: 21 }), SPOKEN, 105],
+    // 3 × 7.15 = 21.45
+    ['bytes, not their characters', usage({ inputCharacters: 1, inputBytes: 3 }), BYTES, 22],
+    ['a minute of audio', usage({ audioMs: 60_000 }), MINUTES, 6_000],
+    ['ten milliseconds, a whole credit', usage({ audioMs: 10 }), MINUTES, 1],
+    ['a millisecond more than a whole', usage({ audioMs: 11 }), MINUTES, 2],
+    // A third of a minute at 0.000001 is a third of a credit: with two thirds of tokens just one.
+    [
+      'a fraction without an end, rounded with the rest',
+      usage({ audioMs: 20_000, inputTokens: 2 }),
+      pricing({ audioMinute: '0.000003', prompt: '0.000001' }),
+      3,
+    ],
+    [
+      'a millisecond of the least price',
+      usage({ audioMs: 1 }),
+      pricing({ audioMinute: '0.000000000000000001' }),
+      1,
     ],
     [
       'the least price there is, a million times',

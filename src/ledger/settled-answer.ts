@@ -1,14 +1,20 @@
 import type { CanonicalEvent, SettledEvent } from '../canonical/canonical-event.js';
+import type { WorkEvent } from '../canonical/work-event.js';
 import type { RequestOutcome } from '../request-log/request-log.draft.js';
 
-const OVER: IteratorResult<CanonicalEvent> = { done: true, value: undefined };
+/** What the ledger can follow: the events of text, or those of other work. */
+export type BilledEvent = CanonicalEvent | WorkEvent<unknown>;
+
+const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
 /** Ends the hold of an answer; called exactly once. */
 export type CloseAnswer = (outcome: RequestOutcome, failure: unknown) => Promise<SettledEvent>;
 
+type SettledResult<Event> = IteratorResult<Event | SettledEvent, undefined>;
+
 export interface AnswerObserver {
   /** Sees each event before the reader does. */
-  observe(event: CanonicalEvent): void;
+  observe(event: BilledEvent): void;
   /** Whether the caller left, in which case a failure is only what that brought about. */
   callerIsGone(): boolean;
   close: CloseAnswer;
@@ -19,16 +25,18 @@ export interface AnswerObserver {
  * reader. The last event, `settled`, comes after the commit. An iterator by hand, because a
  * generator would cost each piece of a stream three turns of the microtask queue.
  */
-export class SettledAnswer implements AsyncIterableIterator<CanonicalEvent> {
-  private readonly source: AsyncIterator<CanonicalEvent>;
+export class SettledAnswer<
+  Event extends BilledEvent = CanonicalEvent,
+> implements AsyncIterableIterator<Event | SettledEvent, undefined> {
+  private readonly source: AsyncIterator<Event>;
   private readonly close: CloseAnswer;
   private isOver = false;
   private readonly onEvent: (
-    result: IteratorResult<CanonicalEvent>,
-  ) => IteratorResult<CanonicalEvent> | Promise<IteratorResult<CanonicalEvent>>;
+    result: IteratorResult<Event>,
+  ) => SettledResult<Event> | Promise<SettledResult<Event>>;
   private readonly onFailure: (failure: unknown) => Promise<never>;
 
-  constructor(events: AsyncIterable<CanonicalEvent>, observer: AnswerObserver) {
+  constructor(events: AsyncIterable<Event>, observer: AnswerObserver) {
     this.source = events[Symbol.asyncIterator]();
     this.close = observer.close;
     this.onEvent = (result) => {
@@ -47,13 +55,13 @@ export class SettledAnswer implements AsyncIterableIterator<CanonicalEvent> {
     return this;
   }
 
-  next(): Promise<IteratorResult<CanonicalEvent>> {
+  next(): Promise<SettledResult<Event>> {
     if (this.isOver) return Promise.resolve(OVER);
     return this.source.next().then(this.onEvent, this.onFailure);
   }
 
   /** The reader leaves before the end. */
-  async return(): Promise<IteratorResult<CanonicalEvent>> {
+  async return(): Promise<SettledResult<Event>> {
     if (this.isOver) return OVER;
     this.isOver = true;
     try {
@@ -64,7 +72,7 @@ export class SettledAnswer implements AsyncIterableIterator<CanonicalEvent> {
     return OVER;
   }
 
-  private async complete(): Promise<IteratorResult<CanonicalEvent>> {
+  private async complete(): Promise<SettledResult<Event>> {
     this.isOver = true;
     return { done: false, value: await this.close('completed', undefined) };
   }

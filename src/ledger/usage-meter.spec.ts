@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
 import { NO_USAGE, type Usage } from '../canonical/usage.js';
+import type { BilledEvent } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';
 
 const primary = { provider: 'a' } as BillableRoute;
@@ -21,8 +22,9 @@ const counted = (inputTokens: number, outputTokens: number): Usage => ({
 });
 
 /** A meter that has seen an answer to a prompt of 10 characters. */
-function meterOf(...events: CanonicalEvent[]): UsageMeter {
-  const request = { routes: [primary, fallback], promptCharacters: 10 } as unknown;
+function meterOf(...events: BilledEvent[]): UsageMeter {
+  const estimate = counted(3, 0);
+  const request = { routes: [primary, fallback], estimate } as unknown;
   const meter = new UsageMeter(request as BillableRequest);
   for (const event of events) meter.observe(event);
   return meter;
@@ -45,6 +47,20 @@ describe(UsageMeter.name, () => {
     expect(meter.read()).toEqual({ usage: counted(5, 7), source: 'upstream' });
     meter.observe({ type: 'usage', usage: counted(5, 8) });
     expect(meter.read().usage).toEqual(counted(5, 8));
+  });
+
+  it('minds whose figures they are', () => {
+    const meter = meterOf({ type: 'usage', usage: counted(5, 6), source: 'estimated' });
+    expect(meter.read()).toEqual({ usage: counted(5, 6), source: 'estimated' });
+    meter.observe({ type: 'usage', usage: counted(5, 7) });
+    expect(meter.read().source).toBe('upstream');
+  });
+
+  it('takes an output for the whole answer, used as the request estimates', () => {
+    const meter = meterOf({ type: 'output', output: [[1]] });
+    expect(meter.finishReason).toBe('stop');
+    expect(meter.firstContentMs).toBeGreaterThan(0);
+    expect(meter.read()).toEqual({ usage: counted(3, 0), source: 'estimated' });
   });
 
   it('estimates a token for four characters where there are none, rounding up', () => {

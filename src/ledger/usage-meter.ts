@@ -3,7 +3,8 @@ import { countCodePoints } from '../canonical/count-code-points.js';
 import { isContent, type CanonicalEvent } from '../canonical/canonical-event.js';
 import { estimateTokens } from '../canonical/estimate-tokens.js';
 import type { FinishReason } from '../canonical/finish-reason.js';
-import { NO_USAGE, type Usage, type UsageSource } from '../canonical/usage.js';
+import type { Usage, UsageSource } from '../canonical/usage.js';
+import type { WorkEvent } from '../canonical/work-event.js';
 
 /** Reads, in passing, what an answer uses. */
 export class UsageMeter {
@@ -14,12 +15,13 @@ export class UsageMeter {
   firstContentMs: number | undefined;
   private outputCharacters = 0;
   private reported: Usage | undefined;
+  private source: UsageSource = 'upstream';
 
   constructor(private readonly request: BillableRequest) {
     this.route = request.routes[0];
   }
 
-  observe(event: CanonicalEvent): void {
+  observe(event: CanonicalEvent | WorkEvent<unknown>): void {
     if (this.firstContentMs === undefined && isContent(event)) {
       this.firstContentMs = performance.now();
     }
@@ -39,13 +41,16 @@ export class UsageMeter {
       case 'relay':
         this.outputCharacters += event.outputCharacters;
         this.finishReason ??= event.finishReason;
-        if (event.usage) this.reported = event.usage;
+        if (event.usage) this.report(event.usage);
         break;
       case 'finish':
         this.finishReason ??= event.reason;
         break;
       case 'usage':
-        this.reported = event.usage;
+        this.report(event.usage, event.source);
+        break;
+      case 'output':
+        this.finishReason = 'stop';
         break;
       case 'start':
       case 'settled':
@@ -55,12 +60,14 @@ export class UsageMeter {
 
   /** The vendor's own figures where it gave any, else an estimate from the characters that passed. */
   read(): { usage: Usage; source: UsageSource } {
-    if (this.reported) return { usage: this.reported, source: 'upstream' };
-    const usage = {
-      ...NO_USAGE,
-      inputTokens: estimateTokens(this.request.promptCharacters),
-      outputTokens: estimateTokens(this.outputCharacters),
-    };
-    return { usage, source: 'estimated' };
+    if (this.reported) return { usage: this.reported, source: this.source };
+    const { estimate } = this.request;
+    const outputTokens = estimate.outputTokens + estimateTokens(this.outputCharacters);
+    return { usage: { ...estimate, outputTokens }, source: 'estimated' };
+  }
+
+  private report(usage: Usage, source: UsageSource = 'upstream'): void {
+    this.reported = usage;
+    this.source = source;
   }
 }

@@ -1,11 +1,11 @@
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
 
-const OVER: IteratorResult<CanonicalEvent> = { done: true, value: undefined };
+const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
 /** An answer that has begun: its events up to the first content, and where the rest comes from. */
-export interface BegunAnswer {
-  held: readonly CanonicalEvent[];
-  rest: AsyncIterator<CanonicalEvent>;
+export interface BegunAnswer<Event> {
+  held: readonly Event[];
+  rest: AsyncIterator<Event>;
   /** Called when the answer has come to its end. */
   complete(): void;
   /** What to throw in place of a failure of the rest. */
@@ -17,13 +17,11 @@ export interface BegunAnswer {
  * iterator by hand, because a generator would cost each piece of a stream three turns of the
  * microtask queue where this one takes one.
  */
-export class OpenedAnswer implements AsyncIterableIterator<CanonicalEvent> {
-  private answer: BegunAnswer | undefined;
+export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterator<Event> {
+  private answer: BegunAnswer<Event> | undefined;
   private nextHeld = 0;
   private isOver = false;
-  private readonly onResult = (
-    result: IteratorResult<CanonicalEvent>,
-  ): IteratorResult<CanonicalEvent> => {
+  private readonly onResult = (result: IteratorResult<Event>): IteratorResult<Event> => {
     if (result.done) {
       this.isOver = true;
       this.answer!.complete();
@@ -35,13 +33,13 @@ export class OpenedAnswer implements AsyncIterableIterator<CanonicalEvent> {
     throw this.answer!.describe(failure);
   };
 
-  constructor(private readonly begin: () => Promise<BegunAnswer>) {}
+  constructor(private readonly begin: () => Promise<BegunAnswer<Event>>) {}
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  next(): Promise<IteratorResult<CanonicalEvent>> {
+  next(): Promise<IteratorResult<Event>> {
     if (this.isOver) return Promise.resolve(OVER);
     const { answer } = this;
     if (!answer) return this.start();
@@ -51,13 +49,13 @@ export class OpenedAnswer implements AsyncIterableIterator<CanonicalEvent> {
     return answer.rest.next().then(this.onResult, this.onFailure);
   }
 
-  async return(): Promise<IteratorResult<CanonicalEvent>> {
+  async return(): Promise<IteratorResult<Event>> {
     this.isOver = true;
     await this.answer?.rest.return?.();
     return OVER;
   }
 
-  private async start(): Promise<IteratorResult<CanonicalEvent>> {
+  private async start(): Promise<IteratorResult<Event>> {
     try {
       this.answer = await this.begin();
     } catch (error) {

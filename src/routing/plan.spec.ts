@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatRequest } from '../../test/support/chat-requests.js';
+import { NO_USAGE } from '../canonical/usage.js';
 import { Plan, type PlannedRoute, type RouteAttempt } from './plan.js';
 
 const route = { provider: 'openai' } as PlannedRoute;
@@ -24,7 +25,7 @@ describe(Plan.name, () => {
       endpoint: 'chat',
       startedAt: new Date(5),
       streamed: true,
-      promptCharacters: 2,
+      estimate: { ...NO_USAGE, inputTokens: 1 },
       routes: [route],
     });
   });

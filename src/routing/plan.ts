@@ -1,6 +1,9 @@
 import type { CancelSignal } from '../canonical/cancel-signal.js';
 import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
+import { estimateTokens } from '../canonical/estimate-tokens.js';
+import { NO_USAGE, type Usage } from '../canonical/usage.js';
+import { isTextRequest, type RoutableRequest } from '../canonical/work-request.js';
 import type { UpstreamFailure } from '../upstream/upstream-error.js';
 import type { CallLimits } from '../upstream/upstream.js';
 
@@ -8,7 +11,7 @@ import type { CallLimits } from '../upstream/upstream.js';
 export interface PlannedRoute extends BillableRoute {
   readonly upstreamModel: string;
   readonly limits: CallLimits;
-  /** Output tokens of one choice that credits are set aside for. */
+  /** Output tokens of one choice that credits are set aside for; 0 where no text is generated. */
   readonly maxOutputTokens: number;
 }
 
@@ -29,17 +32,16 @@ export interface RequestContext {
 }
 
 /** The ordered routes that one request will try, and what became of them. */
-export class Plan implements BillableRequest {
+export class Plan<Request extends RoutableRequest = CanonicalRequest> implements BillableRequest {
   readonly requestId: string;
   readonly endpoint: string;
   readonly startedAt: Date;
   readonly callerGone: CancelSignal;
   readonly streamed: boolean;
-  readonly promptCharacters: number;
   readonly attempts: RouteAttempt[] = [];
 
   constructor(
-    readonly request: CanonicalRequest,
+    readonly request: Request,
     readonly routes: readonly [PlannedRoute, ...PlannedRoute[]],
     context: RequestContext,
   ) {
@@ -48,7 +50,13 @@ export class Plan implements BillableRequest {
     this.startedAt = context.receivedAt;
     this.callerGone = context.callerGone;
     this.streamed = request.stream;
-    this.promptCharacters = request.promptSize.characters;
+  }
+
+  get estimate(): Usage {
+    // As the wider type: of a type parameter, the guard's other branch would lose its fields.
+    const request: RoutableRequest = this.request;
+    if (!isTextRequest(request)) return request.estimate;
+    return { ...NO_USAGE, inputTokens: estimateTokens(request.promptSize.characters) };
   }
 
   /** True while a vendor works for this request, or has answered it. */

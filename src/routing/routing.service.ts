@@ -1,9 +1,14 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
-import { waitUnless } from '../canonical/cancel-signal.js';
-import { isContent, type CanonicalEvent } from '../canonical/canonical-event.js';
-import type { CanonicalRequest } from '../canonical/canonical-request.js';
+import type { CanonicalEvent } from '../canonical/canonical-event.js';
+import type { WorkEvent } from '../canonical/work-event.js';
+import {
+  isTextRequest,
+  type RoutableRequest,
+  type WorkRequest,
+} from '../canonical/work-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
+import type { ModelKind } from '../catalogue/catalogue.types.js';
 import type { Model } from '../catalogue/model.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { InvalidRequestError, NotFoundError } from '../common/errors/gateway-errors.js';
@@ -11,32 +16,26 @@ import { CallerGoneError } from '../common/http/read-body.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
 import { UpstreamRegistry } from '../upstream/upstream.registry.js';
-import type { UpstreamCall } from '../upstream/upstream.js';
-import { describeBreak, describeFailures, type RouteFailure } from './describe-failure.js';
+import type { Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream/upstream.js';
+import { describeFailures } from './describe-failure.js';
 import { OpenedAnswer } from './opened-answer.js';
-import {
-  Plan,
-  type PlannedRoute,
-  type RequestContext,
-  type RouteAttempt,
-  type RouteCover,
-} from './plan.js';
+import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { RouteHealth } from './route-health.js';
+import { RouteWalk, type WalkRecords } from './route-walk.js';
 import { selectRoutes, type Surroundings } from './select-routes.js';
 
-/** A `Retry-After` this short is waited out, once, before leaving for another model. */
-const PATIENCE_BEFORE_NEXT_MODEL_MS = 2_000;
-/** … and this short before giving up altogether. */
-const PATIENCE_BEFORE_GIVING_UP_MS = 10_000;
 /** A count of tokens is worth no longer wait: an estimate takes its place. */
 const PATIENCE_FOR_COUNT_MS = 10_000;
 
-/** A route that answers: its events up to the first content, and where the rest comes from. */
-interface FirstAnswer {
-  attempt: RouteAttempt;
-  held: CanonicalEvent[];
-  rest: AsyncIterator<CanonicalEvent>;
-}
+/** What each kind of model is for, to end a sentence. */
+const PURPOSES: Record<ModelKind, string> = {
+  chat: 'answer a chat',
+  embedding: 'embed text',
+  speech: 'speak a text',
+  transcription: 'transcribe audio',
+  image: 'make images',
+  video: 'make videos',
+};
 
 /** Decides which vendors are asked for an answer, in which order, and when to go on to the next. */
 @Injectable()
@@ -44,14 +43,16 @@ export class RoutingService {
   private readonly logger = new Logger(RoutingService.name);
   private readonly health: RouteHealth;
   private readonly surroundings: Surroundings;
+  private readonly records: WalkRecords;
 
   constructor(
     @Inject(APP_CONFIG) config: AppConfig,
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
-    private readonly metrics: GatewayMetrics,
+    metrics: GatewayMetrics,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
+    this.records = { health: this.health, metrics, logger: this.logger };
     this.surroundings = {
       isConfigured: (provider) => upstreams.has(provider),
       isCooling: (key) => this.health.isCooling(key),
@@ -67,7 +68,11 @@ export class RoutingService {
    * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
    * @throws ProviderUnavailableError when no provider of the models is configured
    */
-  async plan(_caller: Caller, request: CanonicalRequest, context: RequestContext): Promise<Plan> {
+  async plan<Request extends RoutableRequest>(
+    _caller: Caller,
+    request: Request,
+    context: RequestContext,
+  ): Promise<Plan<Request>> {
     const models = request.models.map((alias) => this.findModel(request, alias));
     const routes = selectRoutes(request, models, this.surroundings);
     const bound = request.accountBoundParam;
@@ -85,17 +90,44 @@ export class RoutingService {
    * @throws CallerGoneError when nobody waits any more
    */
   open(plan: Plan, cover: RouteCover): OpenedAnswer {
-    return new OpenedAnswer(async () => {
-      const { attempt, held, rest } = await this.firstAnswer(plan, cover);
-      const { route } = attempt;
-      const droppedParams = this.upstreams.get(route.provider).droppedParams(plan.request, route);
+    const call = (route: PlannedRoute) => {
+      const upstream = this.upstreams.get(route.provider);
       return {
-        held: [{ type: 'route', route, droppedParams }, ...held],
-        rest,
-        complete: () => this.health.recordCompletion(route),
-        describe: (failure) => this.describeBreak(plan, attempt, failure),
+        events: upstream.generate(toTextCall(plan, withinRequest(plan, route))),
+        droppedParams: () => upstream.droppedParams(plan.request, route),
       };
-    });
+    };
+    return new OpenedAnswer<CanonicalEvent>(() =>
+      new RouteWalk(plan, cover, call, this.records).begin(),
+    );
+  }
+
+  /**
+   * The same for work that is no text generation. A route whose vendor cannot do such work at all
+   * is passed over.
+   *
+   * @param start begins the work at a vendor, undefined where it has no such work
+   */
+  openWork<Request extends WorkRequest, Output>(
+    plan: Plan<Request>,
+    cover: RouteCover,
+    start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined,
+  ): OpenedAnswer<WorkEvent<Output>> {
+    const call = (route: PlannedRoute) => {
+      const upstream = this.upstreams.get(route.provider);
+      const work = start(upstream, toCall(plan, withinRequest(plan, route)));
+      if (!work) {
+        throw new UpstreamError({
+          failure: 'unsupported',
+          message: `The provider ${route.provider} cannot ${PURPOSES[plan.request.kind]}.`,
+          param: 'model',
+        });
+      }
+      return { events: work.events, droppedParams: () => work.droppedParams };
+    };
+    return new OpenedAnswer<WorkEvent<Output>>(() =>
+      new RouteWalk(plan, cover, call, this.records).begin(),
+    );
   }
 
   /**
@@ -116,7 +148,7 @@ export class RoutingService {
     try {
       const tokens = await this.upstreams
         .get(provider)
-        .countTokens?.(toCall(plan, { ...route, limits }));
+        .countTokens?.(toTextCall(plan, { ...route, limits }));
       return tokens === undefined ? undefined : { tokens, provider };
     } catch (error) {
       if (plan.callerGone.aborted) throw new CallerGoneError();
@@ -127,130 +159,7 @@ export class RoutingService {
     }
   }
 
-  /** Notes that an answer broke off. @returns what the caller is told */
-  private describeBreak(plan: Plan, attempt: RouteAttempt, failure: unknown): unknown {
-    if (plan.callerGone.aborted) return new CallerGoneError();
-    if (!(failure instanceof UpstreamError)) return failure;
-    const { route } = attempt;
-    attempt.outcome = failure.failure;
-    this.health.recordFailure(route, failure);
-    this.logger.warn(`${route.provider}/${route.upstreamModel} broke off: ${failure.message}`);
-    return describeBreak(route, failure);
-  }
-
-  private async firstAnswer(plan: Plan, cover: RouteCover): Promise<FirstAnswer> {
-    const failures: RouteFailure[] = [];
-    const tryLate = (patienceMs: number, model?: string): Promise<FirstAnswer | undefined> =>
-      this.tryAfterWaiting(plan, failures, patienceMs, model);
-
-    for (const [index, route] of plan.routes.entries()) {
-      const before = plan.routes[index - 1];
-      if (before && before.model !== route.model) {
-        const late = await tryLate(PATIENCE_BEFORE_NEXT_MODEL_MS, before.model);
-        if (late) return late;
-      }
-      if (before && !(await this.isCovered(plan, cover, route))) continue;
-      const answer = await this.tryRoute(plan, route, failures);
-      if (answer) return answer;
-    }
-    const late = await tryLate(PATIENCE_BEFORE_GIVING_UP_MS);
-    if (late) return late;
-    throw describeFailures(failures);
-  }
-
-  private async isCovered(plan: Plan, cover: RouteCover, route: PlannedRoute): Promise<boolean> {
-    if (await cover.cover(route)) return true;
-    plan.attempts.push({ route, startedAt: new Date(), durationMs: 0, outcome: 'uncovered' });
-    return false;
-  }
-
-  /** One try, and a quick second one where a connection broke or a server stumbled. */
-  private async tryRoute(
-    plan: Plan,
-    route: PlannedRoute,
-    failures: RouteFailure[],
-  ): Promise<FirstAnswer | undefined> {
-    const answer = await this.begin(plan, route, failures);
-    if (answer || !failures.at(-1)?.error.isRetryable) return answer;
-    return this.begin(plan, route, failures);
-  }
-
-  /**
-   * Waits out the shortest `Retry-After` that a route gave in its last word, when it is short
-   * enough, and tries that route again.
-   */
-  private async tryAfterWaiting(
-    plan: Plan,
-    failures: RouteFailure[],
-    patienceMs: number,
-    model: string | undefined,
-  ): Promise<FirstAnswer | undefined> {
-    const waitOf = ({ error }: RouteFailure): number => error.retryAfterMs ?? Infinity;
-    const lastWords = new Map(failures.map((failure) => [failure.route, failure]));
-    const [soonest] = [...lastWords.values()]
-      .filter(({ route }) => model === undefined || route.model === model)
-      .sort((one, other) => waitOf(one) - waitOf(other));
-    if (!soonest || waitOf(soonest) > patienceMs) return undefined;
-    if (!(await waitUnless(plan.callerGone, waitOf(soonest)))) throw new CallerGoneError();
-    return this.begin(plan, soonest.route, failures);
-  }
-
-  /**
-   * Calls a route and pulls its events up to the first content; notes the failure when there is none.
-   *
-   * @throws GatewayError for a failure that no other route would mend
-   */
-  private async begin(
-    plan: Plan,
-    route: PlannedRoute,
-    failures: RouteFailure[],
-  ): Promise<FirstAnswer | undefined> {
-    if (plan.callerGone.aborted) throw new CallerGoneError();
-    const startedMs = performance.now();
-    const attempt: RouteAttempt = {
-      route,
-      startedAt: new Date(),
-      durationMs: 0,
-      outcome: 'pending',
-    };
-    plan.attempts.push(attempt);
-    this.health.recordTry(route);
-    const rest = this.call(plan, route);
-    try {
-      const held = await pullToContent(rest);
-      attempt.outcome = 'answered';
-      this.health.recordAnswer(route, performance.now() - startedMs);
-      return { attempt, held, rest };
-    } catch (error) {
-      if (plan.callerGone.aborted) {
-        attempt.outcome = 'aborted';
-        throw new CallerGoneError();
-      }
-      if (!(error instanceof UpstreamError)) throw error;
-      attempt.outcome = error.failure;
-      failures.push({ route, error });
-      this.health.recordFailure(route, error);
-      this.logger.warn(
-        `${route.provider}/${route.upstreamModel} failed: ${error.failure}: ${error.message}`,
-      );
-      if (!error.allowsFallback) throw describeFailures(failures);
-      return undefined;
-    } finally {
-      attempt.durationMs = Math.round(performance.now() - startedMs);
-      this.metrics.observeAttempt(route.provider, route.catalogueId, attempt.outcome);
-    }
-  }
-
-  private call(plan: Plan, route: PlannedRoute): AsyncIterator<CanonicalEvent> {
-    const elapsedMs = Date.now() - plan.startedAt.getTime();
-    const requestMs = Math.max(1, route.limits.requestMs - elapsedMs);
-    return this.upstreams
-      .get(route.provider)
-      .generate(toCall(plan, { ...route, limits: { ...route.limits, requestMs } }))
-      [Symbol.asyncIterator]();
-  }
-
-  private findModel(request: CanonicalRequest, alias: string): Model {
+  private findModel(request: RoutableRequest, alias: string): Model {
     const param = request.body.value.model === alias ? 'model' : 'models';
     const model = this.catalogue.find(alias);
     if (!model) {
@@ -259,33 +168,37 @@ export class RoutingService {
         `The model ${JSON.stringify(alias)} does not exist here; GET /v1/models lists those that do.`,
       );
     }
-    if (model.kind !== 'chat') {
+    const kind = isTextRequest(request) ? 'chat' : request.kind;
+    if (model.kind !== kind) {
       throw new InvalidRequestError(
         param,
-        `${JSON.stringify(alias)} is a model for ${model.kind} and cannot answer a chat.`,
+        `${JSON.stringify(alias)} is a model for ${model.kind} and cannot ${PURPOSES[kind]}.`,
       );
     }
     return model;
   }
 }
 
-function toCall(plan: Plan, route: PlannedRoute): UpstreamCall {
+/** A call may take what is left of the request's time. */
+function withinRequest(plan: Plan<RoutableRequest>, route: PlannedRoute): PlannedRoute {
+  const elapsedMs = Date.now() - plan.startedAt.getTime();
+  const requestMs = Math.max(1, route.limits.requestMs - elapsedMs);
+  return { ...route, limits: { ...route.limits, requestMs } };
+}
+
+function toTextCall(plan: Plan, route: PlannedRoute): UpstreamCall {
+  return { ...toCall(plan, route), maxOutputTokens: route.maxOutputTokens };
+}
+
+function toCall<Request extends RoutableRequest>(
+  plan: Plan<Request>,
+  route: PlannedRoute,
+): WorkCall<Request> {
   return {
     request: plan.request,
     alias: route.model,
     upstreamModel: route.upstreamModel,
     limits: route.limits,
-    maxOutputTokens: route.maxOutputTokens,
     signal: plan.callerGone,
   };
-}
-
-async function pullToContent(events: AsyncIterator<CanonicalEvent>): Promise<CanonicalEvent[]> {
-  const held: CanonicalEvent[] = [];
-  for (;;) {
-    const next = await events.next();
-    if (next.done) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
-    held.push(next.value);
-    if (isContent(next.value)) return held;
-  }
 }

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatModel, modelRoute, tokenPricing } from '../../test/support/catalogue-models.js';
 import { chatRequest } from '../../test/support/chat-requests.js';
+import { embeddingRequest } from '../../test/support/embedding-requests.js';
+import { NO_USAGE, type Usage } from '../canonical/usage.js';
+import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import { NotFoundError, ProviderUnavailableError } from '../common/errors/gateway-errors.js';
 import { selectRoutes, type Surroundings } from './select-routes.js';
 
@@ -10,6 +13,13 @@ const LIMITS = {
   idleTimeoutMs: 60_000,
   requestTimeoutMs: 600_000,
   cooldownMs: 30_000,
+};
+
+const NOTHING_PARTICULAR: Surroundings = {
+  isConfigured: () => true,
+  isCooling: () => false,
+  medianLatencyMs: () => undefined,
+  limits: LIMITS,
 };
 
 const gpt = chatModel('openai/gpt', [modelRoute('openai'), modelRoute('azure')]);
@@ -138,6 +148,33 @@ describe(selectRoutes.name, () => {
     it('decides between equal prices by latency, the unknown last', () => {
       expect(sorted({}, { latencies: { d: 50 } })).toEqual(['d', 'c', 'b', 'a']);
       expect(sorted({}, { latencies: { d: 50, c: 20 } })).toEqual(['c', 'd', 'b', 'a']);
+    });
+
+    it('weighs other units than tokens', () => {
+      const spoken = (provider: string, prices: object) =>
+        modelRoute(provider, { pricing: exactPricingOf(prices) });
+      const model = chatModel('a/x', [
+        spoken('by-character', { audio_character: '0.00001' }),
+        spoken('by-byte', { audio_byte: '0.000004' }),
+        spoken('by-minute', { audio_minute: '0.006' }),
+      ]);
+      const cheapest = (used: Partial<Usage>) =>
+        selectRoutes(
+          { ...embeddingRequest({ route: 'sort' }), ceiling: { ...NO_USAGE, ...used } },
+          [model],
+          NOTHING_PARTICULAR,
+        ).map(({ provider }) => provider);
+      const minute = { audioMs: 60_000 };
+      expect(cheapest({ inputCharacters: 10, inputBytes: 10, ...minute })).toEqual([
+        'by-byte',
+        'by-character',
+        'by-minute',
+      ]);
+      expect(cheapest({ inputCharacters: 10, inputBytes: 30, audioMs: 1_100 })).toEqual([
+        'by-character',
+        'by-minute',
+        'by-byte',
+      ]);
     });
 
     it('still minds the other preferences', () => {

@@ -1,5 +1,5 @@
-import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import { NO_USAGE } from '../canonical/usage.js';
+import { isTextRequest, type RoutableRequest } from '../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/model.js';
 import { NotFoundError, ProviderUnavailableError } from '../common/errors/gateway-errors.js';
 import type { AppConfig } from '../common/config/app-config.js';
@@ -9,6 +9,7 @@ import type { HealthKey } from './route-health.js';
 
 /** Output tokens set aside for a caller who names no limit. */
 const DEFAULT_OUTPUT_TOKENS = 4_096;
+const MS_PER_MINUTE = 60_000n;
 const FIRST_BYTE_STREAMING_MS = 60_000;
 const FIRST_BYTE_WHOLE_MS = 300_000;
 
@@ -28,7 +29,7 @@ export interface Surroundings {
  * @throws NotFoundError (`provider`) when the caller's preferences leave nothing
  */
 export function selectRoutes(
-  request: CanonicalRequest,
+  request: RoutableRequest,
   models: readonly Model[],
   surroundings: Surroundings,
 ): [PlannedRoute, ...PlannedRoute[]] {
@@ -85,42 +86,50 @@ function ceilingPrice({ ceiling, pricing }: PlannedRoute): bigint {
   return (
     BigInt(ceiling.inputTokens) * pricing.prompt +
     BigInt(ceiling.outputTokens) * pricing.completion +
+    BigInt(ceiling.inputCharacters) * pricing.audioCharacter +
+    BigInt(ceiling.inputBytes) * pricing.audioByte +
+    (BigInt(ceiling.audioMs) * pricing.audioMinute) / MS_PER_MINUTE +
     pricing.request
   );
 }
 
 function planRoute(
-  request: CanonicalRequest,
+  request: RoutableRequest,
   model: Model,
   route: ModelRoute,
   limits: AppConfig['limits'],
 ): PlannedRoute {
-  const maxOutputTokens =
-    request.maxOutputTokens ??
-    Math.min(model.max_completion_tokens ?? DEFAULT_OUTPUT_TOKENS, DEFAULT_OUTPUT_TOKENS);
   return {
+    ...ceilingOf(request, model),
     model: model.id,
     provider: route.provider,
     catalogueId: model.catalogueId,
     upstreamModel: route.upstreamModel,
     pricing: route.pricing,
     trafficMode: 'shared',
-    maxOutputTokens,
-    ceiling: {
-      ...NO_USAGE,
-      inputTokens: request.promptSize.tokens,
-      outputTokens: maxOutputTokens * request.choices,
-    },
     limits: limitsOf(request, route, limits),
   };
 }
 
+function ceilingOf(
+  request: RoutableRequest,
+  model: Model,
+): Pick<PlannedRoute, 'ceiling' | 'maxOutputTokens'> {
+  if (!isTextRequest(request)) return { ceiling: request.ceiling, maxOutputTokens: 0 };
+  const maxOutputTokens =
+    request.maxOutputTokens ??
+    Math.min(model.max_completion_tokens ?? DEFAULT_OUTPUT_TOKENS, DEFAULT_OUTPUT_TOKENS);
+  const inputTokens = request.promptSize.tokens;
+  const outputTokens = maxOutputTokens * request.choices;
+  return { maxOutputTokens, ceiling: { ...NO_USAGE, inputTokens, outputTokens } };
+}
+
 function limitsOf(
-  request: CanonicalRequest,
+  { stream }: RoutableRequest,
   { timeouts }: ModelRoute,
   limits: AppConfig['limits'],
 ): CallLimits {
-  const firstByteMs = request.stream ? FIRST_BYTE_STREAMING_MS : FIRST_BYTE_WHOLE_MS;
+  const firstByteMs = stream ? FIRST_BYTE_STREAMING_MS : FIRST_BYTE_WHOLE_MS;
   return {
     firstByteMs: timeouts.first_byte_ms ?? limits.firstByteTimeoutMs ?? firstByteMs,
     idleMs: timeouts.idle_ms ?? limits.idleTimeoutMs,

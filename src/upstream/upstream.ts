@@ -1,6 +1,11 @@
 import type { CancelSignal } from '../canonical/cancel-signal.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../canonical/embedding-request.js';
+import type { AudioPiece, SpeechRequest } from '../canonical/speech-request.js';
+import type { Transcript, TranscriptionRequest } from '../canonical/transcription-request.js';
+import type { WorkEvent } from '../canonical/work-event.js';
+import type { RoutableRequest } from '../canonical/work-request.js';
 
 /** Time limits of one call, in milliseconds. */
 export interface CallLimits {
@@ -13,17 +18,32 @@ export interface CallLimits {
 }
 
 /** One call to a vendor: the request, and what this route makes of it. */
-export interface UpstreamCall {
-  readonly request: CanonicalRequest;
+export interface WorkCall<Request extends RoutableRequest> {
+  readonly request: Request;
   /** The alias this route answers for; what the answer must call its model. */
   readonly alias: string;
   /** The vendor's own model id. */
   readonly upstreamModel: string;
   readonly limits: CallLimits;
-  /** Output tokens of one choice that credits were set aside for; the limit where a vendor needs one. */
-  readonly maxOutputTokens: number;
   /** Aborted when nobody waits for the answer any more; the vendor's connection is closed at once. */
   readonly signal: CancelSignal;
+}
+
+/** A call that generates text. */
+export interface UpstreamCall extends WorkCall<CanonicalRequest> {
+  /** Output tokens of one choice that credits were set aside for; the limit where a vendor needs one. */
+  readonly maxOutputTokens: number;
+}
+
+/** How a vendor answers a call that is no text generation. */
+export interface UpstreamWork<Output> {
+  /** As `Upstream.droppedParams`, for this request on this route. */
+  readonly droppedParams: readonly string[];
+  /**
+   * Nothing is sent before the first pull; leaving the iteration early closes the connection. Ends
+   * normally only after a complete answer. Without a `usage` event the request's estimate counts.
+   */
+  readonly events: AsyncIterable<WorkEvent<Output>>;
 }
 
 /** What may decide, besides the request, which of its fields are left out. */
@@ -53,6 +73,15 @@ export interface Upstream {
    * @throws UpstreamError when the vendor does not say
    */
   countTokens?(call: UpstreamCall): Promise<number>;
+
+  /** Vectors of all items, in one output. Absent where the vendor has none; likewise the next ones. */
+  embed?(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors>;
+
+  /** Spoken text, in pieces as they come. */
+  speak?(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece>;
+
+  /** A transcript, in one output. */
+  transcribe?(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript>;
 
   /**
    * One cheap authenticated call that shows whether the vendor answers; its duration is the latency.

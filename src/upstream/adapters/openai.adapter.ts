@@ -1,12 +1,21 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import type { OutputLimitField } from '../dialects/chat/encode-chat-prompt.js';
+import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ResponsesClient } from '../dialects/responses/responses-client.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { UpstreamError } from '../upstream-error.js';
-import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import type {
+  DroppingRoute,
+  ProbeCall,
+  Upstream,
+  UpstreamCall,
+  UpstreamWork,
+  WorkCall,
+} from '../upstream.js';
 
 /** How a server says that it has no such address. */
 const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
@@ -15,6 +24,7 @@ const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
 export class OpenAiAdapter implements Upstream {
   private readonly chat: ChatClient;
   private readonly responses: ResponsesClient | undefined;
+  private readonly embeddings: EmbeddingsClient;
 
   constructor(provider: ProviderConfig, transport: HttpTransport) {
     const { baseUrl, apiKey } = provider;
@@ -29,6 +39,11 @@ export class OpenAiAdapter implements Upstream {
         apiKey,
         outputLimitField: outputLimitFieldOf(provider),
       },
+      transport,
+    );
+    const embeddingsUrl = new URL(`${baseUrl}/embeddings`);
+    this.embeddings = new EmbeddingsClient(
+      { embeddingsUrl: () => embeddingsUrl, authorization, apiKey },
       transport,
     );
     if (hasResponses(provider)) {
@@ -46,6 +61,10 @@ export class OpenAiAdapter implements Upstream {
     return responses && this.clientFor(call.request) === responses
       ? this.tryResponses(responses, call)
       : this.chat.generate(call);
+  }
+
+  embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
+    return this.embeddings.embed(call);
   }
 
   probe(call: ProbeCall): Promise<void> {

@@ -13,6 +13,7 @@ describe(readChatUsage.name, () => {
         completion_tokens_details: { reasoning_tokens: 20, accepted_prediction_tokens: 0 },
       }),
     ).toEqual({
+      ...NO_USAGE,
       inputTokens: 100,
       outputTokens: 50,
       cacheReadTokens: 60,

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../common/http/json-body.js';
-import type { Usage } from '../../../canonical/usage.js';
+import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 
 /** No answer of any model comes near; a larger count is a broken one. */
 const MAX_TOKENS = 1_000_000_000;
@@ -22,6 +22,7 @@ export function readChatUsage(value: unknown): Usage | undefined {
     : {};
   const cacheReadTokens = Math.min(readCount(input.cached_tokens) ?? 0, inputTokens);
   return {
+    ...NO_USAGE,
     inputTokens,
     outputTokens,
     cacheReadTokens,
@@ -29,9 +30,7 @@ export function readChatUsage(value: unknown): Usage | undefined {
       readCount(input.cache_write_tokens) ?? 0,
       inputTokens - cacheReadTokens,
     ),
-    cacheWriteLongTokens: 0,
     reasoningTokens: Math.min(readCount(output.reasoning_tokens) ?? 0, outputTokens),
-    webSearches: 0,
   };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { NO_USAGE } from '../../../canonical/usage.js';
 import { readConverseUsage } from './read-converse-usage.js';
 
 describe(readConverseUsage.name, () => {
@@ -16,6 +17,7 @@ describe(readConverseUsage.name, () => {
         ],
       }),
     ).toEqual({
+      ...NO_USAGE,
       inputTokens: 160,
       outputTokens: 7,
       cacheReadTokens: 100,

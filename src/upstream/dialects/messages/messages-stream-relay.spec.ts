@@ -15,6 +15,7 @@ import {
 import { SeededRandom } from '../../../../test/support/seeded-random.js';
 import { cutWithinCharacters, slices } from '../../../../test/support/vendor-stream.js';
 import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-event.js';
+import { NO_USAGE } from '../../../canonical/usage.js';
 import type { UpstreamError } from '../../upstream-error.js';
 import { MessagesStreamRelay } from './messages-stream-relay.js';
 
@@ -212,6 +213,7 @@ describe(MessagesStreamRelay.name, () => {
         }),
       );
       expect(usages.at(-1)).toEqual({
+        ...NO_USAGE,
         inputTokens: 155,
         outputTokens: 9,
         cacheReadTokens: 100,

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
-import type { Usage } from '../../../canonical/usage.js';
+import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 
 /** No answer of any model comes near; a larger count is a broken one. */
 const MAX_TOKENS = 1_000_000_000;
@@ -38,6 +38,7 @@ export class MessagesUsageReader {
     const details = isJsonObject(fields.output_tokens_details) ? fields.output_tokens_details : {};
     const tools = isJsonObject(fields.server_tool_use) ? fields.server_tool_use : {};
     return {
+      ...NO_USAGE,
       inputTokens,
       outputTokens,
       cacheReadTokens,

@@ -1,0 +1,187 @@
+import { Logger } from '@nestjs/common';
+import { waitUnless } from '../canonical/cancel-signal.js';
+import { isContent, type CanonicalEvent, type RouteEvent } from '../canonical/canonical-event.js';
+import type { WorkEvent } from '../canonical/work-event.js';
+import type { RoutableRequest } from '../canonical/work-request.js';
+import { CallerGoneError } from '../common/http/read-body.js';
+import type { GatewayMetrics } from '../metrics/gateway-metrics.js';
+import { UpstreamError } from '../upstream/upstream-error.js';
+import { describeBreak, describeFailures, type RouteFailure } from './describe-failure.js';
+import type { BegunAnswer } from './opened-answer.js';
+import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
+import type { RouteHealth } from './route-health.js';
+
+/** A `Retry-After` this short is waited out, once, before leaving for another model. */
+const PATIENCE_BEFORE_NEXT_MODEL_MS = 2_000;
+/** … and this short before giving up altogether. */
+const PATIENCE_BEFORE_GIVING_UP_MS = 10_000;
+
+/** What a walk keeps its records in. */
+export interface WalkRecords {
+  health: RouteHealth;
+  metrics: GatewayMetrics;
+  logger: Logger;
+}
+
+/** One call to a route, before its first pull. */
+export interface RouteCall<Event> {
+  events: AsyncIterable<Event>;
+  /** Asked only of the route that answers. */
+  droppedParams: () => readonly string[];
+}
+
+/** A route that answers: its events up to the first content, and where the rest comes from. */
+interface FirstAnswer<Event> {
+  attempt: RouteAttempt;
+  droppedParams: readonly string[];
+  held: Event[];
+  rest: AsyncIterator<Event>;
+}
+
+/** One walk along the routes of a plan, until one of them answers; whatever the answer is made of. */
+export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
+  private readonly failures: RouteFailure[] = [];
+
+  /** @param call makes the call to a route; nobody is called before its events are pulled */
+  constructor(
+    private readonly plan: Plan<RoutableRequest>,
+    private readonly cover: RouteCover,
+    private readonly call: (route: PlannedRoute) => RouteCall<Event>,
+    private readonly records: WalkRecords,
+  ) {}
+
+  /**
+   * Tries the routes until one yields its first content. The first event names that route.
+   *
+   * @throws GatewayError when no route answers
+   * @throws CallerGoneError when nobody waits any more
+   */
+  async begin(): Promise<BegunAnswer<Event | RouteEvent>> {
+    const { attempt, droppedParams, held, rest } = await this.firstAnswer();
+    const { route } = attempt;
+    return {
+      held: [{ type: 'route', route, droppedParams }, ...held],
+      rest,
+      complete: () => this.records.health.recordCompletion(route),
+      describe: (failure) => this.describeBreak(attempt, failure),
+    };
+  }
+
+  private async firstAnswer(): Promise<FirstAnswer<Event>> {
+    const { routes } = this.plan;
+    for (const [index, route] of routes.entries()) {
+      const before = routes[index - 1];
+      if (before && before.model !== route.model) {
+        const late = await this.tryAfterWaiting(PATIENCE_BEFORE_NEXT_MODEL_MS, before.model);
+        if (late) return late;
+      }
+      if (before && !(await this.isCovered(route))) continue;
+      const answer = await this.tryRoute(route);
+      if (answer) return answer;
+    }
+    const late = await this.tryAfterWaiting(PATIENCE_BEFORE_GIVING_UP_MS);
+    if (late) return late;
+    throw describeFailures(this.failures);
+  }
+
+  private async isCovered(route: PlannedRoute): Promise<boolean> {
+    if (await this.cover.cover(route)) return true;
+    this.plan.attempts.push({ route, startedAt: new Date(), durationMs: 0, outcome: 'uncovered' });
+    return false;
+  }
+
+  /** One try, and a quick second one where a connection broke or a server stumbled. */
+  private async tryRoute(route: PlannedRoute): Promise<FirstAnswer<Event> | undefined> {
+    const answer = await this.tryOnce(route);
+    if (answer || !this.failures.at(-1)?.error.isRetryable) return answer;
+    return this.tryOnce(route);
+  }
+
+  /**
+   * Waits out the shortest `Retry-After` that a route gave in its last word, when it is short
+   * enough, and tries that route again.
+   */
+  private async tryAfterWaiting(
+    patienceMs: number,
+    model?: string,
+  ): Promise<FirstAnswer<Event> | undefined> {
+    const waitOf = ({ error }: RouteFailure): number => error.retryAfterMs ?? Infinity;
+    const lastWords = new Map(this.failures.map((failure) => [failure.route, failure]));
+    const [soonest] = [...lastWords.values()]
+      .filter(({ route }) => model === undefined || route.model === model)
+      .sort((one, other) => waitOf(one) - waitOf(other));
+    if (!soonest || waitOf(soonest) > patienceMs) return undefined;
+    if (!(await waitUnless(this.plan.callerGone, waitOf(soonest)))) throw new CallerGoneError();
+    return this.tryOnce(soonest.route);
+  }
+
+  /**
+   * Calls a route and pulls its events up to the first content; notes the failure when there is none.
+   *
+   * @throws GatewayError for a failure that no other route would mend
+   */
+  private async tryOnce(route: PlannedRoute): Promise<FirstAnswer<Event> | undefined> {
+    const { plan } = this;
+    const { health, metrics, logger } = this.records;
+    if (plan.callerGone.aborted) throw new CallerGoneError();
+    const startedMs = performance.now();
+    const attempt: RouteAttempt = {
+      route,
+      startedAt: new Date(),
+      durationMs: 0,
+      outcome: 'pending',
+    };
+    plan.attempts.push(attempt);
+    health.recordTry(route);
+    try {
+      const { events, droppedParams } = this.call(route);
+      const rest = events[Symbol.asyncIterator]();
+      const held = await pullToContent(rest);
+      attempt.outcome = 'answered';
+      health.recordAnswer(route, performance.now() - startedMs);
+      return { attempt, held, rest, droppedParams: droppedParams() };
+    } catch (error) {
+      if (plan.callerGone.aborted) {
+        attempt.outcome = 'aborted';
+        throw new CallerGoneError();
+      }
+      if (!(error instanceof UpstreamError)) throw error;
+      attempt.outcome = error.failure;
+      this.failures.push({ route, error });
+      health.recordFailure(route, error);
+      logger.warn(
+        `${route.provider}/${route.upstreamModel} failed: ${error.failure}: ${error.message}`,
+      );
+      if (!error.allowsFallback) throw describeFailures(this.failures);
+      return undefined;
+    } finally {
+      attempt.durationMs = Math.round(performance.now() - startedMs);
+      metrics.observeAttempt(route.provider, route.catalogueId, attempt.outcome);
+    }
+  }
+
+  /** Notes that an answer broke off. @returns what the caller is told */
+  private describeBreak(attempt: RouteAttempt, failure: unknown): unknown {
+    if (this.plan.callerGone.aborted) return new CallerGoneError();
+    if (!(failure instanceof UpstreamError)) return failure;
+    const { route } = attempt;
+    attempt.outcome = failure.failure;
+    this.records.health.recordFailure(route, failure);
+    this.records.logger.warn(
+      `${route.provider}/${route.upstreamModel} broke off: ${failure.message}`,
+    );
+    return describeBreak(route, failure);
+  }
+}
+
+async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(
+  events: AsyncIterator<Event>,
+): Promise<Event[]> {
+  const held: Event[] = [];
+  for (;;) {
+    const next = await events.next();
+    if (next.done) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
+    held.push(next.value);
+    if (isContent(next.value)) return held;
+  }
+}

@@ -1,0 +1,8 @@
+import type { EmbeddingRequest } from '../../src/canonical/embedding-request.js';
+import { parseEmbeddings } from '../../src/embeddings/embeddings.parse.js';
+import { jsonBody } from './chat-requests.js';
+
+/** An embeddings request; what is not given does not matter to the test. */
+export function embeddingRequest(overrides: Record<string, unknown> = {}): EmbeddingRequest {
+  return parseEmbeddings(jsonBody({ model: 'a/vectors', input: 'Hi', ...overrides }));
+}
