@@ -7,13 +7,16 @@ import type {
   CanonicalRequest,
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
+import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
+import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
 import { unsupportedFields, type PromptField } from '../../canonical/prompt-fields.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
+import { speakTones, transcribeTones } from '../sandbox/sandbox-audio.js';
 import { sampleOfSchema } from '../sandbox/sample-of-schema.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
-import type { Upstream, UpstreamCall } from '../upstream.js';
+import type { Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream.js';
 
 const WORDS =
   'the sandbox answers without a network or a key so every word of this text is made up on the spot and the same each time'.split(
@@ -34,6 +37,7 @@ const IGNORED_PARAMS = [
   'reasoning',
   'reasoning_effort',
 ];
+const IGNORED_AUDIO_PARAMS = ['prompt', 'temperature', 'timestamp_granularities'];
 /** What has one, or needs none, whatever the dialect calls it. */
 const MEANINGFUL_FIELDS = new Set<PromptField>([
   'stop',
@@ -60,6 +64,17 @@ export class SandboxAdapter implements Upstream {
     const fault = /^fault-(.+)$/.exec(call.upstreamModel)?.[1];
     if (fault !== undefined) yield* misbehave(fault, call);
     else yield* answer(call);
+  }
+
+  speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
+    const isDropped = call.request.instructions !== undefined;
+    return { droppedParams: isDropped ? ['instructions'] : [], events: speakTones(call) };
+  }
+
+  transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
+    const { value } = call.request.body;
+    const droppedParams = IGNORED_AUDIO_PARAMS.filter((param) => value[param] != null);
+    return { droppedParams, events: transcribeTones(call) };
   }
 
   /** The sandbox is there as long as the gateway is. */

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool, type Dispatcher } from 'undici';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
@@ -10,7 +11,8 @@ export interface HttpCall {
   /** Absolute http(s) URL. */
   url: URL;
   headers: Record<string, string>;
-  body?: Buffer;
+  /** A stream is read as it is sent; its length must stand in the headers. */
+  body?: Buffer | Readable;
   limits: CallLimits;
   signal: CancelSignal;
 }
