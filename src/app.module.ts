@@ -8,6 +8,7 @@ import { ConfigModule } from './common/config/config.module.js';
 import { DatabaseModule } from './common/database/database.module.js';
 import { CreditsModule } from './credits/credits.module.js';
 import { CustomerModule } from './customer/customer.module.js';
+import { EmbeddingsModule } from './embeddings/embeddings.module.js';
 import { MessagesModule } from './messages/messages.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OperationsModule } from './operations/operations.module.js';
@@ -29,6 +30,7 @@ export class AppModule {
         MessagesModule,
         ResponsesModule,
         AudioModule,
+        EmbeddingsModule,
         ProvidersModule,
         CustomerModule,
         CreditsModule,

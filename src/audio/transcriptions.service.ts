@@ -4,7 +4,8 @@ import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
-import { collectWork } from '../canonical/collect-work.js';
+import { collectWork, type CollectedWork } from '../canonical/collect-work.js';
+import type { Transcript } from '../canonical/transcription-request.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
 import { setRouteHeaders } from '../delivery/deliver-stream.js';
 import { LedgerService } from '../ledger/ledger.service.js';
@@ -26,43 +27,41 @@ export class TranscriptionsService {
     private readonly uploads: UploadFolder,
   ) {}
 
-  /** Answers one call. @throws GatewayError, the file being gone by then */
+  /** Answers one call. The file is gone before the answer leaves. @throws GatewayError */
   async create(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
     if (received.rateLimit) setRateLimitHeaders(response, received.rateLimit);
-    const path = await this.uploads.newPath();
-    try {
-      await this.transcribe(caller, received, response, path);
-    } finally {
-      await rm(path, { force: true });
-    }
+    const work = await this.transcribe(caller, received, response);
+    if (response.destroyed) return;
+    const [{ contentType, bytes }] = work.outputs;
+    response.setHeader('X-Cache', 'MISS');
+    setRouteHeaders(response, work);
+    response.setHeader('X-Gateway-Cost', work.settled.cost);
+    response.writeHead(200, { 'content-type': contentType, 'content-length': bytes.length });
+    response.end(bytes);
   }
 
   private async transcribe(
     caller: Caller,
     received: GatewayRequest,
     response: Response,
-    path: string,
-  ): Promise<void> {
+  ): Promise<CollectedWork<Transcript>> {
     const { requestId, receivedAt } = received;
     const callerGone = callerGoneSignal(response);
-    const { fields, file } = await receiveForm(received, path);
-    assertTranscription(fields);
-    const request = makeTranscription(fields, await identifyAudio(file));
-    const context = { requestId, endpoint: 'audio.transcriptions', receivedAt, callerGone };
-    const plan = await this.routing.plan(caller, request, context);
-    const hold = await this.ledger.hold(caller, plan);
-    const events = this.ledger.settle(
-      hold,
-      this.routing.openWork(plan, hold, (upstream, call) => upstream.transcribe?.(call)),
-    );
-
-    const work = await collectWork(events);
-    const [{ contentType, bytes }] = work.outputs;
-    if (response.destroyed) return;
-    response.setHeader('X-Cache', 'MISS');
-    setRouteHeaders(response, work);
-    response.setHeader('X-Gateway-Cost', work.settled.cost);
-    response.writeHead(200, { 'content-type': contentType, 'content-length': bytes.length });
-    response.end(bytes);
+    const path = await this.uploads.newPath();
+    try {
+      const { fields, file } = await receiveForm(received, path);
+      assertTranscription(fields);
+      const request = makeTranscription(fields, await identifyAudio(file));
+      const context = { requestId, endpoint: 'audio.transcriptions', receivedAt, callerGone };
+      const plan = await this.routing.plan(caller, request, context);
+      const hold = await this.ledger.hold(caller, plan);
+      const events = this.ledger.settle(
+        hold,
+        this.routing.openWork(plan, hold, (upstream, call) => upstream.transcribe?.(call)),
+      );
+      return await collectWork(events);
+    } finally {
+      await rm(path, { force: true });
+    }
   }
 }

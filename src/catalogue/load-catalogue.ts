@@ -25,6 +25,12 @@ const DEFAULTS = {
   supported_parameters: ['temperature', 'top_p', 'max_tokens', 'stop', 'stream', 'tools'],
 };
 
+/** Whether a server can reduce dimensions is its own to say. */
+const EMBEDDING_DEFAULTS = {
+  architecture: null,
+  supported_parameters: ['dimensions', 'encoding_format', 'user'],
+};
+
 export interface LoadedCatalogue {
   models: Model[];
   /** Rows that were left out, each with the reason; a price that is missing is never a free model. */
@@ -86,7 +92,7 @@ function withDefaults(id: string, row: JsonObject): JsonObject {
     name: id.slice(slash + 1),
     owned_by: provider,
     routes: [{ provider, model: id.slice(slash + 1), priority: 0 }],
-    ...(row.kind === 'embedding' && { architecture: null }),
+    ...(row.kind === 'embedding' && EMBEDDING_DEFAULTS),
     ...row,
   };
 }

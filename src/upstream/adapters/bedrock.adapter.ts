@@ -1,5 +1,7 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { assertEventStream } from '../dialects/assert-event-stream.js';
 import { classifyConverseError } from '../dialects/converse/classify-converse-error.js';
@@ -11,19 +13,33 @@ import {
   droppedByConverse,
   encodeConverseRequest,
 } from '../dialects/converse/encode-converse-request.js';
+import { blameInput } from '../dialects/embeddings/blame-input.js';
+import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
+import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { fetchPromptMedia } from '../dialects/fetch-prompt-media.js';
 import { hideOwnKey } from '../dialects/hide-own-key.js';
 import { readFailedAnswer } from '../dialects/read-failed-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
-import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import type {
+  DroppingRoute,
+  ProbeCall,
+  Upstream,
+  UpstreamCall,
+  UpstreamWork,
+  WorkCall,
+} from '../upstream.js';
 import type { AdapterTools } from '../upstream.registry.js';
 import { AwsSigner, type SignableRequest } from './aws-signer.js';
 import { bedrockTraits } from './bedrock-models.js';
+import { encodeCohereBatches, readCohereVectors } from './cohere-embeddings.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const EVENT_STREAM = 'application/vnd.amazon.eventstream';
 
-/** AWS Bedrock by its Converse API, which is one for the models of all makers. */
+/**
+ * AWS Bedrock: text by its Converse API, which is one for the models of all makers, and embeddings
+ * by invoking a model in its maker's own format.
+ */
 export class BedrockAdapter implements Upstream {
   private readonly runtimeUrl: string;
   private readonly probeUrl: URL;
@@ -80,6 +96,13 @@ export class BedrockAdapter implements Upstream {
     }
   }
 
+  embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
+    return {
+      droppedParams: droppedEmbeddingFields(call.request, []),
+      events: this.embedBatches(call),
+    };
+  }
+
   async probe(call: ProbeCall): Promise<void> {
     try {
       const headers = { accept: 'application/json' };
@@ -87,6 +110,24 @@ export class BedrockAdapter implements Upstream {
       response.drain();
     } catch (error) {
       throw this.withoutSecrets(error);
+    }
+  }
+
+  /** The vendor counts no tokens, so there is no `usage` event and the estimate counts. */
+  private async *embedBatches(
+    call: WorkCall<EmbeddingRequest>,
+  ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
+    try {
+      const batches = encodeCohereBatches(call.request.input);
+      const url = this.modelUrl(call.upstreamModel, 'invoke');
+      const answers = await runBatches(batches, call, async ({ body, count }, batchCall) => {
+        const headers = { 'content-type': 'application/json', accept: 'application/json' };
+        const response = await this.send({ method: 'POST', url, headers, body }, batchCall);
+        return readCohereVectors(await response.readAll(MAX_ANSWER_BYTES), count);
+      });
+      yield { type: 'output', output: answers.flat() };
+    } catch (error) {
+      throw blameInput(this.withoutSecrets(error));
     }
   }
 

@@ -2,10 +2,12 @@ import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
 import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { AudioClient, type SpeechTraits } from '../dialects/audio/audio-client.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import type { OutputLimitField } from '../dialects/chat/encode-chat-prompt.js';
+import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ResponsesClient } from '../dialects/responses/responses-client.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { UpstreamError } from '../upstream-error.js';
@@ -26,6 +28,7 @@ export class OpenAiAdapter implements Upstream {
   private readonly chat: ChatClient;
   private readonly audio: AudioClient;
   private readonly responses: ResponsesClient | undefined;
+  private readonly embeddings: EmbeddingsClient;
 
   constructor(provider: ProviderConfig, transport: HttpTransport) {
     const { baseUrl, apiKey } = provider;
@@ -53,6 +56,11 @@ export class OpenAiAdapter implements Upstream {
       },
       transport,
     );
+    const embeddingsUrl = new URL(`${baseUrl}/embeddings`);
+    this.embeddings = new EmbeddingsClient(
+      { embeddingsUrl: () => embeddingsUrl, authorization, apiKey },
+      transport,
+    );
     if (hasResponses(provider)) {
       const responsesUrl = new URL(`${baseUrl}/responses`);
       this.responses = new ResponsesClient({ responsesUrl, authorization, apiKey }, transport);
@@ -76,6 +84,10 @@ export class OpenAiAdapter implements Upstream {
 
   transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
     return this.audio.transcribe(call);
+  }
+
+  embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
+    return this.embeddings.embed(call);
   }
 
   probe(call: ProbeCall): Promise<void> {

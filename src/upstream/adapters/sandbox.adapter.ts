@@ -9,10 +9,14 @@ import type {
 } from '../../canonical/canonical-request.js';
 import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
 import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
 import { unsupportedFields, type PromptField } from '../../canonical/prompt-fields.js';
 import { NO_USAGE } from '../../canonical/usage.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
 import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
 import { speakTones, transcribeTones } from '../sandbox/sandbox-audio.js';
+import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
+import { embedWords, MAX_SANDBOX_DIMENSIONS, SANDBOX_DIMENSIONS } from '../sandbox/embed-words.js';
 import { sampleOfSchema } from '../sandbox/sample-of-schema.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
@@ -48,6 +52,7 @@ const MEANINGFUL_FIELDS = new Set<PromptField>([
 ]);
 /** Nothing here waits for a network, so long answers make room for others by themselves. */
 const WORDS_PER_TURN = 500;
+const VECTORS_PER_TURN = 100;
 
 /**
  * A provider inside the gateway, for trying it out and for rehearsing one's own error handling.
@@ -75,6 +80,13 @@ export class SandboxAdapter implements Upstream {
     const { value } = call.request.body;
     const droppedParams = IGNORED_AUDIO_PARAMS.filter((param) => value[param] != null);
     return { droppedParams, events: transcribeTones(call) };
+  }
+
+  embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
+    return {
+      droppedParams: droppedEmbeddingFields(call.request, ['dimensions', 'user']),
+      events: embed(call),
+    };
   }
 
   /** The sandbox is there as long as the gateway is. */
@@ -116,6 +128,33 @@ async function* answer({
     0,
   );
   yield { type: 'usage', usage: { ...NO_USAGE, inputTokens, outputTokens } };
+}
+
+async function* embed({
+  request: { input, dimensions = SANDBOX_DIMENSIONS },
+  signal,
+}: WorkCall<EmbeddingRequest>): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
+  if (dimensions > MAX_SANDBOX_DIMENSIONS) {
+    throw new UpstreamError({
+      failure: 'caller',
+      message: `The sandbox makes vectors of at most ${MAX_SANDBOX_DIMENSIONS} dimensions.`,
+      param: 'dimensions',
+    });
+  }
+  const items =
+    input.type === 'texts'
+      ? input.texts.map((text) => text.match(/\S+/g) ?? [])
+      : input.tokens.map((tokens) => tokens.map(String));
+  const vectors: number[][] = [];
+  let inputTokens = 0;
+  for (const words of items) {
+    if (vectors.length % VECTORS_PER_TURN === VECTORS_PER_TURN - 1) await nextTurn();
+    if (signal.aborted) throw new CallAbortedError();
+    vectors.push(embedWords(words, dimensions));
+    inputTokens += words.length;
+  }
+  yield { type: 'usage', usage: { ...NO_USAGE, inputTokens } };
+  yield { type: 'output', output: vectors };
 }
 
 function compose(prompt: CanonicalPrompt, upstreamModel: string): string {

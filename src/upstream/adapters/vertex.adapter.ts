@@ -1,12 +1,25 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
+import { blameInput } from '../dialects/embeddings/blame-input.js';
+import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
+import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { hideOwnKey } from '../dialects/hide-own-key.js';
 import { readFailedAnswer } from '../dialects/read-failed-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
-import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import type {
+  DroppingRoute,
+  ProbeCall,
+  Upstream,
+  UpstreamCall,
+  UpstreamWork,
+  WorkCall,
+} from '../upstream.js';
 import { ANTHROPIC_PUBLISHER } from './anthropic-publisher.js';
 import {
   fetchDefaultAccess,
@@ -14,7 +27,10 @@ import {
   type GoogleAccess,
 } from './google-access-tokens.js';
 import { GOOGLE_PUBLISHER } from './google-publisher.js';
+import { encodeVertexBatches, readVertexPredictions } from './vertex-embeddings.js';
 import type { VertexPublisher } from './vertex-publisher.js';
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** Locations that span regions and have addresses of another form. */
 const MULTI_REGIONS = new Set(['us', 'eu']);
@@ -53,7 +69,7 @@ export class VertexAdapter implements Upstream {
     try {
       const response = await this.transport.call({
         method: 'POST',
-        url: this.urlOf(publisher, call.upstreamModel, stream),
+        url: this.urlOf(publisher, call.upstreamModel, publisher.method(stream)),
         headers: { ...headersOf(access, stream), 'content-type': 'application/json' },
         body,
         limits: call.limits,
@@ -66,6 +82,13 @@ export class VertexAdapter implements Upstream {
     } catch (error) {
       throw hideOwnKey(error, access.token);
     }
+  }
+
+  embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
+    return {
+      droppedParams: droppedEmbeddingFields(call.request, ['dimensions']),
+      events: this.embedBatches(call),
+    };
   }
 
   /** Lists one model of the publisher whose list needs no project; that takes a valid token. */
@@ -88,10 +111,39 @@ export class VertexAdapter implements Upstream {
     }
   }
 
-  private urlOf(publisher: VertexPublisher, model: string, stream: boolean): URL {
+  private async *embedBatches(
+    call: WorkCall<EmbeddingRequest>,
+  ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
+    const { request, upstreamModel } = call;
+    const access = await this.access(call);
+    try {
+      const batches = encodeVertexBatches(request, upstreamModel);
+      const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, 'predict');
+      const answers = await runBatches(batches, call, async ({ body, count }, batchCall) => {
+        const response = await this.transport.call({
+          method: 'POST',
+          url,
+          headers: { ...headersOf(access, false), 'content-type': 'application/json' },
+          body,
+          ...batchCall,
+        });
+        if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
+        return readVertexPredictions(await response.readAll(MAX_ANSWER_BYTES), count);
+      });
+      const counts = answers.map(({ tokens }) => tokens);
+      if (!counts.includes(undefined)) {
+        const inputTokens = counts.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
+        yield { type: 'usage', usage: { ...NO_USAGE, inputTokens } };
+      }
+      yield { type: 'output', output: answers.flatMap(({ vectors }) => vectors) };
+    } catch (error) {
+      throw blameInput(hideOwnKey(error, access.token));
+    }
+  }
+
+  private urlOf(publisher: VertexPublisher, model: string, method: string): URL {
     // Ids hold an @ before their version, which may stand in a path as it is.
     const id = encodeURIComponent(model).replaceAll('%40', '@');
-    const method = publisher.method(stream);
     return new URL(`${this.origin}${this.modelsPath}/${publisher.name}/models/${id}:${method}`);
   }
 

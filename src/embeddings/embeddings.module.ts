@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { CatalogueModule } from '../catalogue/catalogue.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { RoutingModule } from '../routing/routing.module.js';
+import { EmbeddingsController } from './embeddings.controller.js';
+import { EmbeddingsService } from './embeddings.service.js';
+
+@Module({
+  imports: [CatalogueModule, RoutingModule, LedgerModule],
+  controllers: [EmbeddingsController],
+  providers: [EmbeddingsService],
+})
+export class EmbeddingsModule {}

@@ -1,0 +1,67 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { runBatches, type BatchCall } from './run-batches.js';
+
+const limits = { firstByteMs: 1_000, idleMs: 1_000, requestMs: 1_000 };
+const callWith = (signal: AbortSignal = new AbortController().signal): BatchCall => ({
+  limits,
+  signal,
+});
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+/** Ends when it is aborted. */
+const hang = ({ signal }: BatchCall): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('aborted')));
+  });
+
+describe(runBatches.name, () => {
+  it('joins answers in the order of the batches, whichever comes first', async () => {
+    const answers = await runBatches(numbers(20), callWith(), async (batch) => {
+      await wait((20 - batch) % 7);
+      return `answer ${batch}`;
+    });
+    expect(answers).toEqual(numbers(20).map((batch) => `answer ${batch}`));
+  });
+
+  it('runs some at once, and not all', async () => {
+    let running = 0;
+    let most = 0;
+    await runBatches(numbers(30), callWith(), async () => {
+      most = Math.max(most, ++running);
+      await wait(1);
+      running--;
+    });
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(8);
+  });
+
+  it('ends the others with the first that fails, and begins no more', async () => {
+    const begun: number[] = [];
+    const running = runBatches(numbers(30), callWith(), async (batch, call) => {
+      begun.push(batch);
+      if (batch !== 3) return hang(call);
+      await wait(1);
+      throw new Error('third');
+    });
+    await expect(running).rejects.toThrow('third');
+    expect(begun).toHaveLength(8);
+  });
+
+  it('ends with its caller', async () => {
+    const caller = new AbortController();
+    const running = runBatches(numbers(3), callWith(caller.signal), (_batch, call) => hang(call));
+    caller.abort();
+    await expect(running).rejects.toThrow('aborted');
+  });
+
+  it('gives all calls together the time of one', async () => {
+    const given: number[] = [];
+    await runBatches(numbers(16), callWith(), async (_batch, call) => {
+      given.push(call.limits.requestMs);
+      await wait(20);
+    });
+    expect(Math.max(...given)).toBeLessThanOrEqual(1_000);
+    expect(given.at(-1)).toBeLessThan(990);
+  });
+});

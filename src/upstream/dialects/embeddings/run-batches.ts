@@ -1,0 +1,56 @@
+import type { CancelSignal } from '../../../canonical/cancel-signal.js';
+import type { CallLimits } from '../../upstream.js';
+
+/** Calls that run at once for one request. */
+const AT_ONCE = 8;
+
+/** The limits and the signal that each call of a batch has to keep to. */
+export interface BatchCall {
+  readonly limits: CallLimits;
+  readonly signal: CancelSignal;
+}
+
+/**
+ * Splits work over several calls, some at once, and joins their answers in the order of the
+ * batches. The time limit is that of all calls together. The first failure ends the others.
+ *
+ * @throws whatever the first call to fail throws
+ */
+export async function runBatches<Batch, Answer>(
+  batches: readonly Batch[],
+  { limits, signal }: BatchCall,
+  send: (batch: Batch, call: BatchCall) => Promise<Answer>,
+): Promise<Answer[]> {
+  const deadlineMs = performance.now() + limits.requestMs;
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort();
+  if (signal.aborted) stop.abort();
+  signal.addEventListener('abort', onAbort);
+
+  const answers: Answer[] = [];
+  const failures: unknown[] = [];
+  const queue = batches.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, batch] of queue) {
+      if (failures.length > 0) return;
+      const requestMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
+      try {
+        answers[index] = await send(batch, {
+          limits: { ...limits, requestMs },
+          signal: stop.signal,
+        });
+      } catch (error) {
+        failures.push(error);
+        stop.abort();
+        return;
+      }
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, batches.length) }, work));
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+  if (failures.length > 0) throw failures[0];
+  return answers;
+}
