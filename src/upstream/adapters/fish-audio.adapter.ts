@@ -156,7 +156,7 @@ export class FishAudioAdapter implements Upstream {
       method: 'POST',
       url: new URL(`${this.provider.baseUrl}/v1/asr`),
       headers: { ...this.authorization, ...body.headers },
-      body: body.stream,
+      bodyStream: body.stream,
       limits,
       signal,
     });

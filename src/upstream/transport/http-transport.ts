@@ -11,8 +11,9 @@ export interface HttpCall {
   /** Absolute http(s) URL. */
   url: URL;
   headers: Record<string, string>;
-  /** A stream is read as it is sent; its length must stand in the headers. */
-  body?: Buffer | Readable;
+  body?: Buffer;
+  /** Instead of `body`: read as it is sent, and of the length that the headers name. */
+  bodyStream?: Readable;
   limits: CallLimits;
   signal: CancelSignal;
 }
@@ -44,7 +45,7 @@ export class HttpTransport implements OnApplicationShutdown {
         method: call.method,
         path: call.url.pathname + call.url.search,
         headers: call.headers,
-        body: call.body ?? null,
+        body: call.body ?? call.bodyStream ?? null,
         headersTimeout: 0,
         bodyTimeout: 0,
       };

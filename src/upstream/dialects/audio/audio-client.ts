@@ -90,7 +90,7 @@ export class AudioClient {
       method: 'POST',
       url: this.server.transcriptionsUrl,
       headers: { ...this.headers(), ...body.headers },
-      body: body.stream,
+      bodyStream: body.stream,
       limits,
       signal,
     });
