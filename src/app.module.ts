@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AccessModule } from './access/access.module.js';
+import { AudioModule } from './audio/audio.module.js';
 import { BootstrapModule } from './bootstrap/bootstrap.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import type { AppConfig } from './common/config/app-config.js';
@@ -28,6 +29,7 @@ export class AppModule {
         ChatModule,
         MessagesModule,
         ResponsesModule,
+        AudioModule,
         EmbeddingsModule,
         ProvidersModule,
         CustomerModule,

@@ -3,6 +3,7 @@ import { APP_CONFIG, type AppConfig, type ProviderConfig } from '../common/confi
 import { AnthropicAdapter } from './adapters/anthropic.adapter.js';
 import { AzureAdapter } from './adapters/azure.adapter.js';
 import { BedrockAdapter } from './adapters/bedrock.adapter.js';
+import { FishAudioAdapter } from './adapters/fish-audio.adapter.js';
 import { OpenAiAdapter } from './adapters/openai.adapter.js';
 import { SandboxAdapter } from './adapters/sandbox.adapter.js';
 import { VertexAdapter } from './adapters/vertex.adapter.js';
@@ -24,6 +25,7 @@ export const ADAPTERS: Record<string, AdapterFactory> = {
   anthropic: (provider, { transport }) => new AnthropicAdapter(provider, transport),
   azure: (provider, { transport }) => new AzureAdapter(provider, transport),
   bedrock: (provider, tools) => new BedrockAdapter(provider, tools),
+  'fish-audio': (provider, { transport }) => new FishAudioAdapter(provider, transport),
   openai: (provider, { transport }) => new OpenAiAdapter(provider, transport),
   sandbox: () => new SandboxAdapter(),
   vertex: (provider, { transport }) => new VertexAdapter(provider, transport),

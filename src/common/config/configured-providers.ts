@@ -25,7 +25,14 @@ export function configuredProviders(
   env: EnvDto,
   furtherProviders: readonly ProviderConfig[],
 ): ProviderConfig[] {
-  const vendors = [openAi(env), anthropic(env), azure(env), bedrock(env), vertex(env)];
+  const vendors = [
+    openAi(env),
+    anthropic(env),
+    azure(env),
+    bedrock(env),
+    vertex(env),
+    fishAudio(env),
+  ];
   const configured = [...vendors.filter((provider) => provider !== undefined), ...furtherProviders];
   const isOn = env.GATEWAY_SANDBOX ? env.GATEWAY_SANDBOX === 'true' : configured.length === 0;
   return isOn ? [...configured, SANDBOX] : configured;
@@ -111,5 +118,19 @@ function vertex(env: EnvDto): ProviderConfig | undefined {
       project: env.GOOGLE_CLOUD_PROJECT,
       location: env.VERTEX_LOCATION ?? 'us-central1',
     },
+  };
+}
+
+/** A vendor of no kind that the interface has; it is listed by the kind whose API callers use. */
+function fishAudio(env: EnvDto): ProviderConfig | undefined {
+  if (!env.FISH_AUDIO_API_KEY) return undefined;
+  return {
+    id: 'fish-audio',
+    name: 'Fish Audio',
+    adapter: 'fish-audio',
+    type: 'openai',
+    baseUrl: withoutTrailingSlash(env.FISH_AUDIO_BASE_URL ?? 'https://api.fish.audio'),
+    apiKey: env.FISH_AUDIO_API_KEY,
+    settings: {},
   };
 }

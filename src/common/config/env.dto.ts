@@ -102,6 +102,12 @@ export class EnvDto {
   @IsOptional()
   VERTEX_ACCESS_TOKEN?: string;
 
+  @IsOptional()
+  FISH_AUDIO_API_KEY?: string;
+
+  @UrlVariable('http', 'https')
+  FISH_AUDIO_BASE_URL?: string;
+
   @ChoiceVariable('true', 'false')
   GATEWAY_ALLOW_PRIVATE_DESTINATIONS?: 'true' | 'false';
 

@@ -83,7 +83,7 @@ export async function readBody(
 function ignore(): void {}
 
 /** `Expect: 100-continue`: the sender waits for a word before it sends, which only now makes sense. */
-function answerContinue(request: IncomingMessage): void {
+export function answerContinue(request: IncomingMessage): void {
   const continuing = request as IncomingMessage & { writeContinue?: () => void };
   continuing.writeContinue?.();
 }

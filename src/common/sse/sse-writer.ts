@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import { drained } from '../http/drained.js';
 import { CallerGoneError } from '../http/read-body.js';
 
 /** After so much silence a comment is sent, so that proxies on the way do not give up. */
 const SILENCE_MS = 15_000;
-/** A reader who takes nothing for so long is cut off. */
-const WRITE_TIMEOUT_MS = 60_000;
 
 const COMMENT = ': waiting\n\n';
 
@@ -25,7 +24,7 @@ export class SseWriter {
     if (this.response.destroyed) throw new CallerGoneError();
     this.writeHead();
     this.keepAlive.refresh();
-    if (!this.response.write(events)) await this.drained();
+    if (!this.response.write(events)) await drained(this.response);
   }
 
   /** Ends the response, if its head was sent. */
@@ -47,27 +46,6 @@ export class SseWriter {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
-    });
-  }
-
-  private drained(): Promise<void> {
-    const { response } = this;
-    return new Promise((resolve, reject) => {
-      const finish = (): void => {
-        clearTimeout(timer);
-        response.off('drain', onDrain).off('close', onClose);
-      };
-      const onDrain = (): void => {
-        finish();
-        resolve();
-      };
-      const onClose = (): void => {
-        finish();
-        reject(new CallerGoneError());
-      };
-      const timer = setTimeout(() => response.destroy(), WRITE_TIMEOUT_MS);
-      timer.unref();
-      response.on('drain', onDrain).on('close', onClose);
     });
   }
 }

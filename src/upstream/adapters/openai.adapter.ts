@@ -1,7 +1,10 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
+import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
+import { AudioClient, type SpeechTraits } from '../dialects/audio/audio-client.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import type { OutputLimitField } from '../dialects/chat/encode-chat-prompt.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
@@ -23,6 +26,7 @@ const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
 /** OpenAI and every server that speaks its API. */
 export class OpenAiAdapter implements Upstream {
   private readonly chat: ChatClient;
+  private readonly audio: AudioClient;
   private readonly responses: ResponsesClient | undefined;
   private readonly embeddings: EmbeddingsClient;
 
@@ -38,6 +42,17 @@ export class OpenAiAdapter implements Upstream {
         authorization,
         apiKey,
         outputLimitField: outputLimitFieldOf(provider),
+      },
+      transport,
+    );
+    this.audio = new AudioClient(
+      {
+        speechUrl: new URL(`${baseUrl}/audio/speech`),
+        transcriptionsUrl: new URL(`${baseUrl}/audio/transcriptions`),
+        authorization,
+        apiKey,
+        speechTraits: speechTraitsOf,
+        givesSegments: (upstreamModel) => upstreamModel.includes('whisper'),
       },
       transport,
     );
@@ -61,6 +76,14 @@ export class OpenAiAdapter implements Upstream {
     return responses && this.clientFor(call.request) === responses
       ? this.tryResponses(responses, call)
       : this.chat.generate(call);
+  }
+
+  speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
+    return this.audio.speak(call);
+  }
+
+  transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
+    return this.audio.transcribe(call);
   }
 
   embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
@@ -91,6 +114,17 @@ export class OpenAiAdapter implements Upstream {
     const { responses } = this;
     return dialect === 'responses' && responses && !responses.isMissing ? responses : this.chat;
   }
+}
+
+/** The first speech models take no instructions, no long text, and are billed by the character. */
+function speechTraitsOf(upstreamModel: string): SpeechTraits {
+  const isEarly = /^tts-1(?:-|$)/.test(upstreamModel);
+  const isVendorsOwn = isEarly || upstreamModel.startsWith('gpt-');
+  return {
+    takesInstructions: !isEarly,
+    isBilledByLength: !isEarly,
+    maxCharacters: isVendorsOwn ? 4_096 : undefined,
+  };
 }
 
 /** OpenAI itself has the Responses API; of a compatible server its settings have to say so. */

@@ -7,11 +7,14 @@ import type {
   CanonicalRequest,
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
+import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
+import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
 import { unsupportedFields, type PromptField } from '../../canonical/prompt-fields.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import type { WorkEvent } from '../../canonical/work-event.js';
 import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
+import { speakTones, transcribeTones } from '../sandbox/sandbox-audio.js';
 import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
 import { embedWords, MAX_SANDBOX_DIMENSIONS, SANDBOX_DIMENSIONS } from '../sandbox/embed-words.js';
 import { sampleOfSchema } from '../sandbox/sample-of-schema.js';
@@ -38,6 +41,7 @@ const IGNORED_PARAMS = [
   'reasoning',
   'reasoning_effort',
 ];
+const IGNORED_AUDIO_PARAMS = ['prompt', 'temperature', 'timestamp_granularities'];
 /** What has one, or needs none, whatever the dialect calls it. */
 const MEANINGFUL_FIELDS = new Set<PromptField>([
   'stop',
@@ -65,6 +69,17 @@ export class SandboxAdapter implements Upstream {
     const fault = /^fault-(.+)$/.exec(call.upstreamModel)?.[1];
     if (fault !== undefined) yield* misbehave(fault, call);
     else yield* answer(call);
+  }
+
+  speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
+    const isDropped = call.request.instructions !== undefined;
+    return { droppedParams: isDropped ? ['instructions'] : [], events: speakTones(call) };
+  }
+
+  transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
+    const { value } = call.request.body;
+    const droppedParams = IGNORED_AUDIO_PARAMS.filter((param) => value[param] != null);
+    return { droppedParams, events: transcribeTones(call) };
   }
 
   embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {

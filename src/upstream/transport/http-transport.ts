@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool, type Dispatcher } from 'undici';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
@@ -11,6 +12,8 @@ export interface HttpCall {
   url: URL;
   headers: Record<string, string>;
   body?: Buffer;
+  /** Instead of `body`: read as it is sent, and of the length that the headers name. */
+  bodyStream?: Readable;
   limits: CallLimits;
   signal: CancelSignal;
 }
@@ -42,7 +45,7 @@ export class HttpTransport implements OnApplicationShutdown {
         method: call.method,
         path: call.url.pathname + call.url.search,
         headers: call.headers,
-        body: call.body ?? null,
+        body: call.body ?? call.bodyStream ?? null,
         headersTimeout: 0,
         bodyTimeout: 0,
       };

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { RoutingModule } from '../routing/routing.module.js';
+import { SpeechController } from './speech.controller.js';
+import { SpeechService } from './speech.service.js';
+import { TranscriptionsController } from './transcriptions.controller.js';
+import { TranscriptionsService } from './transcriptions.service.js';
+import { UploadFolder } from './upload-folder.js';
+
+@Module({
+  imports: [RoutingModule, LedgerModule],
+  controllers: [SpeechController, TranscriptionsController],
+  providers: [SpeechService, TranscriptionsService, UploadFolder],
+})
+export class AudioModule {}

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import type { Caller } from '../access/caller.js';
+import type { GatewayRequest } from '../access/gateway-request.js';
+import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
+import { readJsonBody } from '../common/http/read-json-body.js';
+import { callerGoneSignal } from '../delivery/caller-gone.js';
+import { LedgerService } from '../ledger/ledger.service.js';
+import { RoutingService } from '../routing/routing.service.js';
+import { AudioSink, EventSink, deliverSpeech } from './deliver-speech.js';
+import { parseSpeech } from './speech.parse.js';
+
+/** Text to speech: parse, plan, hold, open, settle, and pass the bytes on as they come. */
+@Injectable()
+export class SpeechService {
+  constructor(
+    private readonly routing: RoutingService,
+    private readonly ledger: LedgerService,
+  ) {}
+
+  /** Answers one call. @throws GatewayError before anything was sent */
+  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+    const { requestId, receivedAt, rateLimit } = received;
+    if (rateLimit) setRateLimitHeaders(response, rateLimit);
+    const request = parseSpeech(await readJsonBody(received));
+    const callerGone = callerGoneSignal(response);
+    const context = { requestId, endpoint: 'audio.speech', receivedAt, callerGone };
+    const plan = await this.routing.plan(caller, request, context);
+    const hold = await this.ledger.hold(caller, plan);
+    const events = this.ledger.settle(
+      hold,
+      this.routing.openWork(plan, hold, (upstream, call) => upstream.speak?.(call)),
+    );
+
+    response.setHeader('X-Cache', 'MISS');
+    const isEvents = request.body.value.stream_format === 'sse';
+    const sink = isEvents ? new EventSink(response) : new AudioSink(response);
+    await deliverSpeech(response, events, sink);
+  }
+}

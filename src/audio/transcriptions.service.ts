@@ -1,0 +1,67 @@
+import { rm } from 'node:fs/promises';
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import type { Caller } from '../access/caller.js';
+import type { GatewayRequest } from '../access/gateway-request.js';
+import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
+import { collectWork, type CollectedWork } from '../canonical/collect-work.js';
+import type { Transcript } from '../canonical/transcription-request.js';
+import { callerGoneSignal } from '../delivery/caller-gone.js';
+import { setRouteHeaders } from '../delivery/deliver-stream.js';
+import { LedgerService } from '../ledger/ledger.service.js';
+import { RoutingService } from '../routing/routing.service.js';
+import { identifyAudio } from './identify-audio.js';
+import { receiveForm } from './receive-form.js';
+import { assertTranscription, makeTranscription } from './transcription.parse.js';
+import { UploadFolder } from './upload-folder.js';
+
+/**
+ * Speech to text. The upload lies in a file until its request is over, so that its length is known
+ * before a vendor is called, and a second vendor can be sent it.
+ */
+@Injectable()
+export class TranscriptionsService {
+  constructor(
+    private readonly routing: RoutingService,
+    private readonly ledger: LedgerService,
+    private readonly uploads: UploadFolder,
+  ) {}
+
+  /** Answers one call. The file is gone before the answer leaves. @throws GatewayError */
+  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+    if (received.rateLimit) setRateLimitHeaders(response, received.rateLimit);
+    const work = await this.transcribe(caller, received, response);
+    if (response.destroyed) return;
+    const [{ contentType, bytes }] = work.outputs;
+    response.setHeader('X-Cache', 'MISS');
+    setRouteHeaders(response, work);
+    response.setHeader('X-Gateway-Cost', work.settled.cost);
+    response.writeHead(200, { 'content-type': contentType, 'content-length': bytes.length });
+    response.end(bytes);
+  }
+
+  private async transcribe(
+    caller: Caller,
+    received: GatewayRequest,
+    response: Response,
+  ): Promise<CollectedWork<Transcript>> {
+    const { requestId, receivedAt } = received;
+    const callerGone = callerGoneSignal(response);
+    const path = await this.uploads.newPath();
+    try {
+      const { fields, file } = await receiveForm(received, path);
+      assertTranscription(fields);
+      const request = makeTranscription(fields, await identifyAudio(file));
+      const context = { requestId, endpoint: 'audio.transcriptions', receivedAt, callerGone };
+      const plan = await this.routing.plan(caller, request, context);
+      const hold = await this.ledger.hold(caller, plan);
+      const events = this.ledger.settle(
+        hold,
+        this.routing.openWork(plan, hold, (upstream, call) => upstream.transcribe?.(call)),
+      );
+      return await collectWork(events);
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** Containers of recorded audio that uploads may come in. */
+export type AudioContainer = 'flac' | 'mp3' | 'mp4' | 'ogg' | 'wav' | 'webm';
+
+interface ContainerTraits {
+  /** What files of it are called; the first stands in for a missing name. */
+  readonly extensions: readonly [string, ...string[]];
+  readonly contentType: string;
+}
+
+export const AUDIO_CONTAINERS: Readonly<Record<AudioContainer, ContainerTraits>> = {
+  flac: { extensions: ['flac'], contentType: 'audio/flac' },
+  mp3: { extensions: ['mp3', 'mpeg', 'mpga'], contentType: 'audio/mpeg' },
+  mp4: { extensions: ['m4a', 'mp4'], contentType: 'audio/mp4' },
+  ogg: { extensions: ['ogg', 'oga', 'opus'], contentType: 'audio/ogg' },
+  wav: { extensions: ['wav'], contentType: 'audio/wav' },
+  webm: { extensions: ['webm'], contentType: 'audio/webm' },
+};
+
+/** So many first bytes tell the container. */
+export const SNIFFED_BYTES = 16;
+
+/** The container that a file's first bytes announce; undefined for anything else. */
+export function sniffAudioContainer(head: Buffer): AudioContainer | undefined {
+  const text = (start: number, end: number): string => head.toString('latin1', start, end);
+  if (text(0, 4) === 'RIFF' && text(8, 12) === 'WAVE') return 'wav';
+  if (text(0, 4) === 'fLaC') return 'flac';
+  if (text(0, 4) === 'OggS') return 'ogg';
+  if (text(4, 8) === 'ftyp') return 'mp4';
+  if (head.length >= 4 && head.readUInt32BE(0) === 0x1a45dfa3) return 'webm';
+  if (text(0, 3) === 'ID3' || isMpegLayer3(head)) return 'mp3';
+  return undefined;
+}
+
+/** A frame header of MPEG layer 3; ADTS has the same first bits, and a layer of zero. */
+function isMpegLayer3(head: Buffer): boolean {
+  if (head.length < 4 || head[0] !== 0xff || (head[1]! & 0xe6) !== 0xe2) return false;
+  const isBadBitrate = (head[2]! & 0xf0) === 0xf0;
+  const isBadRate = (head[2]! & 0x0c) === 0x0c;
+  return !isBadBitrate && !isBadRate;
+}

@@ -1,0 +1,125 @@
+import type { AudioPiece, SpeechRequest } from '../../../canonical/speech-request.js';
+import type { Transcript, TranscriptionRequest } from '../../../canonical/transcription-request.js';
+import type { WorkEvent } from '../../../canonical/work-event.js';
+import type { HttpTransport } from '../../transport/http-transport.js';
+import { UpstreamError } from '../../upstream-error.js';
+import type { UpstreamWork, WorkCall } from '../../upstream.js';
+import { classifyChatError } from '../chat/classify-chat-error.js';
+import { hideOwnKey } from '../hide-own-key.js';
+import { readFailedAnswer } from '../read-failed-answer.js';
+import { readAudioAnswer } from './audio-answer.js';
+import { encodeSpeech, encodeTranscription, type AskedFormat } from './encode-audio.js';
+import { multipartBody } from './multipart-body.js';
+import { readTranscript } from './read-transcript.js';
+
+const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
+
+/** What is particular about a model that speaks. */
+export interface SpeechTraits {
+  takesInstructions: boolean;
+  /** Billed by the length of what it speaks, which is measured in passing then. */
+  isBilledByLength: boolean;
+  /** Code points of text that it takes at most; undefined: the vendor judges. */
+  maxCharacters: number | undefined;
+}
+
+/** A server that speaks the common audio API. */
+export interface AudioServer {
+  speechUrl: URL;
+  transcriptionsUrl: URL;
+  authorization: Record<string, string>;
+  apiKey: string | undefined;
+  speechTraits(upstreamModel: string): SpeechTraits;
+  /** Whether the model spells transcripts with times, which also say how long the audio was. */
+  givesSegments(upstreamModel: string): boolean;
+}
+
+/** Speech and transcripts of a server whose API is the one that callers use here. */
+export class AudioClient {
+  constructor(
+    private readonly server: AudioServer,
+    private readonly transport: HttpTransport,
+  ) {}
+
+  speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
+    const traits = this.server.speechTraits(call.upstreamModel);
+    const isDropped = call.request.instructions !== undefined && !traits.takesInstructions;
+    return {
+      droppedParams: isDropped ? ['instructions'] : [],
+      events: this.hidingKeys(this.speech(call, traits)),
+    };
+  }
+
+  transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
+    return { droppedParams: [], events: this.hidingKeys(this.transcript(call)) };
+  }
+
+  private async *speech(
+    { request, upstreamModel, limits, signal }: WorkCall<SpeechRequest>,
+    traits: SpeechTraits,
+  ): AsyncGenerator<WorkEvent<AudioPiece>> {
+    const { maxCharacters } = traits;
+    if (maxCharacters !== undefined && request.estimate.inputCharacters > maxCharacters) {
+      throw new UpstreamError({
+        failure: 'context_length',
+        message: `\`input\` has ${request.estimate.inputCharacters} characters; this model takes ${maxCharacters} at most.`,
+        param: 'input',
+      });
+    }
+    const response = await this.transport.call({
+      method: 'POST',
+      url: this.server.speechUrl,
+      headers: { ...this.headers(), 'content-type': 'application/json' },
+      body: encodeSpeech(request, upstreamModel, traits.takesInstructions),
+      limits,
+      signal,
+    });
+    yield* readAudioAnswer(response, request, traits.isBilledByLength);
+  }
+
+  private async *transcript({
+    request,
+    upstreamModel,
+    limits,
+    signal,
+  }: WorkCall<TranscriptionRequest>): AsyncGenerator<WorkEvent<Transcript>> {
+    const asked: AskedFormat = this.formatToAsk(request.format, upstreamModel);
+    const fields = encodeTranscription(request, upstreamModel, asked);
+    const body = multipartBody(fields, 'file', request.audio);
+    const response = await this.transport.call({
+      method: 'POST',
+      url: this.server.transcriptionsUrl,
+      headers: { ...this.headers(), ...body.headers },
+      bodyStream: body.stream,
+      limits,
+      signal,
+    });
+    if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
+    const bytes = await response.readAll(MAX_TRANSCRIPT_BYTES);
+    const { transcript, usage } = readTranscript(bytes, asked, request);
+    yield { type: 'output', output: transcript };
+    if (usage) yield { type: 'usage', usage };
+  }
+
+  /**
+   * Plain text and subtitles do not say how long the audio was, and what an upload says of itself is
+   * not to be billed by. So the long form is asked for, and spelled here.
+   */
+  private formatToAsk(format: string, upstreamModel: string): AskedFormat {
+    if (format === 'json' || format === 'verbose_json') return format;
+    if (this.server.givesSegments(upstreamModel)) return 'verbose_json';
+    return format === 'text' ? 'json' : format;
+  }
+
+  private headers(): Record<string, string> {
+    return { 'user-agent': 'model-gateway', ...this.server.authorization };
+  }
+
+  private async *hidingKeys<Event>(events: AsyncIterable<Event>): AsyncGenerator<Event> {
+    try {
+      yield* events;
+    } catch (error) {
+      throw hideOwnKey(error, this.server.apiKey);
+    }
+  }
+}

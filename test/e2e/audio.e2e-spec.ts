@@ -1,0 +1,551 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readdir } from 'node:fs/promises';
+import http from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import OpenAI, { toFile } from 'openai';
+import { APP_CONFIG, type AppConfig } from '../../src/common/config/app-config.js';
+import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { silentMp3, silentWave } from '../support/spoken-audio.js';
+
+interface LoggedRow {
+  outcome: string;
+  cost: number;
+  provider: string;
+  endpoint: string;
+}
+
+const json = (status: number, body: unknown) =>
+  reply(status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(body)));
+const mp3 = reply(200, { 'content-type': 'audio/mpeg' }, silentMp3(40));
+
+describe('audio', () => {
+  let openAi: ScriptedServer;
+  let fish: ScriptedServer;
+  let gateway: BootedGateway;
+  let client: OpenAI;
+
+  beforeAll(async () => {
+    openAi = await startScriptedServer(mp3);
+    fish = await startScriptedServer(mp3);
+    gateway = await bootGateway({
+      OPENAI_API_KEY: 'sk-vendor-key-1',
+      OPENAI_BASE_URL: `${openAi.origin}/v1`,
+      FISH_AUDIO_API_KEY: 'fish-vendor-key-1',
+      FISH_AUDIO_BASE_URL: fish.origin,
+      GATEWAY_COOLDOWN_MS: '1',
+      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
+    });
+    client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.apiKey, maxRetries: 0 });
+  });
+  beforeEach(() => {
+    openAi.script = mp3;
+    fish.script = mp3;
+    openAi.calls.length = 0;
+    fish.calls.length = 0;
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await openAi.close();
+    await fish.close();
+  });
+
+  async function rowOf(requestId: string | null): Promise<LoggedRow> {
+    for (let tries = 0; tries < 100; tries++) {
+      const { rows } = await gateway.database.query<LoggedRow>(
+        'SELECT outcome, cost, provider, endpoint FROM request_logs WHERE request_id = $1',
+        [requestId],
+      );
+      if (rows[0]) return rows[0];
+      await wait(20);
+    }
+    throw new Error('no log row');
+  }
+
+  async function uploadsLeft(): Promise<string[]> {
+    const config = gateway.gateway.application.get<AppConfig>(APP_CONFIG, { strict: false });
+    const root = join(config.dataDirectory, 'tmp', 'uploads');
+    const folders = await readdir(root).catch(() => []);
+    const names = await Promise.all(folders.map((folder) => readdir(join(root, folder))));
+    return names.flat();
+  }
+
+  function form(fields: Record<string, string>, file?: Blob, name = 'a.wav'): FormData {
+    const data = new FormData();
+    if (file) data.append('file', file, name);
+    for (const [field, value] of Object.entries(fields)) data.append(field, value);
+    return data;
+  }
+  const post = (body: FormData): Promise<Response> =>
+    gateway.fetch('/v1/audio/transcriptions', { method: 'POST', body });
+  const wave = (ms: number): Blob => new Blob([new Uint8Array(silentWave(ms))]);
+  const money = async (): Promise<number> => {
+    const { rows } = await gateway.database.query<{ sum: number }>(
+      'SELECT coalesce(sum(cost), 0)::bigint AS sum FROM request_logs',
+    );
+    return rows[0]!.sum;
+  };
+
+  describe('speech', () => {
+    it('passes the bytes on with their type; the vendor gets its own model id', async () => {
+      const { response, data } = await client.audio.speech
+        .create({ model: 'openai/tts-1', input: 'Hello', voice: 'alloy', speed: 1.5 })
+        .withResponse();
+      expect(Buffer.from(await data.arrayBuffer()).equals(silentMp3(40))).toBe(true);
+      expect(response.headers.get('content-type')).toBe('audio/mpeg');
+      expect(response.headers.get('x-gateway-provider')).toBe('openai');
+      expect(openAi.calls[0]?.path).toBe('/v1/audio/speech');
+      expect(JSON.parse(openAi.calls[0]!.body.toString())).toEqual({
+        input: 'Hello',
+        voice: 'alloy',
+        speed: 1.5,
+        model: 'tts-1',
+        response_format: 'mp3',
+      });
+      const row = await rowOf(response.headers.get('x-request-id'));
+      expect(row).toMatchObject({ outcome: 'completed', cost: 75, endpoint: 'audio.speech' });
+    });
+
+    it.each([
+      ['openai/tts-1', 'abc', 45],
+      ['openai/tts-1', '你好', 30],
+      ['openai/tts-1', '👋🏽', 30],
+      ['openai/tts-1-hd', '👋', 30],
+      ['fish-audio/s1', 'abc', 22],
+      ['fish-audio/s1', '你好', 43],
+      ['fish-audio/speech-1.6', '👋', 29],
+      ['sandbox/speech', '你好 👋', 4],
+    ])('charges %s for %j exactly %d credits', async (model, input, cost) => {
+      const response = await gateway.post('/api/v1/audio/speech', {
+        model,
+        input,
+        voice: 'alloy',
+        ...(model.startsWith('sandbox') && { response_format: 'pcm' }),
+      });
+      expect(response.status).toBe(200);
+      await response.arrayBuffer();
+      expect((await rowOf(response.headers.get('x-request-id'))).cost).toBe(cost);
+    });
+
+    it('charges a model billed by length for the audio that was made', async () => {
+      const second = Buffer.alloc(48_000);
+      openAi.script = reply(200, { 'content-type': 'audio/pcm' }, second);
+      const response = await gateway.post('/v1/audio/speech', {
+        model: 'openai/gpt-4o-mini-tts',
+        input: 'Good day',
+        voice: 'alloy',
+        response_format: 'pcm',
+        instructions: 'Slow',
+      });
+      expect((await response.arrayBuffer()).byteLength).toBe(48_000);
+      // 12 characters are 3 tokens (1.8 credits), a second of audio costs 250.
+      expect((await rowOf(response.headers.get('x-request-id'))).cost).toBe(252);
+      expect(JSON.parse(openAi.calls[0]!.body.toString())).toMatchObject({ instructions: 'Slow' });
+    });
+
+    it('measures compressed audio as well', async () => {
+      const response = await gateway.post('/v1/audio/speech', {
+        model: 'openai/gpt-4o-mini-tts',
+        input: 'abcd',
+        voice: 'alloy',
+      });
+      await response.arrayBuffer();
+      // 40 frames of 1,152 samples at 44.1 kHz are 1,045 ms: 261.25 credits, and 0.6 for the text.
+      const { cost } = await rowOf(response.headers.get('x-request-id'));
+      expect(cost).toBeGreaterThanOrEqual(261);
+      expect(cost).toBeLessThanOrEqual(263);
+    });
+
+    it('falls back to the second vendor, in its words, and names what it leaves out', async () => {
+      openAi.script = json(503, { error: { message: 'down' } });
+      const response = await gateway.post('/v1/audio/speech', {
+        model: 'openai/tts-1',
+        input: '你好',
+        voice: 'nova',
+        speed: 2,
+        response_format: 'pcm',
+      });
+      expect(response.status).toBe(200);
+      expect(response.headers.get('x-gateway-provider')).toBe('fish-audio');
+      expect(response.headers.get('x-gateway-dropped-params')).toBe('voice');
+      await response.arrayBuffer();
+      const [call] = fish.calls;
+      expect(call?.path).toBe('/v1/tts');
+      expect(call?.headers).toMatchObject({
+        model: 's1',
+        authorization: 'Bearer fish-vendor-key-1',
+      });
+      expect(JSON.parse(call!.body.toString())).toEqual({
+        text: '你好',
+        format: 'pcm',
+        sample_rate: 24_000,
+        prosody: { speed: 2 },
+      });
+      expect(await rowOf(response.headers.get('x-request-id'))).toMatchObject({
+        provider: 'fish-audio',
+        cost: 43,
+      });
+    });
+
+    it('sends the bytes as events on demand', async () => {
+      const response = await gateway.post('/v1/audio/speech', {
+        model: 'openai/tts-1',
+        input: 'Hello',
+        voice: 'alloy',
+        stream_format: 'sse',
+      });
+      expect(response.headers.get('content-type')).toContain('text/event-stream');
+      const events = (await response.text())
+        .split('\n\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line.slice(6)) as { type: string; audio?: string });
+      expect(events.at(-1)?.type).toBe('speech.audio.done');
+      const audio = events.slice(0, -1).map((event) => Buffer.from(event.audio!, 'base64'));
+      expect(Buffer.concat(audio).equals(silentMp3(40))).toBe(true);
+    });
+
+    it('cuts the connection when the vendor breaks off, and charges nothing', async () => {
+      openAi.script = async (_call, response) => {
+        response.writeHead(200, { 'content-type': 'audio/mpeg' });
+        response.write(silentMp3(10));
+        await wait(50);
+        response.destroy();
+      };
+      const response = await gateway.post('/v1/audio/speech', {
+        model: 'openai/tts-1',
+        input: 'Hello',
+        voice: 'alloy',
+      });
+      expect(response.status).toBe(200);
+      await expect(response.arrayBuffer()).rejects.toThrow();
+      expect(await rowOf(response.headers.get('x-request-id'))).toMatchObject({
+        outcome: 'failed',
+        cost: 0,
+      });
+    });
+
+    it('ends the call of the vendor when the caller leaves', async () => {
+      openAi.script = (_call, response) => {
+        response.writeHead(200, { 'content-type': 'audio/mpeg' });
+        response.write(silentMp3(10));
+      };
+      const leaving = new AbortController();
+      const response = await gateway.fetch('/v1/audio/speech', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'openai/tts-1', input: 'Hello', voice: 'alloy' }),
+        signal: leaving.signal,
+      });
+      leaving.abort();
+      await openAi.calls[0]!.hungUp;
+      const row = await rowOf(response.headers.get('x-request-id'));
+      expect(row).toMatchObject({ outcome: 'cancelled', cost: 75 });
+    });
+
+    it.each([
+      ['no text', { voice: 'alloy' }, 'input'],
+      ['an empty text', { input: '', voice: 'alloy' }, 'input'],
+      ['a text of 10,001 characters', { input: 'x'.repeat(10_001), voice: 'alloy' }, 'input'],
+      ['a number as the text', { input: 7, voice: 'alloy' }, 'input'],
+      ['no voice', { input: 'Hello' }, 'voice'],
+      ['a voice of the vendor account', { input: 'Hello', voice: { id: 'voice_1' } }, 'voice.id'],
+      ['too low a speed', { input: 'Hello', voice: 'alloy', speed: 0.1 }, 'speed'],
+      ['too high a speed', { input: 'Hello', voice: 'alloy', speed: 5 }, 'speed'],
+      [
+        'an unknown format',
+        { input: 'Hello', voice: 'alloy', response_format: 'midi' },
+        'response_format',
+      ],
+      [
+        'an unknown stream format',
+        { input: 'Hello', voice: 'alloy', stream_format: 'carrier' },
+        'stream_format',
+      ],
+      [
+        'a model that listens',
+        { input: 'Hello', voice: 'alloy', model: 'openai/whisper-1' },
+        'model',
+      ],
+      ['a model without its provider', { input: 'Hello', voice: 'alloy', model: 'tts-1' }, 'model'],
+      [
+        'more text than the model takes',
+        { input: 'x'.repeat(4_097), voice: 'alloy', model: 'openai/tts-1-hd' },
+        'input',
+      ],
+    ])('refuses %s', async (_name, body, param) => {
+      const before = await money();
+      const response = await gateway.post('/v1/audio/speech', { model: 'openai/tts-1', ...body });
+      expect(response.status).toBe(400);
+      const { error } = (await response.json()) as { error: { param: string } };
+      expect(error.param).toBe(param);
+      expect(openAi.calls).toHaveLength(0);
+      expect(await money()).toBe(before);
+    });
+  });
+
+  describe('transcriptions', () => {
+    const answer = { text: 'Good day.', usage: { type: 'duration', seconds: 3 } };
+    const verbose = {
+      task: 'transcribe',
+      language: 'english',
+      duration: 2.5,
+      text: 'Good day.',
+      segments: [{ id: 0, start: 0, end: 2.5, text: ' Good day.' }],
+      usage: { type: 'duration', seconds: 3 },
+    };
+
+    it('reads what the sandbox spoke', async () => {
+      const text = 'Hello, wörld! 你好 👋';
+      for (const speed of [0.25, 1, 4]) {
+        const speech = await client.audio.speech.create({
+          model: 'sandbox/speech',
+          input: text,
+          voice: 'alloy',
+          speed,
+        });
+        expect(speech.headers.get('content-type')).toBe('audio/wav');
+        const file = await toFile(Buffer.from(await speech.arrayBuffer()), 'speech.wav');
+        const transcript = await client.audio.transcriptions.create({
+          model: 'sandbox/transcribe',
+          file,
+        });
+        expect(transcript.text).toBe(text);
+      }
+      expect(await uploadsLeft()).toEqual([]);
+    });
+
+    it('sends the vendor the file and the fields, and bills its figure', async () => {
+      openAi.script = json(200, answer);
+      const bytes = silentWave(2_500);
+      const { data, response } = await client.audio.transcriptions
+        .create({
+          file: await toFile(bytes, 'a.wav'),
+          model: 'openai/whisper-1',
+          language: 'en',
+          prompt: 'Names: Ada',
+          temperature: 0.2,
+        })
+        .withResponse();
+      expect(data.text).toBe('Good day.');
+      expect(response.headers.get('x-gateway-cost')).toBe('300');
+      expect(response.headers.get('x-gateway-provider')).toBe('openai');
+      const [call] = openAi.calls;
+      expect(call?.headers['content-length']).toBe(String(call?.body.length));
+      const sent = await new Response(new Uint8Array(call!.body), {
+        headers: { 'content-type': call!.headers['content-type']! },
+      }).formData();
+      const file = sent.get('file') as File;
+      expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
+      expect(file.name).toBe('a.wav');
+      sent.delete('file');
+      expect(Object.fromEntries(sent)).toEqual({
+        model: 'whisper-1',
+        response_format: 'json',
+        language: 'en',
+        prompt: 'Names: Ada',
+        temperature: '0.2',
+      });
+      expect(await uploadsLeft()).toEqual([]);
+    });
+
+    it.each([
+      ['text', 'Good day.\n'],
+      ['srt', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n'],
+      ['vtt', 'WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nGood day.\n\n'],
+    ])('spells %s from the long form, so that the vendor says the length', async (format, text) => {
+      openAi.script = json(200, verbose);
+      const response = await post(
+        form({ model: 'openai/whisper-1', response_format: format }, wave(100)),
+      );
+      expect(response.headers.get('content-type')).toContain('text/plain');
+      expect(await response.text()).toBe(text);
+      expect(response.headers.get('x-gateway-cost')).toBe('300');
+      expect(openAi.calls[0]!.body.toString('latin1')).toContain('verbose_json');
+    });
+
+    it('falls back to the second vendor with the same file', async () => {
+      openAi.script = json(500, { error: { message: 'down' } });
+      fish.script = json(200, {
+        text: 'Good day.',
+        duration: 2.5,
+        segments: [{ start: 0, end: 2.5, text: 'Good day.' }],
+      });
+      const response = await post(
+        form(
+          {
+            model: 'openai/whisper-1',
+            response_format: 'verbose_json',
+            language: 'en',
+            temperature: '0',
+          },
+          wave(2_500),
+        ),
+      );
+      expect(response.status).toBe(200);
+      expect(response.headers.get('x-gateway-provider')).toBe('fish-audio');
+      expect(response.headers.get('x-gateway-dropped-params')).toBe('temperature');
+      expect(response.headers.get('x-gateway-cost')).toBe('250');
+      expect(await response.json()).toMatchObject({
+        text: 'Good day.',
+        duration: 2.5,
+        language: 'en',
+        segments: [{ id: 0, start: 0, end: 2.5, text: 'Good day.' }],
+      });
+      const [call] = fish.calls;
+      expect(call?.path).toBe('/v1/asr');
+      expect(call!.body.includes(silentWave(2_500))).toBe(true);
+      expect(call!.body.toString('latin1')).toMatch(/name="ignore_timestamps"\r\n\r\nfalse/);
+      expect(await uploadsLeft()).toEqual([]);
+    });
+
+    it('takes the form in any order, with preferences as JSON or in brackets', async () => {
+      openAi.script = json(200, answer);
+      fish.script = json(200, { text: 'Fish', duration: 1, segments: [] });
+      const spellings: Record<string, string>[] = [
+        { provider: '{"only":["fish-audio"]}' },
+        { 'provider[only][]': 'fish-audio' },
+      ];
+      for (const fields of spellings) {
+        for (const isFileFirst of [true, false]) {
+          const data = form({ model: 'openai/whisper-1', ...fields });
+          const sent = isFileFirst ? new FormData() : data;
+          sent.append('file', wave(1_000), 'a.wav');
+          if (isFileFirst) for (const [name, value] of data) sent.append(name, value);
+          const response = await post(sent);
+          expect(response.status).toBe(200);
+          expect(await response.json()).toMatchObject({ text: 'Fish' });
+        }
+      }
+    });
+
+    const png = new Blob([new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 0])]);
+    it.each<[string, () => FormData, number, string]>([
+      ['no file', () => form({ model: 'openai/whisper-1' }), 400, 'file'],
+      ['no model', () => form({}, wave(100)), 400, 'model'],
+      ['an empty file', () => form({ model: 'openai/whisper-1' }, new Blob([])), 400, 'file'],
+      ['a picture', () => form({ model: 'openai/whisper-1' }, png, 'a.png'), 400, 'file'],
+      [
+        'a picture called mp3',
+        () => form({ model: 'openai/whisper-1' }, png, 'a.mp3'),
+        400,
+        'file',
+      ],
+      [
+        'a wav called mp3',
+        () => form({ model: 'openai/whisper-1' }, wave(9), 'a.mp3'),
+        400,
+        'file',
+      ],
+      ['a text as the file', () => form({ model: 'openai/whisper-1', file: 'x' }), 400, 'file'],
+      ['a wav of nothing', () => form({ model: 'openai/whisper-1' }, wave(0)), 400, 'file'],
+      [
+        'an unknown format',
+        () => form({ model: 'openai/whisper-1', response_format: 'doc' }, wave(9)),
+        400,
+        'response_format',
+      ],
+      [
+        'a bad temperature',
+        () => form({ model: 'openai/whisper-1', temperature: 'hot' }, wave(9)),
+        400,
+        'temperature',
+      ],
+      [
+        'a stream',
+        () => form({ model: 'openai/whisper-1', stream: 'true' }, wave(9)),
+        400,
+        'stream',
+      ],
+      ['a chat model', () => form({ model: 'openai/gpt-4o-mini' }, wave(9)), 400, 'model'],
+      [
+        'times without verbose_json',
+        () => form({ model: 'openai/whisper-1', 'timestamp_granularities[]': 'word' }, wave(9)),
+        400,
+        'timestamp_granularities',
+      ],
+      [
+        '26 MB',
+        () => form({ model: 'openai/whisper-1' }, new Blob([new Uint8Array(26_000_000)])),
+        413,
+        'file',
+      ],
+      [
+        '40 MB',
+        () => form({ model: 'openai/whisper-1' }, new Blob([new Uint8Array(40_000_000)])),
+        413,
+        'file',
+      ],
+    ])('refuses %s', async (_name, make, status, param) => {
+      const before = await money();
+      const response = await post(make());
+      const body = (await response.json()) as { error: { param: string } };
+      expect([response.status, body.error.param]).toEqual([status, param]);
+      expect(openAi.calls).toHaveLength(0);
+      expect(await money()).toBe(before);
+      expect(await uploadsLeft()).toEqual([]);
+    });
+
+    it('refuses what is no form', async () => {
+      const response = await gateway.post('/v1/audio/transcriptions', { model: 'x/y' });
+      expect(response.status).toBe(415);
+      const noBoundary = await gateway.post('/v1/audio/transcriptions', 'x', {
+        'content-type': 'multipart/form-data',
+      });
+      expect(noBoundary.status).toBe(400);
+      const torn = await gateway.post('/v1/audio/transcriptions', '--b\r\nx', {
+        'content-type': 'multipart/form-data; boundary=b',
+      });
+      expect(torn.status).toBe(400);
+      expect(await uploadsLeft()).toEqual([]);
+    });
+
+    it('leaves nothing of an upload that stops half-way', async () => {
+      const before = await money();
+      const request = http.request(`${gateway.url}/v1/audio/transcriptions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${gateway.apiKey}`,
+          'content-type': 'multipart/form-data; boundary=b',
+        },
+      });
+      request.on('error', () => undefined);
+      request.write(
+        '--b\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF',
+      );
+      request.write(Buffer.alloc(200_000));
+      while ((await uploadsLeft()).length === 0) await wait(10);
+      request.destroy();
+      while ((await uploadsLeft()).length > 0) await wait(10);
+      expect(await money()).toBe(before);
+      expect(openAi.calls).toHaveLength(0);
+    });
+
+    it('leaves nothing when the caller goes while the vendor listens', async () => {
+      openAi.script = () => undefined;
+      const leaving = new AbortController();
+      const left = gateway.fetch('/v1/audio/transcriptions', {
+        method: 'POST',
+        body: form({ model: 'openai/whisper-1' }, wave(1_000)),
+        signal: leaving.signal,
+      });
+      left.catch(() => undefined);
+      while (openAi.calls.length === 0) await wait(10);
+      leaving.abort();
+      await openAi.calls[0]!.hungUp;
+      while ((await uploadsLeft()).length > 0) await wait(10);
+    });
+
+    it('passes the vendor’s complaint about the file on', async () => {
+      openAi.script = json(400, {
+        error: { message: 'Audio too short.', type: 'invalid_request_error', param: 'file' },
+      });
+      const response = await post(form({ model: 'openai/whisper-1' }, wave(50)));
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
+        error: { param: 'file', message: 'Audio too short.' },
+      });
+      expect(fish.calls).toHaveLength(0);
+    });
+  });
+});
