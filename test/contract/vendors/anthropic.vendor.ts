@@ -51,6 +51,7 @@ const SSE_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'reque
 export const anthropicVendor: ContractVendor = {
   name: 'anthropic',
   upstreamModel: 'claude-haiku-4-5',
+  provider: { adapter: 'anthropic', type: 'anthropic' },
 
   createAdapter: (origin, { transport }) =>
     new AnthropicAdapter(

@@ -65,6 +65,11 @@ const FAILURES: Record<FailureKind, [number, string, string, object[]?]> = {
 export const VERTEX: ContractVendor = {
   name: 'vertex',
   upstreamModel: 'gemini-3.5-flash',
+  provider: {
+    adapter: 'vertex',
+    type: 'gcp',
+    settings: { project: 'my-project', location: 'global' },
+  },
 
   createAdapter: (origin, { transport }) =>
     new VertexAdapter(

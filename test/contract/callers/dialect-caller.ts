@@ -1,0 +1,39 @@
+import type { ScriptedAnswer } from '../contract-vendor.js';
+
+/** The caller's side of a dialect: its vendor's official client, before the gateway. */
+export interface DialectCaller {
+  readonly name: 'chat' | 'messages' | 'responses';
+  /** How the dialect says why an answer ended. */
+  readonly ends: Record<ScriptedAnswer['finish'], string>;
+  /** Asks the suite's first question. */
+  open(model: string, stream: boolean): Promise<CallerAnswer>;
+  /** Gives the results of the tools that the first answer calls; in the dialect's own way. */
+  goOn(model: string, stream: boolean, first: CallerAnswer): Promise<CallerAnswer>;
+  /** Asks one short question. @throws the client's own errors */
+  ask(model: string, stream: boolean, extra?: object): Promise<CallerAnswer>;
+}
+
+/** What the client made of an answer. */
+export interface CallerAnswer {
+  text: string;
+  toolCalls: { id: string; name: string; arguments: unknown }[];
+  /** In the dialect's words. */
+  end: string | null | undefined;
+  usage: { input: number; output: number; cacheRead: number };
+  model: string;
+  /** The head of the gateway's answer. */
+  headers: Headers;
+  /** The client's own object, to go on from. */
+  raw: unknown;
+}
+
+/** Notes the head of the last answer, which the clients' helpers for streams do not show. */
+export class HeaderRecorder {
+  headers = new Headers();
+
+  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const response = await fetch(input, init);
+    this.headers = response.headers;
+    return response;
+  };
+}
