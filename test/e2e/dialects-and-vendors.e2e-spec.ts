@@ -82,7 +82,7 @@ describe('one conversation in every dialect with every vendor', () => {
       await expectBooked(first, TWO_CALLS, member, stream);
 
       member.answer(LAST_WORD);
-      const second = await caller.goOn(member.model, stream, first);
+      const second = await caller.goOn(member.model, stream, [first]);
       expectAsked(member, SECOND_REQUEST, stream);
       expectAnswer(second, LAST_WORD, caller, member);
       await expectBooked(second, LAST_WORD, member, stream);

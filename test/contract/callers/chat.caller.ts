@@ -64,17 +64,16 @@ export function chatCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): Dial
       content_filter: 'content_filter',
     },
     open: (model, stream) => send({ model, messages: OPENING, tools, max_tokens: 256 }, stream),
-    goOn: (model, stream, first) => {
-      const results = first.toolCalls.map(({ id }, index) => ({
-        role: 'tool' as const,
-        tool_call_id: id,
-        content: RESULTS[index]!,
-      }));
-      const said = first.raw as OpenAI.ChatCompletionMessage;
-      return send(
-        { model, messages: [...OPENING, said, ...results], tools, max_tokens: 256 },
-        stream,
-      );
+    goOn: (model, stream, answers) => {
+      const turns = answers.flatMap(({ raw, toolCalls }) => [
+        raw as OpenAI.ChatCompletionMessage,
+        ...toolCalls.map(({ id }, index) => ({
+          role: 'tool' as const,
+          tool_call_id: id,
+          content: RESULTS[index]!,
+        })),
+      ]);
+      return send({ model, messages: [...OPENING, ...turns], tools, max_tokens: 256 }, stream);
     },
     ask: (model, stream, extra = {}) =>
       send({ model, messages: [{ role: 'user', content: 'Hello' }], ...extra }, stream),

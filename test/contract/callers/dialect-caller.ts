@@ -7,8 +7,12 @@ export interface DialectCaller {
   readonly ends: Record<ScriptedAnswer['finish'], string>;
   /** Asks the suite's first question. */
   open(model: string, stream: boolean): Promise<CallerAnswer>;
-  /** Gives the results of the tools that the first answer calls; in the dialect's own way. */
-  goOn(model: string, stream: boolean, first: CallerAnswer): Promise<CallerAnswer>;
+  /**
+   * Gives the results of the tools that the last answer calls, in the dialect's own way.
+   *
+   * @param answers all answers so far; the results of earlier ones are told again where it is stateless
+   */
+  goOn(model: string, stream: boolean, answers: readonly CallerAnswer[]): Promise<CallerAnswer>;
   /** Asks one short question. @throws the client's own errors */
   ask(model: string, stream: boolean, extra?: object): Promise<CallerAnswer>;
 }

@@ -57,17 +57,19 @@ export function messagesCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): 
     },
     open: (model, stream) =>
       send({ model, system: SYSTEM, messages: [question], tools, max_tokens: 256 }, stream),
-    goOn: (model, stream, first) => {
-      const results = first.toolCalls.map(({ id }, index) => ({
-        type: 'tool_result' as const,
-        tool_use_id: id,
-        content: RESULTS[index]!,
-      }));
-      const messages: Anthropic.MessageParam[] = [
-        question,
-        { role: 'assistant', content: first.raw as Anthropic.ContentBlock[] },
-        { role: 'user', content: results },
-      ];
+    goOn: (model, stream, answers) => {
+      const turns = answers.flatMap(({ raw, toolCalls }): Anthropic.MessageParam[] => [
+        { role: 'assistant', content: raw as Anthropic.ContentBlock[] },
+        {
+          role: 'user',
+          content: toolCalls.map(({ id }, index) => ({
+            type: 'tool_result',
+            tool_use_id: id,
+            content: RESULTS[index]!,
+          })),
+        },
+      ]);
+      const messages = [question, ...turns];
       return send({ model, system: SYSTEM, messages, tools, max_tokens: 256 }, stream);
     },
     ask: (model, stream, extra = {}) =>

@@ -5,8 +5,15 @@ import { HeaderRecorder, type CallerAnswer, type DialectCaller } from './dialect
 
 type Params = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream'>;
 
-/** Responses by the official `openai` package; the second turn goes on from the stored first one. */
-export function responsesCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): DialectCaller {
+/**
+ * Responses by the official `openai` package; a turn goes on from the stored one before it.
+ *
+ * @param options `isStateless` where nothing is stored and the client sends all items again
+ */
+export function responsesCaller(
+  gateway: Pick<BootedGateway, 'url' | 'apiKey'>,
+  { isStateless = false } = {},
+): DialectCaller {
   const recorder = new HeaderRecorder();
   const client = new OpenAI({
     baseURL: `${gateway.url}/v1`,
@@ -21,6 +28,13 @@ export function responsesCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>):
     parameters: parameters!,
     strict: null,
   }));
+
+  const fields = {
+    instructions: SYSTEM,
+    tools,
+    max_output_tokens: 256,
+    ...(isStateless && { store: false, include: ['reasoning.encrypted_content' as const] }),
+  };
 
   async function send(params: Params, stream: boolean): Promise<CallerAnswer> {
     const raw = stream
@@ -59,28 +73,33 @@ export function responsesCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>):
       tool_calls: 'completed',
       content_filter: 'content_filter',
     },
-    open: (model, stream) =>
-      send({ model, instructions: SYSTEM, input: QUESTION, tools, max_output_tokens: 256 }, stream),
-    goOn: (model, stream, first) => {
-      const { id } = first.raw as OpenAI.Responses.Response;
-      const input = first.toolCalls.map((call, index) => ({
-        type: 'function_call_output' as const,
-        call_id: call.id,
-        output: RESULTS[index]!,
-      }));
-      const previous_response_id = id;
-      return send(
-        {
-          model,
-          instructions: SYSTEM,
-          previous_response_id,
-          input,
-          tools,
-          max_output_tokens: 256,
-        },
-        stream,
-      );
+    open: (model, stream) => send({ model, ...fields, input: QUESTION }, stream),
+    goOn: (model, stream, answers) => {
+      if (isStateless) {
+        const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: QUESTION }];
+        for (const answer of answers) {
+          // What came out goes in again; the package's types differ in items not used here.
+          const output = responseOf(answer).output as OpenAI.Responses.ResponseInput;
+          input.push(...output, ...results(answer));
+        }
+        return send({ model, ...fields, input }, stream);
+      }
+      const last = answers.at(-1)!;
+      const previous_response_id = responseOf(last).id;
+      return send({ model, ...fields, previous_response_id, input: results(last) }, stream);
     },
     ask: (model, stream, extra = {}) => send({ model, input: 'Hello', ...extra }, stream),
   };
+}
+
+function responseOf({ raw }: CallerAnswer): OpenAI.Responses.Response {
+  return raw as OpenAI.Responses.Response;
+}
+
+function results({ toolCalls }: CallerAnswer): OpenAI.Responses.ResponseInputItem[] {
+  return toolCalls.map((call, index) => ({
+    type: 'function_call_output',
+    call_id: call.id,
+    output: RESULTS[index]!,
+  }));
 }
