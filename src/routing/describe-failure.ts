@@ -1,3 +1,5 @@
+import type { Dialect } from '../canonical/canonical-request.js';
+import { conversationField } from '../canonical/prompt-fields.js';
 import {
   GatewayError,
   InternalError,
@@ -21,8 +23,13 @@ const CALLERS_TO_MEND = new Set<UpstreamFailure>(['caller', 'context_length', 'u
  * What the caller is told when no route answered: a 400 for a request that no vendor would take,
  * 429 when all asked for less traffic, 504 when all timed out, else 502. Vendors' own words are
  * only passed on where they are about the caller's request.
+ *
+ * @param dialect the caller's, in whose words fields are named
  */
-export function describeFailures(failures: readonly RouteFailure[]): GatewayError {
+export function describeFailures(
+  failures: readonly RouteFailure[],
+  dialect: Dialect,
+): GatewayError {
   const last = failures.at(-1);
   if (!last) return new InternalError();
   const all = (failure: UpstreamFailure): boolean =>
@@ -31,7 +38,8 @@ export function describeFailures(failures: readonly RouteFailure[]): GatewayErro
   const isCallers = failures.every(({ error }) => CALLERS_TO_MEND.has(error.failure));
   if (last.error.failure === 'caller' || isCallers) {
     const param =
-      last.error.param ?? (last.error.failure === 'context_length' ? 'messages' : 'body');
+      last.error.param ??
+      (last.error.failure === 'context_length' ? conversationField(dialect) : 'body');
     return new InvalidRequestError(param, last.error.message);
   }
   const tried = listRoutes(failures);

@@ -120,7 +120,7 @@ export class RoutingService {
     } catch (error) {
       if (plan.callerGone.aborted) throw new CallerGoneError();
       if (!(error instanceof UpstreamError)) throw error;
-      if (!error.allowsFallback) throw describeFailures([{ route, error }]);
+      if (!error.allowsFallback) throw describeFailures([{ route, error }], plan.request.dialect);
       this.logger.warn(`${provider} counted no tokens: ${error.failure}: ${error.message}`);
       return undefined;
     }
@@ -154,7 +154,7 @@ export class RoutingService {
     }
     const late = await tryLate(PATIENCE_BEFORE_GIVING_UP_MS);
     if (late) return late;
-    throw describeFailures(failures);
+    throw describeFailures(failures, plan.request.dialect);
   }
 
   private async isCovered(plan: Plan, cover: RouteCover, route: PlannedRoute): Promise<boolean> {
@@ -232,7 +232,7 @@ export class RoutingService {
       this.logger.warn(
         `${route.provider}/${route.upstreamModel} failed: ${error.failure}: ${error.message}`,
       );
-      if (!error.allowsFallback) throw describeFailures(failures);
+      if (!error.allowsFallback) throw describeFailures(failures, plan.request.dialect);
       return undefined;
     } finally {
       attempt.durationMs = Math.round(performance.now() - startedMs);

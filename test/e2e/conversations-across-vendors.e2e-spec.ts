@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { chatCaller } from '../contract/callers/chat.caller.js';
+import { allCallers } from '../contract/callers/all-callers.js';
 import type { CallerAnswer, DialectCaller } from '../contract/callers/dialect-caller.js';
-import { messagesCaller } from '../contract/callers/messages.caller.js';
 import { responsesCaller } from '../contract/callers/responses.caller.js';
 import { QUESTION, RESULTS, SYSTEM } from '../contract/contract-conversation.js';
 import type { ReadRequest, ScriptedAnswer } from '../contract/contract-vendor.js';
@@ -67,9 +66,7 @@ describe('a conversation that every turn goes on with another vendor', () => {
   beforeAll(async () => {
     fleet = await VendorFleet.start();
     callers = {
-      chat: chatCaller(fleet.gateway),
-      messages: messagesCaller(fleet.gateway),
-      responses: responsesCaller(fleet.gateway),
+      ...allCallers(fleet.gateway),
       'responses without a store': responsesCaller(fleet.gateway, { isStateless: true }),
     };
   });

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { chatCaller } from '../contract/callers/chat.caller.js';
+import { allCallers, DIALECTS } from '../contract/callers/all-callers.js';
 import type { CallerAnswer, DialectCaller } from '../contract/callers/dialect-caller.js';
-import { messagesCaller } from '../contract/callers/messages.caller.js';
-import { responsesCaller } from '../contract/callers/responses.caller.js';
 import {
   LAST_WORD,
   QUESTION,
@@ -47,11 +45,7 @@ describe('one conversation in every dialect with every vendor', () => {
 
   beforeAll(async () => {
     fleet = await VendorFleet.start();
-    callers = {
-      chat: chatCaller(fleet.gateway),
-      messages: messagesCaller(fleet.gateway),
-      responses: responsesCaller(fleet.gateway),
-    };
+    callers = allCallers(fleet.gateway);
   });
   beforeEach(() => fleet.forgetCalls());
   afterAll(async () => {
@@ -61,7 +55,7 @@ describe('one conversation in every dialect with every vendor', () => {
   });
 
   const combinations = FLEET_NAMES.flatMap((vendor) =>
-    (['chat', 'messages', 'responses'] as const).flatMap((dialect) =>
+    DIALECTS.flatMap((dialect) =>
       ([false, true] as const).map((stream) => ({
         vendor,
         dialect,

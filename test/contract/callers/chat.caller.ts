@@ -1,7 +1,12 @@
 import OpenAI from 'openai';
 import type { BootedGateway } from '../../support/boot-gateway.js';
 import { QUESTION, RESULTS, SYSTEM, TOOLS } from '../contract-conversation.js';
-import { HeaderRecorder, type CallerAnswer, type DialectCaller } from './dialect-caller.js';
+import {
+  HeaderRecorder,
+  watchStream,
+  type CallerAnswer,
+  type DialectCaller,
+} from './dialect-caller.js';
 
 type Params = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'stream'>;
 
@@ -9,6 +14,8 @@ const OPENING: OpenAI.ChatCompletionMessageParam[] = [
   { role: 'system', content: SYSTEM },
   { role: 'user', content: QUESTION },
 ];
+
+const HELLO: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hello' }];
 
 /** Chat completions by the official `openai` package. */
 export function chatCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): DialectCaller {
@@ -75,7 +82,12 @@ export function chatCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): Dial
       ]);
       return send({ model, messages: [...OPENING, ...turns], tools, max_tokens: 256 }, stream);
     },
-    ask: (model, stream, extra = {}) =>
-      send({ model, messages: [{ role: 'user', content: 'Hello' }], ...extra }, stream),
+    ask: (model, stream, extra = {}) => send({ model, messages: HELLO, ...extra }, stream),
+    watch: (model, extra = {}) =>
+      watchStream(
+        client.chat.completions.create({ model, messages: HELLO, ...extra, stream: true }),
+        (chunk, watched) => (watched.text += chunk.choices[0]?.delta.content ?? ''),
+      ),
+    lastRequestId: recorder.lastRequestId,
   };
 }

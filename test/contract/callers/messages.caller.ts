@@ -1,7 +1,14 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type { BootedGateway } from '../../support/boot-gateway.js';
 import { QUESTION, RESULTS, SYSTEM, TOOLS } from '../contract-conversation.js';
-import { HeaderRecorder, type CallerAnswer, type DialectCaller } from './dialect-caller.js';
+import {
+  HeaderRecorder,
+  watchStream,
+  type CallerAnswer,
+  type DialectCaller,
+} from './dialect-caller.js';
+
+const HELLO: Anthropic.MessageParam[] = [{ role: 'user', content: 'Hello' }];
 
 /** Messages by the official `@anthropic-ai/sdk` package. */
 export function messagesCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): DialectCaller {
@@ -73,9 +80,17 @@ export function messagesCaller(gateway: Pick<BootedGateway, 'url' | 'apiKey'>): 
       return send({ model, system: SYSTEM, messages, tools, max_tokens: 256 }, stream);
     },
     ask: (model, stream, extra = {}) =>
-      send(
-        { model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 256, ...extra },
-        stream,
+      send({ model, messages: HELLO, max_tokens: 256, ...extra }, stream),
+    watch: (model, extra = {}) =>
+      watchStream(
+        client.messages.create({ model, messages: HELLO, max_tokens: 256, ...extra, stream: true }),
+        (event, watched) => {
+          if (watched.types.at(-1) !== event.type) watched.types.push(event.type);
+          if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') {
+            watched.text += event.delta.text;
+          }
+        },
       ),
+    lastRequestId: recorder.lastRequestId,
   };
 }

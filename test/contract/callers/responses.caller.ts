@@ -1,7 +1,12 @@
 import OpenAI from 'openai';
 import type { BootedGateway } from '../../support/boot-gateway.js';
 import { QUESTION, RESULTS, SYSTEM, TOOLS } from '../contract-conversation.js';
-import { HeaderRecorder, type CallerAnswer, type DialectCaller } from './dialect-caller.js';
+import {
+  HeaderRecorder,
+  watchStream,
+  type CallerAnswer,
+  type DialectCaller,
+} from './dialect-caller.js';
 
 type Params = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream'>;
 
@@ -89,6 +94,19 @@ export function responsesCaller(
       return send({ model, ...fields, previous_response_id, input: results(last) }, stream);
     },
     ask: (model, stream, extra = {}) => send({ model, input: 'Hello', ...extra }, stream),
+    watch: (model, extra = {}) =>
+      watchStream(
+        client.responses.create({ model, input: 'Hello', ...extra, stream: true }),
+        (event, watched) => {
+          if (watched.types.at(-1) !== event.type) watched.types.push(event.type);
+          if (event.type === 'response.output_text.delta') watched.text += event.delta;
+          if (event.type === 'response.failed') {
+            const { code, message } = event.response.error!;
+            watched.failure = { type: code, message };
+          }
+        },
+      ),
+    lastRequestId: recorder.lastRequestId,
   };
 }
 

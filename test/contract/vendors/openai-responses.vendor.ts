@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../src/common/http/json-body.js';
 import type { ContractVendor, ReadRequest, ScriptedAnswer } from '../contract-vendor.js';
 import type { RecordedCall } from '../scripted-server.js';
-import { jsonReply, openAiVendor } from './openai.vendor.js';
+import { errorOf, jsonReply, openAiVendor } from './openai.vendor.js';
 
 type Turn = ReadRequest['turns'][number];
 
@@ -29,6 +29,12 @@ export const openAiResponsesVendor: ContractVendor = {
     };
     const body = Buffer.concat(framed([...begun, failed]));
     return { status: 200, headers: STREAM_HEADERS, body };
+  },
+  failure(kind) {
+    const reply = openAiVendor.failure(kind);
+    const error = errorOf(reply);
+    if (error.param !== 'messages') return reply;
+    return jsonReply(reply.status, { error: { ...error, param: 'input' } }, reply.headers);
   },
   readRequest: readResponsesRequest,
 };
