@@ -63,6 +63,18 @@ export class FleetMember {
     this.respond((spelling) => spelling.streamFailure!(text));
   }
 
+  /** Sends the head and the first event of a stream to the next calls, and hangs up. */
+  cutOff(): void {
+    this.server.script = async (call, response) => {
+      const spelling = this.spellingOf(call);
+      const usage = { input: 1, output: 1 };
+      const { status, headers, pieces } = spelling.stream({ finish: 'stop', usage });
+      response.writeHead(status, headers);
+      await new Promise<void>((resolve) => response.write(pieces[0], () => resolve()));
+      response.destroy();
+    };
+  }
+
   /** Sends these bytes to the next calls. */
   send(raw: Reply): void {
     this.respond(() => raw);
