@@ -104,7 +104,7 @@ function wholeMessage(answer: ScriptedAnswer): object {
     const { text: thinking, signature = '' } = reasoning;
     content.push({ type: 'thinking', thinking, signature });
   }
-  if (text !== undefined) content.push({ type: 'text', text, citations: null });
+  if (text !== undefined) content.push({ type: 'text', text });
   for (const { id, name, arguments: args } of toolCalls) {
     content.push({ type: 'tool_use', id, name, input: JSON.parse(args) as unknown });
   }
