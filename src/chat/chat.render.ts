@@ -1,4 +1,9 @@
-import type { CanonicalEvent, ReasoningEvent, SettledEvent } from '../canonical/canonical-event.js';
+import type {
+  CanonicalEvent,
+  FinishEvent,
+  ReasoningEvent,
+  SettledEvent,
+} from '../canonical/canonical-event.js';
 import type { CollectedAnswer, CollectedChoice } from '../canonical/collect.js';
 import type { Usage } from '../canonical/usage.js';
 import { errorBody } from '../common/errors/error-body.js';
@@ -14,6 +19,12 @@ export interface ChatRenderOptions {
   includeUsage: boolean;
 }
 
+/** What of a choice is sealed, as it is shown at the end. */
+interface SealedDetails {
+  reasoning: object[];
+  calls: object[];
+}
+
 /** Spells an answer as chat completion chunks. */
 export class ChatStreamRenderer implements StreamRenderer {
   private id: string;
@@ -21,6 +32,7 @@ export class ChatStreamRenderer implements StreamRenderer {
   private usageWasRelayed = false;
   private readonly begunChoices = new Set<number>();
   private readonly openReasoning = new Map<number, string>();
+  private readonly details = new Map<number, SealedDetails>();
 
   constructor(private readonly options: ChatRenderOptions) {
     this.id = completionId(options.requestId);
@@ -46,19 +58,17 @@ export class ChatStreamRenderer implements StreamRenderer {
       case 'tool_call': {
         const definition = { name: event.name, arguments: '' };
         const call = { index: event.index, id: event.id, type: 'function', function: definition };
-        return this.delta(event.choice, {
-          tool_calls: [call],
-          ...(event.seal !== undefined && {
-            reasoning_details: [toCallDetail(event.id, event.seal)],
-          }),
-        });
+        if (event.seal !== undefined) {
+          this.detailsOf(event.choice).calls.push(toCallDetail(event.id, event.seal));
+        }
+        return this.delta(event.choice, { tool_calls: [call] });
       }
       case 'tool_arguments': {
         const call = { index: event.index, function: { arguments: event.text } };
         return this.delta(event.choice, { tool_calls: [call] });
       }
       case 'finish':
-        return this.delta(event.choice, {}, event.reason);
+        return this.finish(event);
       case 'usage':
         return undefined;
       case 'settled':
@@ -75,14 +85,31 @@ export class ChatStreamRenderer implements StreamRenderer {
     return this.chunk({ choices, ...errorBody(error) });
   }
 
-  /** A sealed block comes once more as a whole, the form in which it is to be sent back. */
-  private reasoning({ choice, text, seal }: ReasoningEvent): string {
+  private reasoning({ choice, text, seal }: ReasoningEvent): string | undefined {
     const block = (this.openReasoning.get(choice) ?? '') + text;
     this.openReasoning.set(choice, seal === undefined ? block : '');
-    return this.delta(choice, {
-      ...(text !== '' && { reasoning_content: text }),
-      ...(seal !== undefined && { reasoning_details: [toReasoningDetail({ text: block, seal })] }),
-    });
+    if (seal !== undefined) {
+      this.detailsOf(choice).reasoning.push(toReasoningDetail({ text: block, seal }));
+    }
+    return text === '' ? undefined : this.delta(choice, { reasoning_content: text });
+  }
+
+  /**
+   * Sealed blocks come once more as a whole, the form in which they are to be sent back. They come
+   * all at once, as clients keep only the last value of a field that they do not know.
+   */
+  private finish({ choice, reason }: FinishEvent): string {
+    const { reasoning, calls } = this.detailsOf(choice);
+    const details = [...reasoning, ...calls];
+    return this.delta(choice, details.length > 0 ? { reasoning_details: details } : {}, reason);
+  }
+
+  private detailsOf(choice: number): SealedDetails {
+    const known = this.details.get(choice);
+    if (known) return known;
+    const details: SealedDetails = { reasoning: [], calls: [] };
+    this.details.set(choice, details);
+    return details;
   }
 
   private usage({ usage }: SettledEvent): string | undefined {

@@ -27,16 +27,35 @@ const MAKERS: Record<string, string> = { bedrock: 'anthropic', 'vertex-claude': 
 
 const CALLERS = ['chat', 'messages', 'responses', 'responses without a store'] as const;
 
+/** Vendors that seal calls, too, and those that encrypt some thoughts as a whole. */
+const SEALS_CALLS = ['vertex'];
+const ENCRYPTS = ['anthropic', 'vertex-claude'];
+/** Vendors that take an encrypted thought of their model's maker back. */
+const TAKES_ENCRYPTED = ENCRYPTS;
+
+type SealKind = 'signature' | 'encrypted' | 'call';
+
 /** Base64, as vendors' seals are, and different in each turn. */
-function sealOf(turn: number): string {
-  return Buffer.from(`the seal of turn ${turn} by ${TURNS[turn]}`).toString('base64');
+function sealOf(turn: number, kind: SealKind): string {
+  return Buffer.from(`${kind} of turn ${turn} by ${TURNS[turn]}`).toString('base64');
 }
 
 function answerOf(turn: number): ScriptedAnswer {
   return {
-    reasoning: { text: `Thought ${turn}.`, signature: sealOf(turn) },
+    reasoning: {
+      text: `Thought ${turn}.`,
+      signature: sealOf(turn, 'signature'),
+      encrypted: sealOf(turn, 'encrypted'),
+    },
     text: `Answer ${turn}.`,
-    toolCalls: [{ id: `call_${turn}`, name: 'get_weather', arguments: `{"days":${turn}}` }],
+    toolCalls: [
+      {
+        id: `call_${turn}`,
+        name: 'get_weather',
+        arguments: `{"days":${turn}}`,
+        seal: sealOf(turn, 'call'),
+      },
+    ],
     finish: 'tool_calls',
     usage: { input: 100 + turn, output: 10 },
   };
@@ -58,6 +77,11 @@ function conversationUpTo(turn: number): ReadRequest['turns'] {
     ]),
   ];
 }
+
+const ALL_SEALS = [...TURNS.keys()].flatMap((turn) =>
+  (['signature', 'encrypted', 'call'] as const).map((kind) => [turn, kind] as const),
+);
+const join = ([turn, kind]: readonly [number, SealKind]): string => `${turn} ${kind}`;
 
 describe('a conversation that every turn goes on with another vendor', () => {
   let fleet: VendorFleet;
@@ -104,24 +128,32 @@ describe('a conversation that every turn goes on with another vendor', () => {
         expect(seals).toEqual({ turn, seals: ownSeals(turn, caller) });
         const sent = String(member.server.calls.at(-1)!.body);
         // Makers are named inside the gateway and to callers, never to a vendor.
-        expect(sent).not.toMatch(/"(?:anthropic|bedrock|google|openai|call):/);
+        expect(sent).not.toMatch(
+          /"(?:anthropic|bedrock|google|openai|call|redacted)(?:-[a-z-]+)?:/,
+        );
       }
     },
   );
 
-  /** The turns whose seals the vendor was sent last. */
-  function sealsIn(member: FleetMember): number[] {
+  /** The seals that the vendor was sent last. */
+  function sealsIn(member: FleetMember): string[] {
     const sent = String(member.server.calls.at(-1)!.body);
-    return [...TURNS.keys()].filter((turn) => sent.includes(sealOf(turn)));
+    return ALL_SEALS.filter(([turn, kind]) => sent.includes(sealOf(turn, kind))).map(join);
   }
 
-  /** The turns before this one that the same maker has sealed, where its API takes seals at all. */
-  function ownSeals(turn: number, { name }: DialectCaller): number[] {
+  /** The seals of the turns before this one by the same maker, where its API takes them at all. */
+  function ownSeals(turn: number, { name }: DialectCaller): string[] {
+    const vendor = TURNS[turn]!;
     const maker = makerOf(turn);
     const takesSeals =
       maker !== 'azure' && maker !== 'compatible' && (maker !== 'openai' || name === 'responses');
     if (!takesSeals) return [];
-    return [...TURNS.keys()].filter((before) => before < turn && makerOf(before) === maker);
+    return ALL_SEALS.filter(([before, kind]) => {
+      if (before >= turn || makerOf(before) !== maker) return false;
+      if (kind === 'call') return SEALS_CALLS.includes(TURNS[before]!);
+      if (kind === 'signature') return true;
+      return ENCRYPTS.includes(TURNS[before]!) && TAKES_ENCRYPTED.includes(vendor);
+    }).map(join);
   }
 
   function makerOf(turn: number): string {

@@ -101,8 +101,9 @@ function wholeMessage(answer: ScriptedAnswer): object {
   const { text, reasoning, toolCalls = [], finish, withoutFinish } = answer;
   const content: object[] = [];
   if (reasoning) {
-    const { text: thinking, signature = '' } = reasoning;
+    const { text: thinking, signature = '', encrypted } = reasoning;
     content.push({ type: 'thinking', thinking, signature });
+    if (encrypted !== undefined) content.push({ type: 'redacted_thinking', data: encrypted });
   }
   if (text !== undefined) content.push({ type: 'text', text });
   for (const { id, name, arguments: args } of toolCalls) {
@@ -136,6 +137,10 @@ function streamPieces(answer: ScriptedAnswer): string[] {
       pieces.push(blockDelta(index, { type: 'signature_delta', signature }));
     }
     pieces.push(blockStop(index++));
+    if (reasoning.encrypted !== undefined) {
+      const block = { type: 'redacted_thinking', data: reasoning.encrypted };
+      pieces.push(blockStart(index, block), blockStop(index++));
+    }
   }
   if (text !== undefined) pieces.push(...events(textBlock(index++, ...piecesOf(text))));
   for (const { id, name, arguments: args } of toolCalls) {

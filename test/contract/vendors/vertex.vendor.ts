@@ -164,8 +164,9 @@ function partsOf(answer: ScriptedAnswer, { inPieces = false } = {}): Part[] {
         ]
       : []),
     ...texts.filter((piece) => piece !== '').map((piece) => ({ text: piece })),
-    ...toolCalls.map(({ id, name, arguments: args }) => ({
+    ...toolCalls.map(({ id, name, arguments: args, seal }) => ({
       functionCall: { id, name, args: JSON.parse(args) as unknown },
+      ...(seal !== undefined && { thoughtSignature: seal }),
     })),
   ];
 }
