@@ -78,6 +78,11 @@ export function fieldName(dialect: Dialect, field: PromptField): string {
   return NAMES[dialect][field];
 }
 
+/** What the dialect calls the conversation, to name it in an error. */
+export function conversationField(dialect: Dialect): 'messages' | 'input' {
+  return dialect === 'responses' ? 'input' : 'messages';
+}
+
 /**
  * The fields that a request sets and a vendor has no place for, as the caller spells them, with
  * those that the canonical form itself leaves over.

@@ -225,6 +225,35 @@ describe(ChatStreamRenderer.name, () => {
     const [chunk] = chunksOf([opening, { type: 'text', choice: 0, text }]);
     expect(chunk?.choices[0]?.delta).toEqual({ role: 'assistant', content: text });
   });
+
+  it('shows all that is sealed at the end and at once, for clients that keep the last value', () => {
+    const choice = 0;
+    const events: CanonicalEvent[] = [
+      opening,
+      { type: 'reasoning', choice, text: 'Hm' },
+      { type: 'reasoning', choice, text: '.' },
+      { type: 'reasoning', choice, text: '', seal: 'maker:one' },
+      { type: 'reasoning', choice, text: '', seal: 'maker:two' },
+      { type: 'text', choice, text: 'Yes.' },
+      { type: 'tool_call', choice, index: 0, id: 'c1', name: 'f', seal: 'maker:three' },
+      { type: 'finish', choice, reason: 'tool_calls' },
+    ];
+    const definition = { name: 'f', arguments: '' };
+    expect(deltasOf(events).flat()).toEqual([
+      { index: 0, role: 'assistant', content: null, reasoning_content: 'Hm' },
+      { index: 0, reasoning_content: '.' },
+      { index: 0, content: 'Yes.' },
+      { index: 0, tool_calls: [{ index: 0, id: 'c1', type: 'function', function: definition }] },
+      {
+        index: 0,
+        reasoning_details: [
+          { type: 'reasoning.text', text: 'Hm.', signature: 'maker:one' },
+          { type: 'reasoning.encrypted', data: 'maker:two' },
+          expect.objectContaining({ id: 'c1', data: 'maker:three' }),
+        ],
+      },
+    ]);
+  });
 });
 
 describe(renderChatCompletion.name, () => {

@@ -1,5 +1,6 @@
 import type {
   CanonicalEvent,
+  FinishEvent,
   ReasoningEvent,
   SettledEvent,
   ToolCallEvent,
@@ -19,6 +20,12 @@ export interface ChatRenderOptions {
   includeUsage: boolean;
 }
 
+/** What of a choice is sealed, as it is shown at the end. */
+interface SealedDetails {
+  reasoning: object[];
+  calls: object[];
+}
+
 /** Spells an answer as chat completion chunks. */
 export class ChatStreamRenderer implements StreamRenderer {
   private id: string;
@@ -28,6 +35,7 @@ export class ChatStreamRenderer implements StreamRenderer {
   private usageWasRelayed = false;
   private readonly begunChoices = new Set<number>();
   private readonly openReasoning = new Map<number, string>();
+  private readonly details = new Map<number, SealedDetails>();
 
   constructor(private readonly options: ChatRenderOptions) {
     this.id = completionId(options.requestId);
@@ -62,7 +70,7 @@ export class ChatStreamRenderer implements StreamRenderer {
         return this.delta(event.choice, `"tool_calls":[${call}]`);
       }
       case 'finish':
-        return this.delta(event.choice, '', { finishReason: event.reason });
+        return this.finish(event);
       case 'usage':
         return undefined;
       case 'settled':
@@ -81,21 +89,38 @@ export class ChatStreamRenderer implements StreamRenderer {
 
   private toolCall({ choice, index, id, name, seal }: ToolCallEvent): string {
     const call = { index, id, type: 'function', function: { name, arguments: '' } };
-    const members = `"tool_calls":[${JSON.stringify(call)}]`;
-    return this.delta(
-      choice,
-      seal === undefined ? members : `${members},${reasoningDetails(toCallDetail(id, seal))}`,
-    );
+    if (seal !== undefined) this.detailsOf(choice).calls.push(toCallDetail(id, seal));
+    return this.delta(choice, `"tool_calls":[${JSON.stringify(call)}]`);
   }
 
-  /** A sealed block comes once more as a whole, the form in which it is to be sent back. */
-  private reasoning({ choice, text, seal }: ReasoningEvent): string {
+  private reasoning({ choice, text, seal }: ReasoningEvent): string | undefined {
     const block = (this.openReasoning.get(choice) ?? '') + text;
     this.openReasoning.set(choice, seal === undefined ? block : '');
-    const members = text === '' ? [] : [`"reasoning_content":${JSON.stringify(text)}`];
-    if (seal !== undefined)
-      members.push(reasoningDetails(toReasoningDetail({ text: block, seal })));
-    return this.delta(choice, members.join(','));
+    if (seal !== undefined) {
+      this.detailsOf(choice).reasoning.push(toReasoningDetail({ text: block, seal }));
+    }
+    return text === ''
+      ? undefined
+      : this.delta(choice, `"reasoning_content":${JSON.stringify(text)}`);
+  }
+
+  /**
+   * Sealed blocks come once more as a whole, the form in which they are to be sent back. They come
+   * all at once, as clients keep only the last value of a field that they do not know.
+   */
+  private finish({ choice, reason }: FinishEvent): string {
+    const { reasoning, calls } = this.detailsOf(choice);
+    const details = [...reasoning, ...calls];
+    const members = details.length > 0 ? `"reasoning_details":${JSON.stringify(details)}` : '';
+    return this.delta(choice, members, { finishReason: reason });
+  }
+
+  private detailsOf(choice: number): SealedDetails {
+    const known = this.details.get(choice);
+    if (known) return known;
+    const details: SealedDetails = { reasoning: [], calls: [] };
+    this.details.set(choice, details);
+    return details;
   }
 
   private usage({ usage }: SettledEvent): string | undefined {
@@ -198,11 +223,6 @@ function toReasoningDetail({ text, seal }: { text: string; seal?: string }): obj
 /** The seal of one tool call, found again by the call's id. */
 function toCallDetail(id: string, seal: string): object {
   return { type: 'reasoning.encrypted', id, data: seal };
-}
-
-/** The member of a delta that has a seal, as JSON. */
-function reasoningDetails(detail: object): string {
-  return `"reasoning_details":[${JSON.stringify(detail)}]`;
 }
 
 /** An object's JSON without its braces. */

@@ -61,18 +61,20 @@ describe(describeFailures.name, () => {
     ],
     ['no failure at all', [], { status: 500, type: 'internal_error' }],
   ])('of %s', (_, failures, expected) => {
-    expect(describeFailures(failures)).toMatchObject(expected);
+    expect(describeFailures(failures, { dialect: 'chat' })).toMatchObject(expected);
   });
 
   it('says what was tried, once each, and nothing of the vendors’ own words', () => {
-    const { message } = describeFailures([server, server, limited, operator]);
+    const { message } = describeFailures([server, server, limited, operator], { dialect: 'chat' });
     expect(message).toBe(
       'No provider could answer; tried openai for openai/gpt (failed), azure for openai/gpt ' +
         "(rate limited), anthropic for anthropic/claude (refused the gateway's account). " +
         'Try again later.',
     );
     for (const failures of [[server], [limited], [timeout], [operator]]) {
-      expect(describeFailures(failures).message).not.toContain('vendor secret');
+      expect(describeFailures(failures, { dialect: 'chat' }).message).not.toContain(
+        'vendor secret',
+      );
     }
   });
 });

@@ -1,3 +1,6 @@
+import type { CanonicalRequest } from '../canonical/canonical-request.js';
+import { conversationField } from '../canonical/prompt-fields.js';
+import type { WorkRequest } from '../canonical/work-request.js';
 import {
   GatewayError,
   InternalError,
@@ -21,8 +24,13 @@ const CALLERS_TO_MEND = new Set<UpstreamFailure>(['caller', 'context_length', 'u
  * What the caller is told when no route answered: a 400 for a request that no vendor would take,
  * 429 when all asked for less traffic, 504 when all timed out, else 502. Vendors' own words are
  * only passed on where they are about the caller's request.
+ *
+ * @param request in whose caller's words fields are named
  */
-export function describeFailures(failures: readonly RouteFailure[]): GatewayError {
+export function describeFailures(
+  failures: readonly RouteFailure[],
+  request: Pick<CanonicalRequest, 'dialect'> | Pick<WorkRequest, 'kind'>,
+): GatewayError {
   const last = failures.at(-1);
   if (!last) return new InternalError();
   const all = (failure: UpstreamFailure): boolean =>
@@ -31,7 +39,8 @@ export function describeFailures(failures: readonly RouteFailure[]): GatewayErro
   const isCallers = failures.every(({ error }) => CALLERS_TO_MEND.has(error.failure));
   if (last.error.failure === 'caller' || isCallers) {
     const param =
-      last.error.param ?? (last.error.failure === 'context_length' ? 'messages' : 'body');
+      last.error.param ??
+      (last.error.failure === 'context_length' ? promptFieldOf(request) : 'body');
     return new InvalidRequestError(param, last.error.message);
   }
   const tried = listRoutes(failures);
@@ -49,6 +58,13 @@ export function describeFailures(failures: readonly RouteFailure[]): GatewayErro
   return new ProviderError(`No provider could answer; tried ${tried}. Try again later.`, {
     cause: last.error,
   });
+}
+
+/** Where the caller put what turned out too long. */
+function promptFieldOf(
+  request: Pick<CanonicalRequest, 'dialect'> | Pick<WorkRequest, 'kind'>,
+): string {
+  return 'dialect' in request ? conversationField(request.dialect) : 'input';
 }
 
 /** What the caller is told when an answer that had begun broke off. */

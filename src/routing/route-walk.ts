@@ -81,7 +81,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
     }
     const late = await this.tryAfterWaiting(PATIENCE_BEFORE_GIVING_UP_MS);
     if (late) return late;
-    throw describeFailures(this.failures);
+    throw describeFailures(this.failures, this.plan.request);
   }
 
   private async isCovered(route: PlannedRoute): Promise<boolean> {
@@ -152,7 +152,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       logger.warn(
         `${route.provider}/${route.upstreamModel} failed: ${error.failure}: ${error.message}`,
       );
-      if (!error.allowsFallback) throw describeFailures(this.failures);
+      if (!error.allowsFallback) throw describeFailures(this.failures, this.plan.request);
       return undefined;
     } finally {
       attempt.durationMs = Math.round(performance.now() - startedMs);

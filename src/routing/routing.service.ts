@@ -153,7 +153,7 @@ export class RoutingService {
     } catch (error) {
       if (plan.callerGone.aborted) throw new CallerGoneError();
       if (!(error instanceof UpstreamError)) throw error;
-      if (!error.allowsFallback) throw describeFailures([{ route, error }]);
+      if (!error.allowsFallback) throw describeFailures([{ route, error }], plan.request);
       this.logger.warn(`${provider} counted no tokens: ${error.failure}: ${error.message}`);
       return undefined;
     }

@@ -2,6 +2,11 @@ import type { CanonicalMessage, ToolDefinition } from '../../src/canonical/canon
 import type { PromptOverrides } from '../support/canonical-requests.js';
 import type { ScriptedAnswer } from './contract-vendor.js';
 
+export const SYSTEM = 'Be brief.';
+export const QUESTION = 'What is the weather, and the time?';
+/** What the two tools give back. */
+export const RESULTS: readonly string[] = ['Sunny, 21 degrees.', '12:30'];
+
 export const USAGE = { input: 100, output: 50, cacheRead: 40, reasoning: 20 };
 
 const objectOf = (properties: object): Record<string, unknown> => ({
@@ -49,7 +54,7 @@ export function secondTurn(ids: readonly string[], ...more: CanonicalMessage[]):
     name: call.name,
     arguments: call.arguments,
   }));
-  const results = ['Sunny, 21 degrees.', '12:30'].map((text, index) => ({
+  const results = RESULTS.map((text, index) => ({
     type: 'tool_result' as const,
     toolCallId: ids[index]!,
     parts: [{ type: 'text' as const, text }],
@@ -65,9 +70,9 @@ export function secondTurn(ids: readonly string[], ...more: CanonicalMessage[]):
 }
 
 function system(): CanonicalMessage {
-  return { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] };
+  return { role: 'system', parts: [{ type: 'text', text: SYSTEM }] };
 }
 
 function asked(): CanonicalMessage {
-  return { role: 'user', parts: [{ type: 'text', text: 'What is the weather, and the time?' }] };
+  return { role: 'user', parts: [{ type: 'text', text: QUESTION }] };
 }

@@ -47,8 +47,14 @@ export interface ContractVendor {
 export interface ScriptedAnswer {
   text?: string;
   /** Several pieces of text in a stream; `text` is their sum. */
-  reasoning?: { text: string; signature?: string };
-  toolCalls?: { id: string; name: string; arguments: string }[];
+  reasoning?: {
+    text: string;
+    signature?: string;
+    /** The thought itself, encrypted, from vendors that may give it in place of its text. */
+    encrypted?: string;
+  };
+  /** With the seal on a call, from vendors that seal calls. */
+  toolCalls?: { id: string; name: string; arguments: string; seal?: string }[];
   finish: 'stop' | 'length' | 'tool_calls' | 'content_filter';
   usage: {
     /** All input tokens, cached ones included. */

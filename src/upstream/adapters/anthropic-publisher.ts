@@ -18,6 +18,7 @@ const ENVELOPE = {
 export const ANTHROPIC_PUBLISHER: VertexPublisher = {
   name: 'anthropic',
   method: (stream) => (stream ? 'streamRawPredict' : 'rawPredict'),
+  relays: (dialect) => dialect === 'messages',
   droppedParams(request, route) {
     if (request.dialect === 'messages') return [];
     const { maxOutputTokens } = route;

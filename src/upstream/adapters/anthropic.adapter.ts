@@ -7,8 +7,8 @@ import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js
 import { encodeMessagesCount } from '../dialects/messages/encode-messages-count.js';
 import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
 import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
-import { nameCallerParam } from '../dialects/messages/name-caller-param.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
+import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer } from '../dialects/read-failed-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
@@ -57,7 +57,7 @@ export class AnthropicAdapter implements Upstream {
       const response = await this.post(this.messagesUrl, body, call);
       yield* readMessagesResponse(response, call, { sealMaker: CLAUDE_SEAL_MAKER, jsonTool });
     } catch (error) {
-      throw hideOwnKey(error, this.provider.apiKey);
+      throw this.toTold(error, call);
     }
   }
 
@@ -67,7 +67,7 @@ export class AnthropicAdapter implements Upstream {
       const response = await this.post(this.countUrl, body, call, 'application/json');
       return readCount(await response.readAll(MAX_COUNT_BYTES));
     } catch (error) {
-      throw hideOwnKey(error, this.provider.apiKey);
+      throw this.toTold(error, call);
     }
   }
 
@@ -84,6 +84,12 @@ export class AnthropicAdapter implements Upstream {
       throw hideOwnKey(error, this.provider.apiKey);
     }
     response.drain();
+  }
+
+  /** What was thrown, in the caller's words and without our key. */
+  private toTold(error: unknown, { request: { dialect } }: UpstreamCall): unknown {
+    const told = dialect === 'messages' ? error : nameCallerParam(error, dialect);
+    return hideOwnKey(told, this.provider.apiKey);
   }
 
   /** @throws UpstreamError for an answer of any other status than 200 */
@@ -103,8 +109,7 @@ export class AnthropicAdapter implements Upstream {
       signal,
     });
     if (response.status === 200) return response;
-    const error = await readFailedAnswer(response, classifyMessagesError);
-    throw nameCallerParam(error, request.dialect);
+    throw await readFailedAnswer(response, classifyMessagesError);
   }
 }
 

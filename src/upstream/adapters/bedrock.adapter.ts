@@ -2,6 +2,7 @@ import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
 import type { WorkEvent } from '../../canonical/work-event.js';
+import { conversationField } from '../../canonical/prompt-fields.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { assertEventStream } from '../dialects/assert-event-stream.js';
 import { classifyConverseError } from '../dialects/converse/classify-converse-error.js';
@@ -9,7 +10,6 @@ import type { ConverseAnswerOptions } from '../dialects/converse/converse-answer
 import { ConverseStreamDecoder } from '../dialects/converse/converse-stream-decoder.js';
 import { decodeConverseAnswer } from '../dialects/converse/decode-converse-answer.js';
 import {
-  conversationParam,
   droppedByConverse,
   encodeConverseRequest,
 } from '../dialects/converse/encode-converse-request.js';
@@ -18,6 +18,7 @@ import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { fetchPromptMedia } from '../dialects/fetch-prompt-media.js';
 import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer } from '../dialects/read-failed-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import type {
@@ -67,7 +68,7 @@ export class BedrockAdapter implements Upstream {
     try {
       const { request, upstreamModel, maxOutputTokens, limits, signal } = call;
       const traits = bedrockTraits(upstreamModel);
-      const param = conversationParam(request);
+      const param = conversationField(request.dialect);
       const { body, jsonTool } = await encodeConverseRequest(request, {
         traits,
         maxOutputTokens,
@@ -92,7 +93,7 @@ export class BedrockAdapter implements Upstream {
       if (request.stream) yield* readStream(response, options);
       else yield* decodeConverseAnswer(await response.readAll(MAX_ANSWER_BYTES), options);
     } catch (error) {
-      throw this.withoutSecrets(error);
+      throw this.withoutSecrets(nameCallerParam(error, call.request.dialect));
     }
   }
 

@@ -15,6 +15,7 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 export const GOOGLE_PUBLISHER: VertexPublisher = {
   name: 'google',
   method: (stream) => (stream ? 'streamGenerateContent?alt=sse' : 'generateContent'),
+  relays: () => false,
   droppedParams: (request, { upstreamModel }) =>
     droppedFields(request, geminiTraits(upstreamModel)),
   prepare: ({ request, upstreamModel }) => ({

@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
 import type { ClassifyError } from '../dialects/read-failed-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import type { DroppingRoute, UpstreamCall } from '../upstream.js';
@@ -10,6 +10,8 @@ export interface VertexPublisher {
   readonly name: string;
   /** The path's end after the model and its colon, query included. */
   method(stream: boolean): string;
+  /** Whether requests of this dialect are passed on as they came, rather than translated. */
+  relays(dialect: Dialect): boolean;
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[];
   /** @throws UpstreamError `caller` or `unsupported` for a request that it cannot spell */
   prepare(call: UpstreamCall): PreparedCall;

@@ -8,6 +8,7 @@ import { blameInput } from '../dialects/embeddings/blame-input.js';
 import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer } from '../dialects/read-failed-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
@@ -63,10 +64,12 @@ export class VertexAdapter implements Upstream {
 
   async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
     const publisher = publisherOf(call.upstreamModel);
-    const { stream } = call.request;
-    const { body, read } = publisher.prepare(call);
-    const access = await this.access(call);
+    const { stream, dialect } = call.request;
+    let token: string | undefined;
     try {
+      const { body, read } = publisher.prepare(call);
+      const access = await this.access(call);
+      token = access.token;
       const response = await this.transport.call({
         method: 'POST',
         url: this.urlOf(publisher, call.upstreamModel, publisher.method(stream)),
@@ -80,7 +83,8 @@ export class VertexAdapter implements Upstream {
       }
       yield* read(response);
     } catch (error) {
-      throw hideOwnKey(error, access.token);
+      const told = publisher.relays(dialect) ? error : nameCallerParam(error, dialect);
+      throw hideOwnKey(told, token);
     }
   }
 

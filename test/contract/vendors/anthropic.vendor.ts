@@ -51,6 +51,7 @@ const SSE_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'reque
 export const anthropicVendor: ContractVendor = {
   name: 'anthropic',
   upstreamModel: 'claude-haiku-4-5',
+  provider: { adapter: 'anthropic', type: 'anthropic' },
 
   createAdapter: (origin, { transport }) =>
     new AnthropicAdapter(
@@ -100,10 +101,11 @@ function wholeMessage(answer: ScriptedAnswer): object {
   const { text, reasoning, toolCalls = [], finish, withoutFinish } = answer;
   const content: object[] = [];
   if (reasoning) {
-    const { text: thinking, signature = '' } = reasoning;
+    const { text: thinking, signature = '', encrypted } = reasoning;
     content.push({ type: 'thinking', thinking, signature });
+    if (encrypted !== undefined) content.push({ type: 'redacted_thinking', data: encrypted });
   }
-  if (text !== undefined) content.push({ type: 'text', text, citations: null });
+  if (text !== undefined) content.push({ type: 'text', text });
   for (const { id, name, arguments: args } of toolCalls) {
     content.push({ type: 'tool_use', id, name, input: JSON.parse(args) as unknown });
   }
@@ -135,6 +137,10 @@ function streamPieces(answer: ScriptedAnswer): string[] {
       pieces.push(blockDelta(index, { type: 'signature_delta', signature }));
     }
     pieces.push(blockStop(index++));
+    if (reasoning.encrypted !== undefined) {
+      const block = { type: 'redacted_thinking', data: reasoning.encrypted };
+      pieces.push(blockStart(index, block), blockStop(index++));
+    }
   }
   if (text !== undefined) pieces.push(...events(textBlock(index++, ...piecesOf(text))));
   for (const { id, name, arguments: args } of toolCalls) {

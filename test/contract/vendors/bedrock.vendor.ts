@@ -55,6 +55,11 @@ export function message(headers: Record<string, string>, payload: unknown): Buff
 export const bedrockVendor: ContractVendor = {
   name: 'bedrock',
   upstreamModel: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+  provider: {
+    adapter: 'bedrock',
+    type: 'aws',
+    settings: { accessKeyId: CREDENTIALS.accessKeyId, region: 'us-east-1' },
+  },
 
   createAdapter(origin, tools) {
     const { accessKeyId, secretAccessKey, sessionToken } = CREDENTIALS;

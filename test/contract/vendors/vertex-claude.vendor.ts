@@ -1,12 +1,13 @@
 import { VertexAdapter } from '../../../src/upstream/adapters/vertex.adapter.js';
 import type { ContractVendor } from '../contract-vendor.js';
 import { anthropicVendor } from './anthropic.vendor.js';
+import { VERTEX } from './vertex.vendor.js';
 
 /** Claude on Google Vertex AI: Anthropic's dialect behind Google's address and credential. */
 export const vertexClaudeVendor: ContractVendor = {
   ...anthropicVendor,
   name: 'vertex-claude',
-  provider: undefined,
+  provider: VERTEX.provider!,
   upstreamModel: 'claude-sonnet-4-5@20250929',
   createAdapter: (origin, { transport }) =>
     new VertexAdapter(

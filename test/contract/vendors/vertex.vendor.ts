@@ -65,6 +65,11 @@ const FAILURES: Record<FailureKind, [number, string, string, object[]?]> = {
 export const VERTEX: ContractVendor = {
   name: 'vertex',
   upstreamModel: 'gemini-3.5-flash',
+  provider: {
+    adapter: 'vertex',
+    type: 'gcp',
+    settings: { project: 'my-project', location: 'global' },
+  },
 
   createAdapter: (origin, { transport }) =>
     new VertexAdapter(
@@ -159,8 +164,9 @@ function partsOf(answer: ScriptedAnswer, { inPieces = false } = {}): Part[] {
         ]
       : []),
     ...texts.filter((piece) => piece !== '').map((piece) => ({ text: piece })),
-    ...toolCalls.map(({ id, name, arguments: args }) => ({
+    ...toolCalls.map(({ id, name, arguments: args, seal }) => ({
       functionCall: { id, name, args: JSON.parse(args) as unknown },
+      ...(seal !== undefined && { thoughtSignature: seal }),
     })),
   ];
 }

@@ -4,6 +4,7 @@ import { isJsonObject } from '../../../common/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
 import { hideOwnKey } from '../hide-own-key.js';
+import { nameCallerParam } from '../name-caller-param.js';
 import { readEventStream, type EventStreamReader } from '../read-event-stream.js';
 import { readFailedAnswer } from '../read-failed-answer.js';
 import { ChatStreamDecoder } from './chat-stream-decoder.js';
@@ -81,7 +82,9 @@ export class ChatClient implements Upstream {
         ? relayChatAnswer(bytes, call.alias)
         : decodeChatAnswer(bytes);
     } catch (error) {
-      throw hideOwnKey(error, this.server.apiKey);
+      const { dialect } = request;
+      const told = dialect === 'chat' ? error : nameCallerParam(error, dialect);
+      throw hideOwnKey(told, this.server.apiKey);
     }
   }
 

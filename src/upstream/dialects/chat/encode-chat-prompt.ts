@@ -5,6 +5,7 @@ import type {
   ToolDefinition,
 } from '../../../canonical/canonical-request.js';
 import {
+  conversationField,
   fieldName,
   unsupportedFields,
   type PromptField,
@@ -49,7 +50,7 @@ export function encodeChatPrompt(
   const prompt = request.prompt();
   const { tools, sampling } = prompt;
   const hasTools = tools.length > 0;
-  const field = request.dialect === 'responses' ? 'input' : 'messages';
+  const field = conversationField(request.dialect);
   // What is undefined is left out of the JSON.
   const body: JsonObject = {
     model: upstreamModel,

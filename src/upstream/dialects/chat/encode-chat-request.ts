@@ -1,6 +1,7 @@
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject } from '../../../common/http/json-body.js';
 import { spliceMembers } from '../../../common/http/top-level-members.js';
+import { withoutNamedSeals } from './without-named-seals.js';
 
 /**
  * Fields of the body that are the gateway's own or another gateway's, and mean nothing to a
@@ -31,6 +32,8 @@ export function encodeChatRequest(request: CanonicalRequest, upstreamModel: stri
     const { effort } = value.reasoning;
     if (typeof effort === 'string') edits.set('reasoning_effort', JSON.stringify(effort));
   }
+  const messages = withoutNamedSeals(value.messages);
+  if (messages) edits.set('messages', JSON.stringify(messages));
   // Nothing of a caller's is kept in the vendor account that all callers share.
   if (value.store != null) edits.set('store', 'false');
   if (request.stream) {

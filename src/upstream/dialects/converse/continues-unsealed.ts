@@ -1,6 +1,7 @@
 import type { CanonicalMessage } from '../../../canonical/canonical-request.js';
 import { sealOf } from '../../../canonical/reasoning-seal.js';
 import type { ConverseTraits } from './converse-traits.js';
+import { signatureOf } from './signature-of.js';
 
 /**
  * Whether the model is to go on in the middle of a turn of tool calls without the thoughts that
@@ -16,7 +17,7 @@ export function continuesUnsealed(
   const isSealed = parts.some(
     (part) =>
       part.type === 'reasoning' &&
-      (sealOf(sealMaker, part.seal) ?? sealOf(redactedSealMaker, part.seal)) !== undefined,
+      (signatureOf(sealMaker, part.seal) ?? sealOf(redactedSealMaker, part.seal)) !== undefined,
   );
   return !isSealed && parts.some(({ type }) => type === 'tool_call');
 }

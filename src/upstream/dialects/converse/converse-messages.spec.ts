@@ -260,7 +260,7 @@ describe(converseMessages.name, () => {
         role: 'assistant',
         parts: [
           { type: 'reasoning', text: 'Unsealed.' },
-          { type: 'reasoning', text: 'Hm.', seal: 'maker:sig:nature' },
+          { type: 'reasoning', text: 'Hm.', seal: 'maker:signature' },
           { type: 'reasoning', text: '', seal: 'maker:only' },
           { type: 'reasoning', text: '', seal: 'maker-redacted:AAAA' },
           { type: 'reasoning', text: 'Other.', seal: 'other:sig' },
@@ -269,7 +269,7 @@ describe(converseMessages.name, () => {
       },
     ]);
     expect(messages[1]!.content).toEqual([
-      { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'sig:nature' } } },
+      { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'signature' } } },
       { reasoningContent: { reasoningText: { text: '', signature: 'only' } } },
       { reasoningContent: { redactedContent: 'AAAA' } },
       { text: 'Hello' },

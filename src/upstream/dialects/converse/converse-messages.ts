@@ -17,6 +17,7 @@ import { converseToolId } from './converse-tool-id.js';
 import type { ConverseTraits } from './converse-traits.js';
 import { DocumentNames } from './document-names.js';
 import { documentFormat, imageFormat } from './media-formats.js';
+import { signatureOf } from './signature-of.js';
 import { unsupported } from './unsupported.js';
 
 export interface ConverseMessagesOptions {
@@ -187,7 +188,7 @@ class MessageWriter {
     const { traits } = this.options;
     const redactedContent = sealOf(traits.redactedSealMaker, seal);
     if (redactedContent !== undefined) return [{ reasoningContent: { redactedContent } }];
-    const signature = sealOf(traits.sealMaker, seal);
+    const signature = signatureOf(traits.sealMaker, seal);
     if (signature === undefined) return [];
     return [{ reasoningContent: { reasoningText: { text, signature } } }];
   }

@@ -3,11 +3,7 @@ import { chatRequest } from '../../../../test/support/chat-requests.js';
 import { converseTraits } from '../../../../test/support/converse-traits.js';
 import type { PromptMedia } from '../fetch-prompt-media.js';
 import type { ConverseTraits } from './converse-traits.js';
-import {
-  conversationParam,
-  droppedByConverse,
-  encodeConverseRequest,
-} from './encode-converse-request.js';
+import { droppedByConverse, encodeConverseRequest } from './encode-converse-request.js';
 
 const encode = (fields: Record<string, unknown> = {}, overrides: Partial<ConverseTraits> = {}) =>
   encodeConverseRequest(chatRequest(fields), {
@@ -179,17 +175,5 @@ describe(droppedByConverse.name, () => {
   it("goes by the caller's limit where one leaves no room for reasoning", () => {
     expect(dropped({ reasoning_effort: 'low', max_tokens: 1_000 })).toEqual(['reasoning']);
     expect(dropped({ reasoning_effort: 'low' })).toEqual([]);
-  });
-});
-
-describe(conversationParam.name, () => {
-  it('is what each dialect calls it', () => {
-    const of = (dialect: 'chat' | 'messages' | 'responses') =>
-      conversationParam({ ...chatRequest(), dialect });
-    expect([of('chat'), of('messages'), of('responses')]).toEqual([
-      'messages',
-      'messages',
-      'input',
-    ]);
   });
 });

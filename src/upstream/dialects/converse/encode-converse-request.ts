@@ -4,6 +4,7 @@ import type {
   ToolDefinition,
 } from '../../../canonical/canonical-request.js';
 import {
+  conversationField,
   fieldName,
   unsupportedFields,
   type PromptField,
@@ -59,7 +60,7 @@ export async function encodeConverseRequest(
   const { system, messages } = converseMessages(request.prompt(), {
     traits,
     media: await fetchMedia(),
-    param: conversationParam(request),
+    param: conversationField(request.dialect),
     hasTools: toolConfig !== undefined,
   });
   if (jsonInstruction !== undefined) system.push({ text: jsonInstruction });
@@ -119,11 +120,6 @@ function droppedCacheMarks(
   const taken = { everywhere: wanted, 'not-in-tools': inParts, none: [] }[cachePoints];
   if (taken.length < wanted.length) return ['cache_control'];
   return !longCache && taken.some(({ ttl }) => ttl === '1h') ? ['cache_control.ttl'] : [];
-}
-
-/** What the caller calls the conversation. */
-export function conversationParam({ dialect }: CanonicalRequest): string {
-  return dialect === 'responses' ? 'input' : 'messages';
 }
 
 function isFilled(fields: object): boolean {

@@ -5,6 +5,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/canonical-request.js';
+import { conversationField } from '../../../canonical/prompt-fields.js';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { encodeAudio, encodeMedia } from './encode-media.js';
@@ -43,7 +44,7 @@ class ConversationEncoder {
     private readonly request: CanonicalRequest,
     private readonly traits: ModelTraits,
   ) {
-    this.param = request.dialect === 'responses' ? 'input' : 'messages';
+    this.param = conversationField(request.dialect);
   }
 
   encode(): EncodedContents {

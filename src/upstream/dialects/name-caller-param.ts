@@ -1,0 +1,60 @@
+import type { Dialect } from '../../canonical/canonical-request.js';
+import { conversationField, fieldName, type PromptField } from '../../canonical/prompt-fields.js';
+import { UpstreamError } from '../upstream-error.js';
+
+/** Fields that dialects spell differently, by all their spellings. */
+const FIELDS: ReadonlyMap<string, PromptField> = new Map([
+  ['stop', 'stop'],
+  ['stop_sequences', 'stop'],
+  ['metadata', 'endUser'],
+  ['user', 'endUser'],
+  ['reasoning', 'reasoning'],
+  ['reasoning_effort', 'reasoning'],
+  ['thinking', 'reasoning'],
+  ['output_config.effort', 'reasoning'],
+  ['output_config.format', 'responseFormat'],
+  ['response_format', 'responseFormat'],
+  ['text.format', 'responseFormat'],
+  ['parallel_tool_calls', 'parallelToolCalls'],
+  ['tool_choice.disable_parallel_tool_use', 'parallelToolCalls'],
+]);
+
+const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'input']);
+const OUTPUT_LIMITS: ReadonlySet<string> = new Set([
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+]);
+const OUTPUT_LIMIT: Record<Dialect, string> = {
+  chat: 'max_tokens',
+  messages: 'max_tokens',
+  responses: 'max_output_tokens',
+};
+const SYSTEM: Record<Dialect, string> = {
+  chat: 'messages',
+  messages: 'system',
+  responses: 'instructions',
+};
+
+/**
+ * What was thrown for a request that was translated, with the field at fault as the caller spells it.
+ * Places within a field are those of the translation and would mislead, so they are left out. Not
+ * for requests that were relayed: of these the vendor names what the caller sent.
+ */
+export function nameCallerParam(error: unknown, dialect: Dialect): unknown {
+  if (!(error instanceof UpstreamError) || error.param === undefined) return error;
+  const { failure, message, status, retryAfterMs, param } = error;
+  return new UpstreamError(
+    { failure, message, status, retryAfterMs, param: translate(param, dialect) },
+    { cause: error.cause },
+  );
+}
+
+function translate(param: string, dialect: Dialect): string {
+  const [top = param, second] = param.split(/[.[]/);
+  const field = FIELDS.get(`${top}.${second}`) ?? FIELDS.get(top);
+  if (field) return fieldName(dialect, field);
+  if (CONVERSATION.has(top)) return conversationField(dialect);
+  if (OUTPUT_LIMITS.has(top)) return OUTPUT_LIMIT[dialect];
+  return top === 'system' ? SYSTEM[dialect] : top;
+}

@@ -1,0 +1,170 @@
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
+import type { ContractVendor, FailureKind, Reply, ScriptedAnswer } from './contract-vendor.js';
+import {
+  reply,
+  startScriptedServer,
+  type RecordedCall,
+  type ScriptedServer,
+} from './scripted-server.js';
+import { ALL_VENDORS } from './vendors/all-vendors.js';
+import { isResponsesCall, openAiResponsesVendor } from './vendors/openai-responses.vendor.js';
+import { openAiVendor } from './vendors/openai.vendor.js';
+
+/** Prices in USD of every route, and so in credits per million tokens. */
+const PRICING = {
+  prompt: '0.000001',
+  completion: '0.000003',
+  input_cache_read: '0.0000005',
+};
+
+/** What such usage costs at the fleet's prices, in credits. */
+export function costOf({ input, output, cacheRead = 0 }: ScriptedAnswer['usage']): number {
+  return Math.ceil(input - cacheRead + cacheRead * 0.5 + output * 3);
+}
+
+/** An upstream of the whole gateway: one provider with one model. */
+export class FleetMember {
+  /** Its provider's id. */
+  readonly provider: string;
+  /** Its model's alias. */
+  readonly model: string;
+
+  constructor(
+    readonly name: string,
+    readonly vendor: ContractVendor,
+    readonly server: ScriptedServer,
+    /** How it spells answers to callers of the Responses dialect, where it has that API. */
+    private readonly responses?: ContractVendor,
+  ) {
+    this.provider = `${name}-test`;
+    this.model = `${this.provider}/model`;
+  }
+
+  /** Whether callers of the Responses dialect are answered in it. */
+  get speaksResponses(): boolean {
+    return this.responses !== undefined;
+  }
+
+  /** Answers the next calls so, whole or streamed as each asks. */
+  answer(answer: ScriptedAnswer): void {
+    this.respond((spelling, call) =>
+      spelling.readRequest(call).stream ? spelling.stream(answer) : spelling.whole(answer),
+    );
+  }
+
+  /** Refuses the next calls. */
+  fail(kind: FailureKind): void {
+    this.respond((spelling) => spelling.failure(kind));
+  }
+
+  /** Begins to answer the next calls, which are to be streamed, and fails then. */
+  breakOff(text: string): void {
+    this.respond((spelling) => spelling.streamFailure!(text));
+  }
+
+  /** Sends the head and the first event of a stream to the next calls, and hangs up. */
+  cutOff(): void {
+    this.server.script = async (call, response) => {
+      const spelling = this.spellingOf(call);
+      const usage = { input: 1, output: 1 };
+      const { status, headers, pieces } = spelling.stream({ finish: 'stop', usage });
+      response.writeHead(status, headers);
+      await new Promise<void>((resolve) => response.write(pieces[0], () => resolve()));
+      response.destroy();
+    };
+  }
+
+  /** Sends these bytes to the next calls. */
+  send(raw: Reply): void {
+    this.respond(() => raw);
+  }
+
+  respond(spell: (spelling: ContractVendor, call: RecordedCall) => Reply): void {
+    this.server.script = (call, response) => {
+      const { status, headers, body } = spell(this.spellingOf(call), call);
+      return reply(status, headers, body)(call, response);
+    };
+  }
+
+  /** What the vendor was last asked, in terms that are the same for all. */
+  lastRequest(): ReturnType<ContractVendor['readRequest']> {
+    const call = this.server.calls.at(-1)!;
+    return this.spellingOf(call).readRequest(call);
+  }
+
+  /** The body of the vendor's last call, as JSON. */
+  lastBody<Body>(): Body {
+    return JSON.parse(this.server.calls.at(-1)!.body.toString()) as Body;
+  }
+
+  private spellingOf(call: RecordedCall): ContractVendor {
+    return this.responses && isResponsesCall(call) ? this.responses : this.vendor;
+  }
+}
+
+/** The names of the fleet's upstreams; `openai` has the Responses API, `compatible` has not. */
+export const FLEET_NAMES: readonly string[] = [
+  'openai',
+  'compatible',
+  ...ALL_VENDORS.filter((vendor) => vendor !== openAiVendor).map(({ name }) => name),
+];
+
+/** The whole gateway before one scripted server for every upstream that it can speak to. */
+export class VendorFleet {
+  private constructor(
+    readonly gateway: BootedGateway,
+    readonly members: readonly FleetMember[],
+    private readonly files: OperatorFiles,
+  ) {}
+
+  static async start(environment: Record<string, string> = {}): Promise<VendorFleet> {
+    const members = await Promise.all(FLEET_NAMES.map(startMember));
+    const providers = members.map(({ provider, vendor, server, speaksResponses }) => {
+      const { basePath = '', ...entry } = (speaksResponses ? openAiResponsesVendor : vendor)
+        .provider!;
+      const base_url = server.origin + basePath;
+      return [provider, { ...entry, base_url, api_key_env: 'VENDOR_KEY' }] as const;
+    });
+    const models = members.map(({ model, provider, vendor }) => ({
+      id: model,
+      pricing: PRICING,
+      routes: [{ provider, model: vendor.upstreamModel, priority: 0 }],
+    }));
+    const files = await writeOperatorFiles(Object.fromEntries(providers), models);
+    const gateway = await bootGateway({
+      ...files.environment,
+      VENDOR_KEY: 'key-of-the-vendors',
+      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
+      // Each case is to find its route as if it were the first.
+      GATEWAY_COOLDOWN_MS: '1',
+      ...environment,
+    });
+    return new VendorFleet(gateway, members, files);
+  }
+
+  member(name: string): FleetMember {
+    return this.members.find((member) => member.name === name)!;
+  }
+
+  forgetCalls(): void {
+    for (const { server } of this.members) server.calls.length = 0;
+  }
+
+  async close(): Promise<void> {
+    await this.gateway.close();
+    await Promise.all(this.members.map(({ server }) => server.close()));
+    await this.files.remove();
+  }
+}
+
+async function startMember(name: string): Promise<FleetMember> {
+  const server = await startScriptedServer((_call, response) => void response.destroy());
+  const vendor = ALL_VENDORS.find((one) => one.name === name) ?? openAiVendor;
+  return new FleetMember(
+    name,
+    vendor,
+    server,
+    name === 'openai' ? openAiResponsesVendor : undefined,
+  );
+}

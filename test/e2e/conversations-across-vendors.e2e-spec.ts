@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { allCallers } from '../contract/callers/all-callers.js';
+import type { CallerAnswer, DialectCaller } from '../contract/callers/dialect-caller.js';
+import { responsesCaller } from '../contract/callers/responses.caller.js';
+import { QUESTION, RESULTS, SYSTEM } from '../contract/contract-conversation.js';
+import type { ReadRequest, ScriptedAnswer } from '../contract/contract-vendor.js';
+import { VendorFleet, type FleetMember } from '../contract/vendor-fleet.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+
+/** Who answers the turns; every vendor that seals its thoughts comes twice. */
+const TURNS = [
+  'openai',
+  'anthropic',
+  'vertex',
+  'bedrock',
+  'compatible',
+  'azure',
+  'openai',
+  'anthropic',
+  'vertex',
+  'bedrock',
+  'vertex-claude',
+];
+
+/** Who makes the model: its seals hold on every platform that sells it. */
+const MAKERS: Record<string, string> = { bedrock: 'anthropic', 'vertex-claude': 'anthropic' };
+
+const CALLERS = ['chat', 'messages', 'responses', 'responses without a store'] as const;
+
+/** Vendors that seal calls, too, and those that encrypt some thoughts as a whole. */
+const SEALS_CALLS = ['vertex'];
+const ENCRYPTS = ['anthropic', 'vertex-claude'];
+/** Vendors that take an encrypted thought of their model's maker back. */
+const TAKES_ENCRYPTED = ENCRYPTS;
+
+type SealKind = 'signature' | 'encrypted' | 'call';
+
+/** Base64, as vendors' seals are, and different in each turn. */
+function sealOf(turn: number, kind: SealKind): string {
+  return Buffer.from(`${kind} of turn ${turn} by ${TURNS[turn]}`).toString('base64');
+}
+
+function answerOf(turn: number): ScriptedAnswer {
+  return {
+    reasoning: {
+      text: `Thought ${turn}.`,
+      signature: sealOf(turn, 'signature'),
+      encrypted: sealOf(turn, 'encrypted'),
+    },
+    text: `Answer ${turn}.`,
+    toolCalls: [
+      {
+        id: `call_${turn}`,
+        name: 'get_weather',
+        arguments: `{"days":${turn}}`,
+        seal: sealOf(turn, 'call'),
+      },
+    ],
+    finish: 'tool_calls',
+    usage: { input: 100 + turn, output: 10 },
+  };
+}
+
+/** What the vendor of a turn has to be told of the turns before it. */
+function conversationUpTo(turn: number): ReadRequest['turns'] {
+  const before = Array.from({ length: turn }, (_, index) => index);
+  return [
+    { role: 'user', text: QUESTION, toolCalls: [], toolResults: [] },
+    ...before.flatMap((index): ReadRequest['turns'] => [
+      {
+        role: 'assistant',
+        text: `Answer ${index}.`,
+        toolCalls: [{ name: 'get_weather', arguments: { days: index } }],
+        toolResults: [],
+      },
+      { role: 'user', text: '', toolCalls: [], toolResults: [RESULTS[0]!] },
+    ]),
+  ];
+}
+
+const ALL_SEALS = [...TURNS.keys()].flatMap((turn) =>
+  (['signature', 'encrypted', 'call'] as const).map((kind) => [turn, kind] as const),
+);
+const join = ([turn, kind]: readonly [number, SealKind]): string => `${turn} ${kind}`;
+
+describe('a conversation that every turn goes on with another vendor', () => {
+  let fleet: VendorFleet;
+  let callers: Record<(typeof CALLERS)[number], DialectCaller>;
+
+  beforeAll(async () => {
+    fleet = await VendorFleet.start();
+    callers = {
+      ...allCallers(fleet.gateway),
+      'responses without a store': responsesCaller(fleet.gateway, { isStateless: true }),
+    };
+  });
+  beforeEach(() => fleet.forgetCalls());
+  afterAll(async () => {
+    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
+    await fleet.close();
+  });
+
+  const combinations = CALLERS.flatMap((name) => [false, true].map((stream) => ({ name, stream })));
+
+  it.each(combinations)(
+    'is told whole to each of them, with its own seals alone: $name (stream: $stream)',
+    async ({ name, stream }) => {
+      const caller = callers[name];
+      const answers: CallerAnswer[] = [];
+      for (const [turn, vendor] of TURNS.entries()) {
+        const member = fleet.member(vendor);
+        member.answer(answerOf(turn));
+        const answer =
+          turn === 0
+            ? await caller.open(member.model, stream)
+            : await caller.goOn(member.model, stream, answers);
+        answers.push(answer);
+        expect(answer).toMatchObject({
+          text: `Answer ${turn}.`,
+          toolCalls: [{ id: `call_${turn}`, arguments: { days: turn } }],
+          model: member.model,
+        });
+        expect(member.lastRequest()).toMatchObject({
+          system: SYSTEM,
+          turns: conversationUpTo(turn),
+        });
+        const seals = { turn, seals: sealsIn(member) };
+        expect(seals).toEqual({ turn, seals: ownSeals(turn, caller) });
+        const sent = String(member.server.calls.at(-1)!.body);
+        // Makers are named inside the gateway and to callers, never to a vendor.
+        expect(sent).not.toMatch(
+          /"(?:anthropic|bedrock|google|openai|call|redacted)(?:-[a-z-]+)?:/,
+        );
+      }
+    },
+  );
+
+  /** The seals that the vendor was sent last. */
+  function sealsIn(member: FleetMember): string[] {
+    const sent = String(member.server.calls.at(-1)!.body);
+    return ALL_SEALS.filter(([turn, kind]) => sent.includes(sealOf(turn, kind))).map(join);
+  }
+
+  /** The seals of the turns before this one by the same maker, where its API takes them at all. */
+  function ownSeals(turn: number, { name }: DialectCaller): string[] {
+    const vendor = TURNS[turn]!;
+    const maker = makerOf(turn);
+    const takesSeals =
+      maker !== 'azure' && maker !== 'compatible' && (maker !== 'openai' || name === 'responses');
+    if (!takesSeals) return [];
+    return ALL_SEALS.filter(([before, kind]) => {
+      if (before >= turn || makerOf(before) !== maker) return false;
+      if (kind === 'call') return SEALS_CALLS.includes(TURNS[before]!);
+      if (kind === 'signature') return true;
+      return ENCRYPTS.includes(TURNS[before]!) && TAKES_ENCRYPTED.includes(vendor);
+    }).map(join);
+  }
+
+  function makerOf(turn: number): string {
+    return MAKERS[TURNS[turn]!] ?? TURNS[turn]!;
+  }
+});

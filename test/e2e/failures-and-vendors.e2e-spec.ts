@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { allCallers, DIALECTS } from '../contract/callers/all-callers.js';
+import type { DialectCaller } from '../contract/callers/dialect-caller.js';
+import type { FailureKind, Reply } from '../contract/contract-vendor.js';
+import { FLEET_NAMES, VendorFleet, type FleetMember } from '../contract/vendor-fleet.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { loggedRequest } from '../support/logged-request.js';
+
+interface Outcome {
+  /** The class that clients throw. */
+  name: 'BadRequestError' | 'RateLimitError' | 'InternalServerError';
+  status: number;
+  type: string;
+}
+
+const CALLERS: Outcome = { name: 'BadRequestError', status: 400, type: 'invalid_request_error' };
+const VENDORS: Outcome = { name: 'InternalServerError', status: 502, type: 'provider_error' };
+
+/** What becomes of a vendor's refusal. */
+const OUTCOMES: Record<FailureKind, Outcome> = {
+  bad_request: CALLERS,
+  context_length: CALLERS,
+  bad_key: VENDORS,
+  rate_limited: { name: 'RateLimitError', status: 429, type: 'rate_limit_error' },
+  overloaded: VENDORS,
+  server: VENDORS,
+};
+
+const KINDS = Object.keys(OUTCOMES) as FailureKind[];
+
+/** Longer than the gateway waits by itself. */
+const RETRY_AFTER_S = '30';
+
+const COMBINATIONS = FLEET_NAMES.flatMap((vendor) =>
+  DIALECTS.map((dialect) => ({ vendor, dialect })),
+);
+
+describe('failures of every vendor, as clients of every dialect see them', () => {
+  let fleet: VendorFleet;
+  let callers: Record<DialectCaller['name'], DialectCaller>;
+
+  beforeAll(async () => {
+    fleet = await VendorFleet.start();
+    callers = allCallers(fleet.gateway);
+  });
+  beforeEach(() => fleet.forgetCalls());
+  afterAll(async () => {
+    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
+    await fleet.close();
+  });
+
+  it.each(FLEET_NAMES)('refusals by %s, told in every dialect', async (vendor) => {
+    const member = fleet.member(vendor);
+    for (const kind of KINDS) {
+      member.respond((spelling) => patient(spelling.failure(kind), kind));
+      await Promise.all(
+        DIALECTS.flatMap((dialect) =>
+          [false, true].map(async (stream) => {
+            const error = await thrownBy(callers[dialect].ask(member.model, stream));
+            await expectTold(error, { kind, dialect, member });
+          }),
+        ),
+      );
+    }
+  });
+
+  async function expectTold(thrown: unknown, { kind, dialect, member }: Refusal): Promise<void> {
+    const { name, status, type } = OUTCOMES[kind];
+    const { [name]: ErrorClass } = dialect === 'messages' ? Anthropic : OpenAI;
+    expect({ kind, thrown }).toEqual({ kind, thrown: expect.any(ErrorClass) as unknown });
+    const error = thrown as InstanceType<typeof OpenAI.APIError>;
+    expect({ status: error.status, type: error.type }).toEqual({ status, type });
+    const body = bodyOf(error);
+    expect(body).toEqual({
+      type,
+      code: status,
+      param: paramOf(kind, dialect, member.name),
+      message: expect.stringMatching(/./) as unknown,
+    });
+    const { headers } = error;
+    expect(headers!.get('retry-after')).toBe(kind === 'rate_limited' ? RETRY_AFTER_S : null);
+    const row = await loggedRequest(fleet.gateway.database, headers!.get('x-request-id'));
+    expect(row).toMatchObject({
+      provider: member.provider,
+      status: 'error',
+      error_type: type,
+      cost: 0,
+    });
+  }
+
+  it.each(COMBINATIONS)('a break of $vendor in a stream, told in $dialect', async (combination) => {
+    const { vendor, dialect } = combination;
+    const member = fleet.member(vendor);
+    const caller = callers[dialect];
+    member.breakOff('Half a ');
+    const { text, failure } = await caller.watch(member.model);
+    expect(text).toBe('Half a ');
+    expect(failure).toMatchObject({
+      type: dialect === 'responses' ? 'server_error' : 'provider_error',
+      message: expect.stringContaining(member.provider) as unknown,
+    });
+    const row = await loggedRequest(fleet.gateway.database, caller.lastRequestId());
+    expect(row).toMatchObject({ provider: member.provider, status: 'error', cost: 0 });
+  });
+
+  it.each(COMBINATIONS)('answers that $vendor cuts, told in $dialect', async (combination) => {
+    const { vendor, dialect } = combination;
+    const member = fleet.member(vendor);
+    const caller = callers[dialect];
+    for (const finish of ['length', 'content_filter'] as const) {
+      member.answer({ text: 'Well', finish, usage: { input: 10, output: 1 } });
+      for (const stream of [false, true]) {
+        const { text, end } = await caller.ask(member.model, stream);
+        expect({ finish, stream, text, end }).toEqual({
+          finish,
+          stream,
+          text: 'Well',
+          end: caller.ends[finish],
+        });
+      }
+    }
+  });
+
+  async function thrownBy(asked: Promise<unknown>): Promise<unknown> {
+    try {
+      return { answered: await asked };
+    } catch (error) {
+      return error;
+    }
+  }
+});
+
+interface Refusal {
+  kind: FailureKind;
+  dialect: DialectCaller['name'];
+  member: FleetMember;
+}
+
+/** The field at fault in the caller's words, as far as the vendor names it. */
+function paramOf(kind: FailureKind, dialect: DialectCaller['name'], vendor: string): string {
+  const conversation = dialect === 'responses' ? 'input' : 'messages';
+  if (kind === 'context_length') return conversation;
+  if (kind !== 'bad_request') return 'model';
+  if (vendor === 'vertex') return 'body';
+  return vendor === 'bedrock' ? conversation : 'temperature';
+}
+
+/** A rate limit that asks for more patience than the gateway has. */
+function patient(failure: Reply, kind: FailureKind): Reply {
+  if (kind !== 'rate_limited') return failure;
+  const headers: Record<string, string> = { ...failure.headers, 'retry-after': RETRY_AFTER_S };
+  delete headers['retry-after-ms'];
+  return { ...failure, headers };
+}
+
+/** The error object in the body, which the two packages keep differently. */
+function bodyOf({ error }: { error: unknown }): unknown {
+  return (error as { error?: object }).error ?? error;
+}

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { allCallers, DIALECTS } from '../contract/callers/all-callers.js';
+import type { DialectCaller } from '../contract/callers/dialect-caller.js';
+import type { Reply } from '../contract/contract-vendor.js';
+import { VendorFleet } from '../contract/vendor-fleet.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { loggedRequest } from '../support/logged-request.js';
+
+const HEAD = '"id":"x","object":"chat.completion.chunk","created":1,"model":"m"';
+const USAGE = '"usage":{"prompt_tokens":20,"completion_tokens":3,"total_tokens":23}';
+
+/** Streams of an OpenAI-compatible server by where their usage is. */
+const STREAMS: Record<string, { events: string[]; isCounted: boolean }> = {
+  'in the last chunk of a choice': {
+    events: [
+      `{${HEAD},"choices":[{"index":0,"delta":{"role":"assistant","content":"Hello."},"finish_reason":null}]}`,
+      `{${HEAD},"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],${USAGE}}`,
+    ],
+    isCounted: true,
+  },
+  'in every chunk, the last of which counts': {
+    events: [
+      `{${HEAD},"choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"},"finish_reason":null}],"usage":{"prompt_tokens":20,"completion_tokens":1}}`,
+      `{${HEAD},"choices":[{"index":0,"delta":{"content":"lo."},"finish_reason":"stop"}],${USAGE}}`,
+    ],
+    isCounted: true,
+  },
+  nowhere: {
+    events: [
+      `{${HEAD},"choices":[{"index":0,"delta":{"role":"assistant","content":"Hello."},"finish_reason":null}]}`,
+      `{${HEAD},"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`,
+    ],
+    isCounted: false,
+  },
+};
+
+const COMBINATIONS = DIALECTS.flatMap((dialect) =>
+  Object.keys(STREAMS).map((place) => ({ dialect, place })),
+);
+
+describe('usage in odd places, and safety stops', () => {
+  let fleet: VendorFleet;
+  let callers: Record<DialectCaller['name'], DialectCaller>;
+
+  beforeAll(async () => {
+    fleet = await VendorFleet.start();
+    callers = allCallers(fleet.gateway);
+  });
+  afterAll(async () => {
+    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
+    await fleet.close();
+  });
+
+  const logged = (caller: DialectCaller) =>
+    loggedRequest(fleet.gateway.database, caller.lastRequestId());
+
+  it.each(COMBINATIONS)('is $place, and shown in $dialect as charged', async (combination) => {
+    const { events, isCounted } = STREAMS[combination.place]!;
+    const caller = callers[combination.dialect];
+    const member = fleet.member('compatible');
+    const body = [...events, '[DONE]'].map((event) => `data: ${event}\n\n`).join('');
+    member.send(stream(body));
+    const { text, usage } = await caller.ask(member.model, true);
+    expect(text).toBe('Hello.');
+    const row = await logged(caller);
+    expect(row).toMatchObject({
+      usage_source: isCounted ? 'upstream' : 'estimated',
+      prompt_tokens: usage.input,
+      completion_tokens: usage.output,
+    });
+    if (isCounted) expect(usage).toMatchObject({ input: 20, output: 3 });
+  });
+
+  it.each(DIALECTS)('a refusal in words of its own is text or a refusal in %s', async (dialect) => {
+    const member = fleet.member('compatible');
+    const message = { role: 'assistant', content: null, refusal: 'I will not.' };
+    const answer = {
+      id: 'x',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message, finish_reason: 'stop', logprobs: null }],
+      usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
+    };
+    member.send(json(answer));
+    const { raw, end } = await callers[dialect].ask(member.model, false);
+    expect(JSON.stringify(raw)).toContain('I will not.');
+    expect(end).toBe(callers[dialect].ends.stop);
+  });
+
+  it.each(DIALECTS)('a prompt that the vendor blocks ends so in %s', async (dialect) => {
+    const caller = callers[dialect];
+    const member = fleet.member('vertex');
+    const blocked = {
+      promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
+      usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 },
+    };
+    for (const isStream of [false, true]) {
+      member.send(isStream ? stream(`data: ${JSON.stringify(blocked)}\r\n\r\n`) : json(blocked));
+      const answer = await caller.ask(member.model, isStream);
+      expect(answer).toMatchObject({
+        text: '',
+        end: caller.ends.content_filter,
+        usage: { input: 9, output: 0 },
+      });
+      expect(await logged(caller)).toMatchObject({ cost: 9, finish_reason: 'content_filter' });
+    }
+  });
+
+  it.each(DIALECTS)('a prompt that a filter refuses is a bad request in %s', async (dialect) => {
+    const member = fleet.member('azure');
+    const error = {
+      message: 'The response was filtered.',
+      type: null,
+      param: 'prompt',
+      code: 'content_filter',
+      status: 400,
+    };
+    member.send({ ...json({ error }), status: 400 });
+    const asked = callers[dialect].ask(member.model, false);
+    await expect(asked).rejects.toMatchObject({
+      status: 400,
+      type: 'invalid_request_error',
+      message: expect.stringContaining('The response was filtered.') as unknown,
+    });
+  });
+});
+
+function json(value: object): Reply {
+  const headers = { 'content-type': 'application/json' };
+  return { status: 200, headers, body: Buffer.from(JSON.stringify(value)) };
+}
+
+function stream(text: string): Reply {
+  return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: Buffer.from(text) };
+}
