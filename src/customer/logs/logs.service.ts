@@ -24,11 +24,10 @@ export class LogsService {
     if (apiKeyId !== undefined) await this.requireKey(caller, apiKeyId);
 
     const filters = { status, model, apiKeyId, ...range };
-    const rows = await this.requestLog.listOfTenant(caller.tenantId, filters, { limit, offset });
-    const isLastPage = rows.length < limit && (rows.length > 0 || offset === 0);
-    const total = isLastPage
-      ? offset + rows.length
-      : await this.requestLog.countOfTenant(caller.tenantId, filters);
+    const { rows, total } = await this.requestLog.pageOfTenant(caller.tenantId, filters, {
+      limit,
+      offset,
+    });
     return {
       logs: rows.map(toLogRow),
       pagination: { total, limit, offset, has_more: offset + rows.length < total },
