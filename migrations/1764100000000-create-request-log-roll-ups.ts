@@ -105,14 +105,15 @@ export class CreateRequestLogRollUps1764100000000 implements MigrationInterface 
       )`);
     await queryRunner.query(`
       CREATE FUNCTION add_latencies(histogram integer[], other integer[])
-      RETURNS integer[] LANGUAGE sql IMMUTABLE AS $$
-        SELECT array_agg(coalesce(mine, 0) + coalesce(others, 0) ORDER BY bucket)
-        FROM unnest(histogram, other) WITH ORDINALITY AS counts (mine, others, bucket)
+      RETURNS integer[] LANGUAGE sql IMMUTABLE STRICT AS $$
+        SELECT ARRAY(
+          SELECT coalesce(mine, 0) + coalesce(others, 0)
+          FROM unnest(histogram, other) AS counts (mine, others)
+        )
       $$`);
+    // Strict and without a beginning: a single histogram is its own sum, with nothing computed.
     await queryRunner.query(`
-      CREATE AGGREGATE sum_latencies (integer[]) (
-        SFUNC = add_latencies, STYPE = integer[], INITCOND = '{0}'
-      )`);
+      CREATE AGGREGATE sum_latencies (integer[]) (SFUNC = add_latencies, STYPE = integer[])`);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
