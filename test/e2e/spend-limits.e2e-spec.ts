@@ -73,7 +73,9 @@ describe('monthly_spend_limit', () => {
     const credits = await gateway.fetch('/v1/customer/credits', { headers: as(key) });
     expect(await credits.json()).toMatchObject({ quotas: { monthly_spend_limit: 100 } });
     // A refusal is in the log and costs nothing; other keys of the tenant go on.
-    const logs = await gateway.fetch(`/v1/customer/logs?status=error&limit=1`, { headers: as(key) });
+    const logs = await gateway.fetch(`/v1/customer/logs?status=error&limit=1`, {
+      headers: as(key),
+    });
     expect(await logs.json()).toMatchObject({ logs: [{ outcome: 'refused', cost: 0 }] });
     expect((await ask(gateway.apiKey)).status).toBe(200);
   });
