@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { DataSource } from 'typeorm';
 import { databaseOptions } from '../../dist/src/common/database/database-options.js';
 import { Database } from '../../dist/src/common/database/database.js';

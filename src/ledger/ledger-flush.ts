@@ -8,6 +8,7 @@ import * as statements from './ledger-statements.js';
 import type { LogRow } from './log-row.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
 import { recordsOf } from './settlement-record.js';
+import { OPEN_KEY_HOLDS, READ_SPEND_LIMITS, type SpendLimitRow } from './spend-limit-statements.js';
 import { SpendLimits } from './spend-limits.js';
 import { runInOrder } from './statement-runner.js';
 
@@ -169,9 +170,9 @@ async function readSpendLimits(
   const keyIds = new Set(limited.map(({ apiKeyId }) => apiKeyId));
   const tenantIds = new Set(limited.map(({ tenantId }) => tenantId));
   const [result] = await runInOrder(client, [
-    { ...statements.READ_SPEND_LIMITS, values: [[...keyIds], [...tenantIds]] },
+    { ...READ_SPEND_LIMITS, values: [[...keyIds], [...tenantIds]] },
   ]);
-  return new SpendLimits(result!.rows as statements.SpendLimitRow[], accounts);
+  return new SpendLimits(result!.rows as SpendLimitRow[], accounts);
 }
 
 /** The statement that notes which of the admitted holds count against the limits of keys. */
@@ -182,7 +183,7 @@ function openKeyHolds({ holds }: AdmittedAsks, limits: SpendLimits | undefined):
     limited.map(({ apiKeyId }) => apiKeyId),
     limited.map(({ requestId }) => requestId),
   ];
-  return [{ ...statements.OPEN_KEY_HOLDS, values }];
+  return [{ ...OPEN_KEY_HOLDS, values }];
 }
 
 /** The statements that open and enlarge the admitted holds. */

@@ -1,7 +1,7 @@
 import type { AccountStates } from './account-states.js';
 import type { Ask } from './ledger-entry.js';
 import type { SpendLimitExcess } from './ledger-operations.js';
-import type { SpendLimitRow } from './ledger-statements.js';
+import type { SpendLimitRow } from './spend-limit-statements.js';
 
 /** What a limit has left in this month, open holds counted as spent. */
 interface LimitState {
