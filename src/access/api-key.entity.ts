@@ -17,6 +17,7 @@ import { TenantEntity } from './tenant.entity.js';
 @Unique('api_keys_key_hash_key', ['keyHash'])
 @Check('api_keys_type_check', `type IN ('routing', 'management')`)
 @Check('api_keys_rate_limit_per_minute_check', `rate_limit_per_minute > 0`)
+@Check('api_keys_monthly_spend_limit_check', `monthly_spend_limit >= 0`)
 @Index('api_keys_tenant_id_created_at_idx', ['tenantId', 'createdAt', 'id'])
 export class ApiKeyEntity {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'api_keys_pkey' })
@@ -44,6 +45,10 @@ export class ApiKeyEntity {
 
   @Column('integer', { name: 'rate_limit_per_minute' })
   rateLimitPerMinute!: number;
+
+  /** Credits in a calendar month (UTC); null: no limit. */
+  @Column('bigint', { name: 'monthly_spend_limit', nullable: true })
+  monthlySpendLimit!: number | null;
 
   @Column('timestamptz', { name: 'expires_at', nullable: true })
   expiresAt!: Date | null;

@@ -21,6 +21,9 @@ export interface ApiKeyLookup {
   tenantId: string;
   type: ApiKeyType;
   rateLimitPerMinute: number;
+  /** Credits in a month; null: no limit. */
+  keySpendLimit: number | null;
+  tenantSpendLimit: number | null;
   expiresAt: Date | null;
   revokedAt: Date | null;
 }
@@ -32,6 +35,8 @@ export interface ApiKeyDraft {
   plaintext: string;
   rateLimitPerMinute: number;
   expiresAt: Date | null;
+  /** Credits in a month; null or absent: no limit. */
+  monthlySpendLimit?: number | null;
 }
 
 @Injectable()
@@ -47,10 +52,13 @@ export class ApiKeyRepository {
     executor: SqlExecutor = this.database,
   ): Promise<ApiKeyLookup[]> {
     const { rows } = await executor.query<ApiKeyLookup>(
-      `SELECT encode(key_hash, 'hex') AS hash, id, tenant_id AS "tenantId", type,
+      `SELECT encode(key_hash, 'hex') AS hash, api_keys.id, tenant_id AS "tenantId", type,
               rate_limit_per_minute AS "rateLimitPerMinute",
+              api_keys.monthly_spend_limit AS "keySpendLimit",
+              tenants.monthly_spend_limit AS "tenantSpendLimit",
               expires_at AS "expiresAt", revoked_at AS "revokedAt"
-         FROM api_keys WHERE key_hash = ANY($1::bytea[])`,
+         FROM api_keys JOIN tenants ON tenants.id = tenant_id
+        WHERE key_hash = ANY($1::bytea[])`,
       [hashes.map((hash) => Buffer.from(hash, 'hex'))],
     );
     return rows;
@@ -72,8 +80,9 @@ export class ApiKeyRepository {
   ): Promise<string | undefined> {
     const { rows } = await executor.query<{ id: string }>(
       `INSERT INTO api_keys
-         (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute, expires_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)
+         (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute, expires_at,
+          monthly_spend_limit)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
        ON CONFLICT (key_hash) DO NOTHING
        RETURNING id`,
       [
@@ -84,6 +93,7 @@ export class ApiKeyRepository {
         previewApiKey(draft.plaintext),
         draft.rateLimitPerMinute,
         draft.expiresAt,
+        draft.monthlySpendLimit ?? null,
       ],
     );
     return rows[0]?.id;

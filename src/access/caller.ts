@@ -9,4 +9,12 @@ export interface Caller {
   readonly keyType: ApiKeyType;
   /** Requests per minute window of this key. */
   readonly rateLimitPerMinute: number;
+  /** Undefined when neither the key nor its tenant has a limit. */
+  readonly spendLimits?: SpendLimitsOfCaller;
+}
+
+/** Credits that may be spent in a calendar month (UTC); null: no limit. */
+export interface SpendLimitsOfCaller {
+  readonly key: number | null;
+  readonly tenant: number | null;
 }

@@ -161,6 +161,8 @@ class FakeTable {
       tenantId: 'tenant',
       type: 'routing',
       rateLimitPerMinute: 600,
+      keySpendLimit: null,
+      tenantSpendLimit: null,
       expiresAt: null,
       revokedAt: null,
       ...overrides,

@@ -140,10 +140,13 @@ function resolved(key: ApiKeyLookup, caller: Caller): ResolvedKey {
 }
 
 function callerOf(key: ApiKeyLookup): Caller {
+  const { keySpendLimit, tenantSpendLimit } = key;
+  const isLimited = keySpendLimit !== null || tenantSpendLimit !== null;
   return {
     tenantId: key.tenantId,
     apiKeyId: key.id,
     keyType: key.type,
     rateLimitPerMinute: key.rateLimitPerMinute,
+    ...(isLimited && { spendLimits: { key: keySpendLimit, tenant: tenantSpendLimit } }),
   };
 }

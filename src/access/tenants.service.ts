@@ -56,6 +56,14 @@ export class TenantsService {
     return rows[0] && fromStoredText(rows[0].name);
   }
 
+  /** Sets what the tenant may spend in a calendar month, in credits; null: no limit. */
+  async setMonthlySpendLimit(id: string, credits: number | null): Promise<void> {
+    await this.database.query('UPDATE tenants SET monthly_spend_limit = $2 WHERE id = $1', [
+      id,
+      credits,
+    ]);
+  }
+
   /** Oldest first. */
   async list(): Promise<TenantWithBalance[]> {
     const { rows } = await this.database.query<TenantWithBalance>(

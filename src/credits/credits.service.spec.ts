@@ -44,4 +44,14 @@ describe(CreditsService.name, () => {
     });
     expect(monthOf).toHaveBeenLastCalledWith(CALLER.tenantId, new Date('2026-12-01T00:00:00.000Z'));
   });
+
+  it.each([
+    [{ key: 5, tenant: null }, 5],
+    [{ key: null, tenant: 7 }, 7],
+    [{ key: 0, tenant: 7 }, 0],
+    [{ key: 9, tenant: 7 }, 7],
+  ])('shows the lower of the limits %j', async (spendLimits, expected) => {
+    const { quotas } = await service.overview({ ...CALLER, spendLimits }, new Date());
+    expect(quotas.monthly_spend_limit).toBe(expected);
+  });
 });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../access/caller.js';
+import type { Caller, SpendLimitsOfCaller } from '../access/caller.js';
 import { utcMonthOf } from '../common/time/utc-month.js';
 import { BalanceReader } from '../ledger/balance.reader.js';
 import type { CreditTotalsDto } from './dto/credits.dto.js';
@@ -34,7 +34,17 @@ export class CreditsService {
         spent: account.spent,
         requests: account.requestCount,
       },
-      quotas: { requests_per_minute: caller.rateLimitPerMinute, monthly_spend_limit: null },
+      quotas: {
+        requests_per_minute: caller.rateLimitPerMinute,
+        monthly_spend_limit: lowerOf(caller.spendLimits),
+      },
     };
   }
+}
+
+/** The limit that is reached first, going by the limits alone. */
+function lowerOf(limits: SpendLimitsOfCaller | undefined): number | null {
+  if (!limits) return null;
+  const { key, tenant } = limits;
+  return key === null || tenant === null ? (key ?? tenant) : Math.min(key, tenant);
 }

@@ -1,8 +1,20 @@
 import { Module } from '@nestjs/common';
+import { AnalyticsModule } from './analytics/analytics.module.js';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
+import { CurrentKeyModule } from './current-key/current-key.module.js';
 import { GenerationModule } from './generation/generation.module.js';
 import { LogsModule } from './logs/logs.module.js';
+import { StatementsModule } from './statements/statements.module.js';
 
 /** What a tenant manages and looks up itself. Each sub-folder is a small feature. */
-@Module({ imports: [ApiKeysModule, LogsModule, GenerationModule] })
+@Module({
+  imports: [
+    ApiKeysModule,
+    LogsModule,
+    AnalyticsModule,
+    StatementsModule,
+    GenerationModule,
+    CurrentKeyModule,
+  ],
+})
 export class CustomerModule {}

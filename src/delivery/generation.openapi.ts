@@ -17,7 +17,10 @@ export const GENERATION_HEADERS = {
 export function ApiGenerationErrors(): MethodDecorator {
   return applyDecorators(
     ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
-    ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
+    ApiErrorResponse(
+      402,
+      'The credits, or a monthly spend limit, do not cover what the call may cost; nothing was called.',
+    ),
     ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
     ApiErrorResponse(408, 'The body arrived too slowly.'),
     ApiErrorResponse(413, 'The body is larger than 20 MB.'),

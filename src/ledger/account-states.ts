@@ -35,6 +35,11 @@ export class AccountStates {
     return Math.max(0, state.balance - state.held);
   }
 
+  /** Credits in open holds. */
+  held(tenantId: string): number {
+    return this.of(tenantId).held;
+  }
+
   /** Gives the credits of a hold back. */
   end(tenantId: string, credits: number): void {
     const state = this.of(tenantId);

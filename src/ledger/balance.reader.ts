@@ -53,8 +53,29 @@ export class BalanceReader {
   async monthOf(tenantId: string, month: Date): Promise<AccountMonth> {
     const { rows } = await this.database.query<Pick<AccountRow, 'spent' | 'request_count'>>(
       'SELECT spent, request_count FROM account_months WHERE tenant_id = $1 AND month = $2',
-      [tenantId, `${month.toISOString().slice(0, 7)}-01`],
+      [tenantId, firstDayOf(month)],
     );
     return { spent: rows[0]?.spent ?? 0, requestCount: rows[0]?.request_count ?? 0 };
   }
+
+  /**
+   * What a key with a monthly spend limit has used of it: what it paid in the month and what its
+   * running requests have set aside. `month` is any moment of the month.
+   */
+  async usedByKey(apiKeyId: string, month: Date): Promise<number> {
+    const { rows } = await this.database.query<{ used: number }>(
+      `SELECT coalesce((
+          SELECT spent FROM key_months WHERE api_key_id = $1 AND month = $2
+        ), 0) + coalesce((
+          SELECT sum(amount)::bigint FROM key_holds JOIN holds USING (request_id)
+          WHERE key_holds.api_key_id = $1
+        ), 0) AS used`,
+      [apiKeyId, firstDayOf(month)],
+    );
+    return rows[0]?.used ?? 0;
+  }
+}
+
+function firstDayOf(month: Date): string {
+  return `${month.toISOString().slice(0, 7)}-01`;
 }

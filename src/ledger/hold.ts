@@ -17,8 +17,13 @@ export class Hold {
     const needed = ceilingOf(route);
     if (needed <= this.amount) return true;
     const { requestId } = this.request;
-    const { tenantId } = this.caller;
-    const covered = await this.store.cover(requestId, tenantId, needed - this.amount);
+    const { tenantId, apiKeyId, spendLimits } = this.caller;
+    const covered = await this.store.cover(
+      requestId,
+      tenantId,
+      needed - this.amount,
+      spendLimits && apiKeyId,
+    );
     if (covered) this.amount = needed;
     return covered;
   }

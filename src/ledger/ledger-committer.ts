@@ -34,6 +34,18 @@ export class LedgerCommitter {
    * without an answer are then to be tried again.
    */
   async commit(group: LedgerGroup): Promise<void> {
+    const limited = group.asks.filter(({ spendLimited }) => spendLimited);
+    if (limited.length === 0) return this.commitTogether(group);
+    // On their own, so that asks without a limit go the quick way as ever, and that what they look
+    // at has been written.
+    const others = group.asks.filter(({ spendLimited }) => !spendLimited);
+    if (group.endings.length + others.length > 0) {
+      await this.commitTogether({ endings: group.endings, asks: others });
+    }
+    await this.commitTogether({ endings: [], asks: limited });
+  }
+
+  private async commitTogether(group: LedgerGroup): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         await withConnection(this.pool(), async (client) => {

@@ -126,6 +126,14 @@ export class HoldEntry extends AskEntry<HoldOutcome> {
   get tenantId(): string {
     return this.operation.tenantId;
   }
+
+  get apiKeyId(): string {
+    return this.operation.apiKeyId;
+  }
+
+  get spendLimited(): boolean {
+    return this.operation.spendLimited === true;
+  }
 }
 
 /** Enlarges an open hold. */
@@ -137,8 +145,14 @@ export class CoverEntry extends AskEntry<boolean> {
     readonly tenantId: string,
     readonly additional: number,
     timer: CoarseTimer,
+    /** The request's key, when it or its tenant has a spend limit. */
+    readonly apiKeyId?: string,
   ) {
     super(timer);
+  }
+
+  get spendLimited(): boolean {
+    return this.apiKeyId !== undefined;
   }
 }
 

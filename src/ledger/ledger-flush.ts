@@ -3,11 +3,13 @@ import { AccountStates } from './account-states.js';
 import { admitAsks, type AdmittedAsks } from './admit-asks.js';
 import { provesRollback } from './classify-failure.js';
 import { toHoldRow } from './hold-row.js';
-import type { LedgerGroup, SettleEntry } from './ledger-entry.js';
+import type { Ask, LedgerGroup, SettleEntry } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
 import type { LogRow } from './log-row.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
 import { recordsOf } from './settlement-record.js';
+import { OPEN_KEY_HOLDS, READ_SPEND_LIMITS, type SpendLimitRow } from './spend-limit-statements.js';
+import { SpendLimits } from './spend-limits.js';
 import { runInOrder } from './statement-runner.js';
 
 /** What a flush has learned under its locks. */
@@ -35,7 +37,8 @@ export async function flushGroup(
   await inspect(client, group, settlements, locked);
 
   const rows = settleGroup(locked.accounts, settlements, locked.endedHolds, locked.logged);
-  const admitted = admitAsks(locked.accounts, group.asks, locked.openHolds);
+  const limits = await readSpendLimits(client, group.asks, locked.accounts);
+  const admitted = admitAsks(locked.accounts, group.asks, locked.openHolds, limits);
   const settled = locked.accounts.settledAccounts();
 
   const writes: QueryConfig[] = [];
@@ -46,7 +49,8 @@ export async function flushGroup(
     });
   }
   writes.push(...recordsOf(settlements));
-  writes.push(...openHolds(instanceId, admitted, locked.accounts), statements.COMMIT);
+  writes.push(...openHolds(instanceId, admitted, locked.accounts));
+  writes.push(...openKeyHolds(admitted, limits), statements.COMMIT);
   try {
     const results = await runInOrder(client, writes);
     if (settled.length > 0) {
@@ -153,6 +157,33 @@ async function inspect(
         });
     }
   }
+}
+
+/** Undefined when no ask of the group has a limit. The group must not settle anything besides. */
+async function readSpendLimits(
+  client: PoolClient,
+  asks: readonly Ask[],
+  accounts: AccountStates,
+): Promise<SpendLimits | undefined> {
+  const limited = asks.filter(({ spendLimited }) => spendLimited);
+  if (limited.length === 0) return undefined;
+  const keyIds = new Set(limited.map(({ apiKeyId }) => apiKeyId));
+  const tenantIds = new Set(limited.map(({ tenantId }) => tenantId));
+  const [result] = await runInOrder(client, [
+    { ...READ_SPEND_LIMITS, values: [[...keyIds], [...tenantIds]] },
+  ]);
+  return new SpendLimits(result!.rows as SpendLimitRow[], accounts);
+}
+
+/** The statement that notes which of the admitted holds count against the limits of keys. */
+function openKeyHolds({ holds }: AdmittedAsks, limits: SpendLimits | undefined): QueryConfig[] {
+  const limited = holds.filter(({ apiKeyId }) => limits?.hasKey(apiKeyId));
+  if (limited.length === 0) return [];
+  const values = [
+    limited.map(({ apiKeyId }) => apiKeyId),
+    limited.map(({ requestId }) => requestId),
+  ];
+  return [{ ...OPEN_KEY_HOLDS, values }];
 }
 
 /** The statements that open and enlarge the admitted holds. */

@@ -13,9 +13,20 @@ export interface HoldOperation {
   provider: string;
   streamed: boolean;
   createdAt: Date;
+  /** True when the tenant or the key has a monthly spend limit, which is then looked at. */
+  spendLimited?: boolean;
 }
 
-export type HoldOutcome = { admitted: true } | { admitted: false; available: number };
+/** A monthly spend limit that a hold would have passed. */
+export interface SpendLimitExcess {
+  scope: 'key' | 'tenant';
+  limit: number;
+  /** What is left of it, open holds counted as spent. */
+  left: number;
+}
+
+export type HoldOutcome =
+  { admitted: true } | { admitted: false; available: number; excess?: SpendLimitExcess };
 
 /** The parts of a charge, in credits; what is charged is their sum. */
 export interface Charge {

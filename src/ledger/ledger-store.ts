@@ -74,11 +74,18 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
   /**
    * Enlarges the open hold of a request, for a route that is dearer than the ones before. False
    * when the credits are not available, or the hold is gone; it is then as large as before.
+   *
+   * @param limitedKeyId the request's key, when it or its tenant has a spend limit
    */
-  cover(requestId: string, tenantId: string, additional: number): Promise<boolean> {
+  cover(
+    requestId: string,
+    tenantId: string,
+    additional: number,
+    limitedKeyId?: string,
+  ): Promise<boolean> {
     const amount = toAmount(additional);
     if (amount === undefined) return refuseAmount(additional);
-    const entry = new CoverEntry(requestId, tenantId, amount, this.timer);
+    const entry = new CoverEntry(requestId, tenantId, amount, this.timer, limitedKeyId);
     this.add(entry);
     return entry.promise;
   }

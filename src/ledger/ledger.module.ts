@@ -4,6 +4,7 @@ import { GrantsService } from './grants.service.js';
 import { HoldSweeperService } from './hold-sweeper.service.js';
 import { InstanceService } from './instance.service.js';
 import { LedgerService } from './ledger.service.js';
+import { StatementReader } from './statement.reader.js';
 import { LedgerStore } from './ledger-store.js';
 
 @Module({
@@ -14,7 +15,8 @@ import { LedgerStore } from './ledger-store.js';
     InstanceService,
     LedgerService,
     LedgerStore,
+    StatementReader,
   ],
-  exports: [BalanceReader, GrantsService, HoldSweeperService, LedgerService],
+  exports: [BalanceReader, GrantsService, HoldSweeperService, LedgerService, StatementReader],
 })
 export class LedgerModule {}

@@ -4,11 +4,15 @@ import type { BillableRequest } from '../canonical/billable-request.js';
 import type { SettledEvent } from '../canonical/canonical-event.js';
 import { NO_USAGE } from '../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
-import { GatewayError, InsufficientCreditsError } from '../common/errors/gateway-errors.js';
+import {
+  GatewayError,
+  InsufficientCreditsError,
+  SpendLimitError,
+} from '../common/errors/gateway-errors.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log.draft.js';
 import { Hold, ceilingOf } from './hold.js';
-import type { Charge, SettleOutcome } from './ledger-operations.js';
+import type { Charge, HoldOutcome, SettleOutcome } from './ledger-operations.js';
 import { LedgerStore } from './ledger-store.js';
 import { priceUsage, totalOf } from './pricing.js';
 import { SettledAnswer, type BilledEvent } from './settled-answer.js';
@@ -46,7 +50,8 @@ export class LedgerService {
   /**
    * Sets aside what the request can cost at most on its first route.
    *
-   * @throws InsufficientCreditsError when that does not fit; the refusal is logged at cost 0
+   * @throws InsufficientCreditsError when that does not fit, SpendLimitError when a monthly limit
+   * does not leave so much; the refusal is logged at cost 0
    */
   async hold(caller: Caller, request: BillableRequest): Promise<Hold> {
     const [route] = request.routes;
@@ -62,6 +67,7 @@ export class LedgerService {
       provider: route.provider,
       streamed: request.streamed,
       createdAt: request.startedAt,
+      spendLimited: caller.spendLimits !== undefined,
     });
     this.metrics.observeHold(performance.now() - startedMs);
     if (outcome.admitted) {
@@ -69,10 +75,7 @@ export class LedgerService {
       return new Hold(this.store, caller, request, amount);
     }
 
-    const refusal = new InsufficientCreditsError(
-      `This request needs ${amount} credits set aside and ${outcome.available} are available. ` +
-        (route.ceiling.outputTokens > 0 ? 'Add credits, or lower `max_tokens`.' : 'Add credits.'),
-    );
+    const refusal = refusalOf(amount, outcome, route.ceiling.outputTokens > 0);
     const meter = new UsageMeter(request);
     const row = draftRow(caller, request, meter, 'refused', refusal);
     await this.logged(this.store.record(row));
@@ -189,6 +192,25 @@ export class LedgerService {
     if (this.config.settle === 'after-response' && !hasRecord) return undefined;
     return within(MAX_COMMIT_WAIT_MS, watched);
   }
+}
+
+function refusalOf(
+  amount: number,
+  { available, excess }: Extract<HoldOutcome, { admitted: false }>,
+  hasOutputLimit: boolean,
+): GatewayError {
+  const lowerIt = hasOutputLimit ? ' lower `max_tokens`, or' : ' or';
+  if (excess) {
+    return new SpendLimitError(
+      `This request needs ${amount} credits set aside and the ${excess.scope}'s limit of ` +
+        `${excess.limit} credits a month leaves ${excess.left}. Ask for a higher limit,${lowerIt} ` +
+        'wait for the next month.',
+    );
+  }
+  return new InsufficientCreditsError(
+    `This request needs ${amount} credits set aside and ${available} are available. ` +
+      (hasOutputLimit ? 'Add credits, or lower `max_tokens`.' : 'Add credits.'),
+  );
 }
 
 function draftRow(

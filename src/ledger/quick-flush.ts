@@ -50,7 +50,7 @@ function toOrdinary({ endings, asks }: LedgerGroup): OrdinaryGroup | undefined {
     settlements.push(entry);
   }
   for (const entry of asks) {
-    if (entry.kind !== 'hold' || entry.maybeCommitted) return undefined;
+    if (entry.kind !== 'hold' || entry.maybeCommitted || entry.spendLimited) return undefined;
     holds.push(entry);
   }
   return { settlements, holds };

@@ -14,25 +14,29 @@ export interface RequestLogFilters {
   end?: Date;
 }
 
-/** A condition on `request_logs`; its parameters are $1 to $n. */
+/** A condition on rows of the log, or their sums; its parameters are $1 to $n. */
 export interface RequestLogCondition {
   sql: string;
   values: unknown[];
 }
 
-/** Says in SQL which rows of a tenant the filters leave. There is no form without a tenant. */
-export function conditionOf(tenantId: string, filters: RequestLogFilters): RequestLogCondition {
+/**
+ * Says in SQL which rows of a tenant the filters leave, apart from their time. There is no form
+ * without a tenant.
+ */
+export function conditionOf(
+  tenantId: string,
+  { status, model, apiKeyId }: Omit<RequestLogFilters, 'start' | 'end'>,
+): RequestLogCondition {
   const values: unknown[] = [tenantId];
   const conditions = ['tenant_id = $1'];
-  const restrict = (comparison: string, value: unknown) => {
+  const restrict = (column: string, value: unknown) => {
     if (value === undefined) return;
     values.push(value);
-    conditions.push(`${comparison} $${values.length}`);
+    conditions.push(`${column} = $${values.length}`);
   };
-  restrict('created_at >=', filters.start);
-  restrict('created_at <', filters.end);
-  restrict('status =', filters.status);
-  restrict('model =', filters.model === undefined ? undefined : toStoredText(filters.model));
-  restrict('api_key_id =', filters.apiKeyId);
+  restrict('status', status);
+  restrict('model', model === undefined ? undefined : toStoredText(model));
+  restrict('api_key_id', apiKeyId);
   return { sql: conditions.join(' AND '), values };
 }

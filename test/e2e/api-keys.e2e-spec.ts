@@ -90,6 +90,7 @@ describe(PATH, () => {
         created_at: expect.stringMatching(ISO),
         updated_at: expect.stringMatching(ISO),
         rate_limit_per_minute: 600,
+        monthly_spend_limit: null,
         key: expect.stringMatching(/^sk-[0-9A-Za-z]{43}$/),
       });
       const key = body.key as string;

@@ -49,6 +49,8 @@ describe(ApiKeyRepository.name, () => {
           tenantId,
           type: 'routing',
           rateLimitPerMinute: 5,
+          keySpendLimit: null,
+          tenantSpendLimit: null,
           expiresAt,
           revokedAt: null,
         },

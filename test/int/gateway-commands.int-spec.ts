@@ -30,6 +30,22 @@ describe("the operator's commands", () => {
     expect(output).toMatch(/^NAME +BALANCE +HELD +SPENT +KEYS +CREATED\nacme +12 +0 +0 +0 +2/);
   });
 
+  it("set and lift a tenant's monthly limit", async () => {
+    await run('tenant', 'create', 'limited');
+    const limit = async (): Promise<number | null | undefined> => {
+      const { rows } = await testDatabase.database.query<{ credits: number | null }>(
+        `SELECT monthly_spend_limit AS credits FROM tenants WHERE name = 'limited'`,
+      );
+      return rows[0]?.credits;
+    };
+    expect(await run('tenant', 'limit', 'limited', '0')).toMatchObject({ code: 0 });
+    expect(await limit()).toBe(0);
+    expect(await run('tenant', 'limit', 'limited', '5000')).toMatchObject({ code: 0 });
+    expect(await limit()).toBe(5000);
+    expect(await run('tenant', 'limit', 'limited', 'none')).toMatchObject({ code: 0 });
+    expect(await limit()).toBeNull();
+  });
+
   it('make no tenant twice', async () => {
     await run('tenant', 'create', 'twin', '--credits', '5');
     expect(await run('tenant', 'create', 'twin', '--credits', '5')).toEqual({
@@ -76,6 +92,7 @@ describe("the operator's commands", () => {
     const id = randomUUID();
     for (const words of [
       ['tenant', 'grant', 'nobody', '5'],
+      ['tenant', 'limit', 'nobody', '5'],
       ['key', 'create', 'nobody'],
       ['key', 'revoke', id],
     ]) {

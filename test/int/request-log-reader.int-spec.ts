@@ -40,7 +40,7 @@ describe(RequestLogReader.name, () => {
       createdAt: new Date('2026-01-15T12:00:00.125Z'),
     });
     expect(await reader.findByRequestId(tenantId, written.requestId)).toEqual(written);
-    expect(await reader.listOfTenant(tenantId, {}, ALL)).toEqual([written]);
+    expect((await reader.pageOfTenant(tenantId, {}, ALL)).rows).toEqual([written]);
   });
 
   it.each(['a\u0000b', 'lone \ud800 surrogate', 'back\\slash', 'literal \\u0000'])(
@@ -48,8 +48,8 @@ describe(RequestLogReader.name, () => {
     async (text) => {
       const tenantId = randomUUID();
       const row = await insert(tenantId, { model: text, finishReason: text, billingNote: text });
-      expect(await reader.listOfTenant(tenantId, { model: text }, ALL)).toEqual([row]);
-      expect(await reader.countOfTenant(tenantId, { model: text })).toBe(1);
+      expect((await reader.pageOfTenant(tenantId, { model: text }, ALL)).rows).toEqual([row]);
+      expect((await reader.pageOfTenant(tenantId, { model: text }, ALL)).total).toBe(1);
     },
   );
 
@@ -62,7 +62,7 @@ describe(RequestLogReader.name, () => {
       const createdAt = new Date('2026-01-15T12:00:00Z');
       noon.unshift((await insert(tenantId, { createdAt })).id);
     }
-    const rows = await reader.listOfTenant(tenantId, {}, ALL);
+    const rows = (await reader.pageOfTenant(tenantId, {}, ALL)).rows;
     expect(rows.map((row) => row.id)).toEqual([evening.id, ...noon]);
   });
 
@@ -70,16 +70,18 @@ describe(RequestLogReader.name, () => {
     const tenantId = randomUUID();
     for (let row = 0; row < 7; row++) await insert(tenantId);
     const pages = await Promise.all(
-      [0, 3, 6, 9].map((offset) => reader.listOfTenant(tenantId, {}, { limit: 3, offset })),
+      [0, 3, 6, 9].map(
+        async (offset) => (await reader.pageOfTenant(tenantId, {}, { limit: 3, offset })).rows,
+      ),
     );
     expect(pages.map((page) => page.length)).toEqual([3, 3, 1, 0]);
-    expect(pages.flat()).toEqual(await reader.listOfTenant(tenantId, {}, ALL));
-    expect(await reader.countOfTenant(tenantId, {})).toBe(7);
+    expect(pages.flat()).toEqual((await reader.pageOfTenant(tenantId, {}, ALL)).rows);
+    expect((await reader.pageOfTenant(tenantId, {}, ALL)).total).toBe(7);
   });
 
   it('takes the largest offset there can be', async () => {
     const page = { limit: 1, offset: Number.MAX_SAFE_INTEGER };
-    expect(await reader.listOfTenant(randomUUID(), {}, page)).toEqual([]);
+    expect((await reader.pageOfTenant(randomUUID(), {}, page)).rows).toEqual([]);
   });
 
   describe('with filters', () => {
@@ -129,8 +131,8 @@ describe(RequestLogReader.name, () => {
       ],
     ])('leaves and counts the right rows: %s', async (_, filters, names) => {
       const expected = names.map((name) => rows[name]);
-      expect(await reader.listOfTenant(tenantId, filters, ALL)).toEqual(expected);
-      expect(await reader.countOfTenant(tenantId, filters)).toBe(expected.length);
+      expect((await reader.pageOfTenant(tenantId, filters, ALL)).rows).toEqual(expected);
+      expect((await reader.pageOfTenant(tenantId, filters, ALL)).total).toBe(expected.length);
     });
   });
 
@@ -139,8 +141,8 @@ describe(RequestLogReader.name, () => {
     const own = await insert(tenantId, { apiKeyId });
     const foreign = await insert(otherId, { ...requestLogRow({ apiKeyId }) });
     for (const filters of [{}, { apiKeyId }, { model: own.model }, { status: own.status }]) {
-      expect(await reader.listOfTenant(tenantId, filters, ALL)).toEqual([own]);
-      expect(await reader.countOfTenant(tenantId, filters)).toBe(1);
+      expect((await reader.pageOfTenant(tenantId, filters, ALL)).rows).toEqual([own]);
+      expect((await reader.pageOfTenant(tenantId, filters, ALL)).total).toBe(1);
     }
     expect(await reader.findByRequestId(tenantId, foreign.requestId)).toBeUndefined();
     expect(await reader.findByRequestId(otherId, foreign.requestId)).toEqual(foreign);

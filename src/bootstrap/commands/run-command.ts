@@ -8,12 +8,14 @@ import { keyCreateCommand } from './key-create.command.js';
 import { keyRevokeCommand } from './key-revoke.command.js';
 import { tenantCreateCommand } from './tenant-create.command.js';
 import { tenantGrantCommand } from './tenant-grant.command.js';
+import { tenantLimitCommand } from './tenant-limit.command.js';
 import { tenantListCommand } from './tenant-list.command.js';
 
 const COMMANDS: readonly Command[] = [
   tenantCreateCommand,
   tenantListCommand,
   tenantGrantCommand,
+  tenantLimitCommand,
   keyCreateCommand,
   keyRevokeCommand,
   catalogueCheckCommand,

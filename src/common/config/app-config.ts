@@ -39,6 +39,8 @@ export interface AppConfig {
   readonly drainSeconds: number;
   /** Days for which stored responses are kept after their conversation's last turn; 0: for ever. */
   readonly responseRetentionDays: number;
+  /** Days for which rows of the request log are kept; 0: for ever. */
+  readonly logRetentionDays: number;
 }
 
 export interface BootstrapConfig {

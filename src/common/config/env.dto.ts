@@ -156,4 +156,7 @@ export class EnvDto {
 
   @IntegerVariable(0, MAX_RETENTION_DAYS)
   GATEWAY_RESPONSE_RETENTION_DAYS?: number;
+
+  @IntegerVariable(0, MAX_RETENTION_DAYS)
+  GATEWAY_LOG_RETENTION_DAYS?: number;
 }

@@ -47,6 +47,7 @@ describe(loadConfig.name, () => {
       workers: 1,
       drainSeconds: 30,
       responseRetentionDays: 30,
+      logRetentionDays: 0,
     });
   });
 
@@ -93,6 +94,7 @@ describe(loadConfig.name, () => {
       GATEWAY_CUSTOMER_WRITES: 'management',
       GATEWAY_DRAIN_SECONDS: '0',
       GATEWAY_RESPONSE_RETENTION_DAYS: '7',
+      GATEWAY_LOG_RETENTION_DAYS: '90',
     });
     expect(config).toEqual({
       http: {
@@ -179,6 +181,7 @@ describe(loadConfig.name, () => {
       workers: 1,
       drainSeconds: 0,
       responseRetentionDays: 7,
+      logRetentionDays: 90,
     });
   });
 
@@ -224,6 +227,7 @@ describe(loadConfig.name, () => {
     ['GATEWAY_CUSTOMER_WRITES', 'routing'],
     ['GATEWAY_DRAIN_SECONDS', '1.5'],
     ['GATEWAY_RESPONSE_RETENTION_DAYS', '-1'],
+    ['GATEWAY_LOG_RETENTION_DAYS', '1.5'],
   ])('refuses %s=%s in one line that names it and does not repeat it', (variable, value) => {
     const problems = problemsOf({ GATEWAY_SECRET: SECRET, [variable]: value });
     expect(problems).toHaveLength(1);

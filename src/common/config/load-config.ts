@@ -67,6 +67,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
     workers: env.WORKERS ?? 1,
     drainSeconds: env.GATEWAY_DRAIN_SECONDS ?? 30,
     responseRetentionDays: env.GATEWAY_RESPONSE_RETENTION_DAYS ?? 30,
+    logRetentionDays: env.GATEWAY_LOG_RETENTION_DAYS ?? 0,
   });
 }
 

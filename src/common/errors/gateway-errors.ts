@@ -71,6 +71,13 @@ export class InsufficientCreditsError extends GatewayError {
   }
 }
 
+/** A monthly spend limit of the key or its tenant does not leave enough. */
+export class SpendLimitError extends GatewayError {
+  constructor(message: string) {
+    super({ status: 402, type: 'insufficient_credits', param: 'monthly_spend_limit', message });
+  }
+}
+
 export class PermissionError extends GatewayError {
   constructor(message: string, param = 'authorization') {
     super({ status: 403, type: 'permission_error', param, message });

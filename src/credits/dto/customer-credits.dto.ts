@@ -61,7 +61,9 @@ class QuotasDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Credits; null: only the balance limits the spend.',
+    description:
+      'Credits in a calendar month: the limit of the calling key or its tenant, whichever is lower; ' +
+      'null: only the balance limits the spend.',
     example: null,
   })
   monthly_spend_limit!: number | null;

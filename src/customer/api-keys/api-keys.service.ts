@@ -39,6 +39,7 @@ export class ApiKeysService {
     }
     const plaintext = mintApiKey(type);
     const rateLimitPerMinute = rateLimitFor(caller, body.rate_limit_per_minute);
+    const monthlySpendLimit = spendLimitFor(caller, body.monthly_spend_limit);
     const id = await this.apiKeys.insert({
       tenantId: caller.tenantId,
       type,
@@ -46,10 +47,16 @@ export class ApiKeysService {
       plaintext,
       rateLimitPerMinute,
       expiresAt: expiryOf(body.expires_at) ?? null,
+      monthlySpendLimit,
     });
     if (id === undefined) throw new Error('A freshly minted key exists already');
     const record = await this.get(caller, id);
-    return { ...record, rate_limit_per_minute: rateLimitPerMinute, key: plaintext };
+    return {
+      ...record,
+      rate_limit_per_minute: rateLimitPerMinute,
+      monthly_spend_limit: monthlySpendLimit,
+      key: plaintext,
+    };
   }
 
   async update(caller: Caller, id: string, body: UpdateApiKeyDto): Promise<ApiKeyDto> {
@@ -91,6 +98,19 @@ function rateLimitFor(caller: Caller, wanted: number | undefined): number {
     throw new PermissionError(
       `A key may not create one with a higher limit than its own ${own} requests per minute.`,
       'rate_limit_per_minute',
+    );
+  }
+  return wanted;
+}
+
+function spendLimitFor(caller: Caller, wanted: number | null | undefined): number | null {
+  const own = caller.spendLimits?.key ?? null;
+  if (own === null) return wanted ?? null;
+  if (wanted === undefined) return own;
+  if (wanted === null || wanted > own) {
+    throw new PermissionError(
+      `A key may not create one with a higher limit than its own ${own} credits a month.`,
+      'monthly_spend_limit',
     );
   }
   return wanted;

@@ -1,9 +1,13 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { type Caller } from '../../access/caller.js';
 import { CurrentCaller } from '../../access/current-caller.decorator.js';
 import { Customer } from '../../access/customer.decorator.js';
 import { ApiErrorResponse } from '../../common/errors/api-error-response.decorator.js';
+import { CSV_CONTENT_TYPE } from '../../common/http/csv.js';
+import { sendTextStream } from '../../common/http/send-text-stream.js';
+import { LogsExportQueryDto } from './dto/logs-export-query.dto.js';
 import { LogListDto } from './dto/log-list.dto.js';
 import { LogsQueryDto } from './dto/logs-query.dto.js';
 import { LogsService } from './logs.service.js';
@@ -26,5 +30,28 @@ export class LogsController {
   @ApiErrorResponse(404, 'The tenant has no key with the id given in `api_key_id`.')
   list(@CurrentCaller() caller: Caller, @Query() query: LogsQueryDto): Promise<LogListDto> {
     return this.logs.list(caller, query);
+  }
+  @Get('export.csv')
+  @ApiOperation({
+    summary: "Export the tenant's requests",
+    description:
+      'Newest first, as CSV (RFC 4180) with one header line: the log row with its nested fields ' +
+      'side by side. Texts that a spreadsheet would take for formulas begin with an apostrophe.',
+  })
+  @ApiOkResponse({
+    description: 'The log.',
+    content: { 'text/csv': { schema: { type: 'string' } } },
+  })
+  @ApiErrorResponse(400, 'A query parameter is malformed or unknown; `param` names it.')
+  export(
+    @CurrentCaller() caller: Caller,
+    @Query() query: LogsExportQueryDto,
+    @Res() response: Response,
+  ): Promise<void> {
+    const headers = {
+      'Content-Type': CSV_CONTENT_TYPE,
+      'Content-Disposition': 'attachment; filename="logs.csv"',
+    };
+    return sendTextStream(response, headers, this.logs.export(caller, query));
   }
 }

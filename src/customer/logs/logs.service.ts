@@ -5,9 +5,14 @@ import { isUuid } from '../../common/database/is-uuid.js';
 import { NotFoundError } from '../../common/errors/gateway-errors.js';
 import { parseDateRange } from '../../common/time/parse-date-range.js';
 import { RequestLogReader } from '../../request-log/request-log.reader.js';
+import type { LogsExportQueryDto } from './dto/logs-export-query.dto.js';
 import type { LogListDto } from './dto/log-list.dto.js';
 import { MAX_LIMIT, type LogsQueryDto } from './dto/logs-query.dto.js';
+import { LOG_CSV_HEADER, toLogCsv } from './log-csv.js';
 import { toLogRow } from './to-log-row.js';
+
+/** Rows that an export reads at once. */
+const EXPORT_BATCH_SIZE = 1_000;
 
 @Injectable()
 export class LogsService {
@@ -24,15 +29,26 @@ export class LogsService {
     if (apiKeyId !== undefined) await this.requireKey(caller, apiKeyId);
 
     const filters = { status, model, apiKeyId, ...range };
-    const rows = await this.requestLog.listOfTenant(caller.tenantId, filters, { limit, offset });
-    const isLastPage = rows.length < limit && (rows.length > 0 || offset === 0);
-    const total = isLastPage
-      ? offset + rows.length
-      : await this.requestLog.countOfTenant(caller.tenantId, filters);
+    const { rows, total } = await this.requestLog.pageOfTenant(caller.tenantId, filters, {
+      limit,
+      offset,
+    });
     return {
       logs: rows.map(toLogRow),
       pagination: { total, limit, offset, has_more: offset + rows.length < total },
     };
+  }
+
+  /** All rows as CSV, newest first, piece by piece. @throws InvalidRequestError on a malformed date */
+  async *export(caller: Caller, query: LogsExportQueryDto): AsyncGenerator<string> {
+    const range = parseDateRange(query.start_date, query.end_date);
+    const batches = this.requestLog.batchesOfTenant(caller.tenantId, range, EXPORT_BATCH_SIZE);
+    let header = LOG_CSV_HEADER;
+    for await (const batch of batches) {
+      yield header + toLogCsv(batch);
+      header = '';
+    }
+    if (header !== '') yield header;
   }
 
   /** A mistyped id would otherwise look like a key that was never used. */

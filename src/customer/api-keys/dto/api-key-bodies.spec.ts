@@ -12,6 +12,8 @@ describe(CreateApiKeyDto.name, () => {
     { name: 'n', expires_at: null },
     { name: 'n', expires_at: '2030-12-31T23:59:59+01:00' },
     { name: 'n', rate_limit_per_minute: 1, type: 'routing' },
+    { name: 'n', monthly_spend_limit: 1 },
+    { name: 'n', monthly_spend_limit: null },
     { name: 'n', rate_limit_per_minute: 1_000_000, type: 'management' },
   ])('takes %j', (body) => {
     expect(faultsOf(CreateApiKeyDto, body)).toEqual([]);
@@ -32,6 +34,9 @@ describe(CreateApiKeyDto.name, () => {
     [{ name: 'n', rate_limit_per_minute: 1.5 }, 'rate_limit_per_minute'],
     [{ name: 'n', rate_limit_per_minute: '600' }, 'rate_limit_per_minute'],
     [{ name: 'n', rate_limit_per_minute: null }, 'rate_limit_per_minute'],
+    [{ name: 'n', monthly_spend_limit: 0 }, 'monthly_spend_limit'],
+    [{ name: 'n', monthly_spend_limit: '5' }, 'monthly_spend_limit'],
+    [{ name: 'n', monthly_spend_limit: 2 ** 53 }, 'monthly_spend_limit'],
     [{ name: 'n', type: 'admin' }, 'type'],
     [{ name: 'n', type: null }, 'type'],
     [{ name: 'n', key: 'sk-of-my-own-choice' }, 'key'],
@@ -55,6 +60,7 @@ describe(UpdateApiKeyDto.name, () => {
     [{ expires_at: 'never' }, 'expires_at'],
     [{ is_active: true }, 'is_active'],
     [{ rate_limit_per_minute: 5 }, 'rate_limit_per_minute'],
+    [{ monthly_spend_limit: 5 }, 'monthly_spend_limit'],
     [{ type: 'management' }, 'type'],
     [{ status: 'active' }, 'status'],
   ])('refuses %j, naming %s', (body, field) => {

@@ -48,6 +48,14 @@ export class CreatedApiKeyDto extends ApiKeyDto {
   rate_limit_per_minute!: number;
 
   @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Credits in a calendar month; null: no limit of its own.',
+    example: null,
+  })
+  monthly_spend_limit!: number | null;
+
+  @ApiProperty({
     description: 'The key in plaintext. It is shown this once and not stored.',
     example: 'sk-4fR9…x2Qa',
   })

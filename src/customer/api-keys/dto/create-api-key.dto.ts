@@ -6,6 +6,8 @@ import { IsIsoDateTime, IsKeyName, MayBeAbsent } from './api-key-fields.decorato
 
 const RATE_LIMIT_MESSAGE = `rate_limit_per_minute must be an integer from 1 to ${MAX_RATE_LIMIT_PER_MINUTE}`;
 
+const SPEND_LIMIT_MESSAGE = `monthly_spend_limit must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}, or null`;
+
 export class CreateApiKeyDto {
   @ApiProperty({ minLength: 1, maxLength: 255, example: 'billing service' })
   @IsKeyName()
@@ -34,6 +36,22 @@ export class CreateApiKeyDto {
   @Min(1, { message: RATE_LIMIT_MESSAGE })
   @Max(MAX_RATE_LIMIT_PER_MINUTE, { message: RATE_LIMIT_MESSAGE })
   rate_limit_per_minute?: number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    nullable: true,
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'Credits that the key may spend in a calendar month (UTC); null or absent: as many as there ' +
+      "are. At most the calling key's own limit, if it has one, which is then the default too.",
+    example: 5_000_000,
+  })
+  @IsOptional()
+  @IsInt({ message: SPEND_LIMIT_MESSAGE })
+  @Min(1, { message: SPEND_LIMIT_MESSAGE })
+  @Max(Number.MAX_SAFE_INTEGER, { message: SPEND_LIMIT_MESSAGE })
+  monthly_spend_limit?: number | null;
 
   @ApiPropertyOptional({
     enum: API_KEY_TYPES,

@@ -1,0 +1,134 @@
+/**
+ * How long a tenant waits for its log and its reports when the log is large.
+ *
+ *   npm run build && node bench/scale/request-log.mjs [rows]
+ *
+ * Makes a database of its own with 5,000,000 rows of one month unless told otherwise, and prints
+ * the slowest of five readings each. Exits with 1 when one takes longer than 300 ms.
+ */
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { DataSource } from 'typeorm';
+import { databaseOptions } from '../../dist/src/common/database/database-options.js';
+import { Database } from '../../dist/src/common/database/database.js';
+import { startEmbeddedPostgres } from '../../dist/src/common/database/embedded-postgres.js';
+import { RequestLogAnalyticsReader } from '../../dist/src/request-log/request-log-analytics.reader.js';
+import { RequestLogReader } from '../../dist/src/request-log/request-log.reader.js';
+import { RequestLogRollUpService } from '../../dist/src/request-log/request-log-roll-up.service.js';
+
+const LIMIT_MS = 300;
+const ROWS = Number(process.argv[2] ?? 5_000_000);
+const CHUNK = 250_000;
+/** Rows that stay out of the sums, as in a busy service. */
+const FRESH_ROWS = Math.min(10_000, Math.floor(ROWS / 10));
+
+const directory = await mkdtemp(join(tmpdir(), 'gateway-scale-'));
+await chmod(directory, 0o711);
+const postgres = await startEmbeddedPostgres({ dataDirectory: directory });
+let dataSource;
+try {
+  dataSource = await new DataSource(databaseOptions(postgres.url)).initialize();
+  await dataSource.runMigrations();
+  const database = new Database(dataSource);
+  const tenantId = randomUUID();
+  const keys = Array.from({ length: 10 }, () => randomUUID());
+  const rollUp = new RequestLogRollUpService(database);
+
+  const fillMs = await timed(() => fill(database, tenantId, keys, 1, ROWS - FRESH_ROWS));
+  console.log(`${ROWS} rows made in ${seconds(fillMs)} s`);
+  const rollUpMs = await timed(() => rollUp.rollUpNow());
+  console.log(
+    `added up in ${seconds(rollUpMs)} s, ${((rollUpMs * 1_000) / ROWS).toFixed(1)} µs a row`,
+  );
+  await fill(database, tenantId, keys, ROWS - FRESH_ROWS + 1, ROWS);
+  await database.query('VACUUM ANALYZE');
+
+  const isFast = await measure(database, tenantId, keys);
+  process.exitCode = isFast ? 0 : 1;
+} finally {
+  await dataSource?.destroy();
+  await postgres.stop();
+  await rm(directory, { recursive: true, force: true });
+}
+
+/** Rows of January 2026 in the order of time, with a rare model and a rare key among them. */
+async function fill(database, tenantId, keys, from, to) {
+  for (let start = from; start <= to; start += CHUNK) {
+    await database.query(
+      `INSERT INTO request_logs (
+         request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome, traffic_mode,
+         prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
+         usage_source, cost, model_charge, byok_platform_fee, managed_tool_fee, streamed, latency_ms,
+         generation_time_ms, created_at)
+       SELECT gen_random_uuid(), $1::uuid,
+         ($2::uuid[])[CASE WHEN n % 50021 = 0 THEN 10 ELSE 1 + n % 9 END], 'chat',
+         CASE WHEN n % 50021 = 0 THEN 'vendor/rare' WHEN n % 2503 = 0 THEN 'vendor/seldom'
+              ELSE 'vendor/model-' || n % 12 END,
+         'vendor-' || n % 3, CASE WHEN n % 41 = 0 THEN 'error' ELSE 'success' END,
+         CASE WHEN n % 41 = 0 THEN 'failed' ELSE 'completed' END, 'shared', 100 + n % 900, n % 500,
+         0, 0, 0, 'upstream', n % 700, n % 700, 0, 0, n % 2 = 0, 200 + (n * 7919) % 30000, 100,
+         '2026-01-01Z'::timestamptz + make_interval(secs => n * (31 * 86400.0 / $3))
+       FROM generate_series($4::bigint, $5::bigint) AS n`,
+      [tenantId, keys, ROWS, start, Math.min(start + CHUNK - 1, to)],
+    );
+  }
+}
+
+async function measure(database, tenantId, keys) {
+  const reader = new RequestLogReader(database);
+  const analytics = new RequestLogAnalyticsReader(database);
+  const january = { start: new Date('2026-01-01'), end: new Date('2026-02-01') };
+  const odd = { start: new Date('2026-01-03T04:05:06Z'), end: new Date('2026-01-28T09:10:11Z') };
+  const page = (filters, offset = 0) =>
+    reader.pageOfTenant(tenantId, filters, { limit: 100, offset });
+  const groups = (grouping, range) => analytics.groupsOfTenant(tenantId, grouping, range);
+  const deep = Math.floor(ROWS * 0.9);
+  const work = {
+    'first page': () => page({}),
+    'deep page': () => page({}, deep),
+    'past the end': () => page({}, 2 * ROWS),
+    'one status': () => page({ status: 'error' }),
+    'one status, deep': () => page({ status: 'error' }, Math.floor(deep / 41)),
+    'one model': () => page({ model: 'vendor/model-5' }),
+    'one model, deep': () => page({ model: 'vendor/model-5' }, Math.floor(deep / 12)),
+    'a seldom model': () => page({ model: 'vendor/seldom' }),
+    'a rare model': () => page({ model: 'vendor/rare' }),
+    'an unknown model': () => page({ model: 'vendor/none' }),
+    'one key': () => page({ apiKeyId: keys[3] }, Math.floor(deep / 9)),
+    'a rare key': () => page({ apiKeyId: keys[9] }),
+    'odd dates': () => page(odd, Math.floor(ROWS / 2)),
+    everything: () =>
+      page({ ...odd, status: 'error', model: 'vendor/model-5', apiKeyId: keys[3] }, 100),
+    'by model': () => groups('model', january),
+    'by provider': () => groups('provider', january),
+    'by key': () => groups('api_key', january),
+    'by status': () => groups('status', january),
+    'by day': () => groups('day', january),
+    'by hour': () => groups('hour', january),
+    'by model, odd dates': () => groups('model', odd),
+    'by hour, odd dates': () => groups('hour', odd),
+  };
+  let isFast = true;
+  for (const [name, run] of Object.entries(work)) {
+    let slowestMs = 0;
+    for (let round = 0; round < 5; round++) slowestMs = Math.max(slowestMs, await timed(run));
+    if (slowestMs > LIMIT_MS) isFast = false;
+    console.log(
+      `${name.padEnd(24)} ${slowestMs.toFixed(0).padStart(6)} ms${slowestMs > LIMIT_MS ? '  TOO SLOW' : ''}`,
+    );
+  }
+  return isFast;
+}
+
+async function timed(work) {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
+}
+
+function seconds(ms) {
+  return (ms / 1_000).toFixed(1);
+}

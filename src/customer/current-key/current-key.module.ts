@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { LedgerModule } from '../../ledger/ledger.module.js';
+import { CurrentKeyController } from './current-key.controller.js';
+import { CurrentKeyService } from './current-key.service.js';
+
+/** The caller's own key, for the compatibility layer: `/api/v1/key`. */
+@Module({
+  imports: [LedgerModule],
+  controllers: [CurrentKeyController],
+  providers: [CurrentKeyService],
+})
+export class CurrentKeyModule {}

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { openAccessServices, type AccessServices } from '../support/access-services.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** What only the tenant with its own requests may ever see. */
+const SECRET_MODEL = 'sandbox/echo';
+
+let testDatabase: TestDatabase;
+let gateway: BootedGateway;
+let access: AccessServices;
+let revokedKey: string;
+let expiredKey: string;
+let otherKey: string;
+let otherManagementKey: string;
+let ownKeyId: string;
+let requestId: string;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  gateway = await bootGateway({}, { database: testDatabase });
+  access = await openAccessServices(testDatabase.url);
+  const { tenantId } = gateway;
+  const revoked = await access.makeKey({ tenantId });
+  await access.apiKeys.revoke(tenantId, revoked.id);
+  revokedKey = revoked.plaintext;
+  expiredKey = (await access.makeKey({ tenantId, expiresAt: new Date('2020-01-01') })).plaintext;
+  const otherId = await access.makeTenant('other');
+  otherKey = (await access.makeKey({ tenantId: otherId })).plaintext;
+  otherManagementKey = (await access.makeKey({ tenantId: otherId, type: 'management' })).plaintext;
+  const answer = await gateway.post('/v1/chat/completions', {
+    model: SECRET_MODEL,
+    messages: [{ role: 'user', content: 'one two three' }],
+  });
+  await answer.text();
+  requestId = answer.headers.get('x-request-id')!;
+  ownKeyId = (await access.apiKeys.listOfTenant(tenantId)).find(
+    ({ requestCount }) => requestCount > 0,
+  )!.id;
+});
+afterAll(async () => {
+  await access.close();
+  await gateway.close();
+  await testDatabase.drop();
+});
+
+function get(path: string, key: string | undefined): Promise<Response> {
+  return fetch(gateway.url + path, {
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+  });
+}
+
+async function refusal(path: string, key: string | undefined) {
+  const response = await get(path, key);
+  const { error } = (await response.json()) as {
+    error: { type: string; code: number; param: string };
+  };
+  expect(error.code).toBe(response.status);
+  expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  return [response.status, error.type, error.param];
+}
+
+/** Every readable path of a tenant; `:key` and `:request` stand for what is its own. */
+const PATHS = [
+  '/v1/customer/logs',
+  '/v1/customer/logs/export.csv',
+  '/v1/customer/analytics',
+  '/v1/customer/analytics?group_by=api_key',
+  '/v1/customer/statements/2026-01',
+  '/v1/customer/credits',
+  '/v1/customer/api-keys',
+  '/v1/customer/api-keys/:key',
+  '/v1/generation?id=:request',
+  '/api/v1/generation?id=:request',
+  '/api/v1/key',
+];
+
+const fill = (path: string) => path.replace(':key', ownKeyId).replace(':request', requestId);
+const isOfOneThing = (path: string) => path.includes(':');
+
+describe.each(PATHS)('GET %s', (path) => {
+  it("answers the tenant's routing and management keys", async () => {
+    for (const key of [gateway.apiKey, gateway.managementKey]) {
+      expect((await get(fill(path), key)).status).toBe(200);
+    }
+  });
+
+  it('answers 401 without a key, and to a revoked, expired or unknown one', async () => {
+    for (const key of [undefined, '', revokedKey, expiredKey, 'sk-unknown-key-of-nobody']) {
+      expect(await refusal(fill(path), key)).toEqual([
+        401,
+        'authentication_error',
+        'authorization',
+      ]);
+    }
+  });
+
+  it("shows another tenant's keys nothing of it", async () => {
+    for (const key of [otherKey, otherManagementKey]) {
+      const response = await get(fill(path), key);
+      const text = await response.text();
+      expect(response.status).toBe(isOfOneThing(path) ? 404 : 200);
+      for (const secret of [ownKeyId, requestId, SECRET_MODEL]) expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('GET /api/v1/credits', () => {
+  it('answers management keys only', async () => {
+    const path = '/api/v1/credits';
+    expect((await get(path, gateway.managementKey)).status).toBe(200);
+    expect(await refusal(path, gateway.apiKey)).toEqual([403, 'permission_error', 'authorization']);
+    expect(await refusal(path, revokedKey)).toEqual([401, 'authentication_error', 'authorization']);
+  });
+});
+
+describe('bad input', () => {
+  it.each([
+    ['/v1/customer/logs?start_date=2026-02-30', 400, 'start_date'],
+    ['/v1/customer/logs?api_key_id=no-uuid', 404, 'api_key_id'],
+    [`/v1/customer/logs?api_key_id=${randomUUID()}`, 404, 'api_key_id'],
+    ['/v1/customer/logs/export.csv?start_date=yesterday', 400, 'start_date'],
+    ['/v1/customer/logs/export.csv?end_date=2026-13-01', 400, 'end_date'],
+    ['/v1/customer/logs/export.csv?status=error', 400, 'status'],
+    ['/v1/customer/logs/export.csv?limit=5', 400, 'limit'],
+    ['/v1/customer/analytics?group_by=tenant', 400, 'group_by'],
+    ['/v1/customer/analytics?group_by=', 400, 'group_by'],
+    ['/v1/customer/analytics?start_date=0', 400, 'start_date'],
+    ['/v1/customer/analytics?end_date=2026-02-29', 400, 'end_date'],
+    ['/v1/customer/analytics?model=a/b', 400, 'model'],
+    ['/v1/customer/statements/2026-13', 400, 'month'],
+    ['/v1/customer/statements/2026-00', 400, 'month'],
+    ['/v1/customer/statements/2026-1', 400, 'month'],
+    ['/v1/customer/statements/202601', 400, 'month'],
+    ['/v1/customer/statements/-026-01', 400, 'month'],
+    ['/v1/customer/statements/2026-01-01', 400, 'month'],
+    ['/v1/customer/statements/%00', 400, 'month'],
+    ['/v1/customer/api-keys/no-uuid', 404, 'id'],
+    ['/v1/generation?id=no-uuid', 404, 'id'],
+  ] as const)('GET %s is %i, naming %s', async (path, status, param) => {
+    const [answered, , named] = await refusal(path, gateway.apiKey);
+    expect([answered, named]).toEqual([status, param]);
+  });
+
+  it('an offset past the end is an empty page that knows the total', async () => {
+    const response = await get('/v1/customer/logs?offset=1000000', gateway.apiKey);
+    expect(await response.json()).toMatchObject({
+      logs: [],
+      pagination: { total: 1, offset: 1_000_000, has_more: false },
+    });
+  });
+});
+
+describe('the compatibility layer', () => {
+  interface Description {
+    paths: Record<string, Record<string, unknown>>;
+  }
+
+  it('mirrors every path of /v1 that is not about the account', async () => {
+    const { paths } = (await (await get('/docs-json', undefined)).json()) as Description;
+    const own = Object.keys(paths).filter(
+      (path) => path.startsWith('/v1/') && !path.startsWith('/v1/customer/'),
+    );
+    expect(own.length).toBeGreaterThan(8);
+    // The base URL of one vendor's SDK, which has a version of its own behind it.
+    const missing = own.filter((path) => !(`/api${path}` in paths));
+    expect(missing).toEqual([]);
+    for (const path of own) {
+      expect(Object.keys(paths[`/api${path}`]!).sort()).toEqual(Object.keys(paths[path]!).sort());
+    }
+  });
+
+  it.each(['/models', '/providers', '/embeddings/models', '/models/sandbox/echo'])(
+    'answers %s as /v1 does',
+    async (path) => {
+      const [own, mirrored] = await Promise.all(
+        ['/v1', '/api/v1'].map(async (base) => {
+          const response = await get(base + path, gateway.apiKey);
+          return { status: response.status, body: await response.json() };
+        }),
+      );
+      expect(own!.status).toBe(200);
+      expect(mirrored).toEqual(own);
+    },
+  );
+
+  it('shows the calling key', async () => {
+    const made = await access.makeKey({
+      tenantId: gateway.tenantId,
+      name: 'label',
+      rateLimitPerMinute: 7,
+    });
+    expect(await (await get('/api/v1/key', made.plaintext)).json()).toEqual({
+      data: {
+        label: 'label',
+        usage: 0,
+        limit: null,
+        limit_remaining: null,
+        is_free_tier: false,
+        rate_limit: { requests: 7, interval: '1m' },
+      },
+    });
+  });
+});

@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AnalyticsDto } from '../../src/customer/analytics/dto/analytics.dto.js';
+import type { LogListDto } from '../../src/customer/logs/dto/log-list.dto.js';
+import type { StatementDto } from '../../src/customer/statements/dto/statement.dto.js';
+import {
+  openAccessServices,
+  type AccessServices,
+  type MadeKey,
+} from '../support/access-services.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { insertRequestLogRow } from '../support/request-log-rows.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const LOGS = '/v1/customer/logs';
+const EXPORT = `${LOGS}/export.csv`;
+const ANALYTICS = '/v1/customer/analytics';
+const STATEMENTS = '/v1/customer/statements';
+const THIS_MONTH = new Date().toISOString().slice(0, 7);
+
+let testDatabase: TestDatabase;
+let gateway: BootedGateway;
+let access: AccessServices;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  gateway = await bootGateway({}, { database: testDatabase });
+  access = await openAccessServices(testDatabase.url);
+  for (const [model, words] of [
+    ['sandbox/echo', 'one two three'],
+    ['sandbox/echo', 'one'],
+    ['sandbox/fault-500', 'fail'],
+  ]) {
+    const messages = [{ role: 'user', content: words }];
+    await (await gateway.post('/v1/chat/completions', { model, messages })).text();
+  }
+});
+afterAll(async () => {
+  await access.close();
+  await gateway.close();
+  await testDatabase.drop();
+});
+
+async function read<Body>(path: string, headers: Record<string, string> = {}): Promise<Body> {
+  const response = await gateway.fetch(path, { headers });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+  return (await response.json()) as Body;
+}
+
+async function readCsv(path: string, headers: Record<string, string> = {}): Promise<string[][]> {
+  const response = await gateway.fetch(path, { headers });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  const text = await response.text();
+  expect(text.endsWith('\r\n')).toBe(true);
+  return text
+    .slice(0, -2)
+    .split('\r\n')
+    .map((line) => line.split(','));
+}
+
+async function makeTenant(name: string): Promise<{ tenantId: string; key: MadeKey }> {
+  const tenantId = await access.makeTenant(name);
+  return { tenantId, key: await access.makeKey({ tenantId }) };
+}
+
+const asKey = ({ plaintext }: MadeKey) => ({ authorization: `Bearer ${plaintext}` });
+
+describe(`GET ${EXPORT}`, () => {
+  it('has a header line and a line for each row of the log, in its order', async () => {
+    const [header, ...lines] = await readCsv(EXPORT);
+    const { logs } = await read<LogListDto>(LOGS);
+    const column = (name: string) => lines.map((line) => line[header!.indexOf(name)]);
+    expect(header!.length).toBe(24);
+    for (const line of lines) expect(line).toHaveLength(24);
+    expect(column('request_id')).toEqual(logs.map((row) => row.request_id));
+    expect(column('cost')).toEqual(logs.map((row) => String(row.cost)));
+    expect(column('tokens_total')).toEqual(logs.map((row) => String(row.tokens.total)));
+    expect(column('cost_breakdown_model_charge')).toEqual(
+      logs.map((row) => String(row.cost_breakdown.model_charge)),
+    );
+    expect(column('created_at')).toEqual(logs.map((row) => row.created_at));
+  });
+
+  it('gives every row of several batches once, and of the asked days only', async () => {
+    const { tenantId, key } = await makeTenant('many rows');
+    await testDatabase.database.query(
+      `INSERT INTO request_logs (
+         request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome,
+         traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens,
+         reasoning_tokens, usage_source, cost, model_charge, byok_platform_fee, managed_tool_fee,
+         streamed, latency_ms, generation_time_ms, created_at)
+       SELECT gen_random_uuid(), $1, $2, 'chat', 'm', 'p', 'success', 'completed', 'shared', 1, 1,
+         0, 0, 0, 'upstream', 1, 1, 0, 0, false, 5, 5,
+         '2026-01-01Z'::timestamptz + make_interval(mins => n) FROM generate_series(0, 3499) AS n`,
+      [tenantId, key.id],
+    );
+    const all = await readCsv(EXPORT, asKey(key));
+    expect(all).toHaveLength(3_501);
+    expect(new Set(all.map(([id]) => id)).size).toBe(3_501);
+    const oneDay = `${EXPORT}?start_date=2026-01-02&end_date=2026-01-02`;
+    expect(await readCsv(oneDay, asKey(key))).toHaveLength(1_441);
+    expect(await readCsv(`${EXPORT}?start_date=2027-01-01`, asKey(key))).toHaveLength(1);
+  });
+
+  it('disarms formulas and quotes what has to be', async () => {
+    const { tenantId, key } = await makeTenant('formulas');
+    await insertRequestLogRow(testDatabase.database, tenantId, {
+      model: '=HYPERLINK("http://example.org")',
+      billingNote: 'a, "b"\nc',
+    });
+    const text = await (await gateway.fetch(EXPORT, { headers: asKey(key) })).text();
+    expect(text).toContain(`,"'=HYPERLINK(""http://example.org"")",`);
+    expect(text).toContain(`,"a, ""b""\nc",`);
+  });
+
+  it('goes on serving others when a caller leaves in the middle', async () => {
+    const { tenantId, key } = await makeTenant('leaver');
+    await testDatabase.database.query(
+      `INSERT INTO request_logs (
+         request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome,
+         traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens,
+         reasoning_tokens, usage_source, cost, model_charge, byok_platform_fee, managed_tool_fee,
+         streamed, latency_ms, generation_time_ms, created_at)
+       SELECT gen_random_uuid(), $1, $2, 'chat', repeat('m', 200), 'p', 'success', 'completed',
+         'shared', 1, 1, 0, 0, 0, 'upstream', 1, 1, 0, 0, false, 5, 5,
+         '2026-01-01Z'::timestamptz + make_interval(secs => n)
+       FROM generate_series(1, 40000) AS n`,
+      [tenantId, key.id],
+    );
+    for (let caller = 0; caller < 6; caller++) {
+      const controller = new AbortController();
+      const response = await fetch(gateway.url + EXPORT, {
+        headers: asKey(key),
+        signal: controller.signal,
+      });
+      await response.body!.getReader().read();
+      controller.abort();
+    }
+    expect((await gateway.fetch(LOGS)).status).toBe(200);
+  });
+
+  it('answers HEAD without the rows', async () => {
+    const response = await gateway.fetch(EXPORT, { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('');
+  });
+});
+
+describe(`GET ${ANALYTICS}`, () => {
+  it.each(['model', 'provider', 'api_key', 'day', 'hour', 'status'])(
+    'agrees with the log, grouped by %s',
+    async (grouping) => {
+      const { logs } = await read<LogListDto>(LOGS);
+      const answer = await read<AnalyticsDto>(`${ANALYTICS}?group_by=${grouping}`);
+      expect(answer.group_by).toBe(grouping);
+      const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+      expect(sum(answer.data.map(({ requests }) => requests))).toBe(3);
+      expect(sum(answer.data.map(({ errors }) => errors))).toBe(1);
+      expect(sum(answer.data.map(({ cost }) => cost))).toBe(sum(logs.map(({ cost }) => cost)));
+      expect(sum(answer.data.map(({ tokens }) => tokens.total))).toBe(
+        sum(logs.map(({ tokens }) => tokens.total)),
+      );
+    },
+  );
+
+  it('shows each group whole', async () => {
+    const { data } = await read<AnalyticsDto>(ANALYTICS);
+    expect(data).toEqual([
+      {
+        group: 'sandbox/echo',
+        requests: 2,
+        errors: 0,
+        error_rate: 0,
+        tokens: { prompt: 4, completion: 8, total: 12 },
+        cost: 20,
+        latency_p50: expect.any(Number),
+        latency_p99: expect.any(Number),
+      },
+      expect.objectContaining({ group: 'sandbox/fault-500', errors: 1, error_rate: 1, cost: 0 }),
+    ]);
+  });
+
+  it('counts the days that are asked for, the last one whole', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const inside = `${ANALYTICS}?group_by=day&start_date=${today}&end_date=${today}`;
+    expect((await read<AnalyticsDto>(inside)).data).toMatchObject([
+      { group: `${today}T00:00:00Z`, requests: 3 },
+    ]);
+    const outside = `${ANALYTICS}?group_by=day&end_date=2026-01-01`;
+    expect((await read<AnalyticsDto>(outside)).data).toEqual([]);
+  });
+});
+
+describe(`GET ${STATEMENTS}/{month}`, () => {
+  it('adds up to the credit', async () => {
+    const statement = await read<StatementDto>(`${STATEMENTS}/${THIS_MONTH}`);
+    const { month, opening_balance, closing_balance, totals, entries } = statement;
+    expect([month, opening_balance]).toEqual([THIS_MONTH, 0]);
+    expect(totals).toEqual({
+      grant: 10_000_000,
+      charge: -20,
+      shortfall: 0,
+      refund: 0,
+      net: 9_999_980,
+    });
+    expect(closing_balance).toBe(9_999_980);
+    expect(entries.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['grant', 10_000_000],
+      ['charge', -13],
+      ['charge', -7],
+    ]);
+    const { logs } = await read<LogListDto>(`${LOGS}?status=success`);
+    expect(entries.map(({ request_id }) => request_id)).toEqual([
+      null,
+      ...logs.map(({ request_id }) => request_id).reverse(),
+    ]);
+    const credits = await read<{ balance: { total: number } }>('/v1/customer/credits');
+    expect(credits.balance.total).toBe(closing_balance);
+  });
+
+  it('is empty for a month without entries', async () => {
+    expect(await read<StatementDto>(`${STATEMENTS}/2001-01`)).toEqual({
+      month: '2001-01',
+      opening_balance: 0,
+      closing_balance: 0,
+      totals: { grant: 0, charge: 0, shortfall: 0, refund: 0, net: 0 },
+      entries: [],
+    });
+  });
+
+  it.each(['text/csv', 'text/csv, application/json;q=0.5'])('is CSV for %s', async (accept) => {
+    const [header, ...lines] = await readCsv(`${STATEMENTS}/${THIS_MONTH}`, { accept });
+    expect(header).toEqual(['id', 'created_at', 'kind', 'amount', 'request_id']);
+    expect(lines.map(([, , kind, amount]) => [kind, amount])).toEqual([
+      ['grant', '10000000'],
+      ['charge', '-13'],
+      ['charge', '-7'],
+    ]);
+  });
+
+  it.each(['*/*', 'application/json', 'application/xml', ''])('is JSON for %j', async (accept) => {
+    const statement = await read<StatementDto>(`${STATEMENTS}/${THIS_MONTH}`, { accept });
+    expect(statement.entries).toHaveLength(3);
+  });
+
+  it('streams a large month', async () => {
+    const { tenantId, key } = await makeTenant('large month');
+    await testDatabase.database.query(
+      `INSERT INTO ledger_entries (tenant_id, kind, amount, created_at)
+       SELECT $1, 'grant', n, '2026-01-01Z'::timestamptz + make_interval(secs => n)
+       FROM generate_series(1, 12000) AS n`,
+      [tenantId],
+    );
+    const path = `${STATEMENTS}/2026-01`;
+    const statement = await read<StatementDto>(path, asKey(key));
+    expect(statement.entries).toHaveLength(12_000);
+    const sum = statement.entries.reduce((total, { amount }) => total + amount, 0);
+    expect(sum).toBe((12_000 * 12_001) / 2);
+    expect(statement.totals.grant).toBe(sum);
+    const lines = await readCsv(path, { ...asKey(key), accept: 'text/csv' });
+    expect(lines).toHaveLength(12_001);
+  });
+});

@@ -1,0 +1,96 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { sendTextStream } from '../../src/common/http/send-text-stream.js';
+
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** Serves one source; `ended` settles when it has been sent, or fails as `sendTextStream` does. */
+async function serve(source: () => AsyncGenerator<string>) {
+  let finish: (result: unknown) => void = () => undefined;
+  const ended = new Promise<unknown>((resolve) => (finish = resolve));
+  server = createServer((_, response) => {
+    sendTextStream(response, { 'Content-Type': 'text/plain' }, source()).then(
+      () => finish('sent'),
+      (error: unknown) => {
+        if (!response.headersSent) response.writeHead(500).end('failed');
+        finish(error);
+      },
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, ended };
+}
+
+describe(sendTextStream.name, () => {
+  it('sends all pieces in order', async () => {
+    const { url, ended } = await serve(async function* () {
+      for (let piece = 0; piece < 50; piece++) yield `${piece},`;
+    });
+    const text = await (await fetch(url)).text();
+    expect(text).toBe(Array.from({ length: 50 }, (_, piece) => `${piece},`).join(''));
+    expect(await ended).toBe('sent');
+  });
+
+  it('ends the source soon after the caller has left, and calls that no failure', async () => {
+    let made = 0;
+    let isClosed = false;
+    const { url, ended } = await serve(async function* () {
+      try {
+        for (; made < 100_000; made++) yield 'x'.repeat(100_000);
+      } finally {
+        isClosed = true;
+      }
+    });
+    const controller = new AbortController();
+    const response = await fetch(url, { signal: controller.signal });
+    await response.body!.getReader().read();
+    controller.abort();
+    expect(await ended).toBe('sent');
+    expect(isClosed).toBe(true);
+    expect(made).toBeLessThan(1_000);
+  });
+
+  it('makes no more pieces than a slow caller takes', async () => {
+    let made = 0;
+    const { url } = await serve(async function* () {
+      for (; made < 100_000; made++) yield 'x'.repeat(100_000);
+    });
+    const controller = new AbortController();
+    const response = await fetch(url, { signal: controller.signal });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    // What the buffers of sockets take: some megabytes.
+    expect(made).toBeLessThan(300);
+    controller.abort();
+    await response.body!.cancel().catch(() => undefined);
+  });
+
+  it('leaves the answer to its caller when the source fails before the first piece', async () => {
+    const failure = new Error('no rows');
+    const { url, ended } = await serve(async function* () {
+      throw failure;
+      yield '';
+    });
+    const response = await fetch(url);
+    expect([response.status, await response.text()]).toEqual([500, 'failed']);
+    expect(await ended).toBe(failure);
+  });
+
+  it('cuts the connection when the source fails later', async () => {
+    const failure = new Error('no more rows');
+    const { url, ended } = await serve(async function* () {
+      yield 'begun';
+      throw failure;
+    });
+    const response = await fetch(url);
+    await expect(response.text()).rejects.toThrow();
+    expect(await ended).toBe(failure);
+  });
+});

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { BalanceReader } from '../../src/ledger/balance.reader.js';
+import type { HoldOutcome } from '../../src/ledger/ledger-operations.js';
+import {
+  brokenAccounts,
+  connectLedger,
+  createTenant,
+  holdOperation,
+  settleOperation,
+  type TestLedger,
+  type TestTenant,
+} from '../support/ledger-factories.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+let testDatabase: TestDatabase;
+let ledgers: [TestLedger, TestLedger];
+let balances: BalanceReader;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  testDatabase = await createTestDatabase();
+  ledgers = [await connectLedger(testDatabase.url), await connectLedger(testDatabase.url)];
+  balances = new BalanceReader(testDatabase.database);
+});
+
+afterAll(async () => {
+  for (const ledger of ledgers) await ledger.close();
+  await testDatabase.drop();
+});
+
+const limitKey = (tenant: TestTenant, credits: number) =>
+  testDatabase.database.query('UPDATE api_keys SET monthly_spend_limit = $2 WHERE id = $1', [
+    tenant.apiKeyId,
+    credits,
+  ]);
+const limitTenant = (tenant: TestTenant, credits: number) =>
+  testDatabase.database.query('UPDATE tenants SET monthly_spend_limit = $2 WHERE id = $1', [
+    tenant.tenantId,
+    credits,
+  ]);
+const limitedHold = (tenant: TestTenant, amount: number) =>
+  holdOperation(tenant, amount, { spendLimited: true });
+const usedByKey = ({ apiKeyId }: TestTenant) => balances.usedByKey(apiKeyId, new Date());
+
+async function spentByTenant({ tenantId }: TestTenant): Promise<number> {
+  return (await balances.monthOf(tenantId, new Date())).spent;
+}
+
+describe('a monthly spend limit', () => {
+  it.each([
+    ['key', limitKey],
+    ['tenant', limitTenant],
+  ] as const)(
+    'of a %s is never passed by 200 parallel requests on two ledgers',
+    async (scope, limit) => {
+      const tenant = await createTenant(testDatabase.database, 1_000_000);
+      await limit(tenant, 1_050);
+      const used = () =>
+        scope === 'key' ? usedByKey(tenant) : heldAndSpentByTenant(testDatabase, tenant);
+      let running = true;
+      const sampling = (async () => {
+        while (running) expect(await used()).toBeLessThanOrEqual(1_050);
+      })();
+
+      const holds = await Promise.all(
+        Array.from({ length: 200 }, async (_, index) => {
+          const { store } = ledgers[index % 2]!;
+          const operation = limitedHold(tenant, 100);
+          const outcome = await store.hold(operation);
+          return { store, operation, outcome };
+        }),
+      );
+      const admitted = holds.filter(({ outcome }) => outcome.admitted);
+      expect(admitted).toHaveLength(10);
+      for (const { outcome } of holds) {
+        if (!outcome.admitted) expect(outcome.excess).toEqual({ scope, limit: 1_050, left: 50 });
+      }
+
+      // Each costs 40 of its 100, so 650 are left of the month.
+      for (const { store, operation } of admitted) {
+        await store.settle(settleOperation(tenant, operation.requestId, 40));
+      }
+      expect(await used()).toBe(400);
+      const more = await Promise.all(
+        Array.from({ length: 200 }, async (_, index) => {
+          const { store } = ledgers[index % 2]!;
+          const operation = limitedHold(tenant, 100);
+          if (!(await store.hold(operation)).admitted) return 0;
+          await store.settle(settleOperation(tenant, operation.requestId, 100));
+          return 1;
+        }),
+      );
+      running = false;
+      await sampling;
+      expect(more.reduce<number>((sum, one) => sum + one, 0)).toBe(6);
+      expect(await used()).toBe(1_000);
+      expect(await spentByTenant(tenant)).toBe(1_000);
+      expect(await brokenAccounts(testDatabase.database, [tenant])).toEqual([]);
+    },
+  );
+
+  it('holds for requests of mixed sizes, with covers, until nothing more fits', async () => {
+    const tenant = await createTenant(testDatabase.database, 1_000_000);
+    await limitKey(tenant, 5_000);
+    await limitTenant(tenant, 4_000);
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, caller) => {
+        const { store } = ledgers[caller % 2]!;
+        for (let round = 1; round <= 5; round++) {
+          const operation = limitedHold(tenant, 10 * round + caller);
+          if (!(await store.hold(operation)).admitted) continue;
+          const covered = await store.cover(
+            operation.requestId,
+            tenant.tenantId,
+            50,
+            tenant.apiKeyId,
+          );
+          const charge = operation.amount + (covered ? 50 : 0);
+          await store.settle(settleOperation(tenant, operation.requestId, charge));
+        }
+      }),
+    );
+    expect(await spentByTenant(tenant)).toBeLessThanOrEqual(4_000);
+    expect(await spentByTenant(tenant)).toBeGreaterThan(3_850);
+    expect(await usedByKey(tenant)).toBe(await spentByTenant(tenant));
+    expect(await brokenAccounts(testDatabase.database, [tenant])).toEqual([]);
+  });
+
+  it('refuses a cover that would pass it, and leaves the hold as it was', async () => {
+    const { store } = ledgers[0];
+    const tenant = await createTenant(testDatabase.database, 1_000);
+    await limitKey(tenant, 100);
+    const operation = limitedHold(tenant, 60);
+    await store.hold(operation);
+    const cover = (credits: number) =>
+      store.cover(operation.requestId, tenant.tenantId, credits, tenant.apiKeyId);
+    expect(await cover(41)).toBe(false);
+    expect(await usedByKey(tenant)).toBe(60);
+    expect(await cover(40)).toBe(true);
+    expect(await usedByKey(tenant)).toBe(100);
+  });
+
+  it('says whether the credits or the limit do not reach', async () => {
+    const { store } = ledgers[0];
+    const tenant = await createTenant(testDatabase.database, 50);
+    await limitTenant(tenant, 100);
+    const ask = (amount: number): Promise<HoldOutcome> => store.hold(limitedHold(tenant, amount));
+    expect(await ask(60)).toEqual({ admitted: false, available: 50 });
+    expect(await ask(101)).toEqual({
+      admitted: false,
+      available: 50,
+      excess: { scope: 'tenant', limit: 100, left: 100 },
+    });
+    expect(await ask(50)).toEqual({ admitted: true });
+  });
+
+  it('begins anew with the month', async () => {
+    const { store } = ledgers[0];
+    const tenant = await createTenant(testDatabase.database, 1_000);
+    await limitKey(tenant, 100);
+    await limitTenant(tenant, 100);
+    const operation = limitedHold(tenant, 100);
+    await store.hold(operation);
+    await store.settle(settleOperation(tenant, operation.requestId, 100));
+    expect((await store.hold(limitedHold(tenant, 1))).admitted).toBe(false);
+    const aMonthAgo = `UPDATE key_months SET month = (month - interval '1 month')::date
+                        WHERE api_key_id = $1`;
+    await testDatabase.database.query(aMonthAgo, [tenant.apiKeyId]);
+    await testDatabase.database.query(
+      `UPDATE account_months SET month = (month - interval '1 month')::date WHERE tenant_id = $1`,
+      [tenant.tenantId],
+    );
+    expect((await store.hold(limitedHold(tenant, 100))).admitted).toBe(true);
+    expect((await store.hold(limitedHold(tenant, 1))).admitted).toBe(false);
+  });
+
+  it('does not keep others of the same group waiting or out', async () => {
+    const { store } = ledgers[0];
+    const [limited, free] = [
+      await createTenant(testDatabase.database, 1_000),
+      await createTenant(testDatabase.database, 1_000),
+    ];
+    await limitKey(limited, 0);
+    const outcomes = await Promise.all([
+      store.hold(holdOperation(free, 10)),
+      store.hold(limitedHold(limited, 10)),
+      store.hold(holdOperation(free, 10)),
+    ]);
+    expect(outcomes.map(({ admitted }) => admitted)).toEqual([true, false, true]);
+  });
+
+  it('keeps no trace of holds that have ended', async () => {
+    const { store } = ledgers[1];
+    const tenant = await createTenant(testDatabase.database, 1_000);
+    await limitKey(tenant, 1_000);
+    for (let round = 0; round < 5; round++) {
+      const operation = limitedHold(tenant, 10);
+      await store.hold(operation);
+      await store.settle(settleOperation(tenant, operation.requestId, 1));
+    }
+    const { rowCount } = await testDatabase.database.query(
+      'SELECT FROM key_holds WHERE api_key_id = $1',
+      [tenant.apiKeyId],
+    );
+    expect(rowCount).toBeLessThanOrEqual(1);
+  });
+});
+
+async function heldAndSpentByTenant(
+  { database }: TestDatabase,
+  { tenantId }: TestTenant,
+): Promise<number> {
+  const { rows } = await database.query<{ used: number }>(
+    `SELECT held + coalesce((
+        SELECT sum(spent)::bigint FROM account_months WHERE account_months.tenant_id = $1
+      ), 0) AS used FROM accounts WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return rows[0]!.used;
+}
