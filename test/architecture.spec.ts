@@ -11,6 +11,7 @@ const LAYERS = [
   ['canonical'],
   ['catalogue'],
   ['access', 'metrics', 'request-log', 'upstream'],
+  ['guardrails'],
   ['delivery', 'ledger', 'routing'],
   ['bootstrap', 'chat', 'credits', 'customer', 'messages', 'operations', 'providers', 'responses'],
   // The files directly in `src` put the process together.

@@ -59,7 +59,7 @@ export class UsageMeter {
     const usage = {
       ...NO_USAGE,
       inputTokens: estimateTokens(this.request.promptCharacters),
-      outputTokens: estimateTokens(this.outputCharacters),
+      outputTokens: estimateTokens(this.outputCharacters + (this.request.withheldCharacters ?? 0)),
     };
     return { usage, source: 'estimated' };
   }

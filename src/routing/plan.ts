@@ -37,6 +37,9 @@ export class Plan implements BillableRequest {
   readonly streamed: boolean;
   readonly promptCharacters: number;
   readonly attempts: RouteAttempt[] = [];
+  /** Both are the guardrails' to change. */
+  isFlagged = false;
+  withheldCharacters = 0;
 
   constructor(
     readonly request: CanonicalRequest,

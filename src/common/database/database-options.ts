@@ -2,6 +2,7 @@ import pg, { type PoolConfig } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { CreateFoundation1763700000000 } from '../../../migrations/1763700000000-create-foundation.js';
 import { CreateStoredResponses1763800000000 } from '../../../migrations/1763800000000-create-stored-responses.js';
+import { CreateGuardrails1763860000000 } from '../../../migrations/1763860000000-create-guardrails.js';
 
 const INT8_OID = 20;
 
@@ -13,7 +14,11 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 });
 
 /** Every migration, oldest first. */
-export const MIGRATIONS = [CreateFoundation1763700000000, CreateStoredResponses1763800000000];
+export const MIGRATIONS = [
+  CreateFoundation1763700000000,
+  CreateStoredResponses1763800000000,
+  CreateGuardrails1763860000000,
+];
 
 // A process that was stopped in mid-transaction must not keep others waiting.
 const TIME_LIMITS = '-c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000';

@@ -1,5 +1,6 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import { isRelayed } from '../../canonical/is-relayed.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import type { OutputLimitField } from '../dialects/chat/encode-chat-prompt.js';
@@ -67,10 +68,14 @@ export class OpenAiAdapter implements Upstream {
     }
   }
 
-  /** The wire format in which a request goes out; the one place that chooses it. */
-  private clientFor({ dialect }: CanonicalRequest): Pick<Upstream, 'droppedParams' | 'generate'> {
+  /**
+   * The wire format in which a request goes out; the one place that chooses it. Responses are only
+   * relayed here, so one whose answer has to be decoded goes out as a chat.
+   */
+  private clientFor(request: CanonicalRequest): Pick<Upstream, 'droppedParams' | 'generate'> {
     const { responses } = this;
-    return dialect === 'responses' && responses && !responses.isMissing ? responses : this.chat;
+    if (!responses || responses.isMissing || !isRelayed(request, 'responses')) return this.chat;
+    return responses;
   }
 }
 
