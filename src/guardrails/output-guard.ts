@@ -14,7 +14,7 @@ export interface OutputGuardOptions {
   /** What a refusal names. */
   param: string;
   /** A guardrail has found something; called once for each. */
-  note(guardrail: Guardrail): void;
+  note: (guardrail: Guardrail) => void;
 }
 
 /**

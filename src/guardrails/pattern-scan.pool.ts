@@ -57,8 +57,7 @@ export class PatternScanPool implements OnApplicationShutdown {
       return Promise.reject(new ScanUnfinishedError('too many searches wait'));
     }
     return new Promise((resolve, reject) => {
-      // What a thread answers to a job is of the job's own type.
-      this.waiting.push({ tenantId, job, resolve: resolve as Task['resolve'], reject });
+      this.waiting.push({ tenantId, job, resolve, reject });
       this.startNext();
     });
   }

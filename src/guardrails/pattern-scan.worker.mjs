@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { parentPort } from 'node:worker_threads';
 import { RE2JS } from 're2js';
 

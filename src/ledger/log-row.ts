@@ -93,7 +93,6 @@ export function blankLog(log: RequestLogDraft): RequestLogDraft {
       log.usageSource === 'upstream' || log.usageSource === 'estimated' ? log.usageSource : 'none',
     billingNote: null,
     streamed: Boolean(log.streamed),
-    flagged: Boolean(log.flagged),
     createdAt: isPlausible(log.createdAt) ? log.createdAt : new Date(),
   };
 }
