@@ -8,7 +8,7 @@ import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-
 import { respond } from '../support/fake-responses.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { MESSAGE_STOP, messageEnd, messageStart, textBlock } from '../support/messages-stream.js';
-import { delta, DONE, finish, streamOf, usageChunk } from '../support/vendor-stream.js';
+import { delta, DONE, finish, slices, streamOf, usageChunk } from '../support/vendor-stream.js';
 
 const GUARDRAILS = '/v1/customer/guardrails';
 const CHAT = '/v1/chat/completions';
@@ -192,7 +192,7 @@ describe('guardrails', () => {
       }
       const words = text.match(/\S+\s*/g) ?? [];
       const events = messageStart() + textBlock(0, ...words) + messageEnd() + MESSAGE_STOP;
-      return reply(200, { 'content-type': 'text/event-stream' }, events)(received, response);
+      return streamOf(slices(Buffer.from(events), 4_000), 'end', 1)(received as never, response);
     };
   }
 
