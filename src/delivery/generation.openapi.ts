@@ -7,6 +7,7 @@ export const GENERATION_HEADERS = {
   'X-Gateway-Provider': header('The provider that answered.'),
   'X-Gateway-Cost': header('Credits charged; not on streams.'),
   'X-Gateway-Dropped-Params': header('Request fields that the provider’s dialect cannot take.'),
+  'X-Guardrail-Flagged': header('Ids of the guardrails that flagged the call.'),
   'X-Cache': header('`HIT` or `MISS`.'),
   'X-RateLimit-Limit': header('Requests per minute of the key.'),
   'X-RateLimit-Remaining': header('What is left of them in this minute.'),
@@ -18,6 +19,7 @@ export function ApiGenerationErrors(): MethodDecorator {
   return applyDecorators(
     ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
     ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
+    ApiErrorResponse(403, 'A guardrail blocks the prompt, or withholds the answer.'),
     ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
     ApiErrorResponse(408, 'The body arrived too slowly.'),
     ApiErrorResponse(413, 'The body is larger than 20 MB.'),
