@@ -11,6 +11,7 @@ const LAYERS = [
   ['canonical'],
   ['catalogue'],
   ['access', 'metrics', 'request-log', 'upstream'],
+  ['guardrails'],
   ['delivery', 'ledger', 'routing'],
   [
     'audio',

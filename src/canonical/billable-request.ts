@@ -32,6 +32,13 @@ export interface BillableRequest {
   readonly estimate: Usage;
   /** Aborted when the caller has gone away. */
   readonly callerGone: CancelSignal;
+  /**
+   * Code points of the answer that came from the vendor and were kept from the caller, for the
+   * estimate where a vendor gives no usage.
+   */
+  readonly withheldCharacters?: number;
+  /** Whether a guardrail has marked the request, for its log row. */
+  readonly isFlagged?: boolean;
   /** True once a vendor was called; a caller who leaves before that pays nothing. */
   readonly upstreamCalled: boolean;
 }

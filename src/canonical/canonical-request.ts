@@ -22,6 +22,11 @@ export interface CanonicalRequest {
   readonly accountBoundParam: AccountBoundParam | undefined;
   /** The id that the answer is to carry, where the gateway keeps answers under ids of its own. */
   readonly answerId?: string;
+  /**
+   * True when the answer has to be looked at before the caller sees it: an upstream of the caller's
+   * dialect then decodes its answer like any other, instead of relaying its bytes.
+   */
+  readonly decodesAnswer?: boolean;
   /** The conversation in canonical form; worked out on first use, since a relayed request never needs it. */
   readonly prompt: () => CanonicalPrompt;
 }

@@ -8,17 +8,19 @@ import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
 import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
+import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { parseChat, wantsUsageChunk } from './chat.parse.js';
 import { ChatStreamRenderer, renderChatCompletion } from './chat.render.js';
 
-/** Chat completions: parse, plan, hold, open, settle, render. */
+/** Chat completions: parse, plan, admit, hold, open, watch, settle, render. */
 @Injectable()
 export class ChatService {
   constructor(
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
+    private readonly guardrails: GuardrailsService,
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
@@ -26,12 +28,15 @@ export class ChatService {
     const { requestId, receivedAt, rateLimit } = received;
     if (rateLimit) setRateLimitHeaders(response, rateLimit);
     // Here and not in a pipe: the guards have run by now, and a parameter pipe costs 40 µs.
-    const request = parseChat(await readJsonBody(received));
+    const parsed = parseChat(await readJsonBody(received));
+    const guard = await this.guardrails.guard(caller, this.ledger, response);
+    const request = guard.prepare(parsed);
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'chat', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
+    await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
-    const events = this.ledger.settle(hold, this.routing.open(plan, hold));
+    const events = this.ledger.settle(hold, guard.watch(plan, this.routing.open(plan, hold)));
 
     const options = {
       requestId,

@@ -3,6 +3,7 @@ import { AnalyticsModule } from './analytics/analytics.module.js';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { CurrentKeyModule } from './current-key/current-key.module.js';
 import { GenerationModule } from './generation/generation.module.js';
+import { CustomerGuardrailsModule } from './guardrails/customer-guardrails.module.js';
 import { LogsModule } from './logs/logs.module.js';
 import { StatementsModule } from './statements/statements.module.js';
 
@@ -10,6 +11,7 @@ import { StatementsModule } from './statements/statements.module.js';
 @Module({
   imports: [
     ApiKeysModule,
+    CustomerGuardrailsModule,
     LogsModule,
     AnalyticsModule,
     StatementsModule,

@@ -96,7 +96,7 @@ const writeLogs = (rows: string, condition: string): string => `
         request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome, error_type,
         finish_reason, traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens,
         cache_write_tokens, reasoning_tokens, usage_source, cost, model_charge, byok_platform_fee,
-        managed_tool_fee, shortfall, billing_note, streamed, latency_ms, generation_time_ms,
+        managed_tool_fee, shortfall, billing_note, streamed, flagged, latency_ms, generation_time_ms,
         created_at
       )
       SELECT request_id, tenant_id, api_key_id, endpoint, model, provider,
@@ -104,16 +104,16 @@ const writeLogs = (rows: string, condition: string): string => `
         outcome, error_type, finish_reason, traffic_mode, prompt_tokens, completion_tokens,
         cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_source,
         model_charge + byok_platform_fee + managed_tool_fee, model_charge, byok_platform_fee,
-        managed_tool_fee, shortfall, billing_note, streamed, latency_ms, generation_time_ms,
-        created_at
+        managed_tool_fee, shortfall, billing_note, streamed, flagged, latency_ms,
+        generation_time_ms, created_at
       FROM json_to_recordset(${rows}) AS log (
         request_id uuid, tenant_id uuid, api_key_id uuid, endpoint text, model text, provider text,
         outcome text, error_type text, finish_reason text, traffic_mode text,
         prompt_tokens integer, completion_tokens integer, cache_read_tokens integer,
         cache_write_tokens integer, reasoning_tokens integer, usage_source text,
         model_charge bigint, byok_platform_fee bigint, managed_tool_fee bigint, shortfall bigint,
-        billing_note text, streamed boolean, latency_ms integer, generation_time_ms integer,
-        created_at timestamptz
+        billing_note text, streamed boolean, flagged boolean, latency_ms integer,
+        generation_time_ms integer, created_at timestamptz
       )
       WHERE ${condition}
       ON CONFLICT (request_id) DO UPDATE SET
@@ -128,6 +128,7 @@ const writeLogs = (rows: string, condition: string): string => `
         byok_platform_fee = excluded.byok_platform_fee,
         managed_tool_fee = excluded.managed_tool_fee, shortfall = excluded.shortfall,
         billing_note = excluded.billing_note, streamed = excluded.streamed,
+        flagged = excluded.flagged,
         latency_ms = excluded.latency_ms, generation_time_ms = excluded.generation_time_ms
       WHERE existing.outcome = 'crashed' AND existing.tenant_id = excluded.tenant_id
       -- A row that this statement inserted has no deleting transaction; one that it updated has.

@@ -5,6 +5,7 @@ import type { SettledEvent } from '../canonical/canonical-event.js';
 import { NO_USAGE } from '../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import {
+  AnswerWithheldError,
   GatewayError,
   InsufficientCreditsError,
   SpendLimitError,
@@ -76,11 +77,16 @@ export class LedgerService {
     }
 
     const refusal = refusalOf(amount, outcome, route.ceiling.outputTokens > 0);
+    await this.refuse(caller, request, refusal);
+    throw refusal;
+  }
+
+  /** Logs, at cost 0, that a planned request was refused before anything was set aside for it. */
+  async refuse(caller: Caller, request: BillableRequest, refusal: GatewayError): Promise<void> {
     const meter = new UsageMeter(request);
     const row = draftRow(caller, request, meter, 'refused', refusal);
     await this.logged(this.store.record(row));
     this.observe(row, meter, 0, 0);
-    throw refusal;
   }
 
   /**
@@ -122,7 +128,9 @@ export class LedgerService {
     makeRecord: MakeRecord | undefined,
   ): Promise<SettledEvent> {
     const log = draftRow(caller, request, meter, outcome, failure);
-    const isFree = outcome === 'failed' || (outcome === 'cancelled' && !request.upstreamCalled);
+    // An answer that was kept from its caller has been made all the same.
+    const isFailed = outcome === 'failed' && !(failure instanceof AnswerWithheldError);
+    const isFree = isFailed || (outcome === 'cancelled' && !request.upstreamCalled);
     if (!isFree) {
       const { usage, source } = meter.read();
       log.usage = usage;
@@ -237,6 +245,7 @@ function draftRow(
     usageSource: 'none',
     billingNote: null,
     streamed: request.streamed,
+    flagged: request.isFlagged ?? false,
     latencyMs: Date.now() - request.startedAt.getTime(),
     generationTimeMs:
       firstContentMs === undefined ? 0 : Math.round(performance.now() - firstContentMs),

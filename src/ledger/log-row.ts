@@ -27,6 +27,7 @@ export interface LogRow {
   shortfall: number;
   billing_note: string | null;
   streamed: boolean;
+  flagged: boolean;
   latency_ms: number;
   generation_time_ms: number;
   created_at: Date;
@@ -66,6 +67,7 @@ export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
     shortfall: payable.shortfall,
     billing_note: toNullableText(log.billingNote),
     streamed: log.streamed,
+    flagged: log.flagged ?? false,
     latency_ms: toInt4(log.latencyMs),
     generation_time_ms: toInt4(log.generationTimeMs),
     created_at: log.createdAt,

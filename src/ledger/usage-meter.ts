@@ -61,8 +61,9 @@ export class UsageMeter {
   /** The vendor's own figures where it gave any, else an estimate from the characters that passed. */
   read(): { usage: Usage; source: UsageSource } {
     if (this.reported) return { usage: this.reported, source: this.source };
-    const { estimate } = this.request;
-    const outputTokens = estimate.outputTokens + estimateTokens(this.outputCharacters);
+    const { estimate, withheldCharacters = 0 } = this.request;
+    const outputTokens =
+      estimate.outputTokens + estimateTokens(this.outputCharacters + withheldCharacters);
     return { usage: { ...estimate, outputTokens }, source: 'estimated' };
   }
 

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
+import { GuardrailsModule } from '../guardrails/guardrails.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesService } from './messages.service.js';
 
 @Module({
-  imports: [RoutingModule, LedgerModule],
+  imports: [RoutingModule, LedgerModule, GuardrailsModule],
   controllers: [MessagesController],
   providers: [MessagesService],
 })

@@ -5,6 +5,8 @@ import type { Response } from 'express';
 import { messagesBody } from '../../test/support/messages-requests.js';
 import type { Caller } from '../access/caller.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
+import type { GuardrailsService } from '../guardrails/guardrails.service.js';
+import { NO_GUARD } from '../guardrails/request-guard.js';
 import type { LedgerService } from '../ledger/ledger.service.js';
 import type { RoutingService } from '../routing/routing.service.js';
 import { MessagesService } from './messages.service.js';
@@ -29,8 +31,9 @@ describe(MessagesService.name, () => {
       sent = bytes.toString();
       return response;
     }) as Response['end'];
+    const guardrails = { guard: () => NO_GUARD } as unknown as GuardrailsService;
     // The ledger has no part in a count.
-    const service = new MessagesService(routing, {} as LedgerService);
+    const service = new MessagesService(routing, {} as LedgerService, guardrails);
     await service.countTokens({} as Caller, request, response);
     return {
       body: JSON.parse(sent) as unknown,

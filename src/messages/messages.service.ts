@@ -9,18 +9,20 @@ import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
 import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
+import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { parseCountTokens, parseMessages } from './messages.parse.js';
 import { MessagesStreamRenderer } from './messages.render.js';
 import { renderMessage } from './render-message.js';
 
-/** Messages: parse, plan, hold, open, settle, render. */
+/** Messages: parse, plan, admit, hold, open, watch, settle, render. */
 @Injectable()
 export class MessagesService {
   constructor(
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
+    private readonly guardrails: GuardrailsService,
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
@@ -28,12 +30,15 @@ export class MessagesService {
     const { requestId, receivedAt, headers, rateLimit } = received;
     if (rateLimit) setRateLimitHeaders(response, rateLimit);
     // Here and not in a pipe: the guards have run by now, and a parameter pipe costs 40 µs.
-    const request = parseMessages(await readJsonBody(received), headers);
+    const parsed = parseMessages(await readJsonBody(received), headers);
+    const guard = await this.guardrails.guard(caller, this.ledger, response);
+    const request = guard.prepare(parsed);
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'messages', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
+    await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
-    const events = this.ledger.settle(hold, this.routing.open(plan, hold));
+    const events = this.ledger.settle(hold, guard.watch(plan, this.routing.open(plan, hold)));
 
     response.setHeader('X-Cache', 'MISS');
     if (request.stream) {
@@ -61,6 +66,9 @@ export class MessagesService {
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'count_tokens', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
+    // The vendor is about to read the prompt here as well.
+    const guard = await this.guardrails.guard(caller, this.ledger, response);
+    await guard.admit(plan);
     const counted = await this.routing.countTokens(plan);
     if (counted) response.setHeader('X-Gateway-Provider', counted.provider);
     const tokens = counted?.tokens ?? estimateTokens(request.promptSize.characters);

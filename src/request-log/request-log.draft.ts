@@ -22,6 +22,8 @@ export interface RequestLogDraft {
   usageSource: UsageSource;
   billingNote: string | null;
   streamed: boolean;
+  /** Whether a guardrail with the action `flag` found something. */
+  flagged?: boolean;
   /** From the arrival of the request to the end of its answer. */
   latencyMs: number;
   /** From the first content event to the end of the answer. */

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { GuardrailsModule } from '../guardrails/guardrails.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
 import { ConversationsService } from './conversations.service.js';
@@ -10,7 +11,7 @@ import { StoredResponsesRepository } from './stored-responses.repository.js';
 import { StoredResponsesService } from './stored-responses.service.js';
 
 @Module({
-  imports: [RoutingModule, LedgerModule],
+  imports: [RoutingModule, LedgerModule, GuardrailsModule],
   controllers: [ResponsesController, StoredResponsesController],
   providers: [
     ConversationsService,

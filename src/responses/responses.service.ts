@@ -8,6 +8,7 @@ import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
 import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
+import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import type { MakeRecord } from '../ledger/settlement-record.js';
 import { RoutingService } from '../routing/routing.service.js';
@@ -26,6 +27,7 @@ export class ResponsesService {
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
     private readonly conversations: ConversationsService,
+    private readonly guardrails: GuardrailsService,
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
@@ -37,11 +39,14 @@ export class ResponsesService {
     const conversation =
       previousId == null ? undefined : await this.conversations.load(caller.tenantId, previousId);
     const answerId = newResponseId();
-    const request = { ...parseResponses(body, { answerId, conversation }), answerId };
+    const guard = await this.guardrails.guard(caller, this.ledger, response);
+    const parsed = parseResponses(body, { answerId, conversation });
+    const request = guard.prepare({ ...parsed, answerId });
 
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'responses', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
+    await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
 
     const subject = { request, createdAt: Math.floor(receivedAt.getTime() / 1000) };
@@ -58,7 +63,8 @@ export class ResponsesService {
       },
     };
     const record = answer.wantsStore ? recordOf(turn, answer, request.stream) : undefined;
-    const events = this.ledger.settle(hold, this.routing.open(plan, hold), record);
+    const watched = guard.watch(plan, this.routing.open(plan, hold));
+    const events = this.ledger.settle(hold, watched, record);
 
     response.setHeader('X-Cache', 'MISS');
     if (renderer) {

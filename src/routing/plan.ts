@@ -39,6 +39,9 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   readonly callerGone: CancelSignal;
   readonly streamed: boolean;
   readonly attempts: RouteAttempt[] = [];
+  /** Both are the guardrails' to change. */
+  isFlagged = false;
+  withheldCharacters = 0;
 
   constructor(
     readonly request: Request,

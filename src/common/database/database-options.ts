@@ -2,6 +2,7 @@ import pg, { type PoolConfig } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { CreateFoundation1763700000000 } from '../../../migrations/1763700000000-create-foundation.js';
 import { CreateStoredResponses1763800000000 } from '../../../migrations/1763800000000-create-stored-responses.js';
+import { CreateGuardrails1763860000000 } from '../../../migrations/1763860000000-create-guardrails.js';
 import { CreateRequestLogRollUps1764100000000 } from '../../../migrations/1764100000000-create-request-log-roll-ups.js';
 import { CreateSpendLimits1764100100000 } from '../../../migrations/1764100100000-create-spend-limits.js';
 
@@ -18,6 +19,7 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 export const MIGRATIONS = [
   CreateFoundation1763700000000,
   CreateStoredResponses1763800000000,
+  CreateGuardrails1763860000000,
   CreateRequestLogRollUps1764100000000,
   CreateSpendLimits1764100100000,
 ];

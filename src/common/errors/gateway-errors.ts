@@ -84,6 +84,16 @@ export class PermissionError extends GatewayError {
   }
 }
 
+/** A guardrail refuses the request; the message names the guardrail and never the text. */
+export class GuardrailViolationError extends GatewayError {
+  constructor(param: string, message: string) {
+    super({ status: 403, type: 'guardrail_violation', param, message });
+  }
+}
+
+/** A guardrail keeps back what a model answered. The vendor has done its work, so it is charged. */
+export class AnswerWithheldError extends GuardrailViolationError {}
+
 export class NotFoundError extends GatewayError {
   constructor(param: string, message: string) {
     super({ status: 404, type: 'not_found_error', param, message });

@@ -3,6 +3,7 @@ import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
 import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import { isRelayed } from '../../canonical/is-relayed.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { AudioClient, type SpeechTraits } from '../dialects/audio/audio-client.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
@@ -109,10 +110,14 @@ export class OpenAiAdapter implements Upstream {
     }
   }
 
-  /** The wire format in which a request goes out; the one place that chooses it. */
-  private clientFor({ dialect }: CanonicalRequest): Pick<Upstream, 'droppedParams' | 'generate'> {
+  /**
+   * The wire format in which a request goes out; the one place that chooses it. Responses are only
+   * relayed here, so one whose answer has to be decoded goes out as a chat.
+   */
+  private clientFor(request: CanonicalRequest): Pick<Upstream, 'droppedParams' | 'generate'> {
     const { responses } = this;
-    return dialect === 'responses' && responses && !responses.isMissing ? responses : this.chat;
+    if (!responses || responses.isMissing || !isRelayed(request, 'responses')) return this.chat;
+    return responses;
   }
 }
 

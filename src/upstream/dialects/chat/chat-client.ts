@@ -1,5 +1,6 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+import { isRelayed } from '../../../canonical/is-relayed.js';
 import { isJsonObject } from '../../../common/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
@@ -78,7 +79,7 @@ export class ChatClient implements Upstream {
         return;
       }
       const bytes = await response.readAll(MAX_ANSWER_BYTES);
-      yield* request.dialect === 'chat'
+      yield* isRelayed(request, 'chat')
         ? relayChatAnswer(bytes, call.alias)
         : decodeChatAnswer(bytes);
     } catch (error) {
@@ -111,7 +112,7 @@ export class ChatClient implements Upstream {
 }
 
 function streamReader({ alias, request }: UpstreamCall): EventStreamReader {
-  if (request.dialect !== 'chat') return new ChatStreamDecoder();
+  if (!isRelayed(request, 'chat')) return new ChatStreamDecoder();
   const options = request.body.value.stream_options;
   const includeUsage = isJsonObject(options) && options.include_usage === true;
   return new ChatStreamRelay({ alias, includeUsage });

@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { isRelayed } from '../../../canonical/is-relayed.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import type { UpstreamCall } from '../../upstream.js';
 import { readEventStream } from '../read-event-stream.js';
@@ -21,14 +22,14 @@ export async function* readMessagesResponse(
   { alias, request }: Pick<UpstreamCall, 'alias' | 'request'>,
   options: MessagesDecoderOptions,
 ): AsyncGenerator<CanonicalEvent> {
-  const isRelayed = request.dialect === 'messages';
+  const relays = isRelayed(request, 'messages');
   if (!request.stream) {
     const bytes = await response.readAll(MAX_ANSWER_BYTES);
-    yield* isRelayed ? relayMessagesAnswer(bytes, alias) : decodeMessagesAnswer(bytes, options);
+    yield* relays ? relayMessagesAnswer(bytes, alias) : decodeMessagesAnswer(bytes, options);
     return;
   }
   yield* readEventStream(
     response,
-    isRelayed ? new MessagesStreamRelay(alias) : new MessagesStreamDecoder(options),
+    relays ? new MessagesStreamRelay(alias) : new MessagesStreamDecoder(options),
   );
 }

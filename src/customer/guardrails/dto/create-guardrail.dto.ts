@@ -1,0 +1,33 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { GuardrailAction, GuardrailDirection } from '../../../guardrails/guardrail-rule.js';
+import {
+  IsDirectionArray,
+  IsEnabledFlag,
+  IsGuardrailAction,
+  IsGuardrailDescription,
+  IsGuardrailName,
+  IsRuleArray,
+  RULES_PROPERTY,
+} from './guardrail-fields.decorators.js';
+
+export class CreateGuardrailDto {
+  @ApiProperty({ minLength: 1, maxLength: 255, example: 'no project names' })
+  @IsGuardrailName()
+  name!: string;
+
+  @IsGuardrailDescription()
+  description?: string | null;
+
+  @ApiProperty(RULES_PROPERTY)
+  @IsRuleArray()
+  rules!: unknown[];
+
+  @IsGuardrailAction()
+  action?: GuardrailAction;
+
+  @IsDirectionArray()
+  applies_to?: GuardrailDirection[];
+
+  @IsEnabledFlag()
+  is_enabled?: boolean;
+}

@@ -1,0 +1,28 @@
+export const GUARDRAIL_ACTIONS = ['block', 'log', 'flag'] as const;
+/** What a match does: refuse or withhold, note it, or note it and tell the caller. */
+export type GuardrailAction = (typeof GUARDRAIL_ACTIONS)[number];
+
+export const GUARDRAIL_DIRECTIONS = ['input', 'output'] as const;
+/** Which texts are looked at: what a caller sends, or what a model answers. */
+export type GuardrailDirection = (typeof GUARDRAIL_DIRECTIONS)[number];
+
+export const PERSONAL_DATA = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip'] as const;
+export type PersonalData = (typeof PERSONAL_DATA)[number];
+
+/** One thing to look for, in the interface's own shape. */
+export type GuardrailRule =
+  | { type: 'regex'; pattern: string; flags?: string }
+  | { type: 'keyword'; words: string[] }
+  | { type: 'pii'; entities: PersonalData[] }
+  | { type: 'secret' }
+  | { type: 'max_length'; max: number };
+
+export const RULE_TYPES = ['regex', 'keyword', 'pii', 'secret', 'max_length'] as const;
+
+export const MAX_GUARDRAILS_PER_TENANT = 100;
+export const MAX_RULES = 50;
+export const MAX_PATTERN_LENGTH = 1_000;
+export const MAX_WORDS = 1_000;
+export const MAX_WORD_LENGTH = 200;
+/** Larger than any body or answer. */
+export const MAX_TEXT_LENGTH = 1_000_000_000;

@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { GuardrailDirectory } from './guardrail-directory.service.js';
+import { GuardrailRepository } from './guardrail.repository.js';
+import { GuardrailTriggerLog } from './guardrail-trigger.log.js';
+import { GuardrailsService } from './guardrails.service.js';
+import { PatternGauge } from './pattern-gauge.service.js';
+import { PatternScanPool } from './pattern-scan.pool.js';
+import { TextScanner } from './text-scanner.service.js';
+
+@Module({
+  providers: [
+    GuardrailDirectory,
+    GuardrailRepository,
+    GuardrailTriggerLog,
+    GuardrailsService,
+    PatternGauge,
+    PatternScanPool,
+    TextScanner,
+  ],
+  exports: [
+    GuardrailDirectory,
+    GuardrailRepository,
+    GuardrailTriggerLog,
+    GuardrailsService,
+    PatternGauge,
+  ],
+})
+export class GuardrailsModule {}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/caller.js';
+import type { HeaderTarget, RefusalLog } from './guarded-request.js';
+import type { Guardrail } from './guardrail.js';
+import { GuardrailDirectory } from './guardrail-directory.service.js';
+import { GuardrailTriggerLog } from './guardrail-trigger.log.js';
+import { NO_GUARD, TenantRequestGuard, type RequestGuard } from './request-guard.js';
+import { TextScanner } from './text-scanner.service.js';
+
+/** What every endpoint that calls a model asks for the guard of a request. */
+@Injectable()
+export class GuardrailsService {
+  constructor(
+    private readonly directory: GuardrailDirectory,
+    private readonly scanner: TextScanner,
+    private readonly triggers: GuardrailTriggerLog,
+  ) {}
+
+  /**
+   * The guard of one request.
+   *
+   * @param refusals where a refusal is written down
+   * @param headers where `X-Guardrail-Flagged` goes
+   */
+  guard(
+    caller: Caller,
+    refusals: RefusalLog,
+    headers: HeaderTarget,
+  ): RequestGuard | Promise<RequestGuard> {
+    const make = (guardrails: readonly Guardrail[]): RequestGuard => {
+      if (guardrails.length === 0) return NO_GUARD;
+      const { scanner, triggers } = this;
+      return new TenantRequestGuard(caller, guardrails, { scanner, triggers, refusals, headers });
+    };
+    const guardrails = this.directory.of(caller.tenantId);
+    return guardrails instanceof Promise ? guardrails.then(make) : make(guardrails);
+  }
+}

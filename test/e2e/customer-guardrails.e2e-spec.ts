@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { openAccessServices, type AccessServices } from '../support/access-services.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const PATH = '/v1/customer/guardrails';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const RULES = [{ type: 'regex', pattern: 'falcon' }];
+
+interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+describe(PATH, () => {
+  let testDatabase: TestDatabase;
+  let access: AccessServices;
+  let gateway: BootedGateway;
+  let restricted: BootedGateway;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    access = await openAccessServices(testDatabase.url);
+    // Two instances on one database.
+    gateway = await bootGateway({}, { database: testDatabase });
+    restricted = await bootGateway(
+      { GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey, GATEWAY_CUSTOMER_WRITES: 'management' },
+      { database: testDatabase },
+    );
+  });
+
+  afterAll(async () => {
+    await gateway.close();
+    await restricted.close();
+    await access.close();
+    await testDatabase.drop();
+  });
+
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    key: string | undefined = gateway.apiKey,
+    instance: BootedGateway = gateway,
+  ): Promise<Answer> {
+    const response = await fetch(instance.url + path, {
+      method,
+      headers: {
+        ...(key !== '' && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  }
+
+  async function create(fields: object = {}): Promise<Record<string, unknown> & { id: string }> {
+    const { status, body } = await call('POST', PATH, { name: 'a', rules: RULES, ...fields });
+    expect(status).toBe(201);
+    return body as Record<string, unknown> & { id: string };
+  }
+
+  function refusal(status: number, type: string, param: string) {
+    return {
+      status,
+      body: { error: { message: expect.any(String), type, code: status, param } },
+    };
+  }
+
+  it('makes one with the defaults of the interface', async () => {
+    expect(await create({ name: 'no falcon' })).toEqual({
+      id: expect.stringMatching(UUID),
+      name: 'no falcon',
+      description: null,
+      rules: RULES,
+      action: 'block',
+      applies_to: ['input'],
+      is_enabled: true,
+      trigger_count: 0,
+      created_at: expect.stringMatching(ISO),
+    });
+  });
+
+  it('keeps every type of rule and any characters as they were given', async () => {
+    const fields = {
+      name: 'NUL \u0000, \ud800 alone, back\\slash, 😀',
+      description: 'why \u0000',
+      rules: [
+        { type: 'regex', pattern: 'a\\d+\u0000', flags: 'ims' },
+        { type: 'keyword', words: ['top secret', '#x', '\ud800'] },
+        { type: 'pii', entities: ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip'] },
+        { type: 'secret' },
+        { type: 'max_length', max: 5 },
+      ],
+      action: 'flag',
+      applies_to: ['output', 'input'],
+      is_enabled: false,
+    };
+    const made = await create(fields);
+    expect(made).toMatchObject(fields);
+    expect((await call('GET', `${PATH}/${made.id}`)).body).toMatchObject(fields);
+    const { body } = await call('GET', PATH);
+    expect((body.data as { id: string }[])[0]).toMatchObject({ id: made.id, ...fields });
+  });
+
+  it('changes what PUT names, replaces rules as a whole, and deletes', async () => {
+    const { id, created_at } = await create({ description: 'old', action: 'log' });
+    const rules = [{ type: 'secret' }];
+    const path = `${PATH}/${id}`;
+    const { status, body } = await call('PUT', path, { rules, is_enabled: false });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id,
+      name: 'a',
+      description: 'old',
+      rules,
+      action: 'log',
+      applies_to: ['input'],
+      is_enabled: false,
+      trigger_count: 0,
+      last_triggered_at: null,
+      created_at,
+      updated_at: expect.stringMatching(ISO),
+    });
+    const renamed = await call('PUT', path, { name: 'b', description: null, action: 'block' });
+    expect(renamed.body).toMatchObject({ name: 'b', description: null, action: 'block', rules });
+    expect((await call('PUT', path, {})).body).toMatchObject({ name: 'b', rules });
+
+    expect(await call('DELETE', path)).toEqual({ status: 200, body: { id, deleted: true } });
+    for (const method of ['GET', 'DELETE']) {
+      expect(await call(method, path)).toEqual(refusal(404, 'not_found_error', 'id'));
+    }
+  });
+
+  it.each([
+    [{ rules: RULES }, 'name'],
+    [{ name: '', rules: RULES }, 'name'],
+    [{ name: 'n'.repeat(256), rules: RULES }, 'name'],
+    [{ name: 'n' }, 'rules'],
+    [{ name: 'n', rules: [] }, 'rules'],
+    [{ name: 'n', rules: {} }, 'rules'],
+    [{ name: 'n', rules: Array.from({ length: 10_000 }, () => RULES[0]) }, 'rules'],
+    [{ name: 'n', rules: [1] }, 'rules.0'],
+    [{ name: 'n', rules: [{ pattern: 'a' }] }, 'rules.0.type'],
+    [{ name: 'n', rules: [{ type: 'llm' }] }, 'rules.0.type'],
+    [{ name: 'n', rules: [{ type: 'regex' }] }, 'rules.0.pattern'],
+    [{ name: 'n', rules: [...RULES, { type: 'regex', pattern: '(' }] }, 'rules.1.pattern'],
+    [{ name: 'n', rules: [{ type: 'regex', pattern: '' }] }, 'rules.0.pattern'],
+    [{ name: 'n', rules: [{ type: 'regex', pattern: '(?=a)' }] }, 'rules.0.pattern'],
+    [{ name: 'n', rules: [{ type: 'regex', pattern: '(?<!a)b' }] }, 'rules.0.pattern'],
+    [{ name: 'n', rules: [{ type: 'regex', pattern: '(a)\\1' }] }, 'rules.0.pattern'],
+    [{ name: 'n', rules: [{ type: 'regex', pattern: 'a'.repeat(1_001) }] }, 'rules.0.pattern'],
+    [{ name: 'n', rules: [{ type: 'regex', pattern: '(abc){900}' }] }, 'rules.0.pattern'],
+    [{ name: 'n', rules: [{ type: 'regex', pattern: 'a', flags: 'x' }] }, 'rules.0.flags'],
+    [{ name: 'n', rules: [{ type: 'regex', pattern: 'a', flags: 'ii' }] }, 'rules.0.flags'],
+    [{ name: 'n', rules: [{ type: 'regex', pattern: 'a', more: 1 }] }, 'rules.0.more'],
+    [{ name: 'n', rules: [{ type: 'keyword', words: [] }] }, 'rules.0.words'],
+    [{ name: 'n', rules: [{ type: 'keyword', words: ['a', ' '] }] }, 'rules.0.words.1'],
+    [{ name: 'n', rules: [{ type: 'pii', entities: ['shoe size'] }] }, 'rules.0.entities.0'],
+    [{ name: 'n', rules: [{ type: 'pii' }] }, 'rules.0.entities'],
+    [{ name: 'n', rules: [{ type: 'max_length', max: 0 }] }, 'rules.0.max'],
+    [{ name: 'n', rules: RULES, action: 'explode' }, 'action'],
+    [{ name: 'n', rules: RULES, action: null }, 'action'],
+    [{ name: 'n', rules: RULES, applies_to: [] }, 'applies_to'],
+    [{ name: 'n', rules: RULES, applies_to: ['input', 'input'] }, 'applies_to'],
+    [{ name: 'n', rules: RULES, applies_to: ['tools'] }, 'applies_to'],
+    [{ name: 'n', rules: RULES, is_enabled: 'yes' }, 'is_enabled'],
+    [{ name: 'n', rules: RULES, description: 5 }, 'description'],
+    [{ name: 'n', rules: RULES, tenant_id: randomUUID() }, 'tenant_id'],
+    [{ name: 'n', rules: RULES, trigger_count: 0 }, 'trigger_count'],
+  ])('answers 400 and names the field at fault, case %#', async (body, param) => {
+    expect(await call('POST', PATH, body)).toEqual(refusal(400, 'invalid_request_error', param));
+  });
+
+  it('leaves a guardrail as it was when a change of it is refused', async () => {
+    const { id } = await create();
+    const path = `${PATH}/${id}`;
+    for (const [body, param] of [
+      [{ rules: [{ type: 'regex', pattern: '[' }], name: 'x' }, 'rules.0.pattern'],
+      [{ rules: null }, 'rules'],
+      [{ name: null }, 'name'],
+      [{ id: randomUUID() }, 'id'],
+    ] as const) {
+      expect(await call('PUT', path, body)).toEqual(refusal(400, 'invalid_request_error', param));
+    }
+    expect((await call('GET', path)).body).toMatchObject({ name: 'a', rules: RULES });
+  });
+
+  it('shows nothing of it to another tenant', async () => {
+    const { id } = await create({ name: 'mine' });
+    const tenantId = await access.makeTenant(randomUUID());
+    const { plaintext } = await access.makeKey({ tenantId });
+    const unknown = refusal(404, 'not_found_error', 'id');
+    for (const path of [`${PATH}/${id}`, `${PATH}/${randomUUID()}`, `${PATH}/no-uuid`]) {
+      expect(await call('GET', path, undefined, plaintext)).toEqual(unknown);
+      expect(await call('PUT', path, { name: 'theirs' }, plaintext)).toEqual(unknown);
+      expect(await call('DELETE', path, undefined, plaintext)).toEqual(unknown);
+    }
+    expect((await call('GET', PATH, undefined, plaintext)).body).toEqual({ data: [] });
+    expect((await call('GET', `${PATH}/${id}`)).body).toMatchObject({ id, name: 'mine' });
+  });
+
+  it('lets nobody in without a good key', async () => {
+    const { id, plaintext } = await access.makeKey({ tenantId: gateway.tenantId });
+    await access.apiKeys.revoke(gateway.tenantId, id);
+    const refused = refusal(401, 'authentication_error', 'authorization');
+    for (const key of ['', 'sk-unknown-key-0123456789', plaintext]) {
+      expect(await call('GET', PATH, undefined, key)).toEqual(refused);
+      expect(await call('POST', PATH, { name: 'n', rules: RULES }, key)).toEqual(refused);
+      expect(await call('PUT', `${PATH}/${id}`, {}, key)).toEqual(refused);
+      expect(await call('DELETE', `${PATH}/${id}`, undefined, key)).toEqual(refused);
+    }
+  });
+
+  it('lets only management keys change anything where the operator says so', async () => {
+    const { id } = await create();
+    const path = `${PATH}/${id}`;
+    const refused = refusal(403, 'permission_error', 'authorization');
+    const body = { name: 'n', rules: RULES };
+    const routing = gateway.apiKey;
+    expect((await call('GET', path, undefined, routing, restricted)).status).toBe(200);
+    expect(await call('POST', PATH, body, routing, restricted)).toEqual(refused);
+    expect(await call('PUT', path, body, routing, restricted)).toEqual(refused);
+    expect(await call('DELETE', path, undefined, routing, restricted)).toEqual(refused);
+
+    const management = gateway.managementKey;
+    expect((await call('POST', PATH, body, management, restricted)).status).toBe(201);
+    expect((await call('PUT', path, body, management, restricted)).status).toBe(200);
+    expect((await call('DELETE', path, undefined, management, restricted)).status).toBe(200);
+  });
+
+  it('makes no more than a hundred for a tenant', async () => {
+    const tenantId = await access.makeTenant(randomUUID());
+    const { plaintext } = await access.makeKey({ tenantId });
+    const body = { name: 'n', rules: [{ type: 'secret' }] };
+    const answers = await Promise.all(
+      Array.from({ length: 103 }, () => call('POST', PATH, body, plaintext)),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(100);
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused[0]).toEqual(refusal(400, 'invalid_request_error', 'guardrails'));
+    expect(refused).toHaveLength(3);
+  });
+});

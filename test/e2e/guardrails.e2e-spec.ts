@@ -1,0 +1,451 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { ScriptedAnswer } from '../contract/contract-vendor.js';
+import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
+import { anthropicVendor } from '../contract/vendors/anthropic.vendor.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
+import { respond } from '../support/fake-responses.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { MESSAGE_STOP, messageEnd, messageStart, textBlock } from '../support/messages-stream.js';
+import { delta, DONE, finish, slices, streamOf, usageChunk } from '../support/vendor-stream.js';
+
+const GUARDRAILS = '/v1/customer/guardrails';
+const CHAT = '/v1/chat/completions';
+const MESSAGES = '/v1/anthropic/messages';
+const RESPONSES = '/v1/responses';
+const OPENAI = 'openai/gpt-4o-mini';
+const CLAUDE = 'anthropic/claude-haiku-4-5';
+const WORD = 'falcon-seven';
+const RULES = [{ type: 'regex', pattern: 'falcon-[a-z]+' }];
+
+type Json = Record<string, unknown>;
+
+interface Row {
+  outcome: string;
+  status: string;
+  cost: number;
+  provider: string;
+  error_type: string | null;
+  flagged: boolean;
+}
+
+const user = (content: unknown): Json => ({ role: 'user', content });
+const toolUse = { type: 'tool_use', id: 't', name: 'f', input: { [WORD]: 1 } };
+const call = (args: string): Json => ({
+  role: 'assistant',
+  tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: args } }],
+});
+const result = { role: 'tool', tool_call_id: 'c', content: WORD };
+const base64 = Buffer.from(WORD).toString('base64');
+const ESCAPED = '{"at":"\\u0066alcon-seven"}';
+
+/** Every dialect, role and part in which text can reach a model. */
+const INPUTS: [string, string, Json][] = [
+  ['chat user', CHAT, { messages: [user(WORD)] }],
+  ['chat system', CHAT, { messages: [{ role: 'system', content: WORD }, user('Hi')] }],
+  ['chat developer', CHAT, { messages: [{ role: 'developer', content: WORD }, user('Hi')] }],
+  ['chat assistant', CHAT, { messages: [{ role: 'assistant', content: WORD }, user('Hi')] }],
+  ['chat part', CHAT, { messages: [user([{ type: 'text', text: WORD }])] }],
+  ['chat tool call', CHAT, { messages: [user('Hi'), call(`{"at":"${WORD}"}`), result] }],
+  [
+    'chat escaped call',
+    CHAT,
+    { messages: [user('Hi'), call(ESCAPED), { ...result, content: '' }] },
+  ],
+  ['chat tool result', CHAT, { messages: [user('Hi'), call('{}'), result] }],
+  [
+    'chat tool definition',
+    CHAT,
+    {
+      messages: [user('Hi')],
+      tools: [{ type: 'function', function: { name: 'f', description: WORD } }],
+    },
+  ],
+  [
+    'chat text file',
+    CHAT,
+    {
+      messages: [user([{ type: 'file', file: { file_data: `data:text/plain;base64,${base64}` } }])],
+    },
+  ],
+  ['chat input', CHAT, { input: WORD }],
+  ['messages user', MESSAGES, { messages: [user(WORD)] }],
+  ['messages system', MESSAGES, { messages: [user('Hi')], system: WORD }],
+  [
+    'messages system blocks',
+    MESSAGES,
+    { messages: [user('Hi')], system: [{ type: 'text', text: WORD }] },
+  ],
+  ['messages block', MESSAGES, { messages: [user([{ type: 'text', text: WORD }])] }],
+  [
+    'messages tool use',
+    MESSAGES,
+    { messages: [user('Hi'), { role: 'assistant', content: [toolUse] }, user('Hi')] },
+  ],
+  [
+    'messages tool result',
+    MESSAGES,
+    {
+      messages: [
+        user('Hi'),
+        { role: 'assistant', content: [{ ...toolUse, input: {} }] },
+        user([{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: WORD }] }]),
+      ],
+    },
+  ],
+  [
+    'messages document',
+    MESSAGES,
+    {
+      messages: [
+        user([
+          { type: 'document', source: { type: 'text', media_type: 'text/plain', data: WORD } },
+        ]),
+      ],
+    },
+  ],
+  ['messages count', `${MESSAGES}/count_tokens`, { messages: [user(WORD)] }],
+  ['responses text', RESPONSES, { input: WORD }],
+  ['responses instructions', RESPONSES, { input: 'Hi', instructions: WORD }],
+  ['responses message', RESPONSES, { input: [user([{ type: 'input_text', text: WORD }])] }],
+  [
+    'responses call',
+    RESPONSES,
+    { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: ESCAPED }, user('Hi')] },
+  ],
+  [
+    'responses call output',
+    RESPONSES,
+    {
+      input: [
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c', output: WORD },
+      ],
+    },
+  ],
+];
+
+describe('guardrails', () => {
+  let openAi: FakeOpenAi;
+  let anthropic: ScriptedServer;
+  let gateway: BootedGateway;
+
+  beforeAll(async () => {
+    openAi = await startFakeOpenAi();
+    anthropic = await startScriptedServer(() => undefined);
+    gateway = await bootGateway({
+      OPENAI_API_KEY: 'sk-vendor-key-0123456789',
+      OPENAI_BASE_URL: openAi.baseUrl,
+      ANTHROPIC_API_KEY: 'sk-ant-vendor-key-0123456789',
+      ANTHROPIC_BASE_URL: anthropic.origin,
+      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
+      GATEWAY_COOLDOWN_MS: '1',
+    });
+  });
+  afterEach(async () => {
+    const { data } = (await (await gateway.fetch(GUARDRAILS)).json()) as { data: { id: string }[] };
+    for (const { id } of data) await gateway.fetch(`${GUARDRAILS}/${id}`, { method: 'DELETE' });
+    openAi.calls.length = 0;
+    anthropic.calls.length = 0;
+    expect(await findLedgerFaults(gateway.database)).toEqual([]);
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await openAi.close();
+    await anthropic.close();
+  });
+
+  async function guard(fields: Json = {}): Promise<string> {
+    const response = await gateway.post(GUARDRAILS, {
+      name: 'no falcons',
+      rules: RULES,
+      ...fields,
+    });
+    expect(response.status).toBe(201);
+    return ((await response.json()) as { id: string }).id;
+  }
+
+  async function read(id: string): Promise<Json> {
+    return (await (await gateway.fetch(`${GUARDRAILS}/${id}`)).json()) as Json;
+  }
+
+  function modelOf(path: string): Json {
+    return path.startsWith(MESSAGES) ? { model: CLAUDE, max_tokens: 500 } : { model: OPENAI };
+  }
+
+  const ask = (path: string, body: Json): Promise<Response> =>
+    gateway.post(path, { ...modelOf(path), ...body });
+
+  /** Both vendors say this, whole or streamed word by word. */
+  function say(text: string): void {
+    openAi.answer = (received, response) =>
+      received.path.endsWith('/responses')
+        ? respond({ text })(received, response)
+        : politeAnswer({ text, promptTokens: 100, completionTokens: 1_000 })(received, response);
+    const answer: ScriptedAnswer = { text, finish: 'stop', usage: { input: 100, output: 1_000 } };
+    anthropic.script = (received, response) => {
+      const { stream } = anthropicVendor.readRequest(received);
+      if (!stream) {
+        const { status, headers, body } = anthropicVendor.whole(answer);
+        return reply(status, headers, body)(received, response);
+      }
+      const words = text.match(/\S+\s*/g) ?? [];
+      const events = messageStart() + textBlock(0, ...words) + messageEnd() + MESSAGE_STOP;
+      return streamOf(slices(Buffer.from(events), 4_000), 'end', 1)(received as never, response);
+    };
+  }
+
+  async function rowOf(response: Response): Promise<Row> {
+    const { rows } = await gateway.database.query<Row>(
+      `SELECT outcome, status, cost, provider, error_type, flagged FROM request_logs
+        WHERE request_id = $1`,
+      [response.headers.get('x-request-id')],
+    );
+    expect(rows).toHaveLength(1);
+    return rows[0]!;
+  }
+
+  function violation(param: string): Json {
+    const message = expect.stringContaining('"no falcons"');
+    return { message, type: 'guardrail_violation', code: 403, param };
+  }
+
+  describe('on input', () => {
+    it.each(INPUTS)('block it before anything is called or held: %s', async (name, path, body) => {
+      const id = await guard();
+      for (const stream of path.endsWith('count_tokens') ? [undefined] : [false, true]) {
+        const response = await ask(path, { ...body, ...(stream !== undefined && { stream }) });
+        const text = await response.text();
+        expect([response.status, text]).toEqual([403, expect.any(String)]);
+        const { error } = JSON.parse(text) as { error: Json };
+        expect(error).toEqual(violation(name.startsWith('responses') ? 'input' : 'messages'));
+        expect(text).not.toContain('falcon-');
+        expect(await rowOf(response)).toEqual({
+          outcome: 'refused',
+          status: 'error',
+          cost: 0,
+          provider: path.startsWith(MESSAGES) ? 'anthropic' : 'openai',
+          error_type: 'guardrail_violation',
+          flagged: false,
+        });
+      }
+      expect([...openAi.calls, ...anthropic.calls]).toEqual([]);
+      expect((await read(id)).trigger_count).toBeGreaterThanOrEqual(1);
+    });
+
+    it.each([CHAT, MESSAGES, RESPONSES])('flag and log let it pass on %s', async (path) => {
+      say('Fine.');
+      const flag = await guard({ action: 'flag' });
+      const log = await guard({ action: 'log' });
+      const body = path === RESPONSES ? { input: WORD } : { messages: [user(WORD)] };
+      for (const stream of [false, true]) {
+        const response = await ask(path, { ...body, stream });
+        expect(response.status).toBe(200);
+        expect(await response.text()).toContain('Fine.');
+        expect(response.headers.get('x-guardrail-flagged')).toBe(flag);
+        expect(await rowOf(response)).toMatchObject({ outcome: 'completed', flagged: true });
+      }
+      for (const id of [flag, log]) {
+        expect(await read(id)).toMatchObject({
+          trigger_count: 2,
+          last_triggered_at: expect.stringMatching(/^\d{4}-/),
+        });
+      }
+      const { rows } = await gateway.database.query<Json>(
+        'SELECT action, direction FROM guardrail_events WHERE guardrail_id = ANY($1) ORDER BY id',
+        [[flag, log]],
+      );
+      expect(rows).toHaveLength(4);
+      expect(new Set(rows.map(({ direction }) => direction))).toEqual(new Set(['input']));
+    });
+
+    it('leave alone what they do not look for, are off for, or no longer forbid', async () => {
+      say('Fine.');
+      const id = await guard();
+      const status = async (content = WORD): Promise<number> =>
+        (await ask(CHAT, { messages: [user(content)] })).status;
+      expect(await status('falcon')).toBe(200);
+      expect(await status()).toBe(403);
+      const change = (body: Json): Promise<Response> =>
+        gateway.fetch(`${GUARDRAILS}/${id}`, {
+          method: 'PUT',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      await change({ is_enabled: false });
+      expect(await status()).toBe(200);
+      await change({ is_enabled: true, rules: [{ type: 'keyword', words: ['Hawk'] }] });
+      expect(await status()).toBe(200);
+      expect(await status('a hawk!')).toBe(403);
+      await change({ applies_to: ['output'] });
+      expect(await status('a hawk!')).toBe(200);
+      await gateway.fetch(`${GUARDRAILS}/${id}`, { method: 'DELETE' });
+      expect(await status('a hawk!')).toBe(200);
+    });
+
+    it('do not hold up the others, whatever the pattern and however long the text', async () => {
+      say('Fine.');
+      await guard({
+        rules: [
+          { type: 'regex', pattern: '(a+)+$' },
+          { type: 'regex', pattern: '(?i)(a.{0,100}b.{0,100}c.{0,100}d)\\b' },
+          { type: 'pii', entities: ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip'] },
+          { type: 'secret' },
+          { type: 'keyword', words: Array.from({ length: 1_000 }, (_, index) => `word${index}`) },
+        ],
+      });
+      const text = `${'abcx '.repeat(200_000)}!`;
+      // Once before, for the code to be compiled.
+      await ask(CHAT, { messages: [user('warm up')] });
+      const body = { messages: [user(text)] };
+      // What a pattern does it does each time; the best of three is free of what other processes do.
+      const delaysMs: number[] = [];
+      for (let round = 0; round < 3; round++) {
+        const { response, longestMs } = await measureDelay(() => ask(CHAT, body));
+        expect(response.status).toBe(200);
+        delaysMs.push(longestMs);
+      }
+      expect(Math.min(...delaysMs)).toBeLessThan(50);
+    });
+  });
+
+  describe('on output', () => {
+    const asked: [string, Json][] = [
+      [CHAT, { messages: [user('Hi')] }],
+      [MESSAGES, { messages: [user('Hi')] }],
+      [RESPONSES, { input: 'Hi' }],
+    ];
+    /** Enough before the word for some of it to be passed on. */
+    const LONG = `${'All is well. '.repeat(300)}${WORD} ${'And on. '.repeat(10)}`;
+
+    it.each(asked)('withhold a whole answer and charge it in full: %s', async (path, body) => {
+      say(`It is ${WORD}.`);
+      const before = await ask(path, body);
+      expect(before.status).toBe(200);
+      expect(await before.text()).toContain(WORD);
+      const { cost } = await rowOf(before);
+      const id = await guard({ applies_to: ['output'] });
+
+      const response = await ask(path, body);
+      expect(response.status).toBe(403);
+      const text = await response.text();
+      expect(text).not.toContain(WORD);
+      const param = path === RESPONSES ? 'input' : 'messages';
+      expect((JSON.parse(text) as { error: Json }).error).toEqual(violation(param));
+      const row = await rowOf(response);
+      expect(row).toMatchObject({ outcome: 'failed', error_type: 'guardrail_violation' });
+      if (path !== RESPONSES) expect(row.cost).toBe(cost);
+      expect(row.cost).toBeGreaterThan(0);
+      expect(await read(id)).toMatchObject({ trigger_count: 1 });
+    });
+
+    it.each(asked)('end a stream before the word, in the dialect: %s', async (path, body) => {
+      say(LONG);
+      await guard({ applies_to: ['output'] });
+      const response = await ask(path, { ...body, stream: true });
+      expect(response.status).toBe(200);
+      const text = await response.text();
+      expect(text).toContain('well.');
+      expect(text).not.toContain('falcon-');
+      const last = text.trimEnd().split('\n\n').at(-1)!;
+      expect(last).toContain('withholds the answer');
+      if (path === CHAT) expect(last).toContain('"finish_reason":"error"');
+      if (path === MESSAGES) expect(last).toMatch(/^event: error\n/);
+      if (path === RESPONSES) expect(last).toMatch(/^event: response.failed\n/);
+      expect(await rowOf(response)).toMatchObject({ error_type: 'guardrail_violation' });
+      expect((await rowOf(response)).cost).toBeGreaterThan(0);
+
+      if (path !== RESPONSES) return;
+      const responseId = /"id":"(resp_[^"]+)"/.exec(text)![1]!;
+      const stored = await (await gateway.fetch(`${RESPONSES}/${responseId}`)).text();
+      expect(stored).not.toContain('falcon-');
+    });
+
+    it.each(asked)('let an innocent answer pass as it is: %s', async (path, body) => {
+      const text = 'Nothing to see, words and words. '.repeat(100);
+      say(text);
+      await guard({ applies_to: ['output'] });
+      const whole = await ask(path, body);
+      expect(await whole.text()).toContain(text.trimEnd());
+      const streamed = await (await ask(path, { ...body, stream: true })).text();
+      const words = [...streamed.matchAll(/"(?:content|delta|text)":"((?:\w|[ .,])+)"/g)];
+      expect(words.map(([, word]) => word).join('')).toContain(text.trimEnd());
+    });
+
+    it('find a word in ten pieces, and charge by the vendor’s own count', async () => {
+      await guard({ applies_to: ['output'] });
+      const pieces = ['fa', 'l', 'c', 'o', 'n', '-', 's', 'ev', 'e', 'n'];
+      openAi.answer = streamOf(
+        [
+          ...Array.from({ length: 50 }, () => delta({ content: `${'x'.repeat(40)} ` })),
+          ...pieces.map((content) => delta({ content })),
+          delta({ content: ' and so on' }),
+          finish(),
+          usageChunk({ prompt_tokens: 1_000, completion_tokens: 10_000, total_tokens: 11_000 }),
+          DONE,
+        ],
+        'end',
+        1,
+      );
+      const response = await ask(CHAT, { messages: [user('Hi')], stream: true });
+      const text = await response.text();
+      const said = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('');
+      expect(said).toMatch(/^[x ]+$/);
+      expect(text).not.toContain('[DONE]');
+      // 0.15 and 0.60 USD a million tokens.
+      expect((await rowOf(response)).cost).toBe(150 + 6_000);
+    });
+
+    it('look at reasoning, refusals and the arguments of tools', async () => {
+      await guard({ applies_to: ['output'] });
+      for (const message of [
+        { content: null, refusal: `Not ${WORD}` },
+        { reasoning_content: `About ${WORD}` },
+        {
+          content: null,
+          tool_calls: [
+            { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: ESCAPED } },
+          ],
+        },
+      ]) {
+        openAi.answer = politeAnswer({ text: 'Hm.', message });
+        const response = await ask(CHAT, { messages: [user('Hi')] });
+        expect([response.status, await response.text()]).toEqual([403, expect.any(String)]);
+      }
+    });
+
+    it('flag a whole answer in a header, and count one in a stream', async () => {
+      say(`It is ${WORD}.`);
+      const id = await guard({ applies_to: ['output'], action: 'flag' });
+      const whole = await ask(CHAT, { messages: [user('Hi')] });
+      expect(whole.headers.get('x-guardrail-flagged')).toBe(id);
+      expect(await whole.text()).toContain(WORD);
+      const streamed = await ask(CHAT, { messages: [user('Hi')], stream: true });
+      expect(await streamed.text()).toContain('[DONE]');
+      expect(await rowOf(streamed)).toMatchObject({ outcome: 'completed', flagged: true });
+      expect(await read(id)).toMatchObject({ trigger_count: 2 });
+    });
+  });
+
+  it('count every trigger of many at once', async () => {
+    const id = await guard();
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => ask(CHAT, { messages: [user(WORD)] })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]));
+    expect(await read(id)).toMatchObject({ trigger_count: 60 });
+  });
+});
+
+/** The longest time for which the event loop, this test's own as well, was held up. */
+async function measureDelay(
+  run: () => Promise<Response>,
+): Promise<{ response: Response; longestMs: number }> {
+  const delay = monitorEventLoopDelay({ resolution: 2 });
+  delay.enable();
+  const response = await run();
+  await response.text();
+  delay.disable();
+  return { response, longestMs: delay.max / 1e6 };
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { GuardrailDirectory } from '../../src/guardrails/guardrail-directory.service.js';
+import { GuardrailTriggerLog } from '../../src/guardrails/guardrail-trigger.log.js';
+import {
+  GuardrailRepository,
+  type GuardrailDraft,
+} from '../../src/guardrails/guardrail.repository.js';
+import { createTenant } from '../support/ledger-factories.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const DRAFT: GuardrailDraft = {
+  name: 'a',
+  description: null,
+  rules: [{ type: 'secret' }],
+  patternSizes: [],
+  action: 'block',
+  appliesTo: ['input'],
+  isEnabled: true,
+};
+
+describe('guardrails in the database', () => {
+  let testDatabase: TestDatabase;
+  let repository: GuardrailRepository;
+  let tenantId: string;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    repository = new GuardrailRepository(testDatabase.database);
+  });
+  afterAll(() => testDatabase.drop());
+
+  const newTenant = async (): Promise<string> =>
+    (await createTenant(testDatabase.database, 'no account')).tenantId;
+  const idsOf = async (directory: GuardrailDirectory, tenant = tenantId): Promise<string[]> =>
+    (await directory.of(tenant)).map(({ id }) => id);
+
+  it('hold at once where they were changed, and within a second elsewhere', async () => {
+    tenantId = await newTenant();
+    const [here, there] = [new GuardrailDirectory(repository), new GuardrailDirectory(repository)];
+    for (const directory of [here, there]) expect(await idsOf(directory)).toEqual([]);
+
+    const made = await repository.insert(tenantId, DRAFT, 10);
+    here.forget(tenantId);
+    const changedAtMs = performance.now();
+    expect(await idsOf(here)).toEqual([made!.id]);
+    // Busy all the while, as a tenant in use is.
+    let found: string[] = [];
+    while (found.length === 0 && performance.now() - changedAtMs < 3_000) {
+      found = await idsOf(there);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(found).toEqual([made!.id]);
+    expect(performance.now() - changedAtMs).toBeLessThan(1_000);
+  });
+
+  it('leave out those that are off, and show a change after it was announced', async () => {
+    tenantId = await newTenant();
+    const directory = new GuardrailDirectory(repository);
+    const { id } = (await repository.insert(tenantId, DRAFT, 10))!;
+    expect(await idsOf(directory)).toEqual([id]);
+    await repository.update(tenantId, id, { name: 'b', action: 'flag' });
+    directory.forget(tenantId);
+    expect(await directory.of(tenantId)).toMatchObject([{ id, name: 'b', action: 'flag' }]);
+    await repository.update(tenantId, id, { isEnabled: false });
+    directory.forget(tenantId);
+    expect(await idsOf(directory)).toEqual([]);
+  });
+
+  it('are read for many tenants by one query, and again only after a change', async () => {
+    const directory = new GuardrailDirectory(repository);
+    const tenants = await Promise.all(Array.from({ length: 5 }, newTenant));
+    for (const tenant of tenants) await repository.insert(tenant, DRAFT, 10);
+    const heads = jest.spyOn(repository, 'findHeads');
+    const definitions = jest.spyOn(repository, 'findDefinitions');
+    const first = await Promise.all(tenants.map((tenant) => directory.of(tenant)));
+    expect(heads).toHaveBeenCalledTimes(1);
+    expect(definitions).toHaveBeenCalledTimes(1);
+    await new Promise((resolve) => setTimeout(resolve, 950));
+    const second = await Promise.all(tenants.map((tenant) => directory.of(tenant)));
+    expect(heads).toHaveBeenCalledTimes(2);
+    expect(definitions).toHaveBeenCalledTimes(1);
+    expect(second.map(([guardrail]) => guardrail)).toEqual(first.map(([guardrail]) => guardrail));
+    heads.mockRestore();
+    definitions.mockRestore();
+  });
+
+  it('count their triggers, of several instances at once, and keep each as an event', async () => {
+    tenantId = await newTenant();
+    const ids = [];
+    for (let count = 0; count < 5; count++) {
+      ids.push((await repository.insert(tenantId, DRAFT, 10))!.id);
+    }
+    const logs = [1, 2].map(() => new GuardrailTriggerLog(testDatabase.database));
+    const createdAt = new Date('2026-01-02T03:04:05Z');
+    for (let round = 0; round < 40; round++) {
+      for (const [index, log] of logs.entries()) {
+        // In opposite orders, so that rows locked as they come would deadlock.
+        for (const guardrailId of index === 0 ? ids : [...ids].reverse()) {
+          const requestId = randomUUID();
+          log.record({
+            tenantId,
+            guardrailId,
+            requestId,
+            action: 'block',
+            direction: 'input',
+            createdAt,
+          });
+        }
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // One that has been deleted meanwhile is in nobody's way.
+    await repository.delete(tenantId, ids.pop()!);
+    for (const log of logs) await log.drain();
+    for (const record of await repository.listOfTenant(tenantId)) {
+      expect(record).toMatchObject({ triggerCount: 80, lastTriggeredAt: createdAt });
+    }
+    const { rows } = await testDatabase.database.query<{ count: number }>(
+      'SELECT count(*) AS count FROM guardrail_events WHERE tenant_id = $1',
+      [tenantId],
+    );
+    expect(rows).toEqual([{ count: 400 }]);
+  });
+});
