@@ -3,14 +3,14 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
 import { CurrentCaller } from '../access/current-caller.decorator.js';
+import type { GatewayRequest } from '../access/gateway-request.js';
 import { Inference } from '../access/inference.decorator.js';
-import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
 import { ApiCreateResponse } from './responses.openapi.js';
 import { ResponsesService } from './responses.service.js';
 
 @ApiTags('Inference')
 @Controller(['v1/responses', 'api/v1/responses'])
-@Inference()
+@Inference({ writesResponse: true })
 export class ResponsesController {
   constructor(private readonly responses: ResponsesService) {}
 
@@ -19,7 +19,7 @@ export class ResponsesController {
   @ApiCreateResponse()
   create(
     @CurrentCaller() caller: Caller,
-    @Req() request: IdentifiedRequest,
+    @Req() request: GatewayRequest,
     @Res() response: Response,
   ): Promise<void> {
     return this.responses.create(caller, request, response);

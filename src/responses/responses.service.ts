@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
+import type { GatewayRequest } from '../access/gateway-request.js';
+import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
 import type { RouteEvent } from '../canonical/canonical-event.js';
 import type { JsonBody } from '../common/http/json-body.js';
-import type { IdentifiedRequest } from '../common/http/request-id.middleware.js';
 import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
@@ -31,8 +32,9 @@ export class ResponsesService {
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
-  async create(caller: Caller, received: IdentifiedRequest, response: Response): Promise<void> {
-    const { requestId, receivedAt } = received;
+  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+    const { requestId, receivedAt, rateLimit } = received;
+    if (rateLimit) setRateLimitHeaders(response, rateLimit);
     const body = await readJsonBody(received);
     checkResponsesBody(body);
     const previousId = body.value.previous_response_id as string | null | undefined;
