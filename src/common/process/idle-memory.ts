@@ -50,5 +50,6 @@ export class IdleMemory {
 function collectThoroughly(): void {
   const session = new Session();
   session.connect();
-  session.post('HeapProfiler.collectGarbage', () => session.disconnect());
+  // The answer comes with the session's lock held: to disconnect within it would wait for itself.
+  session.post('HeapProfiler.collectGarbage', () => setImmediate(() => session.disconnect()));
 }
