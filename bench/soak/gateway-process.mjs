@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { BUILT_SERVICE } from '../../scripts/ensure-built.mjs';
 import { PROJECT_ROOT } from '../../scripts/project-root.mjs';
 import { PRICING } from '../answers.mjs';
-import { PROVIDER } from '../workloads.mjs';
+import { PROVIDERS } from '../workloads.mjs';
 import { Books } from './books.mjs';
 
 const CREDITS = 1_000_000_000_000;
@@ -19,7 +19,7 @@ const POLL_MS = 50;
 
 /** A row of the catalogue. Without routes it has one: the model of the same name at `bench`. */
 export function modelRow(model, routes) {
-  return { id: `${PROVIDER}/${model}`, pricing: PRICING, ...(routes && { routes }) };
+  return { id: `${PROVIDERS.openai}/${model}`, pricing: PRICING, ...(routes && { routes }) };
 }
 
 /**
@@ -72,7 +72,7 @@ export async function startGateway({ servers, folder, providers, models }) {
       origin: url,
       apiKey,
       bills: true,
-      modelInAnswer: (model) => `${PROVIDER}/${model}`,
+      modelInAnswer: ({ alias }) => alias,
       recordAnswer: (alias, reader) => books.expectAnswer(alias, reader),
     },
     /** Resolves to the exit code or the signal once the process has ended. */
