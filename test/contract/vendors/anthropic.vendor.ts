@@ -171,7 +171,7 @@ function events(stream: string): string[] {
 }
 
 function piecesOf(text: string): string[] {
-  return text.match(/\S+\s*|\s+/g) ?? [];
+  return text.split(/(?<=\s)(?=\S)/);
 }
 
 function halvesOf(text: string): string[] {

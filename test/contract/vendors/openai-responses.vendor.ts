@@ -134,7 +134,7 @@ function spellItemEvents(item: JsonObject, output_index: number): JsonObject[] {
   if (item.type === 'reasoning') return [added({}), done];
   const [part] = item.content as [JsonObject];
   const place = { ...at, content_index: 0 };
-  const deltas = String(part.text).match(/\S+\s*|\s+/g) ?? [];
+  const deltas = String(part.text).split(/(?<=\s)(?=\S)/);
   return [
     added({ status: 'in_progress', content: [] }),
     { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },

@@ -65,7 +65,7 @@ export function spellWhole(answer: ScriptedAnswer): JsonObject {
 export function spellChunks(answer: ScriptedAnswer): string[] {
   const deltas: JsonObject[] = [{ role: 'assistant', content: '', refusal: null }];
   if (answer.reasoning) deltas.push({ reasoning_content: answer.reasoning.text });
-  for (const word of answer.text?.match(/\S+\s*|\s+/g) ?? []) deltas.push({ content: word });
+  for (const word of answer.text?.split(/(?<=\s)(?=\S)/) ?? []) deltas.push({ content: word });
   for (const [index, call] of (answer.toolCalls ?? []).entries()) {
     const { id, name, arguments: args } = call;
     const half = Math.ceil(args.length / 2);

@@ -152,7 +152,7 @@ export const VERTEX: ContractVendor = {
 
 function partsOf(answer: ScriptedAnswer, { inPieces = false } = {}): Part[] {
   const { text = '', reasoning, toolCalls = [] } = answer;
-  const texts = inPieces ? (text.match(/\S+\s*|\s+/g) ?? []) : [text];
+  const texts = inPieces ? text.split(/(?<=\s)(?=\S)/) : [text];
   return [
     ...(reasoning
       ? [
