@@ -61,6 +61,7 @@ export async function startGateway({ servers, folder, providers, models }) {
   const books = new Books(dataDirectory);
   return {
     pid: child.pid,
+    dataDirectory,
     url,
     port: Number(new URL(url).port),
     inspectorUrl: /ws:\/\/\S+/.exec(printed())[0],

@@ -3,6 +3,7 @@ import { runMixed } from './mixed-scenario.mjs';
 import { runOutage } from './outage-scenario.mjs';
 import { runStalled } from './stalled-scenario.mjs';
 import { runStreams } from './streams-scenario.mjs';
+import { runUploads } from './uploads-scenario.mjs';
 
 /** Every scenario in the order in which it is run; each gets a gateway of its own, freshly started. */
 export const SCENARIOS = [
@@ -10,5 +11,6 @@ export const SCENARIOS = [
   { id: 'stalled', run: runStalled },
   { id: 'outage', run: runOutage },
   { id: 'drain', run: runDrain },
+  { id: 'uploads', run: runUploads },
   { id: 'mixed', run: runMixed },
 ];

@@ -118,6 +118,11 @@ export class Soak {
     ];
   }
 
+  /** A server of the scenario's own, which is stopped with the others. */
+  addServer(server) {
+    this.#servers.push(server);
+  }
+
   addFaults(...faults) {
     this.faults.push(...faults.map((fault) => `${this.#scenarioId}: ${fault}`));
   }

@@ -2,10 +2,12 @@ import type { CancelSignal } from '../canonical/cancel-signal.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../canonical/embedding-request.js';
+import type { MediaRequest } from '../canonical/media-request.js';
 import type { AudioPiece, SpeechRequest } from '../canonical/speech-request.js';
 import type { Transcript, TranscriptionRequest } from '../canonical/transcription-request.js';
 import type { WorkEvent } from '../canonical/work-event.js';
 import type { RoutableRequest } from '../canonical/work-request.js';
+import type { MediaProgress, OperationCall } from './media-work.js';
 
 /** Time limits of one call, in milliseconds. */
 export interface CallLimits {
@@ -82,6 +84,31 @@ export interface Upstream {
 
   /** A transcript, in one output. */
   transcribe?(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript>;
+
+  /**
+   * Request fields that the route has no place for when it makes media; as `droppedParams`.
+   * Present with `submitMedia`.
+   */
+  droppedMediaParams?(request: MediaRequest, upstreamModel: string): readonly string[];
+
+  /**
+   * Asks for media, once: it may cost money as soon as it is sent, so nothing here sends it again.
+   * Vendors that answer at once give the files themselves.
+   *
+   * @throws UpstreamError when the vendor has not accepted the work, or when that is not known
+   */
+  submitMedia?(call: WorkCall<MediaRequest>): Promise<MediaProgress>;
+
+  /**
+   * Asks how accepted work stands.
+   *
+   * @throws MediaFailedError when it has failed for good; UpstreamError when the question failed,
+   * which says nothing about the work
+   */
+  pollMedia?(call: OperationCall): Promise<MediaProgress>;
+
+  /** Stops accepted work, where the vendor can. @throws UpstreamError when it did not answer */
+  cancelMedia?(call: OperationCall): Promise<void>;
 
   /**
    * One cheap authenticated call that shows whether the vendor answers; its duration is the latency.

@@ -1,0 +1,59 @@
+/** What workers are woken for; each is a queue of its own. */
+export const TOPICS = ['jobs', 'webhooks', 'broadcast'] as const;
+export type Topic = (typeof TOPICS)[number];
+
+/** How many wake-ups a topic has. */
+export interface QueueDepth {
+  /** Due, and not taken by a worker yet. */
+  readonly waiting: number;
+  /** Due later. */
+  readonly delayed: number;
+  /** Being worked on. */
+  readonly active: number;
+}
+
+export interface WakeOptions {
+  /** Not before this long from now. */
+  readonly delayMs?: number;
+}
+
+export interface ConsumeOptions {
+  /** Wake-ups of this topic that this process works on at once. */
+  readonly concurrency: number;
+}
+
+/**
+ * Works on what `key` names, a row's id as a rule. It may be called for the same key again, at once
+ * or on two instances at the same time, and for a row that is done or gone: the row decides.
+ * When it throws, the wake-up comes again later.
+ */
+export type Consumer = (key: string) => Promise<void>;
+
+/**
+ * Wakes workers, at least once for each call, on any instance. It carries keys only: what is to be
+ * done stands in a row of the database, which its owner also looks through from time to time, so
+ * that a lost queue delays work and loses none.
+ */
+export abstract class WorkQueue {
+  /** Where wake-ups are kept, for `/readyz`. */
+  abstract readonly kind: 'redis' | 'database';
+
+  /**
+   * Wakes a worker for `key`. Without a delay it also reaches a key that is being worked on right
+   * now: its worker is woken once more afterwards.
+   *
+   * @throws Error when the queue cannot be reached within 2 s
+   */
+  abstract wake(topic: Topic, key: string, options?: WakeOptions): Promise<void>;
+
+  /** From now on this process takes the topic's wake-ups; to be called once a topic. */
+  abstract consume(topic: Topic, consumer: Consumer, options: ConsumeOptions): Promise<void>;
+
+  /** @throws Error when the queue cannot be reached within 2 s */
+  abstract check(): Promise<void>;
+
+  abstract depths(): Promise<Readonly<Record<Topic, QueueDepth>>>;
+
+  /** Takes no more wake-ups and waits, up to the limit, for the consumers that run. */
+  abstract stop(limitMs: number): Promise<void>;
+}
