@@ -220,6 +220,13 @@ export const ENLARGE_HOLDS = {
     WHERE holds.request_id = cover.request_id`,
 };
 
+/**
+ * Holds alone do not wait for the disk (docs/decisions/0010): everybody sees them at once, and one
+ * that a crash of PostgreSQL loses belongs to a request which that crash broke off or which settles
+ * without it.
+ */
+const UNWAITED = `, set_config('synchronous_commit', 'off', true)`;
+
 /** What every part of a quick statement waits for: the accounts' locks, taken in id order. */
 const LOCKED = '(SELECT count(*) FROM locked) >= 0';
 
@@ -279,7 +286,7 @@ function quickFlush(hasSettlements: boolean, hasHolds: boolean) {
       RETURNING accounts.tenant_id
     )
     -- Dividing by zero undoes the statement: what it found was not the ordinary case.
-    SELECT 1 / (${complete.join('\n      AND ')})::integer`,
+    SELECT 1 / (${complete.join('\n      AND ')})::integer${hasSettlements ? '' : UNWAITED}`,
   };
 }
 

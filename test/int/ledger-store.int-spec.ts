@@ -84,6 +84,22 @@ describe('LedgerStore.hold', () => {
     ]);
   });
 
+  it('leaves its connection as it was, so that settlements wait for the disk', async () => {
+    const tenant = await createTenant(testDatabase.database, 10);
+    await open(tenant, 10);
+    const pool = ledger.database.ledgerPool;
+    const clients = await Promise.all(
+      Array.from({ length: pool.totalCount }, () => pool.connect()),
+    );
+    const settings = await Promise.all(
+      clients.map((client) => client.query('SHOW synchronous_commit')),
+    );
+    for (const client of clients) client.release();
+    expect(settings.map(({ rows }) => rows as unknown)).toEqual(
+      clients.map(() => [{ synchronous_commit: 'on' }]),
+    );
+  });
+
   it('admits holds against credits that a settlement of the same moment sets free', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const requestId = await open(tenant, 100);
