@@ -56,15 +56,15 @@ describe(UpstreamResponse.name, () => {
   });
 
   describe('back-pressure', () => {
-    it('pauses the vendor when 64 KB wait, and resumes when they are taken', async () => {
+    it('pauses the vendor when 16 KB wait, and resumes when they are taken', async () => {
       const connection = new FakeConnection().start().answer();
-      for (let count = 0; count < 3; count++) connection.send(Buffer.alloc(16 * KB));
+      for (let count = 0; count < 3; count++) connection.send(Buffer.alloc(4 * KB));
       expect(connection.actions).toEqual([]);
-      connection.send(Buffer.alloc(16 * KB), Buffer.alloc(16 * KB));
+      connection.send(Buffer.alloc(4 * KB), Buffer.alloc(4 * KB));
       expect(connection.actions).toEqual(['pause']);
-      expect((await connection.response.next()).value).toHaveLength(80 * KB);
+      expect((await connection.response.next()).value).toHaveLength(20 * KB);
       expect(connection.actions).toEqual(['pause', 'resume']);
-      for (let count = 0; count < 4; count++) connection.send(Buffer.alloc(16 * KB));
+      for (let count = 0; count < 4; count++) connection.send(Buffer.alloc(4 * KB));
       expect(connection.actions).toEqual(['pause', 'resume', 'pause']);
     });
 

@@ -7,7 +7,7 @@ import { UpstreamError } from '../upstream-error.js';
 import { transportError } from './transport-error.js';
 
 /** Bytes that may wait for a slow reader before the vendor's connection is paused. */
-const HIGH_WATER_BYTES = 64 * 1024;
+const HIGH_WATER_BYTES = 16 * 1024;
 
 const DRAIN_MS = 1_000;
 
