@@ -21,6 +21,9 @@ export class GraphilePresence {
   private readonly logger = new Logger('WorkQueue');
   private readonly names = new Set<string>();
   private client: pg.Client | undefined;
+  /** The connection that is used or being made; what an earlier one says late is of no interest. */
+  private latest: pg.Client | undefined;
+  private isFailing = false;
   private reconnecting: NodeJS.Timeout | undefined;
   private isStopped = false;
 
@@ -37,14 +40,16 @@ export class GraphilePresence {
       options: KEEP_ALIVE,
     };
     const client = new pg.Client(options);
+    this.latest = client;
     client.on('error', () => this.reconnect(client));
     client.on('end', () => this.reconnect(client));
     try {
       await client.connect();
       for (const name of this.names) await lock(client, name);
-      this.client = client;
+      if (this.latest === client) this.client = client;
+      this.isFailing = false;
     } catch (error) {
-      this.logger.warn(`The queue's database cannot be reached (${(error as Error).message})`);
+      this.reportFailure(error as Error);
       this.reconnect(client);
     }
     if (this.isStopped) await client.end().catch(() => undefined);
@@ -78,12 +83,19 @@ export class GraphilePresence {
     await client?.end().catch(() => undefined);
   }
 
+  private reportFailure(error: Error): void {
+    if (this.isFailing || this.isStopped) return;
+    this.isFailing = true;
+    this.logger.warn(`The queue's database cannot be reached (${error.message})`);
+  }
+
   private reconnect(failed: pg.Client): void {
-    if (this.client === failed) this.client = undefined;
-    if (this.isStopped || this.client || this.reconnecting) return;
+    if (this.latest !== failed) return;
+    this.latest = undefined;
+    this.client = undefined;
+    if (this.isStopped) return;
     failed.end().catch(() => undefined);
     this.reconnecting = setTimeout(() => {
-      this.reconnecting = undefined;
       void this.start();
     }, RECONNECT_AFTER_MS);
   }
