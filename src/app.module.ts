@@ -13,6 +13,7 @@ import { MessagesModule } from './messages/messages.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
+import { QueueModule } from './queue/queue.module.js';
 import { ResponsesModule } from './responses/responses.module.js';
 
 /** The whole service. Inference comes first, because Express tries the routes in their order. */
@@ -25,6 +26,7 @@ export class AppModule {
         ConfigModule.forRoot(config),
         DatabaseModule.forRoot(databaseUrl),
         MetricsModule,
+        QueueModule.forRoot(config, databaseUrl),
         AccessModule,
         ChatModule,
         MessagesModule,
