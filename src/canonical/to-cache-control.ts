@@ -1,8 +1,8 @@
-import { isJsonObject } from '../common/http/json-body.js';
 import type { CacheControl } from './canonical-request.js';
 
-/** A cache mark as the message dialect and other gateways spell it. */
+/** A cache mark as callers of the chat and message dialects spell it. */
 export function toCacheControl(value: unknown): CacheControl | undefined {
-  if (!isJsonObject(value) || value.type !== 'ephemeral') return undefined;
-  return { ttl: value.ttl === '1h' ? '1h' : '5m' };
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { type, ttl } = value as { type?: unknown; ttl?: unknown };
+  return type === 'ephemeral' ? { ttl: ttl === '1h' ? '1h' : '5m' } : undefined;
 }
