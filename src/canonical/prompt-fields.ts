@@ -18,59 +18,36 @@ export type PromptField =
   | 'reasoning'
   | 'endUser';
 
-/** What each dialect calls them, for `X-Gateway-Dropped-Params` and for errors. */
+/** What most dialects call them, for `X-Gateway-Dropped-Params` and for errors. */
+const COMMON_NAMES: Record<PromptField, string> = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  frequencyPenalty: 'frequency_penalty',
+  presencePenalty: 'presence_penalty',
+  seed: 'seed',
+  stop: 'stop',
+  logitBias: 'logit_bias',
+  logprobs: 'logprobs',
+  topLogprobs: 'top_logprobs',
+  toolChoice: 'tool_choice',
+  parallelToolCalls: 'parallel_tool_calls',
+  responseFormat: 'response_format',
+  reasoning: 'reasoning',
+  endUser: 'user',
+};
+
 const NAMES: Record<Dialect, Record<PromptField, string>> = {
-  chat: {
-    temperature: 'temperature',
-    topP: 'top_p',
-    topK: 'top_k',
-    frequencyPenalty: 'frequency_penalty',
-    presencePenalty: 'presence_penalty',
-    seed: 'seed',
-    stop: 'stop',
-    logitBias: 'logit_bias',
-    logprobs: 'logprobs',
-    topLogprobs: 'top_logprobs',
-    toolChoice: 'tool_choice',
-    parallelToolCalls: 'parallel_tool_calls',
-    responseFormat: 'response_format',
-    reasoning: 'reasoning',
-    endUser: 'user',
-  },
+  chat: COMMON_NAMES,
   messages: {
-    temperature: 'temperature',
-    topP: 'top_p',
-    topK: 'top_k',
-    frequencyPenalty: 'frequency_penalty',
-    presencePenalty: 'presence_penalty',
-    seed: 'seed',
+    ...COMMON_NAMES,
     stop: 'stop_sequences',
-    logitBias: 'logit_bias',
-    logprobs: 'logprobs',
-    topLogprobs: 'top_logprobs',
-    toolChoice: 'tool_choice',
     parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
     responseFormat: 'output_config.format',
     reasoning: 'thinking',
     endUser: 'metadata.user_id',
   },
-  responses: {
-    temperature: 'temperature',
-    topP: 'top_p',
-    topK: 'top_k',
-    frequencyPenalty: 'frequency_penalty',
-    presencePenalty: 'presence_penalty',
-    seed: 'seed',
-    stop: 'stop',
-    logitBias: 'logit_bias',
-    logprobs: 'logprobs',
-    topLogprobs: 'top_logprobs',
-    toolChoice: 'tool_choice',
-    parallelToolCalls: 'parallel_tool_calls',
-    responseFormat: 'text.format',
-    reasoning: 'reasoning',
-    endUser: 'user',
-  },
+  responses: { ...COMMON_NAMES, responseFormat: 'text.format' },
 };
 
 /** A field's name as the caller of this dialect spells it. */

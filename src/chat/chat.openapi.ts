@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
 import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import { chatChunkSchema } from './chat-chunk.schema.js';
 import { chatCompletionSchema } from './chat-completion.schema.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
@@ -83,9 +84,7 @@ export function ApiChatCompletion(): MethodDecorator {
       headers: GENERATION_HEADERS,
       content: {
         'application/json': { schema: completion },
-        'text/event-stream': {
-          schema: { type: 'string', example: 'data: {"object":"chat.completion.chunk", …}\n\n' },
-        },
+        'text/event-stream': { schema: toOpenApiSchema(chatChunkSchema) },
       },
     }),
     ApiGenerationErrors(),

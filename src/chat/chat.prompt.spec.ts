@@ -86,7 +86,7 @@ describe(chatPrompt.name, () => {
 
   it('reads tools, and leaves out those that are no functions', () => {
     const parameters = { type: 'object', properties: {} };
-    const { tools } = promptOf({
+    const { tools, leftOver } = promptOf({
       tools: [
         { type: 'function', function: { name: 'f', description: 'd', parameters, strict: true } },
         { type: 'function', function: { name: 'g', description: null, parameters: null } },
@@ -97,6 +97,7 @@ describe(chatPrompt.name, () => {
       { name: 'f', description: 'd', parameters, strict: true },
       { name: 'g' },
     ]);
+    expect(leftOver).toEqual(['tools.2']);
   });
 
   it.each<[unknown, unknown]>([
@@ -107,8 +108,27 @@ describe(chatPrompt.name, () => {
     [null, undefined],
     [{ type: 'function', function: { name: 'f' } }, { name: 'f' }],
     [{ type: 'allowed_tools' }, undefined],
-  ])('reads tool_choice %j as %j', (choice, expected) => {
-    expect(promptOf({ tool_choice: choice }).toolChoice).toEqual(expected);
+    [{ type: 'custom', custom: { name: 'f' } }, undefined],
+  ])('reads tool_choice %j as %j, and names what it cannot read', (choice, expected) => {
+    const { toolChoice, leftOver } = promptOf({ tool_choice: choice });
+    expect(toolChoice).toEqual(expected);
+    expect(leftOver).toEqual(choice !== null && expected === undefined ? ['tool_choice'] : []);
+  });
+
+  it.each(['auto', 'required'])('leaves only the allowed tools, with mode %s', (mode) => {
+    const tool = (name: string) => ({ type: 'function', function: { name } });
+    const prompt = promptOf({
+      tools: [tool('f'), tool('g'), tool('h')],
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode, tools: [tool('h'), tool('f'), { type: 'custom' }, 'x'] },
+      },
+    });
+    expect(prompt).toMatchObject({
+      tools: [{ name: 'f' }, { name: 'h' }],
+      toolChoice: mode,
+      leftOver: [],
+    });
   });
 
   it.each<[unknown, unknown]>([
@@ -224,5 +244,22 @@ describe(chatPrompt.name, () => {
     const prompt = promptOf({ user: 'ann', top_k: 4, verbosity: 'low', metadata: {}, x: null });
     expect(prompt).toMatchObject({ endUser: 'ann', leftOver: ['verbosity', 'metadata'] });
     expect(prompt.sampling).toEqual({ topK: 4 });
+  });
+
+  it('names wishes about reasoning, and parts, that it leaves over', () => {
+    const part = { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } };
+    const prompt = promptOf({
+      reasoning: { effort: 'low', max_tokens: 1, enabled: true, exclude: true, summary: 'auto' },
+      messages: [
+        { role: 'system', content: 'x' },
+        { role: 'user', content: [{ type: 'text', text: 'y' }, part] },
+      ],
+    });
+    expect(prompt.leftOver).toEqual([
+      'reasoning.exclude',
+      'reasoning.summary',
+      'messages.1.content.1',
+    ]);
+    expect(promptOf({ reasoning: { exclude: false, summary: null } }).leftOver).toEqual([]);
   });
 });

@@ -1,14 +1,14 @@
 import type {
-  CacheControl,
   CanonicalMessage,
   CanonicalPrompt,
   MessagePart,
   ResponseFormat,
-  ToolChoice,
-  ToolDefinition,
 } from '../canonical/canonical-request.js';
 import { readMediaSource } from '../canonical/media-source.js';
+import { optional } from '../canonical/optional.js';
+import { toCacheControl } from '../canonical/to-cache-control.js';
 import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
+import { readChatTools } from './chat-tools.js';
 
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
 const READ_FIELDS = new Set([
@@ -46,17 +46,34 @@ const READ_FIELDS = new Set([
   'usage',
 ]);
 
+/** Members of `reasoning` that have a place in the canonical form. */
+const READ_REASONING: ReadonlySet<string> = new Set(['effort', 'max_tokens', 'enabled']);
+
+const READ_PARTS: ReadonlySet<unknown> = new Set([
+  'text',
+  'refusal',
+  'image_url',
+  'input_audio',
+  'file',
+]);
+
 /** The canonical conversation of a chat body that has been checked already. */
 export function chatPrompt(body: JsonObject): CanonicalPrompt {
+  const { tools, toolChoice, leftOver } = readChatTools(body);
   return {
     messages: (body.messages as JsonObject[]).map(toMessage),
-    tools: ((body.tools ?? []) as JsonObject[]).flatMap(toTool),
-    toolChoice: toToolChoice(body.tool_choice),
+    tools,
+    toolChoice,
     parallelToolCalls: (body.parallel_tool_calls ?? undefined) as boolean | undefined,
     responseFormat: toResponseFormat(body.response_format),
     reasoning: toReasoning(body),
     endUser: (body.user ?? undefined) as string | undefined,
-    leftOver: Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key)),
+    leftOver: [
+      ...Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key)),
+      ...leftOver,
+      ...leftOverReasoning(body.reasoning),
+      ...leftOverParts(body.messages as JsonObject[]),
+    ],
     sampling: {
       ...optional('temperature', body.temperature as number | null | undefined),
       ...optional('topP', body.top_p as number | null | undefined),
@@ -142,11 +159,6 @@ function toParts(content: unknown): MessagePart[] {
   });
 }
 
-function toCacheControl(value: unknown): CacheControl | undefined {
-  if (!isJsonObject(value) || value.type !== 'ephemeral') return undefined;
-  return { ttl: value.ttl === '1h' ? '1h' : '5m' };
-}
-
 /**
  * The reasoning of an earlier turn as the answer showed it: texts with their seals, and the seals
  * of single tool calls, which carry the call's id.
@@ -167,29 +179,6 @@ function readReasoningDetails(value: unknown): {
     parts.push({ type: 'reasoning', text, ...(typeof seal === 'string' && { seal }) });
   }
   return { parts, sealsOfCalls };
-}
-
-function toTool(tool: JsonObject): ToolDefinition[] {
-  if (!isJsonObject(tool.function)) return [];
-  const { name, description, parameters, strict } = tool.function;
-  const cacheControl = tool.cache_control ?? tool.function.cache_control;
-  return [
-    {
-      name: name as string,
-      ...optional('description', description as string | null | undefined),
-      ...optional('parameters', parameters as Record<string, unknown> | null | undefined),
-      ...optional('strict', strict as boolean | null | undefined),
-      ...optional('cacheControl', toCacheControl(cacheControl)),
-    },
-  ];
-}
-
-function toToolChoice(choice: unknown): ToolChoice | undefined {
-  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
-  if (isJsonObject(choice) && isJsonObject(choice.function)) {
-    return { name: String(choice.function.name) };
-  }
-  return undefined;
 }
 
 function toResponseFormat(format: unknown): ResponseFormat | undefined {
@@ -218,14 +207,24 @@ function toReasoning(body: JsonObject): CanonicalPrompt['reasoning'] {
   };
 }
 
+/** Wishes such as `exclude` and `summary`; what is false is not wished for. */
+function leftOverReasoning(control: unknown): string[] {
+  if (!isJsonObject(control)) return [];
+  return Object.keys(control)
+    .filter((key) => !READ_REASONING.has(key) && control[key] != null && control[key] !== false)
+    .map((key) => `reasoning.${key}`);
+}
+
+/** Parts of kinds that the canonical form does not know. */
+function leftOverParts(messages: readonly JsonObject[]): string[] {
+  return messages.flatMap(({ content }, index) =>
+    (Array.isArray(content) ? (content as JsonObject[]) : []).flatMap(({ type }, at) =>
+      READ_PARTS.has(type) ? [] : [`messages.${index}.content.${at}`],
+    ),
+  );
+}
+
 function toStop(stop: unknown): string[] | undefined {
   if (typeof stop === 'string') return [stop];
   return Array.isArray(stop) ? (stop as string[]) : undefined;
-}
-
-function optional<Key extends string, Value>(
-  key: Key,
-  value: Value | null | undefined,
-): { [K in Key]?: Value } {
-  return value == null ? {} : ({ [key]: value } as { [K in Key]?: Value });
 }

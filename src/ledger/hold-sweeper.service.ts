@@ -5,6 +5,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Database } from '../common/database/database.js';
+import { SweepTimer } from '../common/time/sweep-timer.js';
 import { describeFailure } from './describe-failure.js';
 import { InstanceService } from './instance.service.js';
 import { SWEEP_HOLDS, SWEEP_INSTANCES, TENANTS_TO_SWEEP } from './sweep-statements.js';
@@ -32,8 +33,10 @@ export interface SweepOptions {
 @Injectable()
 export class HoldSweeperService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(HoldSweeperService.name);
-  private interval: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> | undefined;
+  private readonly timer = new SweepTimer(
+    () => this.sweepIfSteady(),
+    (error) => this.logger.warn(`The sweep of holds failed: ${describeFailure(error)}`),
+  );
 
   constructor(
     private readonly database: Database,
@@ -41,13 +44,11 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
   ) {}
 
   onApplicationBootstrap(): void {
-    this.interval = setInterval(() => this.tick(), SWEEP_INTERVAL_MS);
-    this.interval.unref();
+    this.timer.startLater(SWEEP_INTERVAL_MS);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.interval);
-    await this.sweeping;
+    await this.timer.stop();
   }
 
   /** Returns how many holds were released. */
@@ -75,17 +76,8 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
     return released;
   }
 
-  private tick(): void {
-    if (this.sweeping || this.instance.steadyForMs < STEADY_BEFORE_SWEEP_MS) return;
-    this.sweeping = this.sweepNow({ assumeOthersDead: false })
-      .then(
-        () => undefined,
-        (error: unknown) => {
-          this.logger.warn(`The sweep of holds failed: ${describeFailure(error)}`);
-        },
-      )
-      .finally(() => {
-        this.sweeping = undefined;
-      });
+  private async sweepIfSteady(): Promise<void> {
+    if (this.instance.steadyForMs < STEADY_BEFORE_SWEEP_MS) return;
+    await this.sweepNow({ assumeOthersDead: false });
   }
 }

@@ -76,7 +76,7 @@ export class LedgerService {
       return new Hold(this.store, caller, request, amount);
     }
 
-    const refusal = refusalOf(amount, outcome, route.ceiling.outputTokens > 0);
+    const refusal = refusalOf(amount, outcome, outputLimitOf(request));
     await this.refuse(caller, request, refusal);
     throw refusal;
   }
@@ -202,12 +202,18 @@ export class LedgerService {
   }
 }
 
+/** What callers of the endpoint call the limit on output tokens, where it has one. */
+function outputLimitOf({ endpoint, routes: [first] }: BillableRequest): string | undefined {
+  if (first.ceiling.outputTokens === 0) return undefined;
+  return endpoint === 'responses' ? 'max_output_tokens' : 'max_tokens';
+}
+
 function refusalOf(
   amount: number,
   { available, excess }: Extract<HoldOutcome, { admitted: false }>,
-  hasOutputLimit: boolean,
+  outputLimit: string | undefined,
 ): GatewayError {
-  const lowerIt = hasOutputLimit ? ' lower `max_tokens`, or' : ' or';
+  const lowerIt = outputLimit ? ` lower \`${outputLimit}\`, or` : ' or';
   if (excess) {
     return new SpendLimitError(
       `This request needs ${amount} credits set aside and the ${excess.scope}'s limit of ` +
@@ -217,7 +223,7 @@ function refusalOf(
   }
   return new InsufficientCreditsError(
     `This request needs ${amount} credits set aside and ${available} are available. ` +
-      (hasOutputLimit ? 'Add credits, or lower `max_tokens`.' : 'Add credits.'),
+      (outputLimit ? `Add credits, or lower \`${outputLimit}\`.` : 'Add credits.'),
   );
 }
 

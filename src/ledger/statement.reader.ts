@@ -24,13 +24,15 @@ export interface StatementSummary {
   lastId: number;
 }
 
-interface SumsRow extends Record<LedgerEntryKind, number> {
-  balance: number;
-  later: number;
+interface SumsRow extends Record<Exclude<LedgerEntryKind, 'charge'>, number> {
+  spent_before: number;
+  /** Charges less shortfalls, as a positive sum. */
+  spent: number;
+  added_before: number;
   last_id: number;
 }
 
-/** Of the pool's ten connections. A month of millions of entries takes seconds to add up. */
+/** Of the pool's ten connections; a month's entries are read for as long as they are downloaded. */
 const MAX_CONNECTIONS = 2;
 
 /** Reads the ledger month by month; every method is bound to one tenant. */
@@ -40,22 +42,37 @@ export class StatementReader {
 
   constructor(private readonly database: Database) {}
 
+  /**
+   * Adds up a month without reading its charges: their sum is what the month spent, which is kept
+   * in the same transaction, under the same month. The other entries are few and have an index.
+   */
   async summaryOf(tenantId: string, month: UtcMonth): Promise<StatementSummary> {
     const { rows } = await this.turnstile.run(() =>
       this.database.query<SumsRow>(
-        `SELECT coalesce((SELECT balance FROM accounts WHERE tenant_id = $1), 0) AS balance,
-           coalesce(sum(amount) FILTER (WHERE created_at >= $3), 0)::bigint AS later,
-           ${sumOf('grant')}, ${sumOf('charge')}, ${sumOf('shortfall')}, ${sumOf('refund')},
-           coalesce(max(id) FILTER (WHERE created_at < $3), 0)::bigint AS last_id
-         FROM ledger_entries WHERE tenant_id = $1 AND created_at >= $2`,
-        [tenantId, month.start, month.end],
+        `SELECT months.*, rare.*, coalesce(last.id, 0) AS last_id
+         FROM (
+           SELECT coalesce(sum(spent) FILTER (WHERE month < $4), 0)::bigint AS spent_before,
+             coalesce(sum(spent) FILTER (WHERE month = $4), 0)::bigint AS spent
+           FROM account_months WHERE tenant_id = $1 AND month <= $4
+         ) AS months, (
+           SELECT coalesce(
+               sum(amount) FILTER (WHERE created_at < $2 AND kind <> 'shortfall'), 0
+             )::bigint AS added_before,
+             ${sumOf('grant')}, ${sumOf('shortfall')}, ${sumOf('refund')}
+           FROM ledger_entries
+           WHERE tenant_id = $1 AND kind <> 'charge' AND created_at < $3
+         ) AS rare LEFT JOIN LATERAL (${LAST_ID}) AS last ON true`,
+        [tenantId, month.start, month.end, month.start.toISOString().slice(0, 10)],
       ),
     );
-    const { balance, later, last_id: lastId, grant, charge, shortfall, refund } = rows[0]!;
-    const closingBalance = balance - later;
+    const row = rows[0]!;
+    const { grant, shortfall, refund, spent, last_id: lastId } = row;
+    // A shortfall gives back what the balance did not cover, and no month has spent it.
+    const charge = -(spent + shortfall);
+    const openingBalance = row.added_before - row.spent_before;
     return {
-      openingBalance: closingBalance - grant - charge - shortfall - refund,
-      closingBalance,
+      openingBalance,
+      closingBalance: openingBalance + grant + charge + shortfall + refund,
       totals: { grant, charge, shortfall, refund },
       lastId,
     };
@@ -95,6 +112,19 @@ export class StatementReader {
   }
 }
 
+/**
+ * The highest id of the month. Ids follow the order of commits and times that of beginnings, so it
+ * belongs to one of the last entries; no transaction of the ledger takes an hour.
+ */
+const LAST_ID = `
+  SELECT max(id) AS id FROM ledger_entries
+  WHERE tenant_id = $1 AND created_at >= $2 AND created_at < $3
+    AND created_at >= (
+      SELECT created_at FROM ledger_entries
+      WHERE tenant_id = $1 AND created_at >= $2 AND created_at < $3
+      ORDER BY created_at DESC LIMIT 1
+    ) - interval '1 hour'`;
+
 function sumOf(kind: LedgerEntryKind): string {
-  return `coalesce(sum(amount) FILTER (WHERE kind = '${kind}' AND created_at < $3), 0)::bigint AS "${kind}"`;
+  return `coalesce(sum(amount) FILTER (WHERE kind = '${kind}' AND created_at >= $2), 0)::bigint AS "${kind}"`;
 }

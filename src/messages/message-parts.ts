@@ -5,7 +5,8 @@ import type {
   ReasoningPart,
   ToolResultPart,
 } from '../canonical/canonical-request.js';
-import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
+import { toCacheControl } from '../canonical/to-cache-control.js';
+import type { JsonObject } from '../common/http/json-body.js';
 import { readRedactedData, readSignature } from './message-seals.js';
 
 type ResultPart = ToolResultPart['parts'][number];
@@ -105,11 +106,6 @@ export class MessageParts {
     const filename = typeof block.title === 'string' ? { filename: block.title } : {};
     return [{ type: 'document', source, ...filename, ...cacheControl }];
   }
-}
-
-export function toCacheControl(value: unknown): CacheControl | undefined {
-  if (!isJsonObject(value) || value.type !== 'ephemeral') return undefined;
-  return { ttl: value.ttl === '1h' ? '1h' : '5m' };
 }
 
 function cacheControlOf(block: JsonObject): { cacheControl?: CacheControl } {

@@ -3,6 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
 import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import { messageEventSchema } from './message-event.schema.js';
 import { countTokensSchema, messagesSchema } from './messages.schema.js';
 
 const HELLO = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello!' }] };
@@ -80,12 +81,7 @@ export function ApiCreateMessage(): MethodDecorator {
       headers: GENERATION_HEADERS,
       content: {
         'application/json': { schema: toOpenApiSchema(message) },
-        'text/event-stream': {
-          schema: {
-            type: 'string',
-            example: 'event: message_start\ndata: {"type":"message_start", …}\n\n',
-          },
-        },
+        'text/event-stream': { schema: toOpenApiSchema(messageEventSchema(message)) },
       },
     }),
     ApiGenerationErrors(),

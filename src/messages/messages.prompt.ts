@@ -5,8 +5,10 @@ import type {
   ToolChoice,
   ToolDefinition,
 } from '../canonical/canonical-request.js';
+import { optional } from '../canonical/optional.js';
+import { toCacheControl } from '../canonical/to-cache-control.js';
 import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
-import { MessageParts, toCacheControl } from './message-parts.js';
+import { MessageParts } from './message-parts.js';
 
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
 const READ_FIELDS = new Set([
@@ -176,11 +178,4 @@ function noteLeftOver(field: string, value: unknown, leftOver: Set<string>): voi
       leftOver.add(`${field}.${member}`);
     }
   }
-}
-
-function optional<Key extends string, Value>(
-  key: Key,
-  value: Value | null | undefined,
-): { [K in Key]?: Value } {
-  return value == null ? {} : ({ [key]: value } as { [K in Key]?: Value });
 }

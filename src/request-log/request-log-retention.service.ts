@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { Database } from '../common/database/database.js';
+import { SweepTimer } from '../common/time/sweep-timer.js';
 
 const SWEEP_INTERVAL_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -21,9 +22,10 @@ const MAX_ROWS = 5_000;
 @Injectable()
 export class RequestLogRetentionService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(RequestLogRetentionService.name);
-  private interval: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> | undefined;
-  private isStopped = false;
+  private readonly timer = new SweepTimer(
+    () => this.sweepNow(),
+    (error) => this.logger.warn(`The sweep of the request log failed: ${error.message}`),
+  );
 
   constructor(
     private readonly database: Database,
@@ -31,16 +33,11 @@ export class RequestLogRetentionService implements OnApplicationBootstrap, OnApp
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.logRetentionDays === 0) return;
-    this.tick();
-    this.interval = setInterval(() => this.tick(), SWEEP_INTERVAL_MS);
-    this.interval.unref();
+    if (this.config.logRetentionDays !== 0) this.timer.start(SWEEP_INTERVAL_MS);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.isStopped = true;
-    clearInterval(this.interval);
-    await this.sweeping;
+    await this.timer.stop();
   }
 
   /** Returns how many rows were deleted. */
@@ -54,7 +51,7 @@ export class RequestLogRetentionService implements OnApplicationBootstrap, OnApp
       [before],
     );
     let deleted = 0;
-    while (!this.isStopped) {
+    while (!this.timer.isStopped) {
       const swept = await this.sweepNext();
       deleted += swept;
       if (swept === 0) break;
@@ -80,18 +77,5 @@ export class RequestLogRetentionService implements OnApplicationBootstrap, OnApp
       [MAX_ROWS],
     );
     return rowCount ?? 0;
-  }
-
-  private tick(): void {
-    this.sweeping ??= this.sweepNow()
-      .then(
-        () => undefined,
-        (error: unknown) => {
-          this.logger.warn(`The sweep of the request log failed: ${(error as Error).message}`);
-        },
-      )
-      .finally(() => {
-        this.sweeping = undefined;
-      });
   }
 }

@@ -6,6 +6,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Database } from '../common/database/database.js';
+import { SweepTimer } from '../common/time/sweep-timer.js';
 import { ROLL_UP } from './roll-up-statements.js';
 
 const INTERVAL_MS = 10_000;
@@ -23,29 +24,26 @@ const LOOK_INTERVAL_MS = 25;
 @Injectable()
 export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(RequestLogRollUpService.name);
-  private interval: NodeJS.Timeout | undefined;
-  private rolling: Promise<void> | undefined;
-  private isStopped = false;
+  private readonly timer = new SweepTimer(
+    () => this.rollUpNow(),
+    (error) => this.logger.warn(`Adding up the request log failed: ${error.message}`),
+  );
 
   constructor(private readonly database: Database) {}
 
   onApplicationBootstrap(): void {
-    this.tick();
-    this.interval = setInterval(() => this.tick(), INTERVAL_MS);
-    this.interval.unref();
+    this.timer.start(INTERVAL_MS);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.isStopped = true;
-    clearInterval(this.interval);
-    await this.rolling;
+    await this.timer.stop();
   }
 
   /** Counts what has been committed by now; less when an older transaction does not end. */
   async rollUpNow(): Promise<void> {
     const lastId = await this.findWork();
     if (lastId === undefined || !(await this.allDecidedUpTo())) return;
-    while (!this.isStopped && (await this.rollUpNext(lastId)));
+    while (!this.timer.isStopped && (await this.rollUpNext(lastId)));
   }
 
   /** The newest row's id; undefined when there is nothing to add. */
@@ -68,7 +66,7 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
       'SELECT pg_current_xact_id()::text AS mark',
     );
     const deadlineMs = performance.now() + PATIENCE_MS;
-    while (!this.isStopped) {
+    while (!this.timer.isStopped) {
       const { rowCount } = await this.database.query(
         'SELECT WHERE pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8',
         [rows[0]?.mark],
@@ -94,15 +92,5 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
       await client.query('UPDATE request_log_progress SET rolled_up_id = $1', [to]);
       return to < lastId;
     });
-  }
-
-  private tick(): void {
-    this.rolling ??= this.rollUpNow()
-      .catch((error: unknown) => {
-        this.logger.warn(`Adding up the request log failed: ${(error as Error).message}`);
-      })
-      .finally(() => {
-        this.rolling = undefined;
-      });
   }
 }

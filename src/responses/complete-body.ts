@@ -17,11 +17,19 @@ export function itemsOfInput(input: unknown): JsonObject[] {
  * `input`, and the gateway's other spellings exchanged for the dialect's own. `value` is there at
  * once; the bytes are made when somebody asks for them.
  *
+ * @param ownItems the items of the body's own input, of which some may have been looked up
  * @throws InvalidRequestError when a format is given in both spellings
  */
-export function completeBody(body: JsonBody, history: readonly JsonObject[]): JsonBody {
+export function completeBody(
+  body: JsonBody,
+  history: readonly JsonObject[],
+  ownItems: readonly JsonObject[],
+): JsonBody {
   const changes: JsonObject = { ...respell(body.value) };
-  if (history.length > 0) changes.input = [...history, ...itemsOfInput(body.value.input)];
+  const { input } = body.value;
+  const isAsReceived =
+    !Array.isArray(input) || ownItems.every((item, index) => item === input[index]);
+  if (history.length > 0 || !isAsReceived) changes.input = [...history, ...ownItems];
   if (Object.keys(changes).length === 0) return body;
   return new ChangedBody(body, changes);
 }

@@ -7,7 +7,7 @@ import { isResponseId } from './response-id.js';
 import { StoredResponsesRepository } from './stored-responses.repository.js';
 
 /** As much as a whole body may hold, since a caller could send no more of it by itself. */
-const MAX_CONTEXT_BYTES = 20_000_000;
+export const MAX_CONTEXT_BYTES = 20_000_000;
 
 const PARAM = 'previous_response_id';
 

@@ -1,6 +1,6 @@
 import { NotFoundError } from '../common/errors/gateway-errors.js';
 import type { JsonObject } from '../common/http/json-body.js';
-import { randomPartOf } from './response-id.js';
+import { inputItemId } from './item-id.js';
 
 /** Which of the items are asked for. */
 export interface InputItemsPage {
@@ -37,7 +37,7 @@ export function listInputItems(
   input: readonly JsonObject[],
   { limit, order, after }: InputItemsPage,
 ): InputItemList {
-  const items = input.map((item, index) => toListed(item, responseId, index));
+  const items = withItemIds(responseId, input);
   if (order === 'desc') items.reverse();
   let start = 0;
   if (after !== undefined) {
@@ -55,6 +55,14 @@ export function listInputItems(
   };
 }
 
+/** A turn's input items as they are listed. */
+export function withItemIds(
+  responseId: string,
+  input: readonly JsonObject[],
+): (JsonObject & { id: string })[] {
+  return input.map((item, index) => toListed(item, responseId, index));
+}
+
 function toListed(
   item: JsonObject,
   responseId: string,
@@ -62,7 +70,7 @@ function toListed(
 ): JsonObject & { id: string } {
   const type = (item.type ?? 'message') as string;
   const ownId = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
-  const id = ownId ?? `${PREFIXES[type] ?? 'item'}_${randomPartOf(responseId)}in${index}`;
+  const id = ownId ?? inputItemId(PREFIXES[type] ?? 'item', responseId, index);
   if (type !== 'message' || typeof item.content !== 'string') return { ...item, type, id };
   const partType = item.role === 'assistant' ? 'output_text' : 'input_text';
   const content = [{ type: partType, text: item.content }];

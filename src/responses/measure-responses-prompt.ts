@@ -59,12 +59,6 @@ class ItemWalk {
       case 'reasoning':
         this.reasoning(item);
         return;
-      case 'item_reference':
-        this.accountBound = notOnSharedCapacity(
-          `${this.path}.type`,
-          'it refers to an item in a vendor account; send the item itself, or `previous_response_id`',
-        );
-        return;
       default:
         // An item that came after this was written: for a vendor of the same dialect to judge.
         this.texts(item, 'type');

@@ -7,6 +7,7 @@ import type {
 } from '../canonical/canonical-event.js';
 import { isJsonObject } from '../common/http/json-body.js';
 import { fromFunctionArguments } from './custom-tools.js';
+import { outputItemId } from './item-id.js';
 import type {
   CustomToolCallItem,
   FunctionCallItem,
@@ -250,7 +251,7 @@ export class OutputBuilder {
   }
 
   private id(prefix: string, index: number): string {
-    return `${prefix}_${this.idBase}${index.toString(36)}`;
+    return outputItemId(prefix, this.idBase, index);
   }
 }
 

@@ -2,7 +2,9 @@ import type { CanonicalEvent, RelayEvent, SettledEvent } from '../canonical/cano
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import type { FinishReason } from '../canonical/finish-reason.js';
 import type { Usage } from '../canonical/usage.js';
+import { isJsonObject } from '../common/http/json-body.js';
 import { customToolNames } from './custom-tools.js';
+import { isVendorItemId } from './item-id.js';
 import { OutputBuilder, type EmitEvent } from './output-builder.js';
 import {
   outputText,
@@ -28,6 +30,8 @@ export interface AnswerSnapshot {
   response: string;
   /** JSON of the output items. */
   output: string;
+  /** Ids that the vendor gave to items of its own. */
+  vendorItemIds?: readonly string[];
 }
 
 /** How far an answer has come, whether it is streamed or not: the events so far, folded. */
@@ -129,6 +133,7 @@ export class ResponseAnswer {
         model: this.model,
         response: JSON.stringify(filled),
         output: JSON.stringify(output ?? []),
+        vendorItemIds: vendorItemIdsOf(output),
       };
     }
     const { before, after } = this.fields(this.status, { usage });
@@ -172,4 +177,9 @@ export class ResponseAnswer {
       ...rest,
     });
   }
+}
+
+function vendorItemIdsOf(output: unknown): string[] {
+  const items = Array.isArray(output) ? output.filter(isJsonObject) : [];
+  return items.map(({ id }) => id).filter(isVendorItemId);
 }

@@ -17,3 +17,8 @@ export function isResponseId(text: string): boolean {
 export function randomPartOf(responseId: string): string {
   return responseId.slice(PREFIX.length);
 }
+
+/** The id that this random part makes unique. */
+export function responseIdOf(randomPart: string): string {
+  return PREFIX + randomPart;
+}

@@ -6,6 +6,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
+import { SweepTimer } from '../common/time/sweep-timer.js';
 import { StoredResponsesRepository, type SweepPosition } from './stored-responses.repository.js';
 
 const SWEEP_INTERVAL_MS = 3_600_000;
@@ -20,9 +21,10 @@ const MAX_ROWS = 1_000;
 @Injectable()
 export class ResponseRetentionService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(ResponseRetentionService.name);
-  private interval: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> | undefined;
-  private isStopped = false;
+  private readonly timer = new SweepTimer(
+    () => this.sweepNow(),
+    (error) => this.logger.warn(`The sweep of responses failed: ${error.name}`),
+  );
 
   constructor(
     private readonly repository: StoredResponsesRepository,
@@ -30,16 +32,11 @@ export class ResponseRetentionService implements OnApplicationBootstrap, OnAppli
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.responseRetentionDays === 0) return;
-    this.tick();
-    this.interval = setInterval(() => this.tick(), SWEEP_INTERVAL_MS);
-    this.interval.unref();
+    if (this.config.responseRetentionDays !== 0) this.timer.start(SWEEP_INTERVAL_MS);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.isStopped = true;
-    clearInterval(this.interval);
-    await this.sweeping;
+    await this.timer.stop();
   }
 
   /** Returns how many responses were deleted. */
@@ -49,24 +46,11 @@ export class ResponseRetentionService implements OnApplicationBootstrap, OnAppli
     const before = new Date(now.getTime() - responseRetentionDays * DAY_MS);
     let deleted = 0;
     let position: SweepPosition | undefined = { createdAt: '-infinity', id: '' };
-    while (position && !this.isStopped) {
+    while (position && !this.timer.isStopped) {
       const swept = await this.repository.sweep(before, position, MAX_ROWS);
       deleted += swept.deleted;
       position = swept.next;
     }
     return deleted;
-  }
-
-  private tick(): void {
-    this.sweeping ??= this.sweepNow()
-      .then(
-        () => undefined,
-        (error: unknown) => {
-          this.logger.warn(`The sweep of responses failed: ${(error as Error).name}`);
-        },
-      )
-      .finally(() => {
-        this.sweeping = undefined;
-      });
   }
 }

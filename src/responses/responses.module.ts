@@ -3,6 +3,7 @@ import { GuardrailsModule } from '../guardrails/guardrails.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
 import { ConversationsService } from './conversations.service.js';
+import { ItemReferencesService } from './item-references.service.js';
 import { ResponseRetentionService } from './response-retention.service.js';
 import { ResponsesController } from './responses.controller.js';
 import { ResponsesService } from './responses.service.js';
@@ -15,6 +16,7 @@ import { StoredResponsesService } from './stored-responses.service.js';
   controllers: [ResponsesController, StoredResponsesController],
   providers: [
     ConversationsService,
+    ItemReferencesService,
     ResponseRetentionService,
     ResponsesService,
     StoredResponsesRepository,

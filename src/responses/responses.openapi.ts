@@ -4,6 +4,7 @@ import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
 import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
 import { createResponseSchema } from './create-response.schema.js';
+import { responseEventSchema } from './response-event.schema.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
 
@@ -52,7 +53,7 @@ const response = {
     id: { type: 'string', example: 'resp_…' },
     object: { type: 'string', enum: ['response'] },
     created_at: { type: 'integer', description: 'Unix seconds.' },
-    status: { type: 'string', enum: ['completed', 'incomplete', 'failed'] },
+    status: { type: 'string', enum: ['in_progress', 'completed', 'incomplete', 'failed'] },
     model: { type: 'string', description: 'The alias that answered.' },
     output: { type: 'array', items: item },
     output_text: { type: 'string' },
@@ -114,12 +115,7 @@ export function ApiCreateResponse(): MethodDecorator {
       headers: GENERATION_HEADERS,
       content: {
         'application/json': { schema: response },
-        'text/event-stream': {
-          schema: {
-            type: 'string',
-            example: 'event: response.output_text.delta\ndata: {"delta":"Hello", …}\n\n',
-          },
-        },
+        'text/event-stream': { schema: toOpenApiSchema(responseEventSchema({ response, item })) },
       },
     }),
     ApiGenerationErrors(),

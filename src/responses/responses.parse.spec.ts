@@ -138,7 +138,6 @@ describe(parseResponses.name, () => {
     [{ service_tier: 'flex' }, 'service_tier'],
     [{ tools: [{ type: 'custom', name: 'f' }, { type: 'mcp' }] }, 'tools.1.type'],
     [{ tool_choice: { type: 'file_search' } }, 'tool_choice.type'],
-    [{ input: [{ type: 'item_reference', id: 'x' }] }, 'input.0.type'],
     [{ input: [user([{ type: 'input_image', file_id: 'x' }])] }, 'input.0.content.0.file_id'],
     [
       {

@@ -6,7 +6,7 @@ import { readRoutingPreferences } from '../canonical/routing-preferences.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import type { JsonBody, JsonObject } from '../common/http/json-body.js';
 import { assertValid, compileSchema } from '../common/http/validate-body.js';
-import { completeBody, itemsOfInput } from './complete-body.js';
+import { completeBody } from './complete-body.js';
 import type { Conversation } from './conversation.js';
 import { createResponseSchema } from './create-response.schema.js';
 import { findAccountBoundField } from './find-account-bound-field.js';
@@ -46,6 +46,8 @@ export interface ParseOptions {
   answerId: string;
   /** The turns that this one follows. */
   conversation: Conversation | undefined;
+  /** The items of the body's own input, of which some may have been looked up. */
+  ownItems: readonly JsonObject[];
 }
 
 /**
@@ -55,21 +57,17 @@ export interface ParseOptions {
  */
 export function parseResponses(
   received: JsonBody,
-  { answerId, conversation }: ParseOptions,
+  { answerId, conversation, ownItems }: ParseOptions,
 ): CanonicalRequest {
   const models = readModelChain(received.value);
   const history = conversation?.items ?? [];
-  const body = completeBody(received, history);
+  const body = completeBody(received, history, ownItems);
   const { value } = body;
 
   const meter = new PromptMeter();
   const inHistory = measureItems(history, () => 'previous_response_id', meter);
   const isText = typeof received.value.input === 'string';
-  const inInput = measureItems(
-    itemsOfInput(received.value.input),
-    (index) => (isText ? 'input' : `input.${index}`),
-    meter,
-  );
+  const inInput = measureItems(ownItems, (index) => (isText ? 'input' : `input.${index}`), meter);
   // Schemas are prompt text as well; their length in bytes stands for their characters.
   for (const { key, valueStart, valueEnd } of received.members) {
     if (PROMPT_MEMBERS.has(key)) meter.addBytes(valueEnd - valueStart);

@@ -6,6 +6,7 @@ import type {
   ToolChoice,
   ToolDefinition,
 } from '../canonical/canonical-request.js';
+import { optional } from '../canonical/optional.js';
 import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
 import { itemsOfInput } from './complete-body.js';
 import { CUSTOM_TOOL_PARAMETERS } from './custom-tools.js';
@@ -158,11 +159,4 @@ function toSampling(body: JsonObject): SamplingParameters {
 /** Whether the answer is to bring token log probabilities. */
 export function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
   return top_logprobs != null || (Array.isArray(include) && include.includes(LOGPROBS));
-}
-
-function optional<Key extends string, Value>(
-  key: Key,
-  value: Value | null | undefined,
-): { [K in Key]?: Value } {
-  return value == null ? {} : ({ [key]: value } as { [K in Key]?: Value });
 }

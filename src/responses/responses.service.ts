@@ -14,6 +14,7 @@ import { LedgerService } from '../ledger/ledger.service.js';
 import type { MakeRecord } from '../ledger/settlement-record.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { ConversationsService } from './conversations.service.js';
+import { ItemReferencesService } from './item-references.service.js';
 import { ResponseAnswer } from './response-answer.js';
 import { toResponseError } from './response-failure.js';
 import { newResponseId } from './response-id.js';
@@ -28,6 +29,7 @@ export class ResponsesService {
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
     private readonly conversations: ConversationsService,
+    private readonly itemReferences: ItemReferencesService,
     private readonly guardrails: GuardrailsService,
   ) {}
 
@@ -38,11 +40,16 @@ export class ResponsesService {
     const body = await readJsonBody(received);
     checkResponsesBody(body);
     const previousId = body.value.previous_response_id as string | null | undefined;
-    const conversation =
+    const earlier =
       previousId == null ? undefined : await this.conversations.load(caller.tenantId, previousId);
+    const { conversation, ownItems } = await this.itemReferences.resolve(
+      caller.tenantId,
+      body.value.input,
+      earlier,
+    );
     const answerId = newResponseId();
     const guard = await this.guardrails.guard(caller, this.ledger, response);
-    const parsed = parseResponses(body, { answerId, conversation });
+    const parsed = parseResponses(body, { answerId, conversation, ownItems });
     const request = guard.prepare({ ...parsed, answerId });
 
     const callerGone = callerGoneSignal(response);

@@ -24,8 +24,8 @@ export function storedResponseRecord(turn: StoredTurn): SettlementRecord {
     text: `
       INSERT INTO stored_responses (
         id, tenant_id, request_id, conversation_id, previous_response_id, model, status,
-        input_items, output_items, response, context_bytes, created_at
-      ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        input_items, output_items, response, context_bytes, created_at, vendor_item_ids
+      ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
       ON CONFLICT (id) DO NOTHING`,
     // JSON text spells NUL and lone surrogates as escapes, so PostgreSQL takes it as it is.
     values: [
@@ -41,6 +41,12 @@ export function storedResponseRecord(turn: StoredTurn): SettlementRecord {
       answer.response,
       (conversation?.contextBytes ?? 0) + ownBytes,
       turn.createdAt,
+      toArrayLiteral(answer.vendorItemIds ?? []),
     ],
   };
+}
+
+/** As PostgreSQL spells an array; the ids hold nothing that would need an escape. */
+function toArrayLiteral(ids: readonly string[]): string | null {
+  return ids.length === 0 ? null : `{${ids.map((id) => `"${id}"`).join()}}`;
 }

@@ -13,6 +13,25 @@ export interface TurnRow {
   output_items: string | null;
 }
 
+/** A response that a request refers to, as far as resolving needs. */
+export interface ReferredRow {
+  id: string;
+  /** False when all rows together are larger than asked for; their items are null then. */
+  fits: boolean;
+  output_items: string | null;
+  /** Null also where only the output is wanted. */
+  input_items: string | null;
+}
+
+/** Which responses are referred to. */
+export interface References {
+  responseIds: readonly string[];
+  /** Of which of them the input is wanted as well. */
+  inputsOf: readonly string[];
+  vendorItemIds: readonly string[];
+  maxBytes: number;
+}
+
 export interface StoredResponseRow {
   response: string;
   output_items: string;
@@ -54,6 +73,33 @@ export class StoredResponsesRepository {
        FROM turn JOIN stored_responses AS stored USING (id)
        ORDER BY depth`,
       [id, tenantId, maxBytes],
+    );
+    return rows;
+  }
+
+  /** The responses of all references, in one query, newest first; those that failed are left out. */
+  async findReferred(tenantId: string, references: References): Promise<ReferredRow[]> {
+    const { responseIds, inputsOf, vendorItemIds, maxBytes } = references;
+    const { rows } = await this.database.query<ReferredRow>(
+      `WITH referred AS (
+         SELECT id FROM stored_responses
+         WHERE id = ANY ($2::text[]) AND tenant_id = $1 AND status <> 'failed'
+         UNION
+         SELECT id FROM stored_responses
+         WHERE vendor_item_ids && $4::text[] AND tenant_id = $1 AND status <> 'failed'
+       ), measured AS (
+         SELECT stored.id, created_at, output_items,
+           CASE WHEN stored.id = ANY ($3::text[]) THEN input_items END AS input_items,
+           sum(
+             octet_length(output_items) +
+             CASE WHEN stored.id = ANY ($3::text[]) THEN octet_length(input_items) ELSE 0 END
+           ) OVER () <= $5 AS fits
+         FROM referred JOIN stored_responses AS stored USING (id)
+       )
+       SELECT id, fits, CASE WHEN fits THEN output_items END AS output_items,
+         CASE WHEN fits THEN input_items END AS input_items
+       FROM measured ORDER BY created_at DESC, id DESC`,
+      [tenantId, responseIds, inputsOf, vendorItemIds, maxBytes],
     );
     return rows;
   }

@@ -52,6 +52,11 @@ const FRAMEWORKS: Record<string, (gateway: BootedGateway) => Framework> = {
     const provider = createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.apiKey });
     return (model, stream) => runAiSdk(provider.responses(model), stream);
   },
+  'AI SDK, responses without a store': (gateway) => {
+    const provider = createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.apiKey });
+    const providerOptions = { openai: { store: false } };
+    return (model, stream) => runAiSdk(provider.responses(model), stream, { providerOptions });
+  },
   'AI SDK, messages': (gateway) => {
     const baseURL = `${gateway.url}/v1/anthropic`;
     const provider = createAnthropic({ baseURL, apiKey: gateway.apiKey });
@@ -63,7 +68,7 @@ const FRAMEWORKS: Record<string, (gateway: BootedGateway) => Framework> = {
 };
 
 /** Which of them give a thought back with its seal. */
-const KEEP_SEALS = ['AI SDK, messages', 'AI SDK, responses'];
+const KEEP_SEALS = ['AI SDK, messages', 'AI SDK, responses', 'AI SDK, responses without a store'];
 
 /** Which vendors seal what they think in the dialects that are spoken with them here. */
 const SEALING = ['anthropic', 'bedrock', 'vertex', 'vertex-claude'];
@@ -125,7 +130,11 @@ describe('frameworks before every vendor', () => {
   );
 });
 
-async function runAiSdk(model: LanguageModel, stream: boolean): Promise<Outcome> {
+async function runAiSdk(
+  model: LanguageModel,
+  stream: boolean,
+  more: Pick<Parameters<typeof generateText>[0], 'providerOptions'> = {},
+): Promise<Outcome> {
   const tools = Object.fromEntries(
     TOOLS.map(({ name, description = '', parameters }, index) => [
       name,
@@ -144,8 +153,7 @@ async function runAiSdk(model: LanguageModel, stream: boolean): Promise<Outcome>
     maxRetries: 0,
     maxOutputTokens: 2_000,
     stopWhen: stepCountIs(3),
-    // Items would be named by their ids in the vendor's own store otherwise.
-    providerOptions: { openai: { store: false } },
+    ...more,
   };
   const result = stream ? streamText(options) : await generateText(options);
   const steps = await result.steps;

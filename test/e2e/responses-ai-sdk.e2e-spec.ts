@@ -24,9 +24,6 @@ describe('the AI SDK against POST /v1/responses', () => {
     }),
     execute: ({ city }) => `sunny in ${city.length} letters`,
   });
-  // It refers to items in the vendor's own store otherwise.
-  const providerOptions = { openai: { store: false } };
-
   it('streams text', async () => {
     const { textStream, finishReason, usage } = streamText({
       model: provider.responses('sandbox/words'),
@@ -39,13 +36,18 @@ describe('the AI SDK against POST /v1/responses', () => {
     expect(await usage).toMatchObject({ outputTokens: 12 });
   });
 
-  it.each(['whole', 'streamed'])('runs a tool and goes on with its result, %s', async (kind) => {
+  it.each([
+    ['whole', true],
+    ['whole', false],
+    ['streamed', true],
+    ['streamed', false],
+  ])('runs a tool and goes on with its result, %s, with store %p', async (kind, store) => {
     const call = {
       model: provider.responses('sandbox/echo'),
       prompt: 'Weather?',
       tools: { weather },
       stopWhen: stepCountIs(3),
-      providerOptions,
+      providerOptions: { openai: { store } },
     };
     const steps =
       kind === 'whole' ? (await generateText(call)).steps : await streamText(call).steps;

@@ -37,7 +37,7 @@ const BAD: [object, string][] = [
   [{ input: [{ type: 'function_call_output', call_id: 'c', output: [7] }] }, 'input.0.output.0'],
   [{ input: [{ type: 'reasoning', summary: [{}] }] }, 'input.0.summary.0.text'],
   [{ input: [{ type: 'reasoning', encrypted_content: 7 }] }, 'input.0.encrypted_content'],
-  [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input.0.type'],
+  [{ input: [{ type: 'item_reference' }] }, 'input.0.id'],
   [{ instructions: 7 }, 'instructions'],
   [{ stream: 'yes' }, 'stream'],
   [{ store: 'no' }, 'store'],

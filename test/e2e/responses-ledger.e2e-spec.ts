@@ -28,6 +28,23 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
     await gateway.close();
   });
 
+  it.each([
+    ['responses', { input: 'x', max_output_tokens: 1e9 }, 'max_output_tokens'],
+    [
+      'chat/completions',
+      { messages: [{ role: 'user', content: 'x' }], max_tokens: 1e9 },
+      'max_tokens',
+    ],
+    ['messages', { messages: [{ role: 'user', content: 'x' }], max_tokens: 1e9 }, 'max_tokens'],
+  ])(
+    'says in words of %s what to lower where the credits do not reach',
+    async (path, body, field) => {
+      const answer = await gateway.post(`/v1/${path}`, { model: 'sandbox/echo', ...body });
+      expect(answer.status).toBe(402);
+      expect(await answer.text()).toContain(`lower \`${field}\``);
+    },
+  );
+
   const TOOL = { name: 'weather', parameters: { type: 'object', properties: {} } };
   const CASES: [string, object, object][] = [
     [

@@ -31,7 +31,12 @@ async function insert(
   await testDatabase.database.query(
     `WITH entry AS (
        INSERT INTO ledger_entries (tenant_id, created_at, kind, amount, request_id)
-       VALUES ($1, $2, $3, $4, $5) RETURNING tenant_id, amount
+       VALUES ($1, $2, $3, $4, $5) RETURNING tenant_id, kind, amount, created_at
+     ), month AS (
+       INSERT INTO account_months AS existing (tenant_id, month, spent)
+       SELECT tenant_id, date_trunc('month', created_at AT TIME ZONE 'UTC')::date, -amount
+       FROM entry WHERE kind IN ('charge', 'shortfall')
+       ON CONFLICT (tenant_id, month) DO UPDATE SET spent = existing.spent + excluded.spent
      )
      UPDATE accounts SET balance = balance + amount FROM entry
      WHERE accounts.tenant_id = entry.tenant_id`,

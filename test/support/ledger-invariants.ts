@@ -19,13 +19,28 @@ export async function readLedger(database: Database): Promise<LedgerSnapshot[]> 
   return rows;
 }
 
+/** Months of which the spend is not that of their entries, which statements rest on. */
+async function findOddMonths(database: Database): Promise<string[]> {
+  const { rows } = await database.query<{ month: string; difference: number }>(`
+    SELECT month::text, sum(amount)::bigint AS difference
+      FROM (
+        SELECT tenant_id, month, spent AS amount FROM account_months
+        UNION ALL
+        SELECT tenant_id, date_trunc('month', created_at AT TIME ZONE 'UTC')::date, amount
+          FROM ledger_entries WHERE kind IN ('charge', 'shortfall')
+      ) AS parts
+     GROUP BY tenant_id, month HAVING sum(amount) <> 0`);
+  return rows.map(({ month, difference }) => `month ${month} differs by ${difference}`);
+}
+
 /** What is wrong with the ledger at this moment; nothing, always. */
 export async function findLedgerFaults(database: Database): Promise<string[]> {
   const accounts = await readLedger(database);
-  return accounts.flatMap(({ balance, held, entries, holds }) => [
+  const faults = accounts.flatMap(({ balance, held, entries, holds }) => [
     ...(balance < 0 ? [`negative balance ${balance}`] : []),
     ...(held > balance ? [`held ${held} above balance ${balance}`] : []),
     ...(balance !== entries ? [`balance ${balance}, entries ${entries}`] : []),
     ...(held !== holds ? [`held ${held}, holds ${holds}`] : []),
   ]);
+  return [...faults, ...(await findOddMonths(database))];
 }

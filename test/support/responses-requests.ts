@@ -1,4 +1,5 @@
 import type { CanonicalRequest } from '../../src/canonical/canonical-request.js';
+import { itemsOfInput } from '../../src/responses/complete-body.js';
 import type { Conversation } from '../../src/responses/conversation.js';
 import { checkResponsesBody, parseResponses } from '../../src/responses/responses.parse.js';
 import { jsonBody } from './chat-requests.js';
@@ -13,7 +14,9 @@ export function responsesRequest(
 ): CanonicalRequest & { answerId: string } {
   const body = jsonBody({ model: 'a/b', input: 'Hi', ...fields });
   checkResponsesBody(body);
-  return { ...parseResponses(body, { answerId: ANSWER_ID, conversation }), answerId: ANSWER_ID };
+  const ownItems = itemsOfInput(body.value.input);
+  const parsed = parseResponses(body, { answerId: ANSWER_ID, conversation, ownItems });
+  return { ...parsed, answerId: ANSWER_ID };
 }
 
 /** A conversation of these items, as it is loaded. */

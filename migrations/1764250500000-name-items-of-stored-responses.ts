@@ -1,0 +1,20 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Finds a stored response by the id of one of its items. Items that the gateway made bear the
+ * response's id in theirs, so the column only holds ids that a vendor gave.
+ */
+export class NameItemsOfStoredResponses1764250500000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`ALTER TABLE stored_responses ADD COLUMN vendor_item_ids text[]`);
+    await queryRunner.query(
+      `CREATE INDEX stored_responses_vendor_item_ids_idx
+         ON stored_responses USING gin (vendor_item_ids) WHERE vendor_item_ids IS NOT NULL`,
+    );
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`DROP INDEX stored_responses_vendor_item_ids_idx`);
+    await queryRunner.query(`ALTER TABLE stored_responses DROP COLUMN vendor_item_ids`);
+  }
+}

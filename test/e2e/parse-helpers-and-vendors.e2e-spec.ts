@@ -1,0 +1,143 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
+import * as z from 'zod';
+import type { ScriptedAnswer } from '../contract/contract-vendor.js';
+import { FLEET_NAMES, VendorFleet } from '../contract/vendor-fleet.js';
+import type { BootedGateway } from '../support/boot-gateway.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+
+const Place = z.object({ city: z.string(), inhabitants: z.number() });
+type Place = z.infer<typeof Place>;
+
+const VALUE: Place = { city: 'Zürich', inhabitants: 443_000 };
+const USAGE = { input: 30, output: 12 };
+const QUESTION = 'Which city is it?';
+
+/** Asks by an SDK's own helper, and gives what it parsed. */
+type Parse = (model: string, stream: boolean) => Promise<Place | null | undefined>;
+
+const HELPERS: Record<string, (gateway: BootedGateway) => Parse> = {
+  'chat.completions.parse': (gateway) => {
+    const { completions } = openAiClient(gateway).chat;
+    return async (model, stream) => {
+      const messages = [{ role: 'user' as const, content: QUESTION }];
+      const params = { model, messages, response_format: zodResponseFormat(Place, 'place') };
+      const completion = stream
+        ? await completions.stream(params).finalChatCompletion()
+        : await completions.parse(params);
+      return completion.choices[0]!.message.parsed;
+    };
+  },
+  'responses.parse': (gateway) => {
+    const { responses } = openAiClient(gateway);
+    return async (model, stream) => {
+      const params = { model, input: QUESTION, text: { format: zodTextFormat(Place, 'place') } };
+      const response = stream
+        ? await responses.stream(params).finalResponse()
+        : await responses.parse(params);
+      return response.output_parsed;
+    };
+  },
+  'messages.parse': (gateway) => {
+    const { messages } = anthropicClient(gateway);
+    return async (model, stream) => {
+      const params = {
+        model,
+        max_tokens: 256,
+        messages: [{ role: 'user' as const, content: QUESTION }],
+        output_config: { format: zodOutputFormat(Place) },
+      };
+      const message = stream
+        ? await messages.stream(params).finalMessage()
+        : await messages.parse(params);
+      return message.parsed_output;
+    };
+  },
+};
+
+const COMBINATIONS = Object.keys(HELPERS).flatMap((helper) =>
+  FLEET_NAMES.flatMap((vendor) => [false, true].map((stream) => ({ helper, vendor, stream }))),
+);
+
+describe("the SDKs' helpers for structured output before every vendor", () => {
+  let fleet: VendorFleet;
+
+  beforeAll(async () => {
+    fleet = await VendorFleet.start();
+  });
+  beforeEach(() => fleet.forgetCalls());
+  afterAll(async () => {
+    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
+    await fleet.close();
+  });
+
+  it.each(COMBINATIONS)(
+    '$helper gives a value of the schema, from $vendor (stream: $stream)',
+    async ({ helper, vendor, stream }) => {
+      const member = fleet.member(vendor);
+      member.respond((spelling, call) => {
+        const answer = answerTo(spelling.readRequest(call).toolChoice);
+        return stream ? spelling.stream(answer) : spelling.whole(answer);
+      });
+      const parse = HELPERS[helper]!(fleet.gateway);
+      expect(await parse(member.model, stream)).toEqual(VALUE);
+      // The one call carried the question, and the schema that the helper made.
+      expect(member.server.calls).toHaveLength(1);
+      expect(member.lastRequest()).toMatchObject({
+        turns: [{ role: 'user', text: QUESTION }],
+        stream,
+      });
+      expect(findObjectSchema(member.lastBody())).toMatchObject({
+        type: expect.stringMatching(/^object$/i) as unknown,
+        properties: {
+          city: { type: expect.stringMatching(/^string$/i) as unknown },
+          inhabitants: { type: expect.stringMatching(/^number$/i) as unknown },
+        },
+        required: ['city', 'inhabitants'],
+      });
+    },
+  );
+
+  it.each(Object.keys(HELPERS))('%s refuses an answer of another shape', async (helper) => {
+    const member = fleet.member('anthropic');
+    member.answer({ text: '{"city":"Zürich"}', finish: 'stop', usage: USAGE });
+    const parse = HELPERS[helper]!(fleet.gateway);
+    await expect(parse(member.model, false)).rejects.toThrow(/inhabitants/);
+  });
+});
+
+function openAiClient({ url, apiKey }: BootedGateway): OpenAI {
+  return new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
+}
+
+function anthropicClient({ url, apiKey }: BootedGateway): Anthropic {
+  const baseURL = `${url}/v1/anthropic`;
+  return new Anthropic({ baseURL, apiKey, authToken: null, maxRetries: 0 });
+}
+
+/** Where a vendor knows no schemas, the gateway demands a tool of that shape instead. */
+function answerTo(toolChoice: unknown): ScriptedAnswer {
+  const text = JSON.stringify(VALUE);
+  if (typeof toolChoice !== 'object') return { text, finish: 'stop', usage: USAGE };
+  const { name } = toolChoice as { name: string };
+  const toolCalls = [{ id: 'call_json', name, arguments: text }];
+  return { toolCalls, finish: 'tool_calls', usage: USAGE };
+}
+
+/** The schema of the place, wherever in a body it stands, be it in a text of JSON. */
+function findObjectSchema(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return value.startsWith('{') ? findObjectSchema(JSON.parse(value)) : undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { properties } = value as { properties?: object };
+  if (properties && 'inhabitants' in properties) return value;
+  for (const member of Object.values(value)) {
+    const found = findObjectSchema(member);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
