@@ -156,7 +156,7 @@ describe('priceUsage', () => {
 });
 
 describe('priceRoute', () => {
-  const prices = exactPricingOf({ prompt: '0.000001', completion: '0.000002', web_search: '0.01' });
+  const prices = pricing({ prompt: '0.000001', completion: '0.000002', webSearch: '0.01' });
   const used = { ...NO_USAGE, inputTokens: 101, outputTokens: 0 };
   const byok = (byokFeePercent: number) =>
     ({ pricing: prices, trafficMode: 'byok', byokFeePercent }) as const;
