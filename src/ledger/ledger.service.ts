@@ -243,7 +243,8 @@ function draftRow(
     trafficMode: route.trafficMode,
     usage: NO_USAGE,
     usageSource: 'none',
-    billingNote: billingNoteOf(route),
+    // Nobody was asked on behalf of a request that was refused.
+    billingNote: outcome === 'refused' ? null : billingNoteOf(route),
     streamed: request.streamed,
     flagged: request.isFlagged ?? false,
     latencyMs: Date.now() - request.startedAt.getTime(),

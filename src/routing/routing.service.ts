@@ -175,8 +175,12 @@ export class RoutingService {
     }
   }
 
-  /** @throws UpstreamError when a stored credential is of no use */
-  private upstreamOf({ provider, own }: PlannedRoute): Upstream {
+  /**
+   * The vendor of a planned route, over the tenant's own account where the route says so.
+   *
+   * @throws UpstreamError `operator` when a stored credential is of no use
+   */
+  upstreamOf({ provider, own }: PlannedRoute): Upstream {
     return own ? this.ownUpstreams.use(own) : this.upstreams.get(provider);
   }
 
@@ -214,7 +218,23 @@ function withinRequest(plan: Plan<RoutableRequest>, route: PlannedRoute): Planne
 }
 
 function toTextCall(plan: Plan, route: PlannedRoute): UpstreamCall {
-  return { ...toCall(plan, route), maxOutputTokens: route.maxOutputTokens };
+  const call = { ...toCall(plan, route), maxOutputTokens: route.maxOutputTokens };
+  return plan.request.accountBoundParam ? { ...call, request: untranslatable(plan.request) } : call;
+}
+
+/** What names a thing in an account of one vendor means nothing in the words of another. */
+function untranslatable(request: CanonicalRequest): CanonicalRequest {
+  return {
+    ...request,
+    prompt: () => {
+      const { param } = request.accountBoundParam!;
+      throw new UpstreamError({
+        failure: 'unsupported',
+        message: `\`${param}\` is only understood by providers that speak this dialect themselves.`,
+        param,
+      });
+    },
+  };
 }
 
 function toCall<Request extends RoutableRequest>(

@@ -54,6 +54,7 @@ const boot = (environment: Record<string, string> = {}): Promise<BootedGateway> 
       ...files.environment,
       ONE_KEY: OPERATOR_KEY,
       OPENAI_BASE_URL: fake.baseUrl,
+      ANTHROPIC_BASE_URL: new URL(fake.baseUrl).origin,
       GATEWAY_SECRET: SECRET,
       GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
       ...environment,
@@ -70,7 +71,7 @@ beforeAll(async () => {
   fake = await startFakeOpenAi((call, response) => {
     const key =
       /^Bearer (.*)$/.exec(call.headers.authorization ?? '')?.[1] ??
-      String(call.headers['api-key'] ?? '');
+      String(call.headers['api-key'] ?? call.headers['x-api-key'] ?? '');
     const answer = byKey.get(key) ?? politeAnswer({ promptTokens: 100, completionTokens: 50 });
     return answer(call, response);
   });
@@ -87,6 +88,7 @@ beforeAll(async () => {
       { id: 'keyless/a', pricing },
       { id: 'azure/deployed', pricing },
       { id: 'openai/own-only', pricing },
+      { id: 'anthropic/own-only', pricing },
     ],
   );
   testDatabase = await createTestDatabase();
@@ -190,7 +192,9 @@ describe('a request of a tenant with its own credential', () => {
     expect((await ask(tenant.key, fields)).status).toBe(402);
     await store(tenant.key, { provider: 'one', key: vendorKey() });
     expect((await ask(tenant.key, fields)).status).toBe(200);
-    expect((await ask(tenant.key, { max_tokens: 100_000 })).status).toBe(402);
+    const refused = await ask(tenant.key, { max_tokens: 100_000 });
+    expect(refused.status).toBe(402);
+    expect(await rowOf(refused, tenant.key)).toMatchObject({ cost: 0, billing_note: null });
   });
 
   it('leaves every other tenant on shared capacity', async () => {
@@ -238,6 +242,49 @@ describe('a request of a tenant with its own credential', () => {
     byKey.set(own, errorAnswer(500));
     expect((await ask(tenant.key, fields)).status).toBe(502);
     expect(new Set(keysSeen())).toEqual(new Set([`Bearer ${own}`]));
+  });
+});
+
+describe('what only an account of its own may be asked for', () => {
+  const message: FakeAnswer = (_call, response) =>
+    sendJson(response, 200, {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'own-only',
+      content: [{ type: 'text', text: 'Hi' }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 100, output_tokens: 50 },
+    });
+  const headers = { 'anthropic-beta': 'context-1m-2025-08-07' };
+  const body = {
+    model: 'anthropic/own-only',
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'Hello' }],
+  };
+
+  it('reaches the vendor with headers and all', async () => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    byKey.set(own, message);
+    await store(tenant.key, { provider: 'anthropic', key: own });
+    const answer = await gateway.post('/v1/messages', body, { ...as(tenant.key), ...headers });
+    expect([answer.status, answer.headers.get('x-gateway-cost')]).toEqual([200, String(FEE)]);
+    expect(fake.calls[0]!.headers).toMatchObject({ ...headers, 'x-api-key': own });
+  });
+
+  it('is refused where a vendor of another dialect would not understand it', async () => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    byKey.set(own, message);
+    await store(tenant.key, { provider: 'anthropic', key: own });
+    const file = { type: 'file', file: { file_id: 'file-1' } };
+    const messages = [{ role: 'user', content: [file] }];
+    const answer = await ask(tenant.key, { model: 'anthropic/own-only', messages });
+    const { error } = (await answer.json()) as ErrorBody;
+    expect(error).toMatchObject({ type: 'invalid_request_error', code: 400, param: 'messages' });
+    expect(error.message).toContain('messages.0.content.0.file.file_id');
+    expect(fake.calls).toHaveLength(0);
   });
 });
 
