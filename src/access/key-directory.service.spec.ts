@@ -134,8 +134,11 @@ describe(KeyDirectory.name, () => {
     const answers = Promise.all(keys.map((key) => directory.resolve(key)));
     await jest.runAllTimersAsync();
     await answers;
-    const { entries, hashesById } = directory as unknown as Record<string, Map<string, unknown>>;
-    expect([entries?.size, hashesById?.size]).toEqual([20_000, 20_000]);
+    const { keys: inner } = directory as unknown as {
+      keys: Record<string, Map<string, unknown>>;
+    };
+    const { entries, idsByName } = inner;
+    expect([entries?.size, idsByName?.size]).toEqual([20_000, 20_000]);
     expect(entries?.has(hashApiKey('sk-0'))).toBe(false);
     expect(entries?.has(hashApiKey('sk-20000'))).toBe(true);
   });

@@ -14,6 +14,8 @@ export interface BillableRoute {
   readonly catalogueId: string;
   readonly pricing: ExactPricing;
   readonly trafficMode: TrafficMode;
+  /** What is charged over the tenant's own account, in percent of the price; of `byok` routes only. */
+  readonly byokFeePercent?: number;
   /** The most that the request can use on this route; what a hold is computed from. */
   readonly ceiling: Usage;
 }

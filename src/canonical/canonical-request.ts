@@ -20,6 +20,11 @@ export interface CanonicalRequest {
   readonly promptSize: PromptSize;
   /** Top-level fields of the body that cost or name something in the vendor account behind a shared route. */
   readonly accountBoundParam: AccountBoundParam | undefined;
+  /**
+   * Headers of the caller's that the vendor of this dialect is to have, by their lower-case names.
+   * Only where `accountBoundParam` keeps the request from shared capacity.
+   */
+  readonly vendorHeaders?: Readonly<Record<string, string>>;
   /** The id that the answer is to carry, where the gateway keeps answers under ids of its own. */
   readonly answerId?: string;
   /**

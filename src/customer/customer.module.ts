@@ -5,6 +5,7 @@ import { CurrentKeyModule } from './current-key/current-key.module.js';
 import { GenerationModule } from './generation/generation.module.js';
 import { CustomerGuardrailsModule } from './guardrails/customer-guardrails.module.js';
 import { LogsModule } from './logs/logs.module.js';
+import { ProviderCredentialsModule } from './provider-credentials/provider-credentials.module.js';
 import { StatementsModule } from './statements/statements.module.js';
 
 /** What a tenant manages and looks up itself. Each sub-folder is a small feature. */
@@ -12,6 +13,7 @@ import { StatementsModule } from './statements/statements.module.js';
   imports: [
     ApiKeysModule,
     CustomerGuardrailsModule,
+    ProviderCredentialsModule,
     LogsModule,
     AnalyticsModule,
     StatementsModule,

@@ -1,7 +1,7 @@
 import type { Caller } from '../access/caller.js';
 import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
 import type { LedgerStore } from './ledger-store.js';
-import { priceUsage, totalOf } from './pricing.js';
+import { priceRoute, totalOf } from './pricing.js';
 
 /** Credits set aside for one request. It ends in exactly one settlement, or in the sweep. */
 export class Hold {
@@ -31,5 +31,5 @@ export class Hold {
 
 /** The most that a request can cost on a route, in credits. */
 export function ceilingOf(route: BillableRoute): number {
-  return totalOf(priceUsage(route.ceiling, route.pricing));
+  return totalOf(priceRoute(route.ceiling, route));
 }

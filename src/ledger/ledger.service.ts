@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
-import type { BillableRequest } from '../canonical/billable-request.js';
+import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
 import type { SettledEvent } from '../canonical/canonical-event.js';
 import { NO_USAGE } from '../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
@@ -15,7 +15,7 @@ import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log
 import { Hold, ceilingOf } from './hold.js';
 import type { Charge, HoldOutcome, SettleOutcome } from './ledger-operations.js';
 import { LedgerStore } from './ledger-store.js';
-import { priceUsage, totalOf } from './pricing.js';
+import { priceRoute, totalOf } from './pricing.js';
 import { SettledAnswer, type BilledEvent } from './settled-answer.js';
 import type { MakeRecord, SettlementEnding, SettlementRecord } from './settlement-record.js';
 import { UsageMeter } from './usage-meter.js';
@@ -136,7 +136,7 @@ export class LedgerService {
       log.usage = usage;
       log.usageSource = source;
     }
-    const charge = isFree ? NO_CHARGE : priceUsage(log.usage, meter.route.pricing);
+    const charge = isFree ? NO_CHARGE : priceRoute(log.usage, meter.route);
     const startedMs = performance.now();
     const record = makeRecord && this.recordOf(makeRecord, { outcome, usage: log.usage, failure });
     const commit = this.store.settle({ charge, log, ...(record && { record }) });
@@ -249,7 +249,8 @@ function draftRow(
     trafficMode: route.trafficMode,
     usage: NO_USAGE,
     usageSource: 'none',
-    billingNote: null,
+    // Nobody was asked on behalf of a request that was refused.
+    billingNote: outcome === 'refused' ? null : billingNoteOf(route),
     streamed: request.streamed,
     flagged: request.isFlagged ?? false,
     latencyMs: Date.now() - request.startedAt.getTime(),
@@ -257,6 +258,11 @@ function draftRow(
       firstContentMs === undefined ? 0 : Math.round(performance.now() - firstContentMs),
     createdAt: request.startedAt,
   };
+}
+
+function billingNoteOf({ trafficMode, provider }: BillableRoute): string | null {
+  if (trafficMode === 'shared') return null;
+  return `The use of the model is billed by ${provider} to your own account there; only the platform fee is charged here.`;
 }
 
 function errorTypeOf(failure: unknown): string {

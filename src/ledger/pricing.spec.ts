@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parsePrice, type ExactPricing } from '../canonical/exact-pricing.js';
 import { NO_USAGE, type Usage } from '../canonical/usage.js';
-import { priceUsage, totalOf } from './pricing.js';
+import { priceRoute, priceUsage, totalOf } from './pricing.js';
 
 /** Prices in USD as a catalogue writes them; what is left out costs nothing. */
 function pricing(prices: Partial<Record<keyof ExactPricing, string>>): ExactPricing {
@@ -151,6 +151,46 @@ describe('priceUsage', () => {
       modelCharge: 1,
       byokPlatformFee: 0,
       managedToolFee: 1,
+    });
+  });
+});
+
+describe('priceRoute', () => {
+  const prices = pricing({ prompt: '0.000001', completion: '0.000002', webSearch: '0.01' });
+  const used = { ...NO_USAGE, inputTokens: 101, outputTokens: 0 };
+  const byok = (byokFeePercent: number) =>
+    ({ pricing: prices, trafficMode: 'byok', byokFeePercent }) as const;
+
+  it('is the price on shared capacity', () => {
+    expect(priceRoute(used, { pricing: prices, trafficMode: 'shared' })).toEqual(
+      priceUsage(used, prices),
+    );
+  });
+
+  it.each([
+    [101, 5, 6],
+    [100, 5, 5],
+    [1, 5, 1],
+    [0, 5, 0],
+    [101, 0, 0],
+    [101, 100, 101],
+    [9_007_199_254_740_000, 5, 450_359_962_737_000],
+  ])(
+    'over an own account %i credits cost %i %% of that, rounded up: %i',
+    (tokens, percent, fee) => {
+      expect(priceRoute({ ...NO_USAGE, inputTokens: tokens }, byok(percent))).toEqual({
+        modelCharge: 0,
+        byokPlatformFee: fee,
+        managedToolFee: 0,
+      });
+    },
+  );
+
+  it('takes its part of the tools that the vendor runs, too, and charges them no other way', () => {
+    expect(priceRoute({ ...used, webSearches: 1 }, byok(5))).toEqual({
+      modelCharge: 0,
+      byokPlatformFee: 506,
+      managedToolFee: 0,
     });
   });
 });

@@ -1,3 +1,4 @@
+import type { BillableRoute } from '../canonical/billable-request.js';
 import { UNITS_PER_CREDIT, type ExactPricing } from '../canonical/exact-pricing.js';
 import type { Usage } from '../canonical/usage.js';
 import type { Charge } from './ledger-operations.js';
@@ -30,6 +31,23 @@ export function priceUsage(usage: Usage, pricing: ExactPricing): Charge {
   const modelCharge = Math.min(ceilCredits(model, audio), total);
   return { modelCharge, byokPlatformFee: 0, managedToolFee: total - modelCharge };
 }
+
+/**
+ * What a use of a route costs. Over the tenant's own account the vendor bills the tenant, for its
+ * tools too, and what is charged here is a fee: `ceil(cost × percent / 100)`, where the cost is what
+ * shared capacity would have been charged, in whole credits.
+ */
+export function priceRoute(
+  usage: Usage,
+  { pricing, trafficMode, byokFeePercent = 0 }: BilledBy,
+): Charge {
+  const charge = priceUsage(usage, pricing);
+  if (trafficMode === 'shared') return charge;
+  const fee = (BigInt(totalOf(charge)) * BigInt(byokFeePercent) + 99n) / 100n;
+  return { modelCharge: 0, byokPlatformFee: Number(fee), managedToolFee: 0 };
+}
+
+type BilledBy = Pick<BillableRoute, 'pricing' | 'trafficMode' | 'byokFeePercent'>;
 
 /** Credits of a charge as a whole. */
 export function totalOf(charge: Charge): number {

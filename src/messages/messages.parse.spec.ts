@@ -285,6 +285,19 @@ describe(parseMessages.name, () => {
       expect(boundOf({}, { 'anthropic-beta': beta })).toBe(param);
     });
 
+    it('keeps for own accounts the headers that shared capacity refuses', () => {
+      const headersOf = (headers: Record<string, string>) =>
+        messagesRequest({}, headers).vendorHeaders;
+      const headers = {
+        'anthropic-beta': 'context-1m-2025-08-07',
+        'anthropic-workspace-id': 'wrkspc_1',
+      };
+      expect(headersOf({ ...headers, 'anthropic-version': '1', authorization: 'a' })).toEqual(
+        headers,
+      );
+      expect(headersOf({ 'anthropic-beta': 'claude-code-20250219' })).toBeUndefined();
+    });
+
     it('takes no choice of a workspace, and any version', () => {
       expect(boundOf({}, { 'anthropic-workspace-id': 'wrkspc_1' })).toBe('anthropic-workspace-id');
       expect(boundOf({}, { 'anthropic-version': '2026-10-21' })).toBeUndefined();

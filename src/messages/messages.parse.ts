@@ -51,6 +51,7 @@ function toCanonical(body: JsonBody, headers: IncomingHttpHeaders): CanonicalReq
   tools.forEach(checkTool);
   checkControls(value);
   const measured = measureMessagesPrompt(body);
+  const boundHeader = findAccountBoundHeader(headers);
   return {
     dialect: 'messages',
     body: measured.hasUnsealedReasoning ? withoutUnsealedReasoning(body) : body,
@@ -60,8 +61,8 @@ function toCanonical(body: JsonBody, headers: IncomingHttpHeaders): CanonicalReq
     choices: 1,
     maxOutputTokens: undefined,
     promptSize: measured.size,
-    accountBoundParam:
-      findAccountBoundHeader(headers) ?? measured.accountBoundParam ?? findAccountBoundField(value),
+    accountBoundParam: boundHeader ?? measured.accountBoundParam ?? findAccountBoundField(value),
+    ...(boundHeader && { vendorHeaders: readVendorHeaders(headers) }),
     prompt: once(() => messagesPrompt(value)),
   };
 }
@@ -105,6 +106,16 @@ function findAccountBoundHeader(headers: IncomingHttpHeaders): AccountBoundParam
   return header === undefined
     ? undefined
     : notOnSharedCapacity(header, 'it chooses something within a vendor account');
+}
+
+/** What only goes out over an account of the caller's own. */
+function readVendorHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const given: Record<string, string> = {};
+  for (const name of [BETA_HEADER, ...ACCOUNT_HEADERS]) {
+    const value = headers[name];
+    if (typeof value === 'string') given[name] = value;
+  }
+  return given;
 }
 
 /** Fields whose mere presence is refused. */

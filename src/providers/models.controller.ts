@@ -1,5 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { type Caller } from '../access/caller.js';
+import { CurrentCaller } from '../access/current-caller.decorator.js';
 import { Authenticated } from '../access/authenticated.decorator.js';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 import { ModelDto, ModelListDto } from './model.dto.js';
@@ -14,15 +16,15 @@ export class ModelsController {
   @Get('models')
   @ApiOperation({ summary: 'List the models that a configured provider serves' })
   @ApiOkResponse({ type: ModelListDto })
-  list(): ModelListDto {
-    return { data: this.models.list() };
+  async list(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
+    return { data: await this.models.list(caller) };
   }
 
   @Get('embeddings/models')
   @ApiOperation({ summary: 'List the embedding models that a configured provider serves' })
   @ApiOkResponse({ type: ModelListDto })
-  listEmbeddingModels(): ModelListDto {
-    return { data: this.models.listEmbeddingModels() };
+  async listEmbeddingModels(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
+    return { data: await this.models.listEmbeddingModels(caller) };
   }
 
   @Get('models/*id')
@@ -35,7 +37,7 @@ export class ModelsController {
   })
   @ApiOkResponse({ type: ModelDto })
   @ApiErrorResponse(404, 'There is no such model, or no configured provider serves it.')
-  get(@Param('id') id: string | string[]): ModelDto {
-    return this.models.get(Array.isArray(id) ? id.join('/') : id);
+  get(@CurrentCaller() caller: Caller, @Param('id') id: string | string[]): Promise<ModelDto> {
+    return this.models.get(caller, Array.isArray(id) ? id.join('/') : id);
   }
 }

@@ -1,32 +1,37 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/caller.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
 import type { Model } from '../catalogue/model.js';
 import { NotFoundError } from '../common/errors/gateway-errors.js';
+import { OwnUpstreams } from '../credentials/own-upstreams.service.js';
 import { UpstreamRegistry } from '../upstream/upstream.registry.js';
 import type { ModelDto } from './model.dto.js';
 
-/** The catalogue as callers see it: only what a configured provider serves. */
+/**
+ * The catalogue as callers see it: only what a configured provider serves, or one with which the
+ * caller has an account of its own.
+ */
 @Injectable()
 export class ModelsService {
   constructor(
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
+    private readonly ownUpstreams: OwnUpstreams,
   ) {}
 
-  list(): ModelDto[] {
-    return this.served().map(toModelDto);
+  async list(caller: Caller): Promise<ModelDto[]> {
+    return (await this.served(caller)).map(toModelDto);
   }
 
-  listEmbeddingModels(): ModelDto[] {
-    return this.served()
-      .filter((model) => model.kind === 'embedding')
-      .map(toModelDto);
+  async listEmbeddingModels(caller: Caller): Promise<ModelDto[]> {
+    const served = await this.served(caller);
+    return served.filter((model) => model.kind === 'embedding').map(toModelDto);
   }
 
   /** @throws NotFoundError (`id`) for a model that is unknown or that nobody serves here */
-  get(id: string): ModelDto {
+  async get(caller: Caller, id: string): Promise<ModelDto> {
     const model = this.catalogue.find(id);
-    if (!model || !this.isServed(model)) {
+    if (!model || !isServed(model, await this.providersOf(caller))) {
       throw new NotFoundError(
         'id',
         `The model ${JSON.stringify(id.slice(0, 200))} does not exist here; GET /v1/models lists those that do.`,
@@ -35,13 +40,22 @@ export class ModelsService {
     return toModelDto(model);
   }
 
-  private served(): Model[] {
-    return this.catalogue.models.filter((model) => this.isServed(model));
+  private async served(caller: Caller): Promise<Model[]> {
+    const providers = await this.providersOf(caller);
+    return this.catalogue.models.filter((model) => isServed(model, providers));
   }
 
-  private isServed(model: Model): boolean {
-    return model.routes.some((route) => this.upstreams.has(route.provider));
+  private async providersOf({ tenantId }: Caller): Promise<ReadonlySet<string>> {
+    const own = await this.ownUpstreams.of(tenantId);
+    return new Set([
+      ...this.upstreams.providers.map(({ id }) => id),
+      ...own.map(({ credential }) => credential.provider),
+    ]);
   }
+}
+
+function isServed(model: Model, providers: ReadonlySet<string>): boolean {
+  return model.routes.some((route) => providers.has(route.provider));
 }
 
 function toModelDto(model: Model): ModelDto {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
+import { CredentialsModule } from '../credentials/credentials.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { ModelsController } from './models.controller.js';
 import { ModelsService } from './models.service.js';
@@ -8,7 +9,7 @@ import { ProvidersController } from './providers.controller.js';
 import { ProvidersService } from './providers.service.js';
 
 @Module({
-  imports: [CatalogueModule, UpstreamModule],
+  imports: [CatalogueModule, CredentialsModule, UpstreamModule],
   controllers: [ModelsController, ProvidersController],
   providers: [ModelsService, ProviderHealthService, ProvidersService],
 })

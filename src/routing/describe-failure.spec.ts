@@ -99,3 +99,31 @@ describe(describeBreak.name, () => {
     });
   });
 });
+
+describe("a failure of the tenant's own account", () => {
+  const ofOwnAccount = (fields: Partial<UpstreamErrorFields>): RouteFailure => {
+    const { route, error } = failed(fields);
+    return { route: { ...route, own: { hasOwnAddress: false } } as PlannedRoute, error };
+  };
+  const refused = ofOwnAccount({ failure: 'operator', status: 401 });
+
+  it.each([
+    ['alone', [refused]],
+    ['with shared capacity behind it', [refused, server]],
+    ['and of other kinds', [ofOwnAccount({ failure: 'rate_limited' }), refused]],
+  ])('names the credentials, %s', (_name, failures) => {
+    const described = describeFailures(failures, { dialect: 'chat' });
+    expect(described).toMatchObject({ status: 502, param: 'provider-credentials' });
+    expect(described.message).toContain('openai with your own credential for openai/gpt');
+    expect(described.message).not.toContain('vendor secret');
+  });
+
+  it('that is not about the account names the model, as ever', () => {
+    const described = describeFailures([ofOwnAccount({ failure: 'server' })], { dialect: 'chat' });
+    expect(described).toMatchObject({ status: 502, param: 'model' });
+    const limits = describeFailures([ofOwnAccount({ failure: 'rate_limited' })], {
+      dialect: 'chat',
+    });
+    expect(limits).toMatchObject({ status: 429, param: 'model' });
+  });
+});

@@ -55,6 +55,16 @@ export function describeFailures(
   if (all('timeout')) {
     return new TimeoutError(`No answer in time from ${tried}. Try again, or add fallback models.`);
   }
+  const isOwnAccount = failures.some(
+    ({ route, error }) => route.own !== undefined && error.failure === 'operator',
+  );
+  if (isOwnAccount) {
+    return new ProviderError(
+      `No provider could answer; tried ${tried}. Check the key, the quota and the models of your ` +
+        'own account, and store the credential anew if it has changed.',
+      { cause: last.error, param: OWN_ACCOUNT_PARAM },
+    );
+  }
   return new ProviderError(`No provider could answer; tried ${tried}. Try again later.`, {
     cause: last.error,
   });
@@ -91,9 +101,16 @@ const WORDS: Record<UpstreamFailure, string> = {
   cut: 'broke off',
 };
 
+/** What is at fault when the vendor refuses a tenant's own account. */
+const OWN_ACCOUNT_PARAM = 'provider-credentials';
+const OWN_ACCOUNT_WORDS = 'the credential was refused, has no quota left or no such model';
+
 function listRoutes(failures: readonly RouteFailure[]): string {
-  const entries = failures.map(
-    ({ route, error }) => `${route.provider} for ${route.model} (${WORDS[error.failure]})`,
-  );
+  const entries = failures.map(({ route, error }) => {
+    const { failure } = error;
+    if (!route.own) return `${route.provider} for ${route.model} (${WORDS[failure]})`;
+    const words = failure === 'operator' ? OWN_ACCOUNT_WORDS : WORDS[failure];
+    return `${route.provider} with your own credential for ${route.model} (${words})`;
+  });
   return [...new Set(entries)].join(', ');
 }

@@ -4,6 +4,7 @@ import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import { estimateTokens } from '../canonical/estimate-tokens.js';
 import { NO_USAGE, type Usage } from '../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../canonical/work-request.js';
+import type { OwnAccess } from '../credentials/own-upstreams.service.js';
 import type { UpstreamFailure } from '../upstream/upstream-error.js';
 import type { CallLimits } from '../upstream/upstream.js';
 
@@ -11,6 +12,8 @@ import type { CallLimits } from '../upstream/upstream.js';
 export interface PlannedRoute extends BillableRoute {
   readonly upstreamModel: string;
   readonly limits: CallLimits;
+  /** The tenant's own account, by which the vendor is called; undefined on shared capacity. */
+  readonly own?: OwnAccess;
   /** Output tokens of one choice that credits are set aside for; 0 where no text is generated. */
   readonly maxOutputTokens: number;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { UpstreamError, type UpstreamFailure } from '../upstream/upstream-error.js';
-import { RouteHealth } from './route-health.js';
+import { RouteHealth, type HealthKey } from './route-health.js';
 
 const COOLDOWN_MS = 30_000;
 const key = { provider: 'openai', upstreamModel: 'gpt' };
@@ -182,5 +182,46 @@ describe(RouteHealth.name, () => {
     }
     const { memories } = health as unknown as { memories: Map<string, unknown> };
     expect(memories.size).toBeLessThanOrEqual(10_000);
+  });
+
+  describe("over tenants' own accounts", () => {
+    const own = (id: string, hasOwnAddress = false) => ({
+      ...key,
+      own: { credential: { id }, hasOwnAddress },
+    });
+    const failOwn = (health: RouteHealth, route: HealthKey, failure: UpstreamFailure): void => {
+      for (let count = 0; count < 5; count++) health.recordFailure(route, error(failure), 0);
+    };
+
+    it('counts failures against the account only', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      failOwn(health, own('a'), 'operator');
+      expect(health.isCooling(own('a'), 1)).toBe(true);
+      for (const other of [key, sibling, own('b')]) expect(health.isCooling(other, 1)).toBe(false);
+      expect(health.countCooling(1)).toEqual({ shared: 0, own: 1 });
+      expect(health.countCooling(COOLDOWN_MS)).toEqual({ shared: 0, own: 0 });
+    });
+
+    it('does not let the failures of shared capacity stand in the way of an account', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      failTimes(health, 5, 'operator');
+      expect(health.isCooling(key, 1)).toBe(true);
+      expect(health.isCooling(own('a'), 1)).toBe(false);
+      expect(health.countCooling(1)).toEqual({ shared: 1, own: 0 });
+    });
+
+    it('counts against everybody that no connection comes about to an address that all use', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      failOwn(health, own('a'), 'connect');
+      for (const other of [key, own('b')]) expect(health.isCooling(other, 1)).toBe(true);
+    });
+
+    it('counts it against the account alone at an address of its own', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      failOwn(health, own('a', true), 'connect');
+      expect(health.isCooling(own('a', true), 1)).toBe(true);
+      for (const other of [key, own('b', true)]) expect(health.isCooling(other, 1)).toBe(false);
+      expect(health.countCooling(1)).toEqual({ shared: 0, own: 1 });
+    });
   });
 });

@@ -9,6 +9,9 @@ const SAMPLES = 32;
 /** Callers make up the names in families of models; beyond this many the oldest route is forgotten. */
 const MAX_MEMORIES = 10_000;
 
+/** Ends the account in a key; no provider's id has one. */
+const OWNER_END = ':';
+
 interface Memory {
   failures: number;
   coolUntilMs: number;
@@ -20,6 +23,8 @@ interface Memory {
 export interface HealthKey {
   provider: string;
   upstreamModel: string;
+  /** Of a tenant's own account, whose failures are no one else's. */
+  own?: { credential: { id: string }; hasOwnAddress: boolean };
 }
 
 /**
@@ -28,7 +33,8 @@ export interface HealthKey {
  * A run of failures cools a route down; being asked to wait does so at once, for as long as the
  * vendor asked but never longer than the setting. Failures to connect count against the provider
  * as a whole, all others only against the one model, so that an overloaded model does not take
- * its provider from everybody.
+ * its provider from everybody. What fails over a tenant's own account counts against that account
+ * only, unless no connection came about to an address that all use.
  */
 export class RouteHealth {
   private readonly memories = new Map<string, Memory>();
@@ -94,6 +100,17 @@ export class RouteHealth {
     }
   }
 
+  /** Routes and whole providers that are cooling down, those over tenants' own accounts apart. */
+  countCooling(nowMs = performance.now()): { shared: number; own: number } {
+    const counts = { shared: 0, own: 0 };
+    for (const [key, { coolUntilMs }] of this.memories) {
+      // An upstream model may hold any character, but only behind the first slash.
+      const isOwn = key.split('/', 1)[0]!.includes(OWNER_END);
+      if (coolUntilMs > nowMs) counts[isOwn ? 'own' : 'shared']++;
+    }
+    return counts;
+  }
+
   private coolUntil(key: string): number {
     return this.memories.get(key)?.coolUntilMs ?? 0;
   }
@@ -119,10 +136,11 @@ function endPause(memory: Memory): void {
   if (memory.failures >= FAILURES_TO_OPEN - 1) memory.coolUntilMs = 0;
 }
 
-function modelKey({ provider, upstreamModel }: HealthKey): string {
-  return `${provider}/${upstreamModel}`;
+function modelKey({ provider, upstreamModel, own }: HealthKey): string {
+  const key = `${provider}/${upstreamModel}`;
+  return own ? `${own.credential.id}${OWNER_END}${key}` : key;
 }
 
-function providerKey({ provider }: HealthKey): string {
-  return provider;
+function providerKey({ provider, own }: HealthKey): string {
+  return own?.hasOwnAddress ? `${own.credential.id}${OWNER_END}${provider}` : provider;
 }

@@ -7,6 +7,7 @@ import type { EmbeddingRequest, EmbeddingVectors } from '../canonical/embedding-
 import type { WorkEvent } from '../canonical/work-event.js';
 import type { CatalogueService } from '../catalogue/catalogue.service.js';
 import type { AppConfig } from '../common/config/app-config.js';
+import type { OwnUpstreams } from '../credentials/own-upstreams.service.js';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { UpstreamError, type UpstreamFailure } from '../upstream/upstream-error.js';
 import type { UpstreamRegistry } from '../upstream/upstream.registry.js';
@@ -44,7 +45,8 @@ class World {
           }),
         }),
       } as unknown as UpstreamRegistry,
-      { observeAttempt: () => undefined } as unknown as GatewayMetrics,
+      { observeAttempt: () => undefined, track: () => undefined } as unknown as GatewayMetrics,
+      { of: () => [] } as unknown as OwnUpstreams,
     );
   }
 

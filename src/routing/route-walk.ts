@@ -149,9 +149,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       attempt.outcome = error.failure;
       this.failures.push({ route, error });
       health.recordFailure(route, error);
-      logger.warn(
-        `${route.provider}/${route.upstreamModel} failed: ${error.failure}: ${error.message}`,
-      );
+      logger.warn(`${nameOf(route)} failed: ${error.failure}: ${error.message}`);
       if (!error.allowsFallback) throw describeFailures(this.failures, this.plan.request);
       return undefined;
     } finally {
@@ -167,11 +165,15 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
     const { route } = attempt;
     attempt.outcome = failure.failure;
     this.records.health.recordFailure(route, failure);
-    this.records.logger.warn(
-      `${route.provider}/${route.upstreamModel} broke off: ${failure.message}`,
-    );
+    this.records.logger.warn(`${nameOf(route)} broke off: ${failure.message}`);
     return describeBreak(route, failure);
   }
+}
+
+/** For our log, where a tenant's own account must not look like the operator's. */
+function nameOf({ provider, upstreamModel, own }: PlannedRoute): string {
+  const name = `${provider}/${upstreamModel}`;
+  return own ? `${name} over the credential ${own.credential.id}` : name;
 }
 
 async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(

@@ -9,6 +9,7 @@ import type { CatalogueService } from '../catalogue/catalogue.service.js';
 import type { Model } from '../catalogue/model.js';
 import type { AppConfig } from '../common/config/app-config.js';
 import { CallerGoneError } from '../common/http/read-body.js';
+import type { OwnUpstreams } from '../credentials/own-upstreams.service.js';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import {
   UpstreamError,
@@ -79,7 +80,8 @@ class World {
           ...(this.countTokens && { countTokens: this.countTokens }),
         }),
       } as unknown as UpstreamRegistry,
-      { observeAttempt: () => undefined } as unknown as GatewayMetrics,
+      { observeAttempt: () => undefined, track: () => undefined } as unknown as GatewayMetrics,
+      { of: () => [] } as unknown as OwnUpstreams,
     );
   }
 

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import type { WorkEvent } from '../canonical/work-event.js';
 import {
   isTextRequest,
@@ -13,6 +14,7 @@ import type { Model } from '../catalogue/model.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { InvalidRequestError, NotFoundError } from '../common/errors/gateway-errors.js';
 import { CallerGoneError } from '../common/http/read-body.js';
+import { OwnUpstreams, type OwnAccess } from '../credentials/own-upstreams.service.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
 import { UpstreamRegistry } from '../upstream/upstream.registry.js';
@@ -50,6 +52,7 @@ export class RoutingService {
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
     metrics: GatewayMetrics,
+    private readonly ownUpstreams: OwnUpstreams,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
     this.records = { health: this.health, metrics, logger: this.logger };
@@ -58,7 +61,19 @@ export class RoutingService {
       isCooling: (key) => this.health.isCooling(key),
       medianLatencyMs: (key) => this.health.medianLatencyMs(key),
       limits: config.limits,
+      byokFeePercent: config.byokFeePercent,
+      own: [],
     };
+    metrics.track(
+      'gateway_routes_cooling',
+      'Models at providers, and whole providers, that this process leaves alone for a while.',
+      () => this.health.countCooling().shared,
+    );
+    metrics.track(
+      'gateway_own_routes_cooling',
+      "The same over tenants' own accounts, each of which fails for itself.",
+      () => this.health.countCooling().own,
+    );
   }
 
   /**
@@ -69,16 +84,15 @@ export class RoutingService {
    * @throws ProviderUnavailableError when no provider of the models is configured
    */
   async plan<Request extends RoutableRequest>(
-    _caller: Caller,
+    { tenantId }: Caller,
     request: Request,
     context: RequestContext,
   ): Promise<Plan<Request>> {
     const models = request.models.map((alias) => this.findModel(request, alias));
-    const routes = selectRoutes(request, models, this.surroundings);
-    const bound = request.accountBoundParam;
-    if (bound && routes.some((route) => route.trafficMode === 'shared')) {
-      throw new InvalidRequestError(bound.param, bound.message);
-    }
+    const known = this.ownUpstreams.of(tenantId);
+    const own: readonly OwnAccess[] = known instanceof Promise ? await known : known;
+    const surroundings = own.length > 0 ? { ...this.surroundings, own } : this.surroundings;
+    const routes = selectRoutes(request, models, surroundings);
     return new Plan(request, routes, context);
   }
 
@@ -91,10 +105,13 @@ export class RoutingService {
    */
   open(plan: Plan, cover: RouteCover): OpenedAnswer {
     const call = (route: PlannedRoute) => {
-      const upstream = this.upstreams.get(route.provider);
+      const upstream = this.upstreamOf(route);
       return {
         events: upstream.generate(toTextCall(plan, withinRequest(plan, route))),
-        droppedParams: () => upstream.droppedParams(plan.request, route),
+        droppedParams: () => [
+          ...upstream.droppedParams(plan.request, route),
+          ...droppedHeaders(plan.request, upstream),
+        ],
       };
     };
     return new OpenedAnswer<CanonicalEvent>(() =>
@@ -114,7 +131,7 @@ export class RoutingService {
     start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined,
   ): OpenedAnswer<WorkEvent<Output>> {
     const call = (route: PlannedRoute) => {
-      const upstream = this.upstreams.get(route.provider);
+      const upstream = this.upstreamOf(route);
       const work = start(upstream, toCall(plan, withinRequest(plan, route)));
       if (!work) {
         throw new UpstreamError({
@@ -146,9 +163,8 @@ export class RoutingService {
       requestMs: Math.min(route.limits.requestMs, PATIENCE_FOR_COUNT_MS),
     };
     try {
-      const tokens = await this.upstreams
-        .get(provider)
-        .countTokens?.(toTextCall(plan, { ...route, limits }));
+      const call = toTextCall(plan, { ...route, limits });
+      const tokens = await this.upstreamOf(route).countTokens?.(call);
       return tokens === undefined ? undefined : { tokens, provider };
     } catch (error) {
       if (plan.callerGone.aborted) throw new CallerGoneError();
@@ -157,6 +173,15 @@ export class RoutingService {
       this.logger.warn(`${provider} counted no tokens: ${error.failure}: ${error.message}`);
       return undefined;
     }
+  }
+
+  /**
+   * The vendor of a planned route, over the tenant's own account where the route says so.
+   *
+   * @throws UpstreamError `operator` when a stored credential is of no use
+   */
+  upstreamOf({ provider, own }: PlannedRoute): Upstream {
+    return own ? this.ownUpstreams.use(own) : this.upstreams.get(provider);
   }
 
   private findModel(request: RoutableRequest, alias: string): Model {
@@ -179,6 +204,12 @@ export class RoutingService {
   }
 }
 
+/** Headers for the vendor of another dialect mean nothing to this one. */
+function droppedHeaders({ vendorHeaders }: CanonicalRequest, upstream: Upstream): string[] {
+  if (!vendorHeaders || upstream.passesVendorHeaders) return [];
+  return Object.keys(vendorHeaders);
+}
+
 /** A call may take what is left of the request's time. */
 function withinRequest(plan: Plan<RoutableRequest>, route: PlannedRoute): PlannedRoute {
   const elapsedMs = Date.now() - plan.startedAt.getTime();
@@ -187,7 +218,23 @@ function withinRequest(plan: Plan<RoutableRequest>, route: PlannedRoute): Planne
 }
 
 function toTextCall(plan: Plan, route: PlannedRoute): UpstreamCall {
-  return { ...toCall(plan, route), maxOutputTokens: route.maxOutputTokens };
+  const call = { ...toCall(plan, route), maxOutputTokens: route.maxOutputTokens };
+  return plan.request.accountBoundParam ? { ...call, request: untranslatable(plan.request) } : call;
+}
+
+/** What names a thing in an account of one vendor means nothing in the words of another. */
+function untranslatable(request: CanonicalRequest): CanonicalRequest {
+  return {
+    ...request,
+    prompt: () => {
+      const { param } = request.accountBoundParam!;
+      throw new UpstreamError({
+        failure: 'unsupported',
+        message: `\`${param}\` is only understood by providers that speak this dialect themselves.`,
+        param,
+      });
+    },
+  };
 }
 
 function toCall<Request extends RoutableRequest>(

@@ -5,6 +5,8 @@ import { embeddingRequest } from '../../test/support/embedding-requests.js';
 import { NO_USAGE, type Usage } from '../canonical/usage.js';
 import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import { NotFoundError, ProviderUnavailableError } from '../common/errors/gateway-errors.js';
+import { OwnCredential } from '../credentials/own-credential.js';
+import type { OwnAccess } from '../credentials/own-upstreams.service.js';
 import { selectRoutes, type Surroundings } from './select-routes.js';
 
 const LIMITS = {
@@ -20,6 +22,8 @@ const NOTHING_PARTICULAR: Surroundings = {
   isCooling: () => false,
   medianLatencyMs: () => undefined,
   limits: LIMITS,
+  byokFeePercent: 5,
+  own: [],
 };
 
 const gpt = chatModel('openai/gpt', [modelRoute('openai'), modelRoute('azure')]);
@@ -34,11 +38,12 @@ interface Situation {
   cooling?: string[];
   latencies?: Record<string, number>;
   limits?: Partial<Surroundings['limits']>;
+  own?: OwnAccess[];
 }
 
 function select(
   fields: Record<string, unknown> = {},
-  { unconfigured = [], cooling = [], latencies = {}, limits }: Situation = {},
+  { unconfigured = [], cooling = [], latencies = {}, limits, own = [] }: Situation = {},
   models = [gpt, claude],
 ) {
   return selectRoutes(chatRequest(fields), models, {
@@ -46,6 +51,8 @@ function select(
     isCooling: ({ provider }) => cooling.includes(provider),
     medianLatencyMs: ({ provider }) => latencies[provider],
     limits: { ...LIMITS, ...limits },
+    byokFeePercent: 5,
+    own,
   });
 }
 
@@ -237,6 +244,86 @@ describe(selectRoutes.name, () => {
       upstreamModel: 'azure-model',
       trafficMode: 'shared',
       pricing: tokenPricing(),
+    });
+  });
+
+  describe("with the caller's own accounts", () => {
+    const own = (
+      provider: string,
+      { id = `own ${provider}`, allowSharedFallback = false, hasOwnAddress = false } = {},
+    ): OwnAccess => ({
+      credential: new OwnCredential({
+        id,
+        provider,
+        allowSharedFallback,
+        settings: {},
+        sealedKey: Buffer.from('sealed'),
+      }),
+      hasOwnAddress,
+    });
+    const waysOf = (...rest: Parameters<typeof select>) =>
+      select(...rest).map(
+        (route) => `${route.trafficMode} ${route.own?.credential.id ?? route.provider}`,
+      );
+    const both = { provider: { order: ['openai'] } };
+
+    it('puts an account before the shared capacity of its provider, if that may follow', () => {
+      const allowing = own('openai', { allowSharedFallback: true });
+      expect(waysOf(both, { own: [allowing] }, [gpt])).toEqual([
+        'byok own openai',
+        'shared openai',
+        'shared azure',
+      ]);
+      expect(waysOf({}, { own: [own('azure', { allowSharedFallback: true })] }, [gpt])).toEqual([
+        'shared openai',
+        'byok own azure',
+        'shared azure',
+      ]);
+    });
+
+    it('leaves no shared capacity behind an account that does not allow it, but other models', () => {
+      expect(waysOf({}, { own: [own('openai')] }, [gpt, claude])).toEqual([
+        'byok own openai',
+        'shared anthropic',
+        'shared bedrock',
+        'shared vertex',
+      ]);
+    });
+
+    it('lets the caller choose the shared capacity of another provider all the same', () => {
+      const chosen = { provider: { only: ['azure'] } };
+      expect(waysOf(chosen, { own: [own('openai')] }, [gpt])).toEqual(['shared azure']);
+    });
+
+    it('tries several accounts in their order, and shared capacity if all of them allow it', () => {
+      const [newer, older] = [
+        own('openai', { id: 'newer', allowSharedFallback: true }),
+        own('openai', { id: 'older' }),
+      ];
+      expect(waysOf({}, { own: [newer, older] }, [gpt])).toEqual(['byok newer', 'byok older']);
+    });
+
+    it('serves what the operator has not configured', () => {
+      const situation = { unconfigured: ['openai', 'azure'], own: [own('azure')] };
+      expect(waysOf({}, situation, [gpt])).toEqual(['byok own azure']);
+    });
+
+    it('sorts by what is charged, which is the fee', () => {
+      const situation = { own: [own('azure', { allowSharedFallback: true })] };
+      expect(waysOf({ route: 'sort' }, situation, [gpt])[0]).toBe('byok own azure');
+    });
+
+    it('gives fields that shared capacity refuses to own accounts only', () => {
+      const bound = { service_tier: 'priority' };
+      expect(waysOf(bound, { own: [own('azure', { allowSharedFallback: true })] }, [gpt])).toEqual([
+        'byok own azure',
+      ]);
+      // Even if that account has a pause: shared capacity is no way out.
+      const cooling = { own: [own('azure')], cooling: ['azure'] };
+      expect(waysOf(bound, cooling, [gpt])).toEqual(['byok own azure']);
+      expect(() => select(bound, {}, [gpt])).toThrow(
+        expect.objectContaining({ status: 400, param: 'service_tier' }),
+      );
     });
   });
 });

@@ -1,8 +1,13 @@
 import { NO_USAGE } from '../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/model.js';
-import { NotFoundError, ProviderUnavailableError } from '../common/errors/gateway-errors.js';
+import {
+  InvalidRequestError,
+  NotFoundError,
+  ProviderUnavailableError,
+} from '../common/errors/gateway-errors.js';
 import type { AppConfig } from '../common/config/app-config.js';
+import type { OwnAccess } from '../credentials/own-upstreams.service.js';
 import type { CallLimits } from '../upstream/upstream.js';
 import type { PlannedRoute } from './plan.js';
 import type { HealthKey } from './route-health.js';
@@ -19,6 +24,9 @@ export interface Surroundings {
   isCooling(key: HealthKey): boolean;
   medianLatencyMs(key: HealthKey): number | undefined;
   limits: AppConfig['limits'];
+  byokFeePercent: number;
+  /** The caller's own accounts; of one provider in the order in which they are tried. */
+  own: readonly OwnAccess[];
 }
 
 /**
@@ -27,6 +35,7 @@ export interface Surroundings {
  * @param models the models of the request's chain, in its order
  * @throws ProviderUnavailableError when no provider of any model is configured
  * @throws NotFoundError (`provider`) when the caller's preferences leave nothing
+ * @throws InvalidRequestError for a field that shared capacity refuses when there is nothing else
  */
 export function selectRoutes(
   request: RoutableRequest,
@@ -35,9 +44,9 @@ export function selectRoutes(
 ): [PlannedRoute, ...PlannedRoute[]] {
   const { order, only, ignore, allowFallbacks, strategy } = request.routing;
   const configured = models.flatMap((model) =>
-    byPreference(model.routes, order)
-      .filter((route) => surroundings.isConfigured(route.provider))
-      .map((route) => planRoute(request, model, route, surroundings.limits)),
+    byPreference(model.routes, order).flatMap((route) =>
+      planRoutes(request, model, route, surroundings),
+    ),
   );
   if (configured.length === 0) {
     throw new ProviderUnavailableError(
@@ -56,6 +65,12 @@ export function selectRoutes(
     );
   }
   if (strategy === 'sort') routes = byPrice(routes, surroundings);
+  routes = withoutUnwantedShared(routes);
+  const bound = request.accountBoundParam;
+  if (bound) {
+    routes = routes.filter(({ trafficMode }) => trafficMode === 'byok');
+    if (routes.length === 0) throw new InvalidRequestError(bound.param, bound.message);
+  }
 
   const [first, ...others] = routes.filter((route) => !surroundings.isCooling(route));
   // All are cooling down: rather try the best one than refuse.
@@ -82,15 +97,48 @@ function byPrice(routes: PlannedRoute[], surroundings: Surroundings): PlannedRou
   });
 }
 
-function ceilingPrice({ ceiling, pricing }: PlannedRoute): bigint {
+function ceilingPrice({ ceiling, pricing, byokFeePercent = 100 }: PlannedRoute): bigint {
   return (
-    BigInt(ceiling.inputTokens) * pricing.prompt +
-    BigInt(ceiling.outputTokens) * pricing.completion +
-    BigInt(ceiling.inputCharacters) * pricing.audioCharacter +
-    BigInt(ceiling.inputBytes) * pricing.audioByte +
-    (BigInt(ceiling.audioMs) * pricing.audioMinute) / MS_PER_MINUTE +
-    pricing.request
+    BigInt(byokFeePercent) *
+    (BigInt(ceiling.inputTokens) * pricing.prompt +
+      BigInt(ceiling.outputTokens) * pricing.completion +
+      BigInt(ceiling.inputCharacters) * pricing.audioCharacter +
+      BigInt(ceiling.inputBytes) * pricing.audioByte +
+      (BigInt(ceiling.audioMs) * pricing.audioMinute) / MS_PER_MINUTE +
+      pricing.request)
   );
+}
+
+/**
+ * Where shared capacity stands behind an own account that does not allow it as its fallback, it is
+ * left out. Another model is another wish: whoever names it may be served by shared capacity.
+ */
+function withoutUnwantedShared(routes: readonly PlannedRoute[]): PlannedRoute[] {
+  const closedModels = new Set<string>();
+  return routes.filter(({ own, model }) => {
+    if (own && !own.credential.allowSharedFallback) closedModels.add(model);
+    return own !== undefined || !closedModels.has(model);
+  });
+}
+
+/** The ways over one route: the caller's own accounts, and behind them shared capacity. */
+function planRoutes(
+  request: RoutableRequest,
+  model: Model,
+  route: ModelRoute,
+  surroundings: Surroundings,
+): PlannedRoute[] {
+  const { own, limits, byokFeePercent } = surroundings;
+  const accounts = own.filter(({ credential }) => credential.provider === route.provider);
+  const isShared =
+    surroundings.isConfigured(route.provider) &&
+    accounts.every(({ credential }) => credential.allowSharedFallback);
+  const planned = accounts.map((account): PlannedRoute => {
+    const shared = planRoute(request, model, route, limits);
+    return { ...shared, trafficMode: 'byok', byokFeePercent, own: account };
+  });
+  if (isShared) planned.push(planRoute(request, model, route, limits));
+  return planned;
 }
 
 function planRoute(

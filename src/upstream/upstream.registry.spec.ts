@@ -34,7 +34,24 @@ describe(UpstreamRegistry.name, () => {
     expect(() => upstreams.get('azure')).toThrow('provider azure is not configured');
   });
 
-  it.each(['smoke-signals', ''])('refuses to start with adapter %j', (adapter) => {
+  it('makes further adapters, on connections of their own where that is asked for', async () => {
+    const calls: string[] = [];
+    const transport = {
+      call: ({ headers }: { headers: Record<string, string> }) => {
+        calls.push(headers.authorization ?? '');
+        return Promise.reject(new Error('no connection'));
+      },
+    } as unknown as HttpTransport;
+    const upstreams = registry(provider('openai', 'openai'));
+    const own = upstreams.create({ ...provider('openai', 'openai'), apiKey: 'own' }, transport);
+    const limits = { firstByteMs: 1, idleMs: 1, requestMs: 1 };
+    const { signal } = new AbortController();
+    await expect(own.probe({ limits, signal })).rejects.toThrow('no connection');
+    expect(calls).toEqual(['Bearer own']);
+    expect(upstreams.get('openai')).not.toBe(own);
+  });
+
+  it.each(['smoke-signals', '', 'constructor'])('refuses to start with adapter %j', (adapter) => {
     expect(() => registry(provider('odd', adapter))).toThrow(`provider odd: no adapter ${adapter}`);
   });
 });

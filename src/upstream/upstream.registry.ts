@@ -35,6 +35,7 @@ export const ADAPTERS: Record<string, AdapterFactory> = {
 @Injectable()
 export class UpstreamRegistry {
   private readonly upstreams = new Map<string, Upstream>();
+  private readonly tools: AdapterTools;
   readonly providers: readonly ProviderConfig[];
 
   constructor(
@@ -42,13 +43,24 @@ export class UpstreamRegistry {
     transport: HttpTransport,
     mediaFetcher: MediaFetcher,
   ) {
-    const tools: AdapterTools = { transport, mediaFetcher };
+    this.tools = { transport, mediaFetcher };
     this.providers = config.providers;
     for (const provider of config.providers) {
-      const create = ADAPTERS[provider.adapter];
-      if (!create) throw new Error(`provider ${provider.id}: no adapter ${provider.adapter}`);
-      this.upstreams.set(provider.id, create(provider, tools));
+      this.upstreams.set(provider.id, this.create(provider));
     }
+  }
+
+  /**
+   * Makes an adapter for an account that is none of the configured ones.
+   *
+   * @param transport in place of the usual one
+   */
+  create(provider: ProviderConfig, transport = this.tools.transport): Upstream {
+    const create = Object.hasOwn(ADAPTERS, provider.adapter)
+      ? ADAPTERS[provider.adapter]
+      : undefined;
+    if (!create) throw new Error(`provider ${provider.id}: no adapter ${provider.adapter}`);
+    return create(provider, { ...this.tools, transport });
   }
 
   has(providerId: string): boolean {

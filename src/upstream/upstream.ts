@@ -55,6 +55,9 @@ export type DroppingRoute = Pick<UpstreamCall, 'upstreamModel' | 'maxOutputToken
  * A vendor, as routing sees it. One instance per configured provider.
  */
 export interface Upstream {
+  /** Whether a request's `vendorHeaders` go out with it. */
+  readonly passesVendorHeaders?: boolean;
+
   /**
    * Request fields that this vendor's dialect, or the route's model, has no place for, for
    * `X-Gateway-Dropped-Params`: in words fit for a header, whatever the request holds.

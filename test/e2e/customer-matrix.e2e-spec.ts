@@ -70,6 +70,7 @@ const PATHS = [
   '/v1/customer/statements/2026-01',
   '/v1/customer/credits',
   '/v1/customer/api-keys',
+  '/v1/customer/provider-credentials',
   '/v1/customer/api-keys/:key',
   '/v1/generation?id=:request',
   '/api/v1/generation?id=:request',

@@ -24,6 +24,8 @@ const CANARIES = {
   vendor: `sk-proj-${random()}`,
   /** Of a server whose keys look like nothing in particular. */
   plainVendor: random(),
+  /** Of a tenant's own account. */
+  own: random(),
   gateway: random() + random(),
   prompt: `Prompt ${random()}`,
   answer: `Answer ${random()}`,
@@ -209,6 +211,23 @@ describe('a secret', () => {
     await send(`/v1/customer/api-keys/${id}`, { method: 'DELETE' });
     await chat({}, { authorization: `Bearer ${key}` });
     expect(told).toHaveLength(4);
+  });
+
+  it('of a tenant is shown to nobody, though it is stored and its vendor repeats it', async () => {
+    const path = '/v1/customer/provider-credentials';
+    const body = JSON.stringify({ provider: 'one', key: CANARIES.own });
+    expect(await send(path, { method: 'POST', body })).toContain('"key_preview"');
+    for (const status of [400, 401, 429, 500]) {
+      fake.answer = errorAnswer(status, { message: `Bad key ${CANARIES.own}`, type: 'error' });
+      const answer = await chat({ model: 'one/a' });
+      if (status === 401) expect(answer).toContain('provider-credentials');
+      await chat({ model: 'one/a', stream: true });
+    }
+    expect(fake.calls.at(-1)!.headers.authorization).toBe(`Bearer ${CANARIES.own}`);
+    fake.answer = politeAnswer();
+    await send(path);
+    await send('/metrics');
+    expect(told).toHaveLength(11);
   });
 
   it('is in no column of the database', async () => {

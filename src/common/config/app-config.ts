@@ -18,6 +18,10 @@ export interface AppConfig {
   readonly bootstrap: BootstrapConfig;
   readonly customerWrites: 'any' | 'management';
   readonly providers: readonly ProviderConfig[];
+  /** Providers with which tenants may use accounts of their own, configured or not; without keys. */
+  readonly ownAccountProviders: readonly ProviderConfig[];
+  /** What a request over a tenant's own account costs, in percent of what it costs otherwise. */
+  readonly byokFeePercent: number;
   readonly catalogueFile: string | undefined;
   readonly limits: {
     readonly connectTimeoutMs: number;
@@ -70,6 +74,8 @@ export interface ProviderConfig {
   readonly apiKey: string | undefined;
   /** What only this adapter needs to know, by names of its own. */
   readonly settings: Readonly<Record<string, string | undefined>>;
+  /** Whether tenants may use it with accounts of their own; undefined: if it asks for a key. */
+  readonly takesOwnAccounts?: boolean;
 }
 
 export const PROVIDER_TYPES = ['openai', 'anthropic', 'azure', 'aws', 'gcp'] as const;

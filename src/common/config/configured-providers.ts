@@ -4,6 +4,7 @@ import { withoutTrailingSlash } from './is-url.js';
 
 /** Adapters turn these into the vendor's current address for the region that the settings name. */
 const NO_ADDRESS = '';
+const NO_ENDPOINT = 'https://endpoint.invalid';
 
 /** Which of a vendor's variables are missing when some of them are there. */
 export function incompleteVendors(env: EnvDto): string[] {
@@ -37,6 +38,47 @@ export function configuredProviders(
   const isOn = env.GATEWAY_SANDBOX ? env.GATEWAY_SANDBOX === 'true' : configured.length === 0;
   return isOn ? [...configured, SANDBOX] : configured;
 }
+
+/**
+ * Providers that tenants may use with accounts of their own: every vendor, at the operator's address
+ * for it if there is one, and those of the operator's own that ask for a key. Without keys and
+ * without the settings that belong to an account.
+ */
+export function ownAccountProviders(
+  env: EnvDto,
+  furtherProviders: readonly ProviderConfig[],
+): ProviderConfig[] {
+  // What an account consists of is filled in, so that each vendor is described as if it were configured.
+  const given = { ...env, ...ANY_ACCOUNT };
+  const vendors = [
+    openAi(given),
+    anthropic(given),
+    azure(given),
+    bedrock(given),
+    vertex(given),
+    fishAudio(given),
+  ];
+  return [
+    ...vendors
+      .filter((provider) => provider !== undefined)
+      .map((provider) => ({ ...provider, apiKey: undefined, settings: {} })),
+    ...furtherProviders
+      .filter(({ takesOwnAccounts, apiKey }) => takesOwnAccounts ?? apiKey !== undefined)
+      .map((provider) => ({ ...provider, apiKey: undefined })),
+  ];
+}
+
+const ANY_ACCOUNT = {
+  OPENAI_API_KEY: '-',
+  ANTHROPIC_API_KEY: '-',
+  AZURE_OPENAI_API_KEY: '-',
+  // Each account has an endpoint of its own.
+  AZURE_OPENAI_ENDPOINT: NO_ENDPOINT,
+  AWS_ACCESS_KEY_ID: '-',
+  AWS_SECRET_ACCESS_KEY: '-',
+  GOOGLE_CLOUD_PROJECT: '-',
+  FISH_AUDIO_API_KEY: '-',
+};
 
 const SANDBOX: ProviderConfig = {
   id: 'sandbox',

@@ -120,6 +120,9 @@ export class EnvDto {
   @ChoiceVariable('true', 'false')
   GATEWAY_SANDBOX?: 'true' | 'false';
 
+  @IntegerVariable(0, 100)
+  GATEWAY_BYOK_FEE_PERCENT?: number;
+
   @IntegerVariable(1, MAX_TIMEOUT_MS)
   GATEWAY_CONNECT_TIMEOUT_MS?: number;
 

@@ -32,6 +32,8 @@ describe(loadConfig.name, () => {
           settings: {},
         },
       ],
+      ownAccountProviders: expect.any(Array),
+      byokFeePercent: 5,
       catalogueFile: undefined,
       limits: {
         connectTimeoutMs: 5_000,
@@ -86,6 +88,7 @@ describe(loadConfig.name, () => {
       GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
       GATEWAY_CATALOGUE: 'package.json',
       GATEWAY_SANDBOX: 'true',
+      GATEWAY_BYOK_FEE_PERCENT: '0',
       GATEWAY_CONNECT_TIMEOUT_MS: '1',
       GATEWAY_FIRST_BYTE_TIMEOUT_MS: '2',
       GATEWAY_IDLE_TIMEOUT_MS: '3',
@@ -168,6 +171,8 @@ describe(loadConfig.name, () => {
         },
         expect.objectContaining({ id: 'sandbox' }),
       ],
+      ownAccountProviders: expect.any(Array),
+      byokFeePercent: 0,
       catalogueFile: 'package.json',
       limits: {
         connectTimeoutMs: 1,

@@ -4,7 +4,11 @@ import type { AppConfig } from './app-config.js';
 import { ConfigError } from './config-error.js';
 import { EnvDto } from './env.dto.js';
 import { findViolations } from './find-violations.js';
-import { configuredProviders, incompleteVendors } from './configured-providers.js';
+import {
+  configuredProviders,
+  incompleteVendors,
+  ownAccountProviders,
+} from './configured-providers.js';
 import { readProvidersFile } from './read-providers-file.js';
 import { withoutTrailingSlash } from './is-url.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
@@ -55,6 +59,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
     },
     customerWrites: env.GATEWAY_CUSTOMER_WRITES ?? 'any',
     providers: configuredProviders(env, furtherProviders),
+    ownAccountProviders: ownAccountProviders(env, furtherProviders),
+    byokFeePercent: env.GATEWAY_BYOK_FEE_PERCENT ?? 5,
     catalogueFile: env.GATEWAY_CATALOGUE,
     limits: {
       connectTimeoutMs: env.GATEWAY_CONNECT_TIMEOUT_MS ?? 5_000,

@@ -1,5 +1,13 @@
 import { plainToInstance } from 'class-transformer';
-import { IsIn, IsOptional, IsString, Length, Matches, ValidateBy } from 'class-validator';
+import {
+  IsBoolean,
+  IsIn,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  ValidateBy,
+} from 'class-validator';
 import { PROVIDER_TYPES, type ProviderConfig, type ProviderType } from './app-config.js';
 import { findViolations } from './find-violations.js';
 import { isUrl, withoutTrailingSlash } from './is-url.js';
@@ -52,6 +60,11 @@ class ProviderEntry {
     },
   })
   settings?: Record<string, string>;
+
+  /** Whether tenants may store keys of their own for it; by default if it has one. */
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  own_credentials?: boolean;
 }
 
 /**
@@ -105,6 +118,7 @@ export function readProvidersFile(
         baseUrl: withoutTrailingSlash(entry.base_url),
         apiKey,
         settings: { ...entry.settings },
+        ...(entry.own_credentials !== undefined && { takesOwnAccounts: entry.own_credentials }),
       },
     ];
   });

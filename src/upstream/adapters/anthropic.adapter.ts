@@ -23,6 +23,7 @@ const MAX_COUNT_BYTES = 64 * 1024;
 
 /** Anthropic, and every server that speaks its messages API. */
 export class AnthropicAdapter implements Upstream {
+  readonly passesVendorHeaders = true;
   private readonly messagesUrl: URL;
   private readonly countUrl: URL;
   private readonly modelsUrl: URL;
@@ -99,7 +100,7 @@ export class AnthropicAdapter implements Upstream {
     { request, limits, signal }: UpstreamCall,
     accept = request.stream ? 'text/event-stream' : 'application/json',
   ): Promise<UpstreamResponse> {
-    const headers = { ...this.headers, accept };
+    const headers = { ...this.headers, ...request.vendorHeaders, accept };
     const response = await this.transport.call({
       method: 'POST',
       url,

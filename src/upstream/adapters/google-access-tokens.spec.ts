@@ -1,5 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { GoogleAccessTokens, type GrantedAccess } from './google-access-tokens.js';
+import {
+  fetchServiceAccountAccess,
+  GoogleAccessTokens,
+  type GrantedAccess,
+} from './google-access-tokens.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -84,5 +88,24 @@ describe(GoogleAccessTokens.name, () => {
     });
     expect(source).toHaveBeenCalledTimes(1);
     expect(await tokens.get()).toEqual({ token: 'token-1' });
+  });
+
+  it('tells nothing of a service account whose key is none, and calls nobody for it', async () => {
+    const key = JSON.stringify({
+      client_email: 'me@p.iam.gserviceaccount.com',
+      private_key: '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n',
+      token_uri: 'http://127.0.0.1:9/token',
+    });
+    const tokens = new GoogleAccessTokens(
+      () => fetchServiceAccountAccess(key),
+      Date.now,
+      "the service account's key",
+    );
+    await expect(tokens.get()).rejects.toMatchObject({
+      failure: 'operator',
+      message: expect.stringMatching(
+        /^no access token from the service account's key: ERR_[A-Z_]+$/,
+      ),
+    });
   });
 });

@@ -24,6 +24,7 @@ import type {
 import { ANTHROPIC_PUBLISHER } from './anthropic-publisher.js';
 import {
   fetchDefaultAccess,
+  fetchServiceAccountAccess,
   GoogleAccessTokens,
   type GoogleAccess,
 } from './google-access-tokens.js';
@@ -54,7 +55,7 @@ export class VertexAdapter implements Upstream {
     this.modelsPath = `/v1/${scope}/publishers`;
     this.tokens =
       provider.apiKey !== undefined
-        ? fixedToken(provider.apiKey)
+        ? tokensOf(provider.apiKey)
         : (tokens ?? new GoogleAccessTokens(() => fetchDefaultAccess(project)));
   }
 
@@ -198,6 +199,17 @@ function originOf(location: string): string {
   if (location === 'global') return 'https://aiplatform.googleapis.com';
   if (MULTI_REGIONS.has(location)) return `https://aiplatform.${location}.rep.googleapis.com`;
   return `https://${location}-aiplatform.googleapis.com`;
+}
+
+/** A configured key is the JSON of a service account's key, or an access token. */
+function tokensOf(apiKey: string): Pick<GoogleAccessTokens, 'get' | 'forget'> {
+  return apiKey.startsWith('{')
+    ? new GoogleAccessTokens(
+        () => fetchServiceAccountAccess(apiKey),
+        Date.now,
+        "the service account's key",
+      )
+    : fixedToken(apiKey);
 }
 
 function fixedToken(token: string): Pick<GoogleAccessTokens, 'get' | 'forget'> {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Pool, type Dispatcher } from 'undici';
+import { Pool, type buildConnector, type Dispatcher } from 'undici';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import { CoarseTimer } from '../../common/time/coarse-timer.js';
 import type { CallLimits } from '../upstream.js';
@@ -30,7 +30,12 @@ export class HttpTransport implements OnApplicationShutdown {
   private readonly pools = new Map<string, Pool>();
   private readonly timer = new CoarseTimer();
 
-  constructor(private readonly connectTimeoutMs: number) {}
+  private readonly connect: { timeout: number } | buildConnector.connector;
+
+  /** @param connect how connections are made, where more than a time limit decides that */
+  constructor(connectTimeoutMs: number, connect?: buildConnector.connector) {
+    this.connect = connect ?? { timeout: connectTimeoutMs };
+  }
 
   /**
    * Resolves when the vendor's response head has arrived.
@@ -72,7 +77,7 @@ export class HttpTransport implements OnApplicationShutdown {
     }
     if (this.pools.size >= MAX_POOLS) this.closeOldest();
     const pool = new Pool(origin, {
-      connect: { timeout: this.connectTimeoutMs },
+      connect: this.connect,
       pipelining: 1,
       keepAliveTimeout: 10_000,
     });

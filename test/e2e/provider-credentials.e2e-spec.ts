@@ -1,0 +1,669 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { GrantsService } from '../../src/ledger/grants.service.js';
+import { openAccessServices, type AccessServices } from '../support/access-services.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import {
+  errorAnswer,
+  politeAnswer,
+  sendJson,
+  startFakeOpenAi,
+  type FakeAnswer,
+  type FakeOpenAi,
+} from '../support/fake-openai.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const PATH = '/v1/customer/provider-credentials';
+const OPERATOR_KEY = 'operators-key-for-one';
+const SECRET = 'the-secret-that-both-starts-share-and-more';
+/** 100 and 50 tokens at 1 and 2 credits. */
+const SHARED_COST = 200;
+const FEE = 10;
+
+interface Credential {
+  id: string;
+  key_preview: string;
+  last_used_at: string | null;
+}
+
+interface ErrorBody {
+  error: { message: string; type: string; code: number; param: string };
+}
+
+interface Tenant {
+  id: string;
+  key: string;
+  managementKey: string;
+}
+
+let fake: FakeOpenAi;
+let files: OperatorFiles;
+let testDatabase: TestDatabase;
+let access: AccessServices;
+let gateway: BootedGateway;
+/** How the vendor answers each key; every other one politely. */
+const byKey = new Map<string, FakeAnswer>();
+const logged: string[] = [];
+
+const boot = (environment: Record<string, string> = {}): Promise<BootedGateway> =>
+  bootGateway(
+    {
+      ...files.environment,
+      ONE_KEY: OPERATOR_KEY,
+      OPENAI_BASE_URL: fake.baseUrl,
+      ANTHROPIC_BASE_URL: new URL(fake.baseUrl).origin,
+      GATEWAY_SECRET: SECRET,
+      GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
+      ...environment,
+    },
+    { database: testDatabase },
+  );
+
+beforeAll(async () => {
+  for (const level of ['warn', 'error', 'log'] as const) {
+    jest.spyOn(Logger.prototype, level).mockImplementation((...parts: unknown[]) => {
+      logged.push(JSON.stringify(parts));
+    });
+  }
+  fake = await startFakeOpenAi((call, response) => {
+    const key =
+      /^Bearer (.*)$/.exec(call.headers.authorization ?? '')?.[1] ??
+      String(call.headers['api-key'] ?? call.headers['x-api-key'] ?? '');
+    const answer = byKey.get(key) ?? politeAnswer({ promptTokens: 100, completionTokens: 50 });
+    return answer(call, response);
+  });
+  const pricing = { prompt: '0.000001', completion: '0.000002' };
+  files = await writeOperatorFiles(
+    {
+      one: { base_url: fake.baseUrl, api_key_env: 'ONE_KEY' },
+      keyless: fake.baseUrl,
+    },
+    [
+      { id: 'one/a', pricing },
+      { id: 'one/b', pricing },
+      { id: 'one/embedding', kind: 'embedding', pricing: { prompt: '0.000001' } },
+      { id: 'keyless/a', pricing },
+      { id: 'azure/deployed', pricing },
+      { id: 'openai/own-only', pricing },
+      { id: 'anthropic/own-only', pricing },
+    ],
+  );
+  testDatabase = await createTestDatabase();
+  access = await openAccessServices(testDatabase.url);
+  gateway = await boot();
+});
+afterEach(() => {
+  byKey.clear();
+  fake.calls.length = 0;
+});
+afterAll(async () => {
+  await gateway.close();
+  await access.close();
+  await testDatabase.drop();
+  await files.remove();
+  await fake.close();
+  jest.restoreAllMocks();
+});
+
+const as = (key: string) => ({ authorization: `Bearer ${key}` });
+const vendorKey = (): string => `vendor-${randomBytes(16).toString('hex')}`;
+const keysSeen = (): string[] =>
+  fake.calls.map(({ headers }) => String(headers.authorization ?? headers['api-key']));
+
+async function newTenant(credits = 1_000_000): Promise<Tenant> {
+  const id = await access.makeTenant(randomUUID());
+  if (credits > 0) await new GrantsService(access.database).grant(id, credits);
+  const { plaintext: key } = await access.makeKey({ tenantId: id, rateLimitPerMinute: 100_000 });
+  const { plaintext: managementKey } = await access.makeKey({ tenantId: id, type: 'management' });
+  return { id, key, managementKey };
+}
+
+async function store(key: string, body: object): Promise<Credential> {
+  const response = await gateway.post(PATH, body, as(key));
+  expect(response.status).toBe(201);
+  return (await response.json()) as Credential;
+}
+
+const ask = (key: string, fields: object = {}): Promise<Response> =>
+  gateway.post(
+    '/v1/chat/completions',
+    { model: 'one/a', messages: [{ role: 'user', content: 'Hello' }], ...fields },
+    as(key),
+  );
+
+async function refusalOf(response: Response): Promise<[number, string, string]> {
+  const { error } = (await response.json()) as ErrorBody;
+  return [response.status, error.type, error.param];
+}
+
+async function rowOf(response: Response, key: string): Promise<Record<string, unknown>> {
+  await response.text().catch(() => '');
+  const requestId = response.headers.get('x-request-id');
+  for (let tries = 0; tries < 100; tries++) {
+    const listed = await gateway.fetch('/v1/customer/logs', { headers: as(key) });
+    const { logs } = (await listed.json()) as { logs: Record<string, unknown>[] };
+    const row = logs.find((each) => each.request_id === requestId);
+    if (row) return row;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`no log row for ${requestId}`);
+}
+
+describe('a request of a tenant with its own credential', () => {
+  it.each([false, true])(
+    'goes out with its key and is charged the fee (stream: %s)',
+    async (stream) => {
+      const tenant = await newTenant();
+      const own = vendorKey();
+      await store(tenant.key, { provider: 'one', key: own });
+      const answer = await ask(tenant.key, { stream });
+      expect(answer.status).toBe(200);
+      if (!stream) expect(answer.headers.get('x-gateway-cost')).toBe(String(FEE));
+      expect(await rowOf(answer, tenant.key)).toMatchObject({
+        status: 'success',
+        provider: 'one',
+        traffic_mode: 'byok',
+        cost: FEE,
+        cost_breakdown: {
+          model_charge: 0,
+          byok_platform_fee: FEE,
+          managed_tool_fee: 0,
+          agent_runtime_fee: 0,
+          total_charge: FEE,
+        },
+        billing_note: expect.stringContaining('one'),
+      });
+      expect(keysSeen()).toEqual([`Bearer ${own}`]);
+      const generation = await gateway.fetch(
+        `/v1/generation?id=${answer.headers.get('x-request-id')}`,
+        { headers: as(tenant.key) },
+      );
+      expect(await generation.json()).toMatchObject({ data: { total_cost: FEE, usage: FEE } });
+      expect(await findLedgerFaults(access.database)).toEqual([]);
+    },
+  );
+
+  it('needs credits for the fee only', async () => {
+    const tenant = await newTenant(20);
+    const fields = { max_tokens: 150 };
+    expect((await ask(tenant.key, fields)).status).toBe(402);
+    await store(tenant.key, { provider: 'one', key: vendorKey() });
+    expect((await ask(tenant.key, fields)).status).toBe(200);
+    const refused = await ask(tenant.key, { max_tokens: 100_000 });
+    expect(refused.status).toBe(402);
+    expect(await rowOf(refused, tenant.key)).toMatchObject({ cost: 0, billing_note: null });
+  });
+
+  it('leaves every other tenant on shared capacity', async () => {
+    const [owner, other] = [await newTenant(), await newTenant()];
+    await store(owner.key, { provider: 'one', key: vendorKey() });
+    const answer = await ask(other.key);
+    expect(keysSeen()).toEqual([`Bearer ${OPERATOR_KEY}`]);
+    expect(await rowOf(answer, other.key)).toMatchObject({
+      traffic_mode: 'shared',
+      cost: SHARED_COST,
+      billing_note: null,
+    });
+  });
+
+  it('covers embeddings as well', async () => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    await store(tenant.key, { provider: 'one', key: own });
+    byKey.set(own, (_call, response) =>
+      sendJson(response, 200, {
+        object: 'list',
+        model: 'embedding',
+        data: [{ object: 'embedding', index: 0, embedding: [0.5, 0.25] }],
+        usage: { prompt_tokens: 30, total_tokens: 30 },
+      }),
+    );
+    const body = { model: 'one/embedding', input: 'text' };
+    const answer = await gateway.post('/v1/embeddings', body, as(tenant.key));
+    expect([answer.status, answer.headers.get('x-gateway-cost')]).toEqual([200, '2']);
+    expect(keysSeen()).toEqual([`Bearer ${own}`]);
+  });
+
+  it('may name things in its own account, which shared capacity refuses', async () => {
+    const tenant = await newTenant();
+    const fields = { service_tier: 'priority' };
+    expect(await refusalOf(await ask(tenant.key, fields))).toEqual([
+      400,
+      'invalid_request_error',
+      'service_tier',
+    ]);
+    const own = vendorKey();
+    await store(tenant.key, { provider: 'one', key: own, allow_shared_fallback: true });
+    expect((await ask(tenant.key, fields)).status).toBe(200);
+    expect(fake.calls[0]!.body.service_tier).toBe('priority');
+    byKey.set(own, errorAnswer(500));
+    expect((await ask(tenant.key, fields)).status).toBe(502);
+    expect(new Set(keysSeen())).toEqual(new Set([`Bearer ${own}`]));
+  });
+});
+
+describe('what only an account of its own may be asked for', () => {
+  const message: FakeAnswer = (_call, response) =>
+    sendJson(response, 200, {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'own-only',
+      content: [{ type: 'text', text: 'Hi' }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 100, output_tokens: 50 },
+    });
+  const headers = { 'anthropic-beta': 'context-1m-2025-08-07' };
+  const body = {
+    model: 'anthropic/own-only',
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'Hello' }],
+  };
+
+  it('reaches the vendor with headers and all', async () => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    byKey.set(own, message);
+    await store(tenant.key, { provider: 'anthropic', key: own });
+    const answer = await gateway.post('/v1/messages', body, { ...as(tenant.key), ...headers });
+    expect([answer.status, answer.headers.get('x-gateway-cost')]).toEqual([200, String(FEE)]);
+    expect(fake.calls[0]!.headers).toMatchObject({ ...headers, 'x-api-key': own });
+  });
+
+  it('is refused where a vendor of another dialect would not understand it', async () => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    byKey.set(own, message);
+    await store(tenant.key, { provider: 'anthropic', key: own });
+    const file = { type: 'file', file: { file_id: 'file-1' } };
+    const messages = [{ role: 'user', content: [file] }];
+    const answer = await ask(tenant.key, { model: 'anthropic/own-only', messages });
+    const { error } = (await answer.json()) as ErrorBody;
+    expect(error).toMatchObject({ type: 'invalid_request_error', code: 400, param: 'messages' });
+    expect(error.message).toContain('messages.0.content.0.file.file_id');
+    expect(fake.calls).toHaveLength(0);
+  });
+});
+
+describe('a provider that the operator has not configured', () => {
+  it('serves the tenant that has an account with it, and is listed for nobody else', async () => {
+    const [owner, other] = [await newTenant(), await newTenant()];
+    const own = vendorKey();
+    await store(owner.key, { provider: 'openai', key: own });
+    const model = 'openai/own-only';
+    expect((await ask(owner.key, { model })).status).toBe(200);
+    expect(keysSeen()).toEqual([`Bearer ${own}`]);
+    expect((await ask(other.key, { model })).status).toBe(503);
+    for (const [key, isListed] of [
+      [owner.key, true],
+      [other.key, false],
+    ] as const) {
+      const listed = await gateway.fetch('/v1/models', { headers: as(key) });
+      const { data } = (await listed.json()) as { data: { id: string }[] };
+      expect(data.some(({ id }) => id === model)).toBe(isListed);
+      const one = await gateway.fetch(`/v1/models/${model}`, { headers: as(key) });
+      expect(one.status).toBe(isListed ? 200 : 404);
+    }
+  });
+
+  it('is reached at the address that the tenant has with it', async () => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    const endpoint = new URL(fake.baseUrl).origin;
+    const settings = { endpoint, api_version: '2024-10-21' };
+    await store(tenant.key, { provider: 'azure', key: own, settings });
+    expect((await ask(tenant.key, { model: 'azure/deployed' })).status).toBe(200);
+    expect(fake.calls[0]).toMatchObject({
+      path: '/openai/deployments/deployed/chat/completions?api-version=2024-10-21',
+      headers: { 'api-key': own },
+    });
+  });
+});
+
+describe('a credential that fails', () => {
+  const refused: [string, FakeAnswer][] = [
+    ['401', errorAnswer(401, { message: 'Incorrect API key provided' })],
+    ['402', errorAnswer(402, { message: 'pay' })],
+    ['403', errorAnswer(403, { message: 'no' })],
+    ['an exhausted quota', errorAnswer(429, { message: 'quota', code: 'insufficient_quota' })],
+  ];
+
+  it.each(refused)('with %s is told as such, and shared capacity stays out', async (_name, bad) => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    byKey.set(own, bad);
+    await store(tenant.key, { provider: 'one', key: own });
+    const answer = await ask(tenant.key);
+    expect(answer.status).toBe(502);
+    const { error } = (await answer.clone().json()) as ErrorBody;
+    expect(error).toMatchObject({ type: 'provider_error', param: 'provider-credentials' });
+    expect(error.message).toContain('your own credential');
+    expect(error.message).not.toContain(own);
+    expect(keysSeen()).toEqual([`Bearer ${own}`]);
+    expect(await rowOf(answer, tenant.key)).toMatchObject({
+      status: 'error',
+      cost: 0,
+      traffic_mode: 'byok',
+    });
+  });
+
+  it.each(refused)('with %s is followed by shared capacity where it may', async (_name, bad) => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    byKey.set(own, bad);
+    await store(tenant.key, { provider: 'one', key: own, allow_shared_fallback: true });
+    const answer = await ask(tenant.key);
+    expect(answer.status).toBe(200);
+    expect(keysSeen()).toEqual([`Bearer ${own}`, `Bearer ${OPERATOR_KEY}`]);
+    expect(await rowOf(answer, tenant.key)).toMatchObject({
+      cost: SHARED_COST,
+      traffic_mode: 'shared',
+      billing_note: null,
+    });
+  });
+
+  it('leaves the models of a chain that the caller names beside it', async () => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    byKey.set(own, errorAnswer(401, { message: 'no' }));
+    await store(tenant.key, { provider: 'openai', key: own });
+    const answer = await ask(tenant.key, {
+      models: ['openai/own-only', 'one/a'],
+      model: undefined,
+    });
+    expect([answer.status, answer.headers.get('x-gateway-provider')]).toEqual([200, 'one']);
+  });
+
+  it('never takes the provider from others, however often it fails', async () => {
+    const [owner, other] = [await newTenant(), await newTenant()];
+    const own = vendorKey();
+    byKey.set(own, errorAnswer(401, { message: 'no' }));
+    await store(owner.key, { provider: 'one', key: own });
+    for (let times = 0; times < 20; times++) expect((await ask(owner.key)).status).toBe(502);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(metrics).toMatch(/^gateway_routes_cooling 0$/m);
+    expect(metrics).toMatch(/^gateway_own_routes_cooling [1-9]\d*$/m);
+    for (let times = 0; times < 5; times++) expect((await ask(other.key)).status).toBe(200);
+    // And a credential that is stored anew does not wait for the old one's pause.
+    const better = vendorKey();
+    await store(owner.key, { provider: 'one', key: better });
+    fake.calls.length = 0;
+    expect((await ask(owner.key)).status).toBe(200);
+    expect(keysSeen()).toEqual([`Bearer ${better}`]);
+  });
+
+  it('at an address of its own takes the provider from nobody either', async () => {
+    const [owner, other] = [await newTenant(), await newTenant()];
+    const settings = { endpoint: 'http://127.0.0.1:9' };
+    await store(owner.key, { provider: 'azure', key: vendorKey(), settings });
+    for (let times = 0; times < 8; times++) {
+      expect((await ask(owner.key, { model: 'azure/deployed' })).status).toBe(502);
+    }
+    const working = { endpoint: new URL(fake.baseUrl).origin };
+    await store(other.key, { provider: 'azure', key: vendorKey(), settings: working });
+    expect((await ask(other.key, { model: 'azure/deployed' })).status).toBe(200);
+  });
+});
+
+describe('storing a credential', () => {
+  const azure = { provider: 'azure', key: 'long-enough' };
+  const bedrock = { provider: 'bedrock', key: 'long-enough' };
+  const vertex = { provider: 'vertex', key: 'long-enough' };
+  const access_key_id = 'AKIAIOSFODNN7EXAMPLE';
+
+  it.each<[string, unknown, string]>([
+    ['no provider', { key: 'long-enough' }, 'provider'],
+    ['an unknown provider', { provider: 'nobody', key: 'long-enough' }, 'provider'],
+    ['one without accounts', { provider: 'sandbox', key: 'long-enough' }, 'provider'],
+    ['a server without keys', { provider: 'keyless', key: 'long-enough' }, 'provider'],
+    ['a name of Object', { provider: 'constructor', key: 'long-enough' }, 'provider'],
+    ['no key', { provider: 'one' }, 'key'],
+    ['a key that is none', { provider: 'one', key: { a: 1 } }, 'key'],
+    ['an empty key', { provider: 'one', key: '' }, 'key'],
+    ['a line break', { provider: 'one', key: 'long-enough\r\nx-a: b' }, 'key'],
+    ['a key beyond ASCII', { provider: 'one', key: 'löng-enough' }, 'key'],
+    ['10,000 characters', { provider: 'one', key: 'k'.repeat(10_000) }, 'key'],
+    ['a long name', { provider: 'one', key: 'long-enough', name: 'n'.repeat(10_000) }, 'name'],
+    [
+      'a word for a flag',
+      { provider: 'one', key: 'long-enough', allow_shared_fallback: 'yes' },
+      'allow_shared_fallback',
+    ],
+    ['an unknown field', { provider: 'one', key: 'long-enough', tenant_id: 'x' }, 'tenant_id'],
+    ['settings that are none', { provider: 'one', key: 'long-enough', settings: [1] }, 'settings'],
+    [
+      'an unknown setting',
+      { provider: 'one', key: 'long-enough', settings: { base_url: 'https://a.example' } },
+      'settings.base_url',
+    ],
+    ['no endpoint', azure, 'settings.endpoint'],
+    ['a path', { ...azure, settings: { endpoint: 'https://a.example/b' } }, 'settings.endpoint'],
+    [
+      'a name in the address',
+      { ...azure, settings: { endpoint: 'https://u:p@a.example' } },
+      'settings.endpoint',
+    ],
+    ['a file', { ...azure, settings: { endpoint: 'file:///etc/passwd' } }, 'settings.endpoint'],
+    ['no region', { ...bedrock, settings: { access_key_id } }, 'settings.region'],
+    [
+      'a host in the region',
+      { ...bedrock, settings: { access_key_id, region: 'a.example/' } },
+      'settings.region',
+    ],
+    ['no access key id', { ...bedrock, settings: { region: 'a-1' } }, 'settings.access_key_id'],
+    ['no project', vertex, 'settings.project'],
+    [
+      'a host in the location',
+      { ...vertex, settings: { project: 'p', location: 'a.example/' } },
+      'settings.location',
+    ],
+    ['JSON of another kind', { ...vertex, key: '{"type":"external_account"}' }, 'key'],
+  ])('is refused with %s', async (_name, body, param) => {
+    const answer = await gateway.post(PATH, body);
+    expect(await refusalOf(answer)).toEqual([400, 'invalid_request_error', param]);
+  });
+
+  it('shows everything but the key, which is nowhere in the database', async () => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    const made = await store(tenant.key, {
+      provider: 'one',
+      name: 'ours',
+      key: own,
+      allow_shared_fallback: true,
+    });
+    expect(made).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      provider: 'one',
+      name: 'ours',
+      key_preview: `vend...${own.slice(-4)}`,
+      settings: {},
+      allow_shared_fallback: true,
+      created_at: expect.stringMatching(/Z$/),
+      last_used_at: null,
+    });
+    await (await ask(tenant.key)).text();
+    const listed = await gateway.fetch(PATH, { headers: as(tenant.key) });
+    const { data } = (await listed.json()) as { data: Credential[] };
+    expect(data).toEqual([{ ...made, last_used_at: expect.stringMatching(/Z$/) }]);
+
+    const { rows } = await access.database.query<{ row: string }>(
+      'SELECT row_to_json(t)::text AS row FROM provider_credentials t',
+    );
+    const content = rows.map(({ row }) => row).join('\n');
+    expect(content).toContain(made.id);
+    for (const form of [own, Buffer.from(own).toString('hex')]) expect(content).not.toContain(form);
+  });
+});
+
+describe('a change', () => {
+  it('holds for the next request, also a deletion', async () => {
+    const tenant = await newTenant();
+    await (await ask(tenant.key)).text();
+    const own = vendorKey();
+    const { id } = await store(tenant.key, { provider: 'one', key: own });
+    await (await ask(tenant.key)).text();
+    const deleted = await gateway.fetch(`${PATH}/${id}`, {
+      method: 'DELETE',
+      headers: as(tenant.key),
+    });
+    expect(await deleted.json()).toEqual({ id, deleted: true });
+    await (await ask(tenant.key)).text();
+    expect(keysSeen()).toEqual([
+      `Bearer ${OPERATOR_KEY}`,
+      `Bearer ${own}`,
+      `Bearer ${OPERATOR_KEY}`,
+    ]);
+  });
+
+  it('holds on another instance within a second, by whose rules it is used', async () => {
+    const tenant = await newTenant();
+    const other = await boot({
+      GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey,
+      GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'false',
+    });
+    try {
+      const askOther = (): Promise<Response> =>
+        other.post(
+          '/v1/chat/completions',
+          { model: 'one/a', messages: [{ role: 'user', content: 'Hello' }] },
+          as(tenant.key),
+        );
+      await (await askOther()).text();
+      const own = vendorKey();
+      await store(tenant.key, { provider: 'one', key: own });
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      fake.calls.length = 0;
+      await (await askOther()).text();
+      expect(keysSeen()).toEqual([`Bearer ${own}`]);
+
+      // What was stored under other rules may still not lead inside.
+      const settings = { endpoint: new URL(fake.baseUrl).origin };
+      await store(tenant.key, { provider: 'azure', key: vendorKey(), settings });
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      fake.calls.length = 0;
+      const inside = await other.post(
+        '/v1/chat/completions',
+        { model: 'azure/deployed', messages: [{ role: 'user', content: 'Hello' }] },
+        as(tenant.key),
+      );
+      expect(inside.status).toBe(502);
+      expect(fake.calls).toHaveLength(0);
+      for (const endpoint of ['http://a.example', 'https://127.0.0.1', 'https://[::1]']) {
+        const body = { provider: 'azure', key: 'long-enough', settings: { endpoint } };
+        expect(await refusalOf(await other.post(PATH, body))).toEqual([
+          400,
+          'invalid_request_error',
+          'settings.endpoint',
+        ]);
+      }
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('outlives a start', async () => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    await store(tenant.key, { provider: 'one', key: own });
+    const started = await boot({ GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey });
+    try {
+      const body = { model: 'one/a', messages: [{ role: 'user', content: 'Hello' }] };
+      const answer = await started.post('/v1/chat/completions', body, as(tenant.key));
+      expect([answer.status, answer.headers.get('x-gateway-cost')]).toEqual([200, String(FEE)]);
+      expect(keysSeen()).toEqual([`Bearer ${own}`]);
+    } finally {
+      await started.close();
+    }
+  });
+
+  it('is of no use with another secret, and does not fall to shared capacity', async () => {
+    const tenant = await newTenant();
+    await store(tenant.key, { provider: 'one', key: vendorKey() });
+    const other = await boot({
+      GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey,
+      GATEWAY_SECRET: 'another-secret-of-at-least-32-characters',
+    });
+    try {
+      const body = { model: 'one/a', messages: [{ role: 'user', content: 'Hello' }] };
+      const answer = await other.post('/v1/chat/completions', body, as(tenant.key));
+      expect(await refusalOf(answer)).toEqual([502, 'provider_error', 'provider-credentials']);
+      expect(fake.calls).toHaveLength(0);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('who may do what', () => {
+  it('knows nobody without a good key, and nothing of another tenant', async () => {
+    const [owner, other] = [await newTenant(), await newTenant()];
+    const { id } = await store(owner.key, { provider: 'one', key: vendorKey() });
+    const revoked = await access.makeKey({ tenantId: owner.id });
+    await access.apiKeys.revoke(owner.id, revoked.id);
+
+    const requests = (key: string | undefined): Promise<Response>[] => {
+      const headers: Record<string, string> = { 'content-type': 'application/json' };
+      if (key !== undefined) headers.authorization = `Bearer ${key}`;
+      const body = JSON.stringify({ provider: 'nobody', key: 'long-enough' });
+      return [
+        fetch(gateway.url + PATH, { headers }),
+        fetch(gateway.url + PATH, { method: 'POST', headers, body }),
+        fetch(`${gateway.url}${PATH}/${id}`, { method: 'DELETE', headers }),
+      ];
+    };
+    for (const key of [undefined, 'sk-unknown-key-of-nobody', revoked.plaintext]) {
+      const answers = await Promise.all(requests(key));
+      expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+    }
+    for (const key of [other.key, other.managementKey]) {
+      const answers = await Promise.all(requests(key));
+      expect(answers.map(({ status }) => status)).toEqual([200, 400, 404]);
+      expect(await answers[0]!.text()).not.toContain(id);
+    }
+    for (const path of [`${PATH}/no-uuid`, `${PATH}/${randomUUID()}`]) {
+      const gone = await gateway.fetch(path, { method: 'DELETE', headers: as(owner.key) });
+      expect(await refusalOf(gone)).toEqual([404, 'not_found_error', 'id']);
+    }
+    const byManagement = await Promise.all(requests(owner.managementKey));
+    expect(byManagement.map(({ status }) => status)).toEqual([200, 400, 200]);
+  });
+
+  it('lets management keys alone change anything where that is set', async () => {
+    const tenant = await newTenant();
+    const strict = await boot({
+      GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey,
+      GATEWAY_CUSTOMER_WRITES: 'management',
+    });
+    try {
+      const body = { provider: 'one', key: vendorKey() };
+      expect((await strict.post(PATH, body, as(tenant.key))).status).toBe(403);
+      expect((await strict.fetch(PATH, { headers: as(tenant.key) })).status).toBe(200);
+      expect((await strict.post(PATH, body, as(tenant.managementKey))).status).toBe(201);
+    } finally {
+      await strict.close();
+    }
+  });
+});
+
+describe('a key of a tenant', () => {
+  it('is in no answer, no log and no metric, though the vendor repeats it', async () => {
+    const tenant = await newTenant();
+    const own = vendorKey();
+    byKey.set(own, errorAnswer(400, { message: `bad key ${own}`, param: `messages ${own}` }));
+    await store(tenant.key, { provider: 'one', key: own });
+    const told = [await (await ask(tenant.key)).text()];
+    byKey.set(own, errorAnswer(500, { message: own }));
+    told.push(await (await ask(tenant.key, { stream: true })).text());
+    told.push(await (await fetch(`${gateway.url}/metrics`)).text());
+    for (const path of [PATH, '/v1/customer/logs', '/v1/models']) {
+      told.push(await (await gateway.fetch(path, { headers: as(tenant.key) })).text());
+    }
+    expect(told.join('\n')).toContain('[redacted]');
+    expect(logged.join('\n')).toContain('over the credential');
+    for (const text of [...told, ...logged]) expect(text).not.toContain(own.slice(8));
+  });
+});
