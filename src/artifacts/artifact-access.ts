@@ -6,7 +6,7 @@ export interface ServableArtifact {
 
 /**
  * What the owner of artifacts says about one, when somebody comes with its URL. The owner stands in
- * a higher layer and hangs itself in: `artifactDesk.bind(this)` when its module starts.
+ * a higher layer and hangs itself in: `ArtifactDesk.bind` when its module starts.
  */
 export abstract class ArtifactAccess {
   /** `expired`: it was there, and is not to be read any more. */
