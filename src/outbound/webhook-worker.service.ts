@@ -67,7 +67,8 @@ export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutd
   async work(deliveryId: string): Promise<void> {
     const url = await this.deliveries.urlOfDue(deliveryId);
     if (url === undefined) return;
-    await this.turns.run(new URL(url).origin, deliveryId, (key) => this.attempt(key));
+    const origin = URL.canParse(url) ? new URL(url).origin : url;
+    await this.turns.run(origin, deliveryId, (key) => this.attempt(key));
   }
 
   /** Calls for due webhooks that nobody was called for lately. */
