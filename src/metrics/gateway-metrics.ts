@@ -122,6 +122,32 @@ export class GatewayMetrics {
     });
   }
 
+  /**
+   * A gauge of something that all instances share, read when metrics are scraped. What cannot be
+   * read is left out.
+   */
+  trackShared(
+    name: string,
+    help: string,
+    labelNames: string[],
+    read: () => Promise<readonly { labels: Record<string, string>; value: number }[]>,
+  ): void {
+    const { registry } = this;
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      // Several workers of one machine say the same.
+      aggregator: 'first',
+      async collect() {
+        const values = await read().catch(() => []);
+        this.reset();
+        for (const { labels, value } of values) this.set(labels, value);
+      },
+    });
+  }
+
   observeRequest(request: ObservedRequest): void {
     const series = this.seriesOf(request);
     series.requests.inc();
