@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { isArtifactId } from './artifact-store.js';
 
 /** The path below which artifacts are read. */
 export const ARTIFACTS_PATH = '/v1/artifacts';
@@ -32,6 +33,8 @@ export class ArtifactUrls {
 
   /** Whether the signature is ours, for this artifact and this expiry, be it past or not. */
   verify(artifactId: string, expires: string, signature: string): boolean {
+    // What separates the two within the signed text can stand in neither.
+    if (!isArtifactId(artifactId) || !/^\d{1,15}$/.test(expires)) return false;
     const given = Buffer.from(signature, 'base64url');
     const expected = this.signatureOf(artifactId, expires);
     // Node's decoder skips foreign characters; only the one way to write a signature is taken.
