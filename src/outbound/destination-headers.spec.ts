@@ -6,12 +6,13 @@ const check = (headers: Record<string, string>) => (): void =>
   assertDestinationHeaders(headers, 'headers');
 
 describe(assertDestinationHeaders.name, () => {
-  it.each([{}, { Authorization: 'Bearer x' }, { 'X-Signature': 'é\tx', 'x-empty': '' }])(
-    'takes %j',
-    (headers) => {
-      expect(check(headers)).not.toThrow();
-    },
-  );
+  it.each<Record<string, string>>([
+    {},
+    { Authorization: 'Bearer x' },
+    { 'X-Signature': 'é\tx', 'x-empty': '' },
+  ])('takes %j', (headers) => {
+    expect(check(headers)).not.toThrow();
+  });
 
   it.each([
     ['Bad Name', 'x'],
