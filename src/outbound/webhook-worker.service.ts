@@ -129,7 +129,7 @@ export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutd
     if (!(await this.deliveries.finish(delivery, 'dropped', reason))) return;
     this.count('dropped');
     // Neither the URL nor what is in it: they are the tenant's.
-    this.logger.warn(`Webhook ${delivery.id} was dropped: its receiver ${reason}.`);
+    this.logger.warn(`Webhook ${delivery.id} was dropped: ${reason}.`);
   }
 
   private count(outcome: 'delivered' | 'retried' | 'dropped'): void {

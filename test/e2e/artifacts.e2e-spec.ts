@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
-import { request } from 'node:http';
+import { request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -39,7 +40,7 @@ afterEach(() => {
 /** Stores three artifacts and tells the owner about them. */
 async function fill({ gateway }: BootedGateway): Promise<ArtifactUrls> {
   const get = <Type>(type: abstract new (...args: never[]) => Type): Type =>
-    gateway.application.get<Type>(type as never, { strict: false });
+    gateway.application.get<Type>(type, { strict: false });
   get(ArtifactDesk).bind(owner);
   const store = get(ArtifactStore);
   const put = async (id: string, contentType: string, content: Buffer | string): Promise<void> => {
@@ -235,7 +236,7 @@ describe('GET /v1/artifacts/:id of a bucket', () => {
       const { pathname, search, origin } = new URL((await fill(service)).sign('vid_1', later()));
       expect(origin).toBe('https://gateway.example');
       // Booted services know their address by the public URL; the socket is found by the port.
-      const { port } = service.gateway.application.getHttpServer().address() as { port: number };
+      const { port } = (service.gateway.application.getHttpServer() as Server).address() as AddressInfo;
       const local = `http://127.0.0.1:${port}${pathname}${search}`;
       const answer = await fetch(local, { redirect: 'manual' });
       expect(answer.status).toBe(302);

@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { GatewayMetrics } from '../../src/metrics/gateway-metrics.js';
@@ -148,6 +149,23 @@ describe('webhooks', () => {
     expect(body).toBe('{"é":1}');
     expect(await rowOf(id)).toMatchObject({ state: 'delivered', attempts: 1, last_error: null });
     expect(await counted('delivered')).toBe(1);
+  });
+
+  it('are taken for genuine by the check that the documentation gives, and forged ones are not', async () => {
+    const text = await readFile('docs/webhooks.md', 'utf8');
+    const code = /```js\n(.*?)```/s.exec(text)![1]!;
+    const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+      isGenuine: (...values: unknown[]) => boolean;
+    };
+    await worker.work(await enqueue());
+    const [{ headers, body }] = received as [Received];
+    const header = headers['x-gateway-signature'];
+    const secret = secrets.secretOf(TENANT);
+    expect(isGenuine(header, body, secret)).toBe(true);
+    expect(isGenuine(header, `${body} `, secret)).toBe(false);
+    expect(isGenuine(header, body, secrets.secretOf('another'))).toBe(false);
+    expect(isGenuine(header, body, secret, Date.now() / 1000 + 301)).toBe(false);
+    expect(isGenuine(undefined, body, secret)).toBe(false);
   });
 
   it('are tried five times, later each time, with the same key, and then dropped', async () => {
