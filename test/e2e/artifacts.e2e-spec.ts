@@ -236,7 +236,9 @@ describe('GET /v1/artifacts/:id of a bucket', () => {
       const { pathname, search, origin } = new URL((await fill(service)).sign('vid_1', later()));
       expect(origin).toBe('https://gateway.example');
       // Booted services know their address by the public URL; the socket is found by the port.
-      const { port } = (service.gateway.application.getHttpServer() as Server).address() as AddressInfo;
+      const { port } = (
+        service.gateway.application.getHttpServer() as Server
+      ).address() as AddressInfo;
       const local = `http://127.0.0.1:${port}${pathname}${search}`;
       const answer = await fetch(local, { redirect: 'manual' });
       expect(answer.status).toBe(302);
