@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AccessModule } from './access/access.module.js';
+import { ArtifactsModule } from './artifacts/artifacts.module.js';
 import { AudioModule } from './audio/audio.module.js';
 import { BootstrapModule } from './bootstrap/bootstrap.module.js';
 import { ChatModule } from './chat/chat.module.js';
@@ -14,6 +15,7 @@ import { MetricsModule } from './metrics/metrics.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
 import { QueueModule } from './queue/queue.module.js';
+import { WebhooksModule } from './outbound/webhooks.module.js';
 import { ResponsesModule } from './responses/responses.module.js';
 
 /** The whole service. Inference comes first, because Express tries the routes in their order. */
@@ -33,6 +35,8 @@ export class AppModule {
         ResponsesModule,
         AudioModule,
         EmbeddingsModule,
+        ArtifactsModule,
+        WebhooksModule,
         ProvidersModule,
         CustomerModule,
         CreditsModule,

@@ -7,6 +7,7 @@ import { CustomerGuardrailsModule } from './guardrails/customer-guardrails.modul
 import { LogsModule } from './logs/logs.module.js';
 import { ProviderCredentialsModule } from './provider-credentials/provider-credentials.module.js';
 import { StatementsModule } from './statements/statements.module.js';
+import { WebhookSecretModule } from './webhook-secret/webhook-secret.module.js';
 
 /** What a tenant manages and looks up itself. Each sub-folder is a small feature. */
 @Module({
@@ -19,6 +20,7 @@ import { StatementsModule } from './statements/statements.module.js';
     StatementsModule,
     GenerationModule,
     CurrentKeyModule,
+    WebhookSecretModule,
   ],
 })
 export class CustomerModule {}

@@ -98,6 +98,12 @@ export class GatewayMetrics {
     buckets: LEDGER_BUCKETS_SECONDS,
     registers: [this.registry],
   });
+  private readonly webhooks = new Counter({
+    name: 'gateway_webhook_deliveries_total',
+    help: 'Attempts to deliver a webhook, by what became of them.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -167,6 +173,10 @@ export class GatewayMetrics {
       this.attemptSeries.set(key, attempts);
     }
     attempts.inc();
+  }
+
+  observeWebhook(outcome: 'delivered' | 'retried' | 'dropped'): void {
+    this.webhooks.inc({ outcome });
   }
 
   observeHold(durationMs: number): void {

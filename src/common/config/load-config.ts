@@ -9,6 +9,7 @@ import {
   incompleteVendors,
   ownAccountProviders,
 } from './configured-providers.js';
+import { incompleteS3, s3Of } from './s3-settings.js';
 import { readProvidersFile } from './read-providers-file.js';
 import { withoutTrailingSlash } from './is-url.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
@@ -32,7 +33,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
   if (env.GATEWAY_JOB_WORKERS === 'false' && !env.DATABASE_URL) {
     problems.push('DATABASE_URL must be set when GATEWAY_JOB_WORKERS is false');
   }
-  problems.push(...incompleteVendors(env));
+  problems.push(...incompleteVendors(env), ...incompleteS3(env));
   const furtherProviders =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
       ? readProvidersFile(env.GATEWAY_PROVIDERS, set, problems)
@@ -48,6 +49,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
     dataDirectory: resolve(env.GATEWAY_DATA_DIR ?? './data'),
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
+    s3: s3Of(env),
     secret: env.GATEWAY_SECRET,
     bootstrap: {
       apiKey: env.GATEWAY_BOOTSTRAP_API_KEY,

@@ -1,0 +1,190 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { OutboundClient, type OutboundClientOptions } from '../../src/outbound/outbound-client.js';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+function makeClient(options: OutboundClientOptions = { allowPrivate: true }): OutboundClient {
+  const client = new OutboundClient(options);
+  closing.push(() => client.onApplicationShutdown());
+  return client;
+}
+
+/** A receiver on loopback; answers with its port. */
+async function receive(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<number> {
+  const server: Server = createServer(handle).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const post = (client: OutboundClient, port: number, more: object = {}) =>
+  client.post({ url: `http://127.0.0.1:${port}/hook?a=b`, headers: {}, body: '{}', ...more });
+
+describe(OutboundClient.name, () => {
+  it('posts the body with the headers', async () => {
+    const seen: unknown[] = [];
+    const port = await receive((request, response) => {
+      request.setEncoding('utf8').on('data', (body) => {
+        const { method, url, headers } = request;
+        seen.push(method, url, headers['x-token'], headers['content-length'], body);
+        response.writeHead(204).end();
+      });
+    });
+    const outcome = await post(makeClient(), port, {
+      headers: { 'X-Token': 'é' },
+      body: '{"é":1}',
+    });
+    expect(outcome).toEqual({ ok: true, status: 204 });
+    expect(seen).toEqual(['POST', '/hook?a=b', 'é', '8', '{"é":1}']);
+  });
+
+  it.each([
+    [301, false],
+    [307, false],
+    [400, true],
+    [404, true],
+    [410, false],
+    [429, true],
+    [500, true],
+    [503, true],
+  ])('calls %i a failure; one that may pass: %s', async (status, retryable) => {
+    let calls = 0;
+    const port = await receive((_request, response) => {
+      calls++;
+      response.writeHead(status, { location: '/elsewhere' }).end();
+    });
+    expect(await post(makeClient(), port)).toMatchObject({ ok: false, status, retryable });
+    expect(calls).toBe(1);
+  });
+
+  it('gives up on a receiver that hangs, drips its head, or never ends its answer', async () => {
+    const hang = await receive(() => undefined);
+    const drip = createTcpServer((socket) => {
+      socket.on('error', () => undefined).write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write('x-a: b\r\n'), 20);
+      socket.on('close', () => clearInterval(timer));
+    }).listen(0, '127.0.0.1');
+    await once(drip, 'listening');
+    closing.push(() => drip.close());
+    const client = makeClient();
+    for (const port of [hang, (drip.address() as AddressInfo).port]) {
+      const startedMs = performance.now();
+      expect(await post(client, port, { timeoutMs: 300 })).toEqual({
+        ok: false,
+        reason: 'did not answer within 0.3 seconds',
+        retryable: true,
+        status: undefined,
+      });
+      expect(performance.now() - startedMs).toBeLessThan(2_000);
+    }
+  });
+
+  it('believes a status whose answer never ends, and breaks it off', async () => {
+    let broken = false;
+    const port = await receive((_request, response) => {
+      response.writeHead(200).write('x');
+      const timer = setInterval(() => response.write('x'.repeat(1_000)), 20);
+      response.on('close', () => {
+        broken = true;
+        clearInterval(timer);
+      });
+    });
+    const startedMs = performance.now();
+    expect(await post(makeClient(), port)).toEqual({ ok: true, status: 200 });
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    for (let wait = 0; wait < 50 && !broken; wait++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(broken).toBe(true);
+  });
+
+  it('reads no more of an answer than it has to', async () => {
+    let sent = 0;
+    const port = await receive((_request, response) => {
+      const chunk = Buffer.alloc(64 * 1024);
+      const write = (): void => {
+        while (!response.destroyed && sent < 1e9) {
+          sent += chunk.length;
+          if (!response.write(chunk)) break;
+        }
+      };
+      response.writeHead(200).on('drain', write);
+      write();
+    });
+    expect(await post(makeClient(), port)).toEqual({ ok: true, status: 200 });
+    expect(sent).toBeLessThan(50e6);
+  });
+
+  it('says that a connection was broken off or refused, and throws nothing', async () => {
+    const reset = await receive((request) => request.socket.resetAndDestroy());
+    const garbage = createTcpServer((socket) => socket.end('what?')).listen(0, '127.0.0.1');
+    await once(garbage, 'listening');
+    closing.push(() => garbage.close());
+    const client = makeClient();
+    for (const port of [reset, (garbage.address() as AddressInfo).port]) {
+      expect(await post(client, port)).toMatchObject({
+        ok: false,
+        reason: 'broke the connection off',
+        retryable: true,
+      });
+    }
+    expect(await post(client, 9)).toMatchObject({ ok: false, retryable: true });
+  });
+
+  it.each([
+    ['http://127.0.0.1/', {}],
+    ['ftp://public.example/', {}],
+    ['http://a:b@public.example/', {}],
+    ['nonsense', {}],
+    ['http://public.example/', { 'X-A': 'a\r\nX-B: c' }],
+    ['http://public.example/', { Host: 'other' }],
+  ])('does not even try %s with %j', async (url, headers) => {
+    const resolveName = (): never => {
+      throw new Error('looked up');
+    };
+    const client = makeClient({ allowPrivate: false, resolveName });
+    expect(await client.post({ url, headers: { ...headers }, body: '' })).toMatchObject({
+      ok: false,
+      retryable: false,
+      status: undefined,
+    });
+  });
+
+  it('does not follow a name that is public when it is configured and private afterwards', async () => {
+    let calls = 0;
+    const port = await receive((_request, response) => {
+      calls++;
+      response.end();
+    });
+    let address = '93.184.215.14';
+    const client = makeClient({
+      allowPrivate: false,
+      resolveName: (_hostname, _options, callback) => callback(null, [{ address, family: 4 }]),
+    });
+    const url = `http://rebinding.example:${port}/`;
+    await client.assertDestinationUrl(url, 'webhook_url');
+    address = '127.0.0.1';
+    expect(await client.post({ url, headers: {}, body: '' })).toEqual({
+      ok: false,
+      reason: 'does not lead to a public address',
+      retryable: false,
+      status: undefined,
+    });
+    expect(calls).toBe(0);
+    // It was there to be reached.
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.destroy();
+  });
+});

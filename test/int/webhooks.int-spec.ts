@@ -1,0 +1,260 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { GatewayMetrics } from '../../src/metrics/gateway-metrics.js';
+import { OutboundClient } from '../../src/outbound/outbound-client.js';
+import { WebhookDeliveries } from '../../src/outbound/webhook-deliveries.js';
+import { WebhookDeliveryRepository } from '../../src/outbound/webhook-delivery.repository.js';
+import { WebhookSecrets } from '../../src/outbound/webhook-secrets.js';
+import { WebhookWorker } from '../../src/outbound/webhook-worker.service.js';
+import { WorkQueue, type WakeOptions } from '../../src/queue/work-queue.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const TENANT = randomUUID();
+
+/** Keeps wake-ups instead of waking anybody. */
+class QueueDouble {
+  wakes: { key: string; delayMs: number | undefined }[] = [];
+  isAway = false;
+
+  async wake(_topic: string, key: string, options?: WakeOptions): Promise<void> {
+    if (this.isAway) throw new Error('the queue is away');
+    this.wakes.push({ key, delayMs: options?.delayMs });
+  }
+}
+
+interface Received {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+describe('webhooks', () => {
+  let test: TestDatabase;
+  let server: Server;
+  let url: string;
+  let client: OutboundClient;
+  let received: Received[];
+  let status: number;
+  let running: number;
+  let mostRunning: number;
+  const queue = new QueueDouble();
+  const secrets = new WebhookSecrets('a-secret-of-at-least-32-characters');
+  let metrics: GatewayMetrics;
+  let deliveries: WebhookDeliveries;
+  let worker: WebhookWorker;
+  let repository: WebhookDeliveryRepository;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    client = new OutboundClient({ allowPrivate: true });
+    repository = new WebhookDeliveryRepository(test.database);
+    server = createServer((request, response) => {
+      running++;
+      mostRunning = Math.max(mostRunning, running);
+      let body = '';
+      request.setEncoding('utf8').on('data', (chunk) => (body += chunk));
+      request.on('end', () => {
+        received.push({ headers: request.headers, body });
+        setTimeout(() => {
+          running--;
+          response.writeHead(status).end();
+        }, 20);
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  });
+  beforeEach(() => {
+    received = [];
+    status = 200;
+    running = mostRunning = 0;
+    queue.wakes = [];
+    queue.isAway = false;
+    metrics = new GatewayMetrics();
+    const port = queue as unknown as WorkQueue;
+    deliveries = new WebhookDeliveries(port);
+    const config = { queue: { consume: true } };
+    worker = new WebhookWorker(repository, client, secrets, port, metrics, config);
+  });
+  afterEach(() => test.database.query('DELETE FROM webhook_deliveries'));
+  afterAll(async () => {
+    await client.onApplicationShutdown();
+    server.closeAllConnections();
+    server.close();
+    await test.drop();
+  });
+
+  const enqueue = async (eventId: string = randomUUID(), to = url): Promise<string> => {
+    const body = '{"é":1}';
+    const id = await test.database.transaction((connection) =>
+      deliveries.enqueue(connection, { tenantId: TENANT, url: to, eventId, body }),
+    );
+    return id!;
+  };
+  const rowOf = async (id: string) => {
+    const { rows } = await test.database.query<Record<string, unknown>>(
+      'SELECT *, extract(epoch FROM next_attempt_at - now()) AS wait FROM webhook_deliveries WHERE id = $1',
+      [id],
+    );
+    return rows[0];
+  };
+  const makeDue = (id: string) =>
+    test.database.query('UPDATE webhook_deliveries SET next_attempt_at = now() WHERE id = $1', [
+      id,
+    ]);
+  const counted = async (outcome: string): Promise<number> => {
+    const text = await metrics.registry.getSingleMetricAsString('gateway_webhook_deliveries_total');
+    return Number(new RegExp(`outcome="${outcome}"} (\\d+)`).exec(text)?.[1] ?? 0);
+  };
+
+  it('are enqueued with the transaction that causes them, once an event', async () => {
+    await expect(
+      test.database.transaction(async (connection) => {
+        await deliveries.enqueue(connection, { tenantId: TENANT, url, eventId: 'e', body: '{}' });
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    expect(await enqueue('e')).toBeDefined();
+    expect(await enqueue('e')).toBeUndefined();
+  });
+
+  it('are announced after the commit, which never fails', async () => {
+    const id = await enqueue();
+    await deliveries.announce(id);
+    expect(queue.wakes).toEqual([{ key: id, delayMs: undefined }]);
+    queue.isAway = true;
+    await expect(deliveries.announce(id)).resolves.toBeUndefined();
+  });
+
+  it('are signed so that the receiver can check them, and delivered once', async () => {
+    const id = await enqueue();
+    await Promise.all([worker.work(id), worker.work(id), worker.work(id)]);
+    await worker.work(id);
+    expect(received).toHaveLength(1);
+    const [{ headers, body }] = received as [Received];
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'idempotency-key': id,
+      'x-gateway-delivery': id,
+    });
+    const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
+      String(headers['x-gateway-signature']),
+    )!;
+    expect(Math.abs(Number(time) - Date.now() / 1000)).toBeLessThan(10);
+    const expected = createHmac('sha256', secrets.secretOf(TENANT)).update(`${time}.${body}`);
+    expect(signature).toBe(expected.digest('hex'));
+    expect(body).toBe('{"é":1}');
+    expect(await rowOf(id)).toMatchObject({ state: 'delivered', attempts: 1, last_error: null });
+    expect(await counted('delivered')).toBe(1);
+  });
+
+  it('are taken for genuine by the check that the documentation gives, and forged ones are not', async () => {
+    const text = await readFile('docs/webhooks.md', 'utf8');
+    const code = /```js\n(.*?)```/s.exec(text)![1]!;
+    const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+      isGenuine: (...values: unknown[]) => boolean;
+    };
+    await worker.work(await enqueue());
+    const [{ headers, body }] = received as [Received];
+    const header = headers['x-gateway-signature'];
+    const secret = secrets.secretOf(TENANT);
+    expect(isGenuine(header, body, secret)).toBe(true);
+    expect(isGenuine(header, `${body} `, secret)).toBe(false);
+    expect(isGenuine(header, body, secrets.secretOf('another'))).toBe(false);
+    expect(isGenuine(header, body, secret, Date.now() / 1000 + 301)).toBe(false);
+    expect(isGenuine(undefined, body, secret)).toBe(false);
+  });
+
+  it('are tried five times, later each time, with the same key, and then dropped', async () => {
+    status = 500;
+    const id = await enqueue();
+    const waits: number[] = [];
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      await worker.work(id);
+      await worker.work(id);
+      waits.push(Math.round(Number((await rowOf(id))?.wait)));
+      await makeDue(id);
+    }
+    await worker.work(id);
+    expect(received).toHaveLength(5);
+    expect(new Set(received.map(({ headers }) => headers['idempotency-key']))).toEqual(
+      new Set([id]),
+    );
+    expect(waits.slice(0, 4)).toEqual([1, 2, 4, 8]);
+    expect(queue.wakes.map(({ delayMs }) => delayMs)).toEqual([1_000, 2_000, 4_000, 8_000]);
+    expect(await rowOf(id)).toMatchObject({
+      state: 'dropped',
+      attempts: 5,
+      last_error: 'answered with status 500',
+    });
+    expect([await counted('retried'), await counted('dropped')]).toEqual([4, 1]);
+  });
+
+  it('are dropped at once when they cannot ever arrive', async () => {
+    const id = await enqueue('private', 'nonsense');
+    await worker.work(id);
+    expect(await rowOf(id)).toMatchObject({ state: 'dropped', attempts: 1 });
+  });
+
+  it('are taken over from a worker that died, and dropped when it was the last attempt', async () => {
+    const id = await enqueue();
+    await repository.take(id, 30_000);
+    await worker.work(id);
+    expect(received).toHaveLength(0);
+    await makeDue(id);
+    await worker.work(id);
+    expect(await rowOf(id)).toMatchObject({ state: 'delivered', attempts: 2 });
+    const last = await enqueue();
+    await test.database.query('UPDATE webhook_deliveries SET attempts = 5 WHERE id = $1', [last]);
+    await worker.work(last);
+    expect(await rowOf(last)).toMatchObject({ state: 'dropped' });
+    expect(received).toHaveLength(1);
+  });
+
+  it('ignore what a worker says whose lease has gone to another', async () => {
+    const id = await enqueue();
+    const old = await repository.take(id, 0);
+    await repository.take(id, 30_000);
+    expect(await repository.finish(old!, 'delivered', null)).toBe(false);
+    expect(await repository.retryLater(old!, 0, 'late')).toBe(false);
+    expect(await rowOf(id)).toMatchObject({ state: 'pending', attempts: 2 });
+  });
+
+  it('go to one receiver four at once, all of them', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, () => enqueue()));
+    await Promise.all(ids.map((id) => worker.work(id)));
+    expect(new Set(received.map(({ headers }) => headers['idempotency-key']))).toEqual(
+      new Set(ids),
+    );
+    expect(mostRunning).toBe(4);
+  });
+
+  it('are found by the sweep when their wake-up was lost, once a round', async () => {
+    const id = await enqueue();
+    await worker.sweep();
+    expect(queue.wakes).toEqual([]);
+    const age = `UPDATE webhook_deliveries SET woken_at = now() - interval '6 seconds'`;
+    await test.database.query(age);
+    await worker.sweep();
+    await worker.sweep();
+    expect(queue.wakes).toEqual([{ key: id, delayMs: undefined }]);
+  });
+
+  it('are kept for a week after they are done', async () => {
+    const [done, kept, pending] = [await enqueue(), await enqueue(), await enqueue()];
+    await worker.work(done);
+    await worker.work(kept);
+    const age = `UPDATE webhook_deliveries SET created_at = now() - interval '9 days',
+      finished_at = CASE WHEN id = $1 THEN now() - interval '8 days' ELSE finished_at END`;
+    await test.database.query(age, [done]);
+    await worker.clean();
+    expect([await rowOf(done), await rowOf(kept), await rowOf(pending)]).toEqual([
+      undefined,
+      expect.anything(),
+      expect.anything(),
+    ]);
+  });
+});
