@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
+import { readCacheTtl } from '../cache/read-cache-ttl.js';
 import { collectWork } from '../canonical/collect-work.js';
 import type { EmbeddingRequest } from '../canonical/embedding-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
@@ -9,7 +10,7 @@ import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
-import { setRouteHeaders } from '../delivery/deliver-stream.js';
+import { setCacheHeaders, setRouteHeaders } from '../delivery/deliver-stream.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { parseEmbeddings } from './embeddings.parse.js';
@@ -29,15 +30,16 @@ export class EmbeddingsService {
     const { requestId, receivedAt } = received;
     const request = parseEmbeddings(await readJsonBody(received));
     const callerGone = callerGoneSignal(response);
-    const context = { requestId, endpoint: 'embeddings', receivedAt, callerGone };
+    const cacheTtlSeconds = readCacheTtl(received.headers);
+    const context = { requestId, endpoint: 'embeddings', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
     this.assertDimensions(request);
     const hold = await this.ledger.hold(caller, plan);
     const opened = this.routing.openWork(plan, hold, (upstream, call) => upstream.embed?.(call));
-    const work = await collectWork(this.ledger.settle(hold, opened));
+    const work = await collectWork(this.ledger.settle(hold, this.routing.keep(plan, opened)));
 
     setRouteHeaders(response, work);
-    response.setHeader('X-Cache', 'MISS');
+    setCacheHeaders(response, plan.cache?.hit?.route);
     response.setHeader('X-Gateway-Cost', work.settled.cost);
     sendJson(response, 200, await renderEmbeddings(work, request.encoding));
   }

@@ -86,6 +86,12 @@ export class GatewayMetrics {
     labelNames: ['provider', 'model', 'outcome'],
     registers: [this.registry],
   });
+  private readonly cacheLookups = new Counter({
+    name: 'gateway_cache_lookups_total',
+    help: 'Requests that asked for a cached answer, by whether there was one.',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
   private readonly hold = new Histogram({
     name: 'gateway_hold_seconds',
     help: 'How long it took to set credits aside.',
@@ -141,6 +147,10 @@ export class GatewayMetrics {
       this.attemptSeries.set(key, attempts);
     }
     attempts.inc();
+  }
+
+  observeCacheLookup(isHit: boolean): void {
+    this.cacheLookups.inc({ result: isHit ? 'hit' : 'miss' });
   }
 
   observeHold(durationMs: number): void {

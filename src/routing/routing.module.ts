@@ -1,10 +1,11 @@
 import { Module } from '@nestjs/common';
+import { CacheModule } from '../cache/cache.module.js';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { RoutingService } from './routing.service.js';
 
 @Module({
-  imports: [CatalogueModule, UpstreamModule],
+  imports: [CacheModule, CatalogueModule, UpstreamModule],
   providers: [RoutingService],
   exports: [RoutingService],
 })

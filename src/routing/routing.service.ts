@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
+import { AnswerCache } from '../cache/answer-cache.service.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
 import type { WorkEvent } from '../canonical/work-event.js';
 import {
@@ -20,6 +21,7 @@ import type { Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream
 import { describeFailures } from './describe-failure.js';
 import { OpenedAnswer } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
+import { freeRoute, replay } from './replay.js';
 import { RouteHealth } from './route-health.js';
 import { RouteWalk, type WalkRecords } from './route-walk.js';
 import { selectRoutes, type Surroundings } from './select-routes.js';
@@ -50,6 +52,7 @@ export class RoutingService {
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
     metrics: GatewayMetrics,
+    private readonly cache: AnswerCache,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
     this.records = { health: this.health, metrics, logger: this.logger };
@@ -62,24 +65,31 @@ export class RoutingService {
   }
 
   /**
-   * The routes that a request will try. Calls nobody.
+   * The routes that a request will try. Calls nobody. A request that the cache can answer has one
+   * route, which costs nothing and is not called.
    *
    * @throws NotFoundError for an unknown model, or when preferences leave no provider
    * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
    * @throws ProviderUnavailableError when no provider of the models is configured
    */
   async plan<Request extends RoutableRequest>(
-    _caller: Caller,
+    caller: Caller,
     request: Request,
     context: RequestContext,
   ): Promise<Plan<Request>> {
     const models = request.models.map((alias) => this.findModel(request, alias));
+    const { cacheTtlSeconds } = context;
+    const cache =
+      cacheTtlSeconds === undefined
+        ? undefined
+        : await this.cache.lookUp(caller.tenantId, request, cacheTtlSeconds);
+    if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache);
     const routes = selectRoutes(request, models, this.surroundings);
     const bound = request.accountBoundParam;
     if (bound && routes.some((route) => route.trafficMode === 'shared')) {
       throw new InvalidRequestError(bound.param, bound.message);
     }
-    return new Plan(request, routes, context);
+    return new Plan(cache ? decoded(request) : request, routes, context, cache);
   }
 
   /**
@@ -90,6 +100,7 @@ export class RoutingService {
    * @throws CallerGoneError when nobody waits any more
    */
   open(plan: Plan, cover: RouteCover): OpenedAnswer {
+    if (plan.cache?.hit) return replay(plan, plan.cache.hit);
     const call = (route: PlannedRoute) => {
       const upstream = this.upstreams.get(route.provider);
       return {
@@ -113,6 +124,7 @@ export class RoutingService {
     cover: RouteCover,
     start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined,
   ): OpenedAnswer<WorkEvent<Output>> {
+    if (plan.cache?.hit) return replay(plan, plan.cache.hit);
     const call = (route: PlannedRoute) => {
       const upstream = this.upstreams.get(route.provider);
       const work = start(upstream, toCall(plan, withinRequest(plan, route)));
@@ -128,6 +140,21 @@ export class RoutingService {
     return new OpenedAnswer<WorkEvent<Output>>(() =>
       new RouteWalk(plan, cover, call, this.records).begin(),
     );
+  }
+
+  /**
+   * Keeps an answer for later when its caller allows it. To be put around everything that looks at
+   * the answer, so that one that is withheld is not kept.
+   */
+  keep<Event extends CanonicalEvent | WorkEvent<unknown>>(
+    { cache, routes }: Plan<RoutableRequest>,
+    events: AsyncIterable<Event>,
+  ): AsyncIterable<Event> {
+    if (!cache || cache.hit) return events;
+    return this.cache.keep(cache, events, ({ route }) => {
+      const answering = routes.find((planned) => planned === route) ?? routes[0];
+      return answering.upstreamModel;
+    });
   }
 
   /**
@@ -177,6 +204,14 @@ export class RoutingService {
     }
     return model;
   }
+}
+
+/**
+ * Bytes of one vendor cannot be given to the next caller, who may ask for a stream, so an answer
+ * that is to be kept is decoded; then it reads the same the first time and every other.
+ */
+function decoded<Request extends RoutableRequest>(request: Request): Request {
+  return isTextRequest(request) ? { ...request, decodesAnswer: true } : request;
 }
 
 /** A call may take what is left of the request's time. */
