@@ -110,6 +110,23 @@ describe(AnswerRecorder.name, () => {
     expect(record([named, first, usage, finish('stop')])?.events).toEqual([usage, finish('stop')]);
   });
 
+  it('reads a relayed response from its end', () => {
+    const piece = {
+      type: 'relay',
+      dialect: 'responses',
+      bytes: Buffer.from('x'),
+      hasContent: true,
+      outputCharacters: 1,
+    } as const;
+    const output = [{ type: 'message', content: [{ type: 'output_text', text: 'Hi' }] }];
+    const { usage: counts } = usage as { usage: typeof NO_USAGE };
+    const end = { ...piece, answer: { output }, usage: counts, finishReason: 'stop' };
+    expect(record([named, piece, end])?.events).toEqual([usage, text('Hi'), finish('stop')]);
+    expect(record([named, piece])).toBeUndefined();
+    expect(record([named, { ...end, finishReason: 'content_filter' }])).toBeUndefined();
+    expect(record([named, { ...end, answer: { output: [{ type: 'x' }] } }])).toBeUndefined();
+  });
+
   it.each<[string, AnswerEvent[]]>([
     ['was filtered', [text('a'), finish('content_filter')]],
     ['ended for a reason of the vendor’s own', [text('a'), finish('pause_turn')]],

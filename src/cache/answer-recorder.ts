@@ -1,8 +1,15 @@
-import type { CanonicalEvent, RouteEvent, UsageEvent } from '../canonical/canonical-event.js';
+import type {
+  CanonicalEvent,
+  FinishEvent,
+  RelayEvent,
+  RouteEvent,
+  UsageEvent,
+} from '../canonical/canonical-event.js';
 import type { EmbeddingVectors } from '../canonical/embedding-request.js';
 import type { FinishReason } from '../canonical/finish-reason.js';
 import type { WorkEvent } from '../canonical/work-event.js';
 import type { CachedAnswer, CachedEvent } from './cached-answer.js';
+import { readResponseOutput } from './read-response-output.js';
 
 type AnswerEvent = CanonicalEvent | WorkEvent<unknown>;
 type ChoiceEvent = Extract<CachedEvent, { choice: number }>;
@@ -39,15 +46,13 @@ export class AnswerRecorder {
       case 'settled':
         break;
       case 'relay':
-        this.giveUp();
+        this.addRelayed(event);
         break;
       case 'output':
         this.addVectors(event.output as EmbeddingVectors);
         break;
       case 'finish':
-        if (!COMPLETE.has(event.reason)) return this.giveUp();
-        this.events.push(event);
-        this.open.set(event.choice, undefined);
+        this.finish(event);
         break;
       default:
         this.add(event);
@@ -79,6 +84,23 @@ export class AnswerRecorder {
     const copy = { ...event };
     this.events.push(copy);
     this.open.set(event.choice, copy);
+  }
+
+  private finish(event: FinishEvent): void {
+    if (!COMPLETE.has(event.reason)) return this.giveUp();
+    this.events.push(event);
+    this.open.set(event.choice, undefined);
+  }
+
+  /** Bytes say nothing here, but the last event of a Responses vendor repeats the whole answer. */
+  private addRelayed({ dialect, answer, usage, finishReason }: RelayEvent): void {
+    if (dialect !== 'responses') return this.giveUp();
+    if (!answer) return;
+    const said = readResponseOutput(answer.output);
+    if (!said || finishReason === undefined) return this.giveUp();
+    for (const event of said) this.add(event);
+    this.finish({ type: 'finish', choice: 0, reason: finishReason });
+    if (usage) this.usage = { type: 'usage', usage };
   }
 
   private addVectors(vectors: EmbeddingVectors): void {

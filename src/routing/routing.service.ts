@@ -207,11 +207,13 @@ export class RoutingService {
 }
 
 /**
- * Bytes of one vendor cannot be given to the next caller, who may ask for a stream, so an answer
- * that is to be kept is decoded; then it reads the same the first time and every other.
+ * Bytes of a vendor cannot be kept, since the next caller may want a stream of what the first had
+ * whole; so an answer that is to be kept is decoded. That of a Responses vendor need not be: it
+ * says in its end all that it has said.
  */
 function decoded<Request extends RoutableRequest>(request: Request): Request {
-  return isTextRequest(request) ? { ...request, decodesAnswer: true } : request;
+  const isBytes = isTextRequest(request) && request.dialect !== 'responses';
+  return isBytes ? { ...request, decodesAnswer: true } : request;
 }
 
 /** A call may take what is left of the request's time. */
