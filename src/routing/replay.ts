@@ -36,6 +36,7 @@ export function replay<Event extends CanonicalEvent | WorkEvent<unknown>>(
   );
 }
 
-async function* nothing(): AsyncGenerator<never, undefined> {
-  return undefined;
+/** A kept answer is all there from the beginning. */
+function nothing(): AsyncIterator<never, undefined> {
+  return { next: () => Promise.resolve({ done: true, value: undefined }) };
 }

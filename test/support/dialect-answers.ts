@@ -28,6 +28,11 @@ function dataOf(body: string): Json[] {
   return lines.map((line) => JSON.parse(line.slice('data: '.length)) as Json);
 }
 
+interface ChatDelta {
+  content?: string | null;
+  tool_calls?: ChatCall[];
+}
+
 interface ChatCall {
   index?: number;
   function: { name?: string; arguments?: string };
@@ -41,7 +46,7 @@ function chat(body: Json): ReadAnswer {
     text: (choice.message.content as string | null) ?? '',
     calls: calls.map(({ function: { name, arguments: args } }) => ({
       name,
-      arguments: JSON.parse(args!),
+      arguments: parse(args!),
     })),
     finish: choice.finish_reason,
     usage: body.usage,
@@ -50,11 +55,11 @@ function chat(body: Json): ReadAnswer {
 
 function chatStream(chunks: Json[]): ReadAnswer {
   const choices = chunks.flatMap(
-    (chunk) => chunk.choices as { delta: Json; finish_reason: unknown }[],
+    (chunk) => chunk.choices as { delta: ChatDelta; finish_reason: unknown }[],
   );
   const calls: { name: string; arguments: string }[] = [];
   for (const { delta } of choices) {
-    for (const { index, function: piece } of (delta.tool_calls ?? []) as ChatCall[]) {
+    for (const { index, function: piece } of delta.tool_calls ?? []) {
       const call = (calls[index!] ??= { name: piece.name!, arguments: '' });
       call.arguments += piece.arguments ?? '';
     }
@@ -62,7 +67,7 @@ function chatStream(chunks: Json[]): ReadAnswer {
   return {
     id: chunks[0]!.id as string,
     text: choices.map(({ delta }) => delta.content ?? '').join(''),
-    calls: calls.map(({ name, arguments: args }) => ({ name, arguments: JSON.parse(args) })),
+    calls: calls.map(({ name, arguments: args }) => ({ name, arguments: parse(args) })),
     finish: choices.at(-1)!.finish_reason,
     usage: chunks.at(-1)!.usage,
   };
@@ -100,11 +105,15 @@ function messageStream(events: Json[]): ReadAnswer {
   }
   const end = events.find(({ type }) => type === 'message_delta')!;
   const content = blocks.map((block) =>
-    block.type === 'tool_use' ? { ...block, text: '', input: JSON.parse(block.json) } : block,
+    block.type === 'tool_use' ? { ...block, text: '', input: parse(block.json) } : block,
   );
   const { id } = events[0]!.message as { id: string };
   const { stop_reason } = end.delta as Json;
   return message({ id, content, stop_reason, usage: end.usage });
+}
+
+function parse(json: string): unknown {
+  return JSON.parse(json);
 }
 
 interface ResponseItem {
@@ -121,7 +130,7 @@ function responseOf(body: Json): ReadAnswer {
     text: items.flatMap(({ content = [] }) => content.map(({ text }) => text)).join(''),
     calls: items
       .filter(({ type }) => type === 'function_call')
-      .map(({ name, arguments: args }) => ({ name, arguments: JSON.parse(args!) })),
+      .map(({ name, arguments: args }) => ({ name, arguments: parse(args!) })),
     finish: body.status,
     usage: body.usage,
   };
