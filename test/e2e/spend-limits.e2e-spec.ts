@@ -102,6 +102,20 @@ describe('monthly_spend_limit', () => {
     expect((await ask(keys[0]!.plaintext)).status).toBe(200);
   });
 
+  it('is shown wherever the key is, to those with a limit and those without', async () => {
+    const [limited, free] = [await create({ monthly_spend_limit: 700 }), await create({})];
+    const list = await gateway.fetch(API_KEYS);
+    const { data } = (await list.json()) as { data: Created[] };
+    for (const [{ id }, limit] of [
+      [limited, 700],
+      [free, null],
+    ] as const) {
+      expect(data.find((key) => key.id === id)?.monthly_spend_limit).toBe(limit);
+      const record = await gateway.fetch(`${API_KEYS}/${id}`);
+      expect(await record.json()).toMatchObject({ id, monthly_spend_limit: limit });
+    }
+  });
+
   it('can not be shed by making another key', async () => {
     const { key } = await create({ monthly_spend_limit: 500 });
     expect((await create({}, key)).monthly_spend_limit).toBe(500);
