@@ -6,8 +6,8 @@ interface Entry {
   readonly expiresAtMs: number;
 }
 
-/** What an entry takes beside its value: key, buffer object, place in the map. */
-const ENTRY_OVERHEAD_BYTES = 300;
+/** What an entry takes beside its value, as measured: key, buffer objects, place in the map. */
+const ENTRY_OVERHEAD_BYTES = 700;
 
 /** Keeps answers in this process's memory; those that nobody has asked for longest go first. */
 export class InProcessCacheStore extends CacheStore {
@@ -38,9 +38,12 @@ export class InProcessCacheStore extends CacheStore {
   }
 
   set(key: string, value: Buffer, ttlSeconds: number): void {
-    const entry = { value, expiresAtMs: performance.now() + ttlSeconds * 1000 };
     this.remove(key);
-    if (sizeOf(entry) > this.maxBytes) return;
+    if (sizeOf({ value }) > this.maxBytes) return;
+    const entry = {
+      value: withoutNeighbours(value),
+      expiresAtMs: performance.now() + ttlSeconds * 1000,
+    };
     this.entries.set(key, entry);
     this.heldBytes += sizeOf(entry);
     for (const oldest of this.entries.keys()) {
@@ -57,6 +60,14 @@ export class InProcessCacheStore extends CacheStore {
   }
 }
 
-function sizeOf({ value }: Entry): number {
+/** Small buffers share a block of memory, all of which one that is kept would hold on to. */
+function withoutNeighbours(value: Buffer): Buffer {
+  if (value.buffer.byteLength === value.length) return value;
+  const own = Buffer.allocUnsafeSlow(value.length);
+  value.copy(own);
+  return own;
+}
+
+function sizeOf({ value }: Pick<Entry, 'value'>): number {
   return value.length + ENTRY_OVERHEAD_BYTES;
 }
