@@ -253,14 +253,7 @@ describe('the cache', () => {
         expect((await ask(path, { model: 'sandbox/echo' })).cache[0]).toBe('MISS');
       }
       const tenantId = await access.makeTenant(`tenant of ${prompt}`);
-      await gateway.database.query(
-        'UPDATE accounts SET balance = 1000000, granted = 1000000 WHERE tenant_id = $1',
-        [tenantId],
-      );
-      await gateway.database.query(
-        "INSERT INTO ledger_entries (tenant_id, kind, amount) VALUES ($1, 'grant', 1000000)",
-        [tenantId],
-      );
+      await access.grants.grant(tenantId, 1_000_000);
       const { plaintext: key } = await access.makeKey({ tenantId });
       expect((await ask(CHAT, { model: 'sandbox/echo' }, { key })).cache).toEqual(MISS);
       expect((await ask(CHAT, { model: 'sandbox/echo' }, { key })).cache[0]).toBe('HIT');
@@ -349,15 +342,7 @@ describe('the cache', () => {
   it('answers without credits, and counts for the rate limit', async () => {
     const tenantId = await access.makeTenant(`poor ${prompt}`);
     const { plaintext: key } = await access.makeKey({ tenantId, rateLimitPerMinute: 3 });
-    const grant = 1_000;
-    await gateway.database.query(
-      'UPDATE accounts SET balance = $2, granted = $2 WHERE tenant_id = $1',
-      [tenantId, grant],
-    );
-    await gateway.database.query(
-      "INSERT INTO ledger_entries (tenant_id, kind, amount) VALUES ($1, 'grant', $2)",
-      [tenantId, grant],
-    );
+    await access.grants.grant(tenantId, 1_000);
     const post = (content: string) =>
       gateway.post(
         CHAT,

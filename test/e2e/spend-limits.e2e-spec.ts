@@ -82,11 +82,7 @@ describe('monthly_spend_limit', () => {
 
   it('of a tenant stops all its keys, and comes and goes within a second', async () => {
     const tenantId = await access.makeTenant('limited tenant');
-    await testDatabase.database.query(
-      `WITH account AS (UPDATE accounts SET balance = 5000, granted = 5000 WHERE tenant_id = $1)
-       INSERT INTO ledger_entries (tenant_id, kind, amount) VALUES ($1, 'grant', 5000)`,
-      [tenantId],
-    );
+    await access.grants.grant(tenantId, 5_000);
     const keys = [await access.makeKey({ tenantId }), await access.makeKey({ tenantId })];
     for (const { plaintext } of keys) expect((await ask(plaintext)).status).toBe(200);
     await access.tenants.setMonthlySpendLimit(tenantId, 20);
