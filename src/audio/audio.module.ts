@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { GuardrailsModule } from '../guardrails/guardrails.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
 import { SpeechController } from './speech.controller.js';
@@ -8,7 +9,7 @@ import { TranscriptionsService } from './transcriptions.service.js';
 import { UploadFolder } from './upload-folder.js';
 
 @Module({
-  imports: [RoutingModule, LedgerModule],
+  imports: [RoutingModule, LedgerModule, GuardrailsModule],
   controllers: [SpeechController, TranscriptionsController],
   providers: [SpeechService, TranscriptionsService, UploadFolder],
 })

@@ -5,17 +5,19 @@ import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
 import { readJsonBody } from '../common/http/read-json-body.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
+import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { AudioSink, EventSink, deliverSpeech } from './deliver-speech.js';
 import { parseSpeech } from './speech.parse.js';
 
-/** Text to speech: parse, plan, hold, open, settle, and pass the bytes on as they come. */
+/** Text to speech: parse, plan, admit, hold, open, settle, and pass the bytes on as they come. */
 @Injectable()
 export class SpeechService {
   constructor(
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
+    private readonly guardrails: GuardrailsService,
   ) {}
 
   /** Answers one call. @throws GatewayError before anything was sent */
@@ -26,6 +28,8 @@ export class SpeechService {
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'audio.speech', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
+    const guard = await this.guardrails.guard(caller, this.ledger, response);
+    await guard.admitTexts(plan, [request.text, request.instructions ?? ''], 'input');
     const hold = await this.ledger.hold(caller, plan);
     const events = this.ledger.settle(
       hold,

@@ -8,10 +8,12 @@ import { collectWork, type CollectedWork } from '../canonical/collect-work.js';
 import type { Transcript } from '../canonical/transcription-request.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
 import { setRouteHeaders } from '../delivery/deliver-stream.js';
+import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { identifyAudio } from './identify-audio.js';
 import { receiveForm } from './receive-form.js';
+import { transcriptTexts } from './transcript-texts.js';
 import { assertTranscription, makeTranscription } from './transcription.parse.js';
 import { UploadFolder } from './upload-folder.js';
 
@@ -25,6 +27,7 @@ export class TranscriptionsService {
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
     private readonly uploads: UploadFolder,
+    private readonly guardrails: GuardrailsService,
   ) {}
 
   /** Answers one call. The file is gone before the answer leaves. @throws GatewayError */
@@ -54,12 +57,15 @@ export class TranscriptionsService {
       const request = makeTranscription(fields, await identifyAudio(file));
       const context = { requestId, endpoint: 'audio.transcriptions', receivedAt, callerGone };
       const plan = await this.routing.plan(caller, request, context);
+      const guard = await this.guardrails.guard(caller, this.ledger, response);
+      await guard.admitTexts(plan, request.prompt === undefined ? [] : [request.prompt], 'prompt');
       const hold = await this.ledger.hold(caller, plan);
-      const events = this.ledger.settle(
-        hold,
-        this.routing.openWork(plan, hold, (upstream, call) => upstream.transcribe?.(call)),
+      const opened = this.routing.openWork(plan, hold, (upstream, call) =>
+        upstream.transcribe?.(call),
       );
-      return await collectWork(events);
+      const textsOf = (transcript: Transcript) => transcriptTexts(transcript, request.format);
+      const watched = guard.watchTexts(plan, opened, textsOf, 'file');
+      return await collectWork(this.ledger.settle(hold, watched));
     } finally {
       await rm(path, { force: true });
     }

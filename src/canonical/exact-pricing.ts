@@ -21,6 +21,22 @@ export interface ExactPricing {
   readonly audioMinute: bigint;
 }
 
+/** What costs nothing, whatever is used. */
+export const FREE: ExactPricing = Object.freeze({
+  prompt: 0n,
+  completion: 0n,
+  request: 0n,
+  image: 0n,
+  cacheRead: 0n,
+  cacheWrite: 0n,
+  cacheWriteLong: 0n,
+  reasoning: 0n,
+  webSearch: 0n,
+  audioCharacter: 0n,
+  audioByte: 0n,
+  audioMinute: 0n,
+});
+
 /** Decimal places of an exact price. */
 export const PRICE_SCALE = 18;
 

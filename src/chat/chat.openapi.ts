@@ -1,7 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
-import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import {
+  ApiCacheHeader,
+  ApiGenerationErrors,
+  GENERATION_HEADERS,
+} from '../delivery/generation.openapi.js';
 import { chatChunkSchema } from './chat-chunk.schema.js';
 import { chatCompletionSchema } from './chat-completion.schema.js';
 
@@ -87,6 +91,7 @@ export function ApiChatCompletion(): MethodDecorator {
         'text/event-stream': { schema: toOpenApiSchema(chatChunkSchema) },
       },
     }),
+    ApiCacheHeader(),
     ApiGenerationErrors(),
   );
 }

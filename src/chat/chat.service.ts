@@ -3,11 +3,12 @@ import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
+import { readCacheTtl } from '../cache/read-cache-ttl.js';
 import { collect } from '../canonical/collect.js';
 import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
-import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
+import { deliverStream, setCacheHeaders, setRouteHeaders } from '../delivery/deliver-stream.js';
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
@@ -32,18 +33,20 @@ export class ChatService {
     const guard = await this.guardrails.guard(caller, this.ledger, response);
     const request = guard.prepare(parsed);
     const callerGone = callerGoneSignal(response);
-    const context = { requestId, endpoint: 'chat', receivedAt, callerGone };
+    const cacheTtlSeconds = readCacheTtl(received.headers);
+    const context = { requestId, endpoint: 'chat', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
-    const events = this.ledger.settle(hold, guard.watch(plan, this.routing.open(plan, hold)));
+    const watched = guard.watch(plan, this.routing.open(plan, hold));
+    const events = this.ledger.settle(hold, this.routing.keep(plan, watched));
 
     const options = {
       requestId,
       created: Math.floor(receivedAt.getTime() / 1000),
       includeUsage: wantsUsageChunk(request),
     };
-    response.setHeader('X-Cache', 'MISS');
+    setCacheHeaders(response, plan.cache?.hit?.route);
     if (request.stream) {
       await deliverStream(response, events, new ChatStreamRenderer(options));
       return;

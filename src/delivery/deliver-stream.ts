@@ -59,6 +59,20 @@ export function setRouteHeaders(
   }
 }
 
+/** Whether the answer is one that was given before, and if so the vendor's model that gave it. */
+export function setCacheHeaders(
+  response: ServerResponse,
+  kept: { readonly upstreamModel: string } | undefined,
+): void {
+  response.setHeader('X-Cache', kept ? 'HIT' : 'MISS');
+  // A family's member is named by its caller, in any characters; a header takes few.
+  if (kept) response.setHeader('X-Cache-Model', encodeName(kept.upstreamModel));
+}
+
+function encodeName(name: string): string {
+  return name.replace(/[^\x21-\x7e]/g, '?');
+}
+
 /** Callers make names up, and neither any characters nor any length fits into a header. */
 const MAX_PARAM_LENGTH = 100;
 const MAX_PARAMS = 32;

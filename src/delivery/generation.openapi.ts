@@ -1,4 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 
 /** The headers of an answer by a model, whatever the dialect, for the OpenAPI description. */
@@ -9,10 +10,22 @@ export const GENERATION_HEADERS = {
   'X-Gateway-Dropped-Params': header('Request fields that the provider’s dialect cannot take.'),
   'X-Guardrail-Flagged': header('Ids of the guardrails that flagged the call.'),
   'X-Cache': header('`HIT` or `MISS`.'),
+  'X-Cache-Model': header('On a hit, the vendor’s name of the model that answered.'),
   'X-RateLimit-Limit': header('Requests per minute of the key.'),
   'X-RateLimit-Remaining': header('What is left of them in this minute.'),
   'X-RateLimit-Reset': header('Unix seconds at which the minute ends.'),
 };
+
+/** The header that asks for the cache. */
+export function ApiCacheHeader(): MethodDecorator {
+  return ApiHeader({
+    name: 'X-Gateway-Cache',
+    required: false,
+    description:
+      'Whether the answer may be one that was given to the same request before, and is kept if not: `true` (for 300 seconds), or the seconds, 86,400 at most. A hit costs nothing.',
+    schema: { type: 'string', pattern: '^(true|false|[1-9][0-9]{0,4})$' },
+  });
+}
 
 /** The ways in which a call of a model fails, beside those of the key and the rate limit. */
 export function ApiGenerationErrors(): MethodDecorator {

@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
+import { GuardrailsModule } from '../guardrails/guardrails.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
 import { EmbeddingsController } from './embeddings.controller.js';
 import { EmbeddingsService } from './embeddings.service.js';
 
 @Module({
-  imports: [CatalogueModule, RoutingModule, LedgerModule],
+  imports: [CatalogueModule, RoutingModule, LedgerModule, GuardrailsModule],
   controllers: [EmbeddingsController],
   providers: [EmbeddingsService],
 })

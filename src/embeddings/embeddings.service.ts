@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
+import { readCacheTtl } from '../cache/read-cache-ttl.js';
 import { collectWork } from '../canonical/collect-work.js';
 import type { EmbeddingRequest } from '../canonical/embedding-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
@@ -9,19 +10,21 @@ import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
-import { setRouteHeaders } from '../delivery/deliver-stream.js';
+import { setCacheHeaders, setRouteHeaders } from '../delivery/deliver-stream.js';
+import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { parseEmbeddings } from './embeddings.parse.js';
 import { renderEmbeddings } from './embeddings.render.js';
 
-/** Embeddings: parse, plan, hold, open, settle, render. */
+/** Embeddings: parse, plan, admit, hold, open, settle, render. */
 @Injectable()
 export class EmbeddingsService {
   constructor(
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
     private readonly catalogue: CatalogueService,
+    private readonly guardrails: GuardrailsService,
   ) {}
 
   /** Answers one call. @throws GatewayError before anything was sent */
@@ -29,15 +32,20 @@ export class EmbeddingsService {
     const { requestId, receivedAt } = received;
     const request = parseEmbeddings(await readJsonBody(received));
     const callerGone = callerGoneSignal(response);
-    const context = { requestId, endpoint: 'embeddings', receivedAt, callerGone };
+    const cacheTtlSeconds = readCacheTtl(received.headers);
+    const context = { requestId, endpoint: 'embeddings', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
     this.assertDimensions(request);
+    const guard = await this.guardrails.guard(caller, this.ledger, response);
+    // Tokens cannot be read here: their vocabulary is the vendor's.
+    const texts = request.input.type === 'texts' ? request.input.texts : [];
+    await guard.admitTexts(plan, texts, 'input');
     const hold = await this.ledger.hold(caller, plan);
     const opened = this.routing.openWork(plan, hold, (upstream, call) => upstream.embed?.(call));
-    const work = await collectWork(this.ledger.settle(hold, opened));
+    const work = await collectWork(this.ledger.settle(hold, this.routing.keep(plan, opened)));
 
     setRouteHeaders(response, work);
-    response.setHeader('X-Cache', 'MISS');
+    setCacheHeaders(response, plan.cache?.hit?.route);
     response.setHeader('X-Gateway-Cost', work.settled.cost);
     sendJson(response, 200, await renderEmbeddings(work, request.encoding));
   }

@@ -101,9 +101,10 @@ async function scanWhole(
   return judge(outcome, options);
 }
 
-function judge(
+/** Notes which guardrails block. @returns what to throw when one does, or may */
+export function judge(
   { matched, unfinished }: ScanOutcome,
-  { note, param }: OutputGuardOptions,
+  { note, param }: Pick<OutputGuardOptions, 'note' | 'param'>,
 ): AnswerWithheldError | undefined {
   const blocks = matched.filter(({ action }) => action === 'block');
   for (const guardrail of blocks) note(guardrail);

@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
+import type { WorkEvent } from '../canonical/work-event.js';
 import { GuardrailViolationError } from '../common/errors/gateway-errors.js';
 import type {
   GuardedRequest,
@@ -14,6 +15,7 @@ import type { GuardrailDirection } from './guardrail-rule.js';
 import { guardOutput } from './output-guard.js';
 import { promptTexts } from './prompt-texts.js';
 import type { ScanOutcome, TextScanner } from './text-scanner.service.js';
+import { guardWorkOutput } from './work-output-guard.js';
 
 /** What guardrails do to one request, step by step. */
 export interface RequestGuard {
@@ -48,6 +50,19 @@ export interface RequestGuard {
     request: GuardedTextRequest,
     events: AsyncIterable<CanonicalEvent>,
   ): AsyncIterable<CanonicalEvent>;
+
+  /**
+   * The same for the output of work that is no conversation, such as a transcript.
+   *
+   * @param textsOf what is to be looked at
+   * @param param what a refusal names
+   */
+  watchTexts<Output>(
+    request: GuardedRequest,
+    events: AsyncIterable<WorkEvent<Output>>,
+    textsOf: (output: Output) => readonly string[],
+    param: string,
+  ): AsyncIterable<WorkEvent<Output>>;
 }
 
 /** For tenants without guardrails, who pay nothing for those of others. */
@@ -56,6 +71,7 @@ export const NO_GUARD: RequestGuard = {
   admit: () => undefined,
   admitTexts: () => undefined,
   watch: (_request, events) => events,
+  watchTexts: (_request, events) => events,
 };
 
 export interface GuardSurroundings {
@@ -112,6 +128,22 @@ export class TenantRequestGuard implements RequestGuard {
       guardrails: this.output,
       scanner: this.surroundings.scanner,
       param: paramOf(request),
+      note: (guardrail) => this.note(request, guardrail, 'output'),
+    });
+  }
+
+  watchTexts<Output>(
+    request: GuardedRequest,
+    events: AsyncIterable<WorkEvent<Output>>,
+    textsOf: (output: Output) => readonly string[],
+    param: string,
+  ): AsyncIterable<WorkEvent<Output>> {
+    if (this.output.length === 0) return events;
+    return guardWorkOutput(events, {
+      guardrails: this.output,
+      scanner: this.surroundings.scanner,
+      param,
+      textsOf,
       note: (guardrail) => this.note(request, guardrail, 'output'),
     });
   }

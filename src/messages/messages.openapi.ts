@@ -2,7 +2,11 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
-import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import {
+  ApiCacheHeader,
+  ApiGenerationErrors,
+  GENERATION_HEADERS,
+} from '../delivery/generation.openapi.js';
 import { messageEventSchema } from './message-event.schema.js';
 import { countTokensSchema, messagesSchema } from './messages.schema.js';
 
@@ -84,6 +88,7 @@ export function ApiCreateMessage(): MethodDecorator {
         'text/event-stream': { schema: toOpenApiSchema(messageEventSchema(message)) },
       },
     }),
+    ApiCacheHeader(),
     ApiGenerationErrors(),
   );
 }

@@ -3,12 +3,13 @@ import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
+import { readCacheTtl } from '../cache/read-cache-ttl.js';
 import { collect } from '../canonical/collect.js';
 import { estimateTokens } from '../canonical/estimate-tokens.js';
 import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
-import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
+import { deliverStream, setCacheHeaders, setRouteHeaders } from '../delivery/deliver-stream.js';
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
@@ -34,13 +35,15 @@ export class MessagesService {
     const guard = await this.guardrails.guard(caller, this.ledger, response);
     const request = guard.prepare(parsed);
     const callerGone = callerGoneSignal(response);
-    const context = { requestId, endpoint: 'messages', receivedAt, callerGone };
+    const cacheTtlSeconds = readCacheTtl(received.headers);
+    const context = { requestId, endpoint: 'messages', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
-    const events = this.ledger.settle(hold, guard.watch(plan, this.routing.open(plan, hold)));
+    const watched = guard.watch(plan, this.routing.open(plan, hold));
+    const events = this.ledger.settle(hold, this.routing.keep(plan, watched));
 
-    response.setHeader('X-Cache', 'MISS');
+    setCacheHeaders(response, plan.cache?.hit?.route);
     if (request.stream) {
       const promptCharacters = request.promptSize.characters;
       const renderer = new MessagesStreamRenderer({ requestId, promptCharacters });

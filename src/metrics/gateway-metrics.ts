@@ -86,6 +86,12 @@ export class GatewayMetrics {
     labelNames: ['provider', 'model', 'outcome'],
     registers: [this.registry],
   });
+  private readonly cacheLookups = new Counter({
+    name: 'gateway_cache_lookups_total',
+    help: 'Requests that asked for a cached answer, by whether there was one.',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
   private readonly hold = new Histogram({
     name: 'gateway_hold_seconds',
     help: 'How long it took to set credits aside.',
@@ -177,6 +183,10 @@ export class GatewayMetrics {
 
   observeWebhook(outcome: 'delivered' | 'retried' | 'dropped'): void {
     this.webhooks.inc({ outcome });
+  }
+
+  observeCacheLookup(isHit: boolean): void {
+    this.cacheLookups.inc({ result: isHit ? 'hit' : 'miss' });
   }
 
   observeHold(durationMs: number): void {

@@ -2,7 +2,11 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
-import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import {
+  ApiCacheHeader,
+  ApiGenerationErrors,
+  GENERATION_HEADERS,
+} from '../delivery/generation.openapi.js';
 import { createResponseSchema } from './create-response.schema.js';
 import { responseEventSchema } from './response-event.schema.js';
 
@@ -118,6 +122,7 @@ export function ApiCreateResponse(): MethodDecorator {
         'text/event-stream': { schema: toOpenApiSchema(responseEventSchema({ response, item })) },
       },
     }),
+    ApiCacheHeader(),
     ApiGenerationErrors(),
     ApiErrorResponse(
       404,

@@ -3,12 +3,13 @@ import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
+import { readCacheTtl } from '../cache/read-cache-ttl.js';
 import type { RouteEvent } from '../canonical/canonical-event.js';
 import type { JsonBody } from '../common/http/json-body.js';
 import { readJsonBody } from '../common/http/read-json-body.js';
 import { sendJson } from '../common/http/send-json.js';
 import { callerGoneSignal } from '../delivery/caller-gone.js';
-import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
+import { deliverStream, setCacheHeaders, setRouteHeaders } from '../delivery/deliver-stream.js';
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import type { MakeRecord } from '../ledger/settlement-record.js';
@@ -53,7 +54,8 @@ export class ResponsesService {
     const request = guard.prepare({ ...parsed, answerId });
 
     const callerGone = callerGoneSignal(response);
-    const context = { requestId, endpoint: 'responses', receivedAt, callerGone };
+    const cacheTtlSeconds = readCacheTtl(received.headers);
+    const context = { requestId, endpoint: 'responses', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
@@ -73,9 +75,9 @@ export class ResponsesService {
     };
     const record = answer.wantsStore ? recordOf(turn, answer, request.stream) : undefined;
     const watched = guard.watch(plan, this.routing.open(plan, hold));
-    const events = this.ledger.settle(hold, watched, record);
+    const events = this.ledger.settle(hold, this.routing.keep(plan, watched), record);
 
-    response.setHeader('X-Cache', 'MISS');
+    setCacheHeaders(response, plan.cache?.hit?.route);
     if (renderer) {
       await deliverStream(response, events, renderer);
       return;

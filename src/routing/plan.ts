@@ -1,3 +1,4 @@
+import type { CacheLookup } from '../cache/answer-cache.service.js';
 import type { CancelSignal } from '../canonical/cancel-signal.js';
 import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
@@ -32,6 +33,8 @@ export interface RequestContext {
   readonly endpoint: string;
   readonly receivedAt: Date;
   readonly callerGone: CancelSignal;
+  /** For how long the answer may be kept, if it may be a kept one; undefined: it is to be new. */
+  readonly cacheTtlSeconds?: number;
 }
 
 /** The ordered routes that one request will try, and what became of them. */
@@ -50,6 +53,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     readonly request: Request,
     readonly routes: readonly [PlannedRoute, ...PlannedRoute[]],
     context: RequestContext,
+    /** Undefined when the cache has no part in this request. */
+    readonly cache?: CacheLookup,
   ) {
     this.requestId = context.requestId;
     this.endpoint = context.endpoint;

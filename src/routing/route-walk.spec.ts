@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatModel, modelRoute } from '../../test/support/catalogue-models.js';
 import { embeddingRequest } from '../../test/support/embedding-requests.js';
 import type { Caller } from '../access/caller.js';
+import type { AnswerCache } from '../cache/answer-cache.service.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../canonical/embedding-request.js';
 import type { WorkEvent } from '../canonical/work-event.js';
 import type { CatalogueService } from '../catalogue/catalogue.service.js';
@@ -47,6 +48,7 @@ class World {
       } as unknown as UpstreamRegistry,
       { observeAttempt: () => undefined, track: () => undefined } as unknown as GatewayMetrics,
       { of: () => [] } as unknown as OwnUpstreams,
+      {} as AnswerCache,
     );
   }
 

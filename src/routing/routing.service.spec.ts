@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatModel, modelRoute } from '../../test/support/catalogue-models.js';
 import { chatRequest } from '../../test/support/chat-requests.js';
 import type { Caller } from '../access/caller.js';
+import type { AnswerCache } from '../cache/answer-cache.service.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
 import { NO_USAGE } from '../canonical/usage.js';
 import type { CatalogueService } from '../catalogue/catalogue.service.js';
@@ -82,6 +83,7 @@ class World {
       } as unknown as UpstreamRegistry,
       { observeAttempt: () => undefined, track: () => undefined } as unknown as GatewayMetrics,
       { of: () => [] } as unknown as OwnUpstreams,
+      {} as AnswerCache,
     );
   }
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
+import { AnswerCache } from '../cache/answer-cache.service.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import type { WorkEvent } from '../canonical/work-event.js';
@@ -22,6 +23,7 @@ import type { Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream
 import { describeFailures } from './describe-failure.js';
 import { OpenedAnswer } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
+import { freeRoute, replay } from './replay.js';
 import { RouteHealth } from './route-health.js';
 import { RouteWalk, type WalkRecords } from './route-walk.js';
 import { selectRoutes, type Surroundings } from './select-routes.js';
@@ -53,6 +55,7 @@ export class RoutingService {
     private readonly upstreams: UpstreamRegistry,
     metrics: GatewayMetrics,
     private readonly ownUpstreams: OwnUpstreams,
+    private readonly cache: AnswerCache,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
     this.records = { health: this.health, metrics, logger: this.logger };
@@ -77,23 +80,30 @@ export class RoutingService {
   }
 
   /**
-   * The routes that a request will try. Calls nobody.
+   * The routes that a request will try. Calls nobody. A request that the cache can answer has one
+   * route, which costs nothing and is not called.
    *
    * @throws NotFoundError for an unknown model, or when preferences leave no provider
    * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
    * @throws ProviderUnavailableError when no provider of the models is configured
    */
   async plan<Request extends RoutableRequest>(
-    { tenantId }: Caller,
+    caller: Caller,
     request: Request,
     context: RequestContext,
   ): Promise<Plan<Request>> {
     const models = request.models.map((alias) => this.findModel(request, alias));
-    const known = this.ownUpstreams.of(tenantId);
+    const { cacheTtlSeconds } = context;
+    const cache =
+      cacheTtlSeconds === undefined
+        ? undefined
+        : await this.cache.lookUp(caller.tenantId, request, cacheTtlSeconds);
+    if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache);
+    const known = this.ownUpstreams.of(caller.tenantId);
     const own: readonly OwnAccess[] = known instanceof Promise ? await known : known;
     const surroundings = own.length > 0 ? { ...this.surroundings, own } : this.surroundings;
     const routes = selectRoutes(request, models, surroundings);
-    return new Plan(request, routes, context);
+    return new Plan(cache ? decoded(request) : request, routes, context, cache);
   }
 
   /**
@@ -104,6 +114,7 @@ export class RoutingService {
    * @throws CallerGoneError when nobody waits any more
    */
   open(plan: Plan, cover: RouteCover): OpenedAnswer {
+    if (plan.cache?.hit) return replay(plan, plan.cache.hit);
     const call = (route: PlannedRoute) => {
       const upstream = this.upstreamOf(route);
       return {
@@ -130,6 +141,7 @@ export class RoutingService {
     cover: RouteCover,
     start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined,
   ): OpenedAnswer<WorkEvent<Output>> {
+    if (plan.cache?.hit) return replay(plan, plan.cache.hit);
     const call = (route: PlannedRoute) => {
       const upstream = this.upstreamOf(route);
       const work = start(upstream, toCall(plan, withinRequest(plan, route)));
@@ -145,6 +157,21 @@ export class RoutingService {
     return new OpenedAnswer<WorkEvent<Output>>(() =>
       new RouteWalk(plan, cover, call, this.records).begin(),
     );
+  }
+
+  /**
+   * Keeps an answer for later when its caller allows it. To be put around everything that looks at
+   * the answer, so that one that is withheld is not kept.
+   */
+  keep<Event extends CanonicalEvent | WorkEvent<unknown>>(
+    { cache, routes }: Plan<RoutableRequest>,
+    events: AsyncIterable<Event>,
+  ): AsyncIterable<Event> {
+    if (!cache || cache.hit) return events;
+    return this.cache.keep(cache, events, ({ route }) => {
+      const answering = routes.find((planned) => planned === route) ?? routes[0];
+      return answering.upstreamModel;
+    });
   }
 
   /**
@@ -208,6 +235,16 @@ export class RoutingService {
 function droppedHeaders({ vendorHeaders }: CanonicalRequest, upstream: Upstream): string[] {
   if (!vendorHeaders || upstream.passesVendorHeaders) return [];
   return Object.keys(vendorHeaders);
+}
+
+/**
+ * Bytes of a vendor cannot be kept, since the next caller may want a stream of what the first had
+ * whole; so an answer that is to be kept is decoded. That of a Responses vendor need not be: it
+ * says in its end all that it has said.
+ */
+function decoded<Request extends RoutableRequest>(request: Request): Request {
+  const isBytes = isTextRequest(request) && request.dialect !== 'responses';
+  return isBytes ? { ...request, decodesAnswer: true } : request;
 }
 
 /** A call may take what is left of the request's time. */

@@ -1,72 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { openAccessServices, type AccessServices } from '../support/access-services.js';
-import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import type { AccessServices } from '../support/access-services.js';
+import type { BootedGateway } from '../support/boot-gateway.js';
+import {
+  bootCustomerGateways,
+  refusal,
+  type CustomerGateways,
+} from '../support/customer-gateways.js';
 
 const PATH = '/v1/customer/guardrails';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const RULES = [{ type: 'regex', pattern: 'falcon' }];
 
-interface Answer {
-  status: number;
-  body: Record<string, unknown>;
-}
-
 describe(PATH, () => {
-  let testDatabase: TestDatabase;
+  let gateways: CustomerGateways;
   let access: AccessServices;
   let gateway: BootedGateway;
   let restricted: BootedGateway;
+  let call: CustomerGateways['call'];
 
   beforeAll(async () => {
-    testDatabase = await createTestDatabase();
-    access = await openAccessServices(testDatabase.url);
-    // Two instances on one database.
-    gateway = await bootGateway({}, { database: testDatabase });
-    restricted = await bootGateway(
-      { GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey, GATEWAY_CUSTOMER_WRITES: 'management' },
-      { database: testDatabase },
-    );
+    gateways = await bootCustomerGateways();
+    ({ access, gateway, restricted, call } = gateways);
   });
-
-  afterAll(async () => {
-    await gateway.close();
-    await restricted.close();
-    await access.close();
-    await testDatabase.drop();
-  });
-
-  async function call(
-    method: string,
-    path: string,
-    body?: unknown,
-    key: string | undefined = gateway.apiKey,
-    instance: BootedGateway = gateway,
-  ): Promise<Answer> {
-    const response = await fetch(instance.url + path, {
-      method,
-      headers: {
-        ...(key !== '' && { authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    return { status: response.status, body: (await response.json()) as Answer['body'] };
-  }
+  afterAll(() => gateways.close());
 
   async function create(fields: object = {}): Promise<Record<string, unknown> & { id: string }> {
     const { status, body } = await call('POST', PATH, { name: 'a', rules: RULES, ...fields });
     expect(status).toBe(201);
     return body as Record<string, unknown> & { id: string };
-  }
-
-  function refusal(status: number, type: string, param: string) {
-    return {
-      status,
-      body: { error: { message: expect.any(String), type, code: status, param } },
-    };
   }
 
   it('makes one with the defaults of the interface', async () => {

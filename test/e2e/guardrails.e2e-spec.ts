@@ -299,14 +299,14 @@ describe('guardrails', () => {
       // Once before, for the code to be compiled.
       await ask(CHAT, { messages: [user('warm up')] });
       const body = { messages: [user(text)] };
-      // What a pattern does it does each time; the best of three is free of what other processes do.
-      const delaysMs: number[] = [];
-      for (let round = 0; round < 3; round++) {
+      // What a pattern does it does each time, while other processes hold this one up now and then.
+      let shortestMs = Infinity;
+      for (let round = 0; round < 10 && shortestMs >= 50; round++) {
         const { response, longestMs } = await measureDelay(() => ask(CHAT, body));
         expect(response.status).toBe(200);
-        delaysMs.push(longestMs);
+        shortestMs = Math.min(shortestMs, longestMs);
       }
-      expect(Math.min(...delaysMs)).toBeLessThan(50);
+      expect(shortestMs).toBeLessThan(50);
     });
   });
 

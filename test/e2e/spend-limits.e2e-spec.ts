@@ -82,11 +82,7 @@ describe('monthly_spend_limit', () => {
 
   it('of a tenant stops all its keys, and comes and goes within a second', async () => {
     const tenantId = await access.makeTenant('limited tenant');
-    await testDatabase.database.query(
-      `WITH account AS (UPDATE accounts SET balance = 5000, granted = 5000 WHERE tenant_id = $1)
-       INSERT INTO ledger_entries (tenant_id, kind, amount) VALUES ($1, 'grant', 5000)`,
-      [tenantId],
-    );
+    await access.grants.grant(tenantId, 5_000);
     const keys = [await access.makeKey({ tenantId }), await access.makeKey({ tenantId })];
     for (const { plaintext } of keys) expect((await ask(plaintext)).status).toBe(200);
     await access.tenants.setMonthlySpendLimit(tenantId, 20);
@@ -100,6 +96,20 @@ describe('monthly_spend_limit', () => {
     await access.tenants.setMonthlySpendLimit(tenantId, null);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect((await ask(keys[0]!.plaintext)).status).toBe(200);
+  });
+
+  it('is shown wherever the key is, to those with a limit and those without', async () => {
+    const [limited, free] = [await create({ monthly_spend_limit: 700 }), await create({})];
+    const list = await gateway.fetch(API_KEYS);
+    const { data } = (await list.json()) as { data: Created[] };
+    for (const [{ id }, limit] of [
+      [limited, 700],
+      [free, null],
+    ] as const) {
+      expect(data.find((key) => key.id === id)?.monthly_spend_limit).toBe(limit);
+      const record = await gateway.fetch(`${API_KEYS}/${id}`);
+      expect(await record.json()).toMatchObject({ id, monthly_spend_limit: limit });
+    }
   });
 
   it('can not be shed by making another key', async () => {

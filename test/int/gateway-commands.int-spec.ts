@@ -46,6 +46,29 @@ describe("the operator's commands", () => {
     expect(await limit()).toBeNull();
   });
 
+  it("set a key's monthly limit when it is made", async () => {
+    await run('tenant', 'create', 'thrifty');
+    const make = (...options: string[]) => run('key', 'create', 'thrifty', ...options);
+    const { code, output } = await make('--name', 'capped', '--monthly-spend-limit', '700');
+    expect([code, output]).toEqual([0, expect.stringContaining('700 credits a month')]);
+    expect(await make('--name', 'free')).toMatchObject({ code: 0 });
+    for (const wrong of ['0', '1.5', 'none']) {
+      expect(await make('--monthly-spend-limit', wrong)).toMatchObject({
+        code: 2,
+        errors: expect.stringContaining('--monthly-spend-limit'),
+      });
+    }
+    const { rows } = await testDatabase.database.query(
+      `SELECT api_keys.name, api_keys.monthly_spend_limit AS credits
+         FROM api_keys JOIN tenants ON tenants.id = tenant_id
+        WHERE tenants.name = 'thrifty' AND api_keys.name IN ('capped', 'free') ORDER BY 1`,
+    );
+    expect(rows).toEqual([
+      { name: 'capped', credits: 700 },
+      { name: 'free', credits: null },
+    ]);
+  });
+
   it('make no tenant twice', async () => {
     await run('tenant', 'create', 'twin', '--credits', '5');
     expect(await run('tenant', 'create', 'twin', '--credits', '5')).toEqual({

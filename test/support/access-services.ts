@@ -6,6 +6,7 @@ import { TenantEntity } from '../../src/access/tenant.entity.js';
 import { TenantsService } from '../../src/access/tenants.service.js';
 import { databaseOptions } from '../../src/common/database/database-options.js';
 import { Database } from '../../src/common/database/database.js';
+import { GrantsService } from '../../src/ledger/grants.service.js';
 
 /** The services of `access/` on a connection pool of their own, as an instance has them. */
 export interface AccessServices {
@@ -13,6 +14,7 @@ export interface AccessServices {
   database: Database;
   tenants: TenantsService;
   apiKeys: ApiKeyRepository;
+  grants: GrantsService;
   /** Makes a tenant and returns its id. */
   makeTenant(name: string): Promise<string>;
   /** Makes a key; what is not given does not matter to the test. */
@@ -38,6 +40,7 @@ export async function openAccessServices(url: string): Promise<AccessServices> {
     database,
     tenants,
     apiKeys,
+    grants: new GrantsService(database),
     async makeTenant(name) {
       const tenant = await database.transaction((client) => tenants.create(name, client));
       if (!tenant) throw new Error(`tenant ${name} exists`);

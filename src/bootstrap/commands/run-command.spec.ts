@@ -14,7 +14,7 @@ describe(runCommand.name, () => {
         'tenant list',
         'tenant grant <name> <credits>',
         'tenant limit <name> <credits>',
-        'key create <tenant> [--type routing|management] [--name NAME] [--rate-limit N] [--expires ISO-TIME]',
+        'key create <tenant> [--type routing|management] [--name NAME] [--rate-limit N] [--monthly-spend-limit CREDITS] [--expires ISO-TIME]',
         'key revoke <key-id>',
         'catalogue check',
       ]) {

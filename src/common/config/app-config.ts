@@ -35,6 +35,8 @@ export interface AppConfig {
   };
   /** How long what was found out about a provider's health is shown before it is asked again. */
   readonly healthCacheMs: number;
+  /** Memory for cached answers in each process; where there is a Redis they are kept there instead. */
+  readonly cacheMaxBytes: number;
   /** Lifts the rule that URLs which callers give us must lead to public addresses. */
   readonly allowPrivateDestinations: boolean;
   readonly settle: 'before-end' | 'after-response';

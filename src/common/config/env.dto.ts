@@ -12,6 +12,9 @@ import {
 /** setTimeout's longest delay. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
+/** A terabyte. */
+const MAX_CACHE_BYTES = 1_000_000_000_000;
+
 /** A hundred years. */
 const MAX_RETENTION_DAYS = 36_500;
 
@@ -158,6 +161,9 @@ export class EnvDto {
 
   @IntegerVariable(0, MAX_TIMEOUT_MS)
   GATEWAY_HEALTH_CACHE_MS?: number;
+
+  @IntegerVariable(0, MAX_CACHE_BYTES)
+  GATEWAY_CACHE_MAX_BYTES?: number;
 
   @ChoiceVariable('before-end', 'after-response')
   GATEWAY_SETTLE?: 'before-end' | 'after-response';

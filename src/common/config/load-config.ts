@@ -72,6 +72,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
       cooldownMs: env.GATEWAY_COOLDOWN_MS ?? 10_000,
     },
     healthCacheMs: env.GATEWAY_HEALTH_CACHE_MS ?? 5_000,
+    cacheMaxBytes: env.GATEWAY_CACHE_MAX_BYTES ?? 64 * 1024 * 1024,
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
     settle: env.GATEWAY_SETTLE ?? 'before-end',
     metricsToken: env.GATEWAY_METRICS_TOKEN,

@@ -51,12 +51,7 @@ export class ApiKeysService {
     });
     if (id === undefined) throw new Error('A freshly minted key exists already');
     const record = await this.get(caller, id);
-    return {
-      ...record,
-      rate_limit_per_minute: rateLimitPerMinute,
-      monthly_spend_limit: monthlySpendLimit,
-      key: plaintext,
-    };
+    return { ...record, rate_limit_per_minute: rateLimitPerMinute, key: plaintext };
   }
 
   async update(caller: Caller, id: string, body: UpdateApiKeyDto): Promise<ApiKeyDto> {
@@ -136,6 +131,7 @@ function toApiKey(key: ApiKeyEntity): ApiKeyDto {
     is_active: status === 'active',
     status,
     usage: { request_count: key.requestCount, total_spend: key.totalSpend },
+    monthly_spend_limit: key.monthlySpendLimit,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     created_at: key.createdAt.toISOString(),
     updated_at: key.updatedAt.toISOString(),

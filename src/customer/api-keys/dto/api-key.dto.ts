@@ -32,6 +32,14 @@ export class ApiKeyDto {
   @ApiProperty({ type: ApiKeyUsageDto })
   usage!: ApiKeyUsageDto;
 
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Credits in a calendar month; null: no limit of its own.',
+    example: null,
+  })
+  monthly_spend_limit!: number | null;
+
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   last_used_at!: string | null;
 
@@ -46,14 +54,6 @@ export class ApiKeyDto {
 export class CreatedApiKeyDto extends ApiKeyDto {
   @ApiProperty({ type: 'integer', example: 600 })
   rate_limit_per_minute!: number;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Credits in a calendar month; null: no limit of its own.',
-    example: null,
-  })
-  monthly_spend_limit!: number | null;
 
   @ApiProperty({
     description: 'The key in plaintext. It is shown this once and not stored.',

@@ -2,7 +2,8 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
 import { API_KEY_TYPES, type ApiKeyType } from '../../../access/caller.js';
 import { MAX_RATE_LIMIT_PER_MINUTE } from '../../../common/config/setting-bounds.js';
-import { IsIsoDateTime, IsKeyName, MayBeAbsent } from './api-key-fields.decorators.js';
+import { IsName, MayBeAbsent } from '../../../common/http/body-field.decorators.js';
+import { IsIsoDateTime } from './api-key-fields.decorators.js';
 
 const RATE_LIMIT_MESSAGE = `rate_limit_per_minute must be an integer from 1 to ${MAX_RATE_LIMIT_PER_MINUTE}`;
 
@@ -10,7 +11,7 @@ const SPEND_LIMIT_MESSAGE = `monthly_spend_limit must be an integer from 1 to ${
 
 export class CreateApiKeyDto {
   @ApiProperty({ minLength: 1, maxLength: 255, example: 'billing service' })
-  @IsKeyName()
+  @IsName()
   name!: string;
 
   @ApiPropertyOptional({

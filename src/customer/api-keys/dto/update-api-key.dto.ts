@@ -1,12 +1,13 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
-import { IsIsoDateTime, IsKeyName, MayBeAbsent } from './api-key-fields.decorators.js';
+import { IsName, MayBeAbsent } from '../../../common/http/body-field.decorators.js';
+import { IsIsoDateTime } from './api-key-fields.decorators.js';
 
 /** The two fields that can change; any other is refused. */
 export class UpdateApiKeyDto {
   @ApiPropertyOptional({ minLength: 1, maxLength: 255, example: 'billing service' })
   @MayBeAbsent()
-  @IsKeyName()
+  @IsName()
   name?: string;
 
   @ApiPropertyOptional({

@@ -1,18 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsName } from '../../../common/http/body-field.decorators.js';
 import type { GuardrailAction, GuardrailDirection } from '../../../guardrails/guardrail-rule.js';
 import {
   IsDirectionArray,
   IsEnabledFlag,
   IsGuardrailAction,
   IsGuardrailDescription,
-  IsGuardrailName,
   IsRuleArray,
   RULES_PROPERTY,
 } from './guardrail-fields.decorators.js';
 
 export class CreateGuardrailDto {
   @ApiProperty({ minLength: 1, maxLength: 255, example: 'no project names' })
-  @IsGuardrailName()
+  @IsName()
   name!: string;
 
   @IsGuardrailDescription()

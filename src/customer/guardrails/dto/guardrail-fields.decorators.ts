@@ -9,8 +9,8 @@ import {
   IsIn,
   IsOptional,
   Matches,
-  ValidateIf,
 } from 'class-validator';
+import { MayBeAbsent } from '../../../common/http/body-field.decorators.js';
 import {
   GUARDRAIL_ACTIONS,
   GUARDRAIL_DIRECTIONS,
@@ -21,15 +21,6 @@ import {
   MAX_WORD_LENGTH,
   PERSONAL_DATA,
 } from '../../../guardrails/guardrail-rule.js';
-
-/** The field may be left out, but not be null. */
-export function MayBeAbsent(): PropertyDecorator {
-  return ValidateIf((_, value) => value !== undefined);
-}
-
-export function IsGuardrailName(): PropertyDecorator {
-  return Matches(/^[^]{1,255}$/u, { message: 'name must be a string of 1 to 255 characters' });
-}
 
 export function IsGuardrailDescription(): PropertyDecorator {
   return applyDecorators(

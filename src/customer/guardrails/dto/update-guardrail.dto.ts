@@ -1,13 +1,12 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsName, MayBeAbsent } from '../../../common/http/body-field.decorators.js';
 import type { GuardrailAction, GuardrailDirection } from '../../../guardrails/guardrail-rule.js';
 import {
   IsDirectionArray,
   IsEnabledFlag,
   IsGuardrailAction,
   IsGuardrailDescription,
-  IsGuardrailName,
   IsRuleArray,
-  MayBeAbsent,
   RULES_PROPERTY,
 } from './guardrail-fields.decorators.js';
 
@@ -15,7 +14,7 @@ import {
 export class UpdateGuardrailDto {
   @ApiPropertyOptional({ minLength: 1, maxLength: 255, example: 'no project names' })
   @MayBeAbsent()
-  @IsGuardrailName()
+  @IsName()
   name?: string;
 
   @IsGuardrailDescription()

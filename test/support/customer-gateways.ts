@@ -1,0 +1,64 @@
+import { expect } from '@jest/globals';
+import { openAccessServices, type AccessServices } from './access-services.js';
+import { bootGateway, type BootedGateway } from './boot-gateway.js';
+import { createTestDatabase } from './test-database.js';
+
+export interface JsonAnswer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/** Two instances on one database, for tests of what a tenant changes in its account. */
+export interface CustomerGateways {
+  access: AccessServices;
+  gateway: BootedGateway;
+  /** The same routing key; only management keys may change anything here. */
+  restricted: BootedGateway;
+  /** Sends JSON to an instance, by default to the first with its routing key; '' sends no key. */
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    key?: string,
+    instance?: BootedGateway,
+  ): Promise<JsonAnswer>;
+  close(): Promise<void>;
+}
+
+export async function bootCustomerGateways(): Promise<CustomerGateways> {
+  const database = await createTestDatabase();
+  const access = await openAccessServices(database.url);
+  const gateway = await bootGateway({}, { database });
+  const restricted = await bootGateway(
+    { GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey, GATEWAY_CUSTOMER_WRITES: 'management' },
+    { database },
+  );
+  return {
+    access,
+    gateway,
+    restricted,
+    async call(method, path, body, key = gateway.apiKey, instance = gateway) {
+      const response = await fetch(instance.url + path, {
+        method,
+        headers: {
+          ...(key !== '' && { authorization: `Bearer ${key}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+      });
+      expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-/);
+      return { status: response.status, body: (await response.json()) as JsonAnswer['body'] };
+    },
+    async close() {
+      await gateway.close();
+      await restricted.close();
+      await access.close();
+      await database.drop();
+    },
+  };
+}
+
+/** An error answer in the interface's shape, with any message. */
+export function refusal(status: number, type: string, param: string): object {
+  return { status, body: { error: { message: expect.any(String), type, code: status, param } } };
+}
