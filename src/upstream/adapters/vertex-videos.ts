@@ -34,7 +34,8 @@ const REFUSED = [
   'reference_images',
   'storage_uri',
 ];
-const NAME = /^projects\/[\w.:-]+(?:\/[\w.@:-]+)+\/operations\/[\w.-]+$/;
+/** No step of it may lead upwards: it becomes a path. */
+const NAME = /^projects(?:\/\w[\w.@:-]*){2,20}\/operations\/\w[\w.-]*$/;
 const MAX_SECONDS = 3_600;
 
 /** Asks for one video, for its bytes rather than a place in a bucket, and for a length that is known. */

@@ -8,7 +8,7 @@ import { hideVendorKeys } from '../hide-vendor-keys.js';
 const MAX_MESSAGE_LENGTH = 1_000;
 const MAX_SECONDS = 86_400;
 /** Ids stand in addresses. */
-const ID = /^[\w.~:=-]{1,500}$/;
+const ID = /^\w[\w.~:=-]{0,499}$/;
 
 /** A vendor's word on a video. */
 export interface Video {
