@@ -12,7 +12,6 @@ import { renderTranscript } from '../dialects/audio/render-transcript.js';
 import { secondsToMs } from '../dialects/audio/seconds-to-ms.js';
 import { speakAtLength } from '../dialects/audio/speak-at-length.js';
 import { PCM_FORMAT } from '../dialects/audio/speech-formats.js';
-import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
 import { parseChatObject } from '../dialects/chat/parse-chat-object.js';
 import { hideOwnKey } from '../dialects/hide-own-key.js';
 import { vendorFields } from '../dialects/media/media-fields.js';
@@ -21,6 +20,7 @@ import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { ProbeCall, Upstream, UpstreamWork, WorkCall } from '../upstream.js';
+import { classifyFishAudioError } from './classify-fish-audio-error.js';
 
 /** The vendor takes more, though the longer the text the later its first sound. */
 const MAX_CHARACTERS_OF_CALL = 4_096;
@@ -114,7 +114,7 @@ export class FishAudioAdapter implements Upstream {
       signal,
     });
     if (response.status !== 200) {
-      const error = await readFailedAnswer(response, classifyChatError);
+      const error = await readFailedAnswer(response, classifyFishAudioError);
       throw hideOwnKey(error, this.provider.apiKey);
     }
     response.drain();
@@ -153,7 +153,7 @@ export class FishAudioAdapter implements Upstream {
       limits,
       signal,
     });
-    yield* readAudioAnswer(response, request, false);
+    yield* readAudioAnswer(response, request, false, classifyFishAudioError);
   }
 
   private async *transcript({
@@ -177,7 +177,7 @@ export class FishAudioAdapter implements Upstream {
       limits,
       signal,
     });
-    if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
+    if (response.status !== 200) throw await readFailedAnswer(response, classifyFishAudioError);
     const bytes = await response.readAll(MAX_TRANSCRIPT_BYTES);
     const answer = parseChatObject(bytes.toString('utf8'), 'a transcript');
     const { text } = answer;

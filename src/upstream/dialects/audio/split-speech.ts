@@ -13,7 +13,7 @@ const LOOKAHEAD_UNITS = 64;
  */
 export function splitSpeech(text: string, maxCharacters: number): string[] {
   const pieces: string[] = [];
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     const end = endOf(text, start, maxCharacters);
     pieces.push(text.slice(start, end).trim());
     start = end;
