@@ -85,7 +85,10 @@ export class OpenAiAdapter implements Upstream {
       mediaFetcher,
     );
     const videosUrl = new URL(`${baseUrl}/videos`);
-    this.videos = new VideosClient({ videosUrl, authorization, apiKey }, transport);
+    this.videos = new VideosClient(
+      { videosUrl, authorization, apiKey, pollAfterHeader: 'openai-poll-after-ms' },
+      transport,
+    );
     if (hasResponses(provider)) {
       const responsesUrl = new URL(`${baseUrl}/responses`);
       this.responses = new ResponsesClient({ responsesUrl, authorization, apiKey }, transport);

@@ -38,7 +38,10 @@ const IMAGEN_FIELDS = new Set(
   ),
 );
 const GEMINI_FIELDS = new Set(['n', 'size', 'aspect_ratio']);
-const OUTPUT_FORMATS: ReadonlySet<unknown> = new Set(['png', 'jpeg']);
+const OUTPUT_TYPES: ReadonlyMap<unknown, string> = new Map([
+  ['png', 'image/png'],
+  ['jpeg', 'image/jpeg'],
+]);
 
 /** Google's image models on Vertex: diffusion models that predict, and Gemini models that draw. */
 export interface VertexImageModel {
@@ -71,12 +74,12 @@ const GEMINI_MODEL: Omit<VertexImageModel, 'encode'> = {
 
 function encodeImagen({ body: { value }, prompt, count }: ImageRequest): JsonObject {
   const { aspectRatio, fineness } = readFrame(value, IMAGEN);
-  const format = value.output_format;
-  if (format != null && !OUTPUT_FORMATS.has(format)) {
+  const mimeType = OUTPUT_TYPES.get(value.output_format);
+  if (value.output_format != null && mimeType === undefined) {
     throw unsupportedField('output_format', 'This provider makes png and jpeg.');
   }
   const outputOptions = {
-    ...(format != null && { mimeType: `image/${String(format)}` }),
+    ...(mimeType !== undefined && { mimeType }),
     ...(value.output_compression != null && { compressionQuality: value.output_compression }),
   };
   const given: [string, unknown][] = [
@@ -152,11 +155,11 @@ function withoutPicture(answer: JsonObject, candidates: readonly JsonObject[]): 
   const { promptFeedback } = answer;
   const blocked = isJsonObject(promptFeedback) ? promptFeedback.blockReason : undefined;
   const [first] = candidates;
-  const reason = blocked ?? first?.finishReason;
+  const reason: unknown = blocked ?? first?.finishReason;
   const message = isJsonObject(promptFeedback)
     ? promptFeedback.blockReasonMessage
     : first?.finishMessage;
-  if (reason === undefined || reason === 'MAX_TOKENS') {
+  if (typeof reason !== 'string' || reason === 'MAX_TOKENS') {
     return new UpstreamError({ failure: 'unreadable', message: 'an answer without a picture' });
   }
   if (reason === 'STOP' || reason === 'NO_IMAGE') {
@@ -165,7 +168,7 @@ function withoutPicture(answer: JsonObject, candidates: readonly JsonObject[]): 
       'The model made no picture of this prompt; ask for one in plain words.',
     );
   }
-  return filtered(typeof message === 'string' ? message : String(reason));
+  return filtered(typeof message === 'string' ? message : reason);
 }
 
 /** A refusal by the vendor's filter, in its own words where it gives some. */

@@ -13,8 +13,6 @@ import { encodeVideoRequest } from './encode-video-request.js';
 import { readVideo, type Video } from './read-video.js';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** The vendor's own clients are told so how long to wait. */
-const POLL_AFTER_HEADER = 'openai-poll-after-ms';
 const MAX_POLL_AFTER_MS = 600_000;
 /** What no vendor labels a video as, though a proxy's page of regrets may well come so. */
 const NO_VIDEO = /^(?:application\/(?:json|xml)|text\/)/i;
@@ -26,6 +24,8 @@ export interface VideosServer {
   videosUrl: URL;
   authorization: Record<string, string>;
   apiKey: string | undefined;
+  /** The header that says how many milliseconds to wait before asking again. */
+  pollAfterHeader: string;
 }
 
 export class VideosClient {
@@ -48,7 +48,7 @@ export class VideosClient {
       const response = await this.call({ method: 'POST', url, headers, body, limits, signal });
       const video = readVideo(await response.readAll(MAX_ANSWER_BYTES));
       // What is already there is fetched by the first poll, so that its name is kept before.
-      return runningOf(video, response);
+      return this.runningOf(video, response);
     });
   }
 
@@ -58,7 +58,7 @@ export class VideosClient {
       const url = this.urlOf(operation);
       const response = await this.call({ method: 'GET', url, headers: {}, limits, signal });
       const video = readVideo(await response.readAll(MAX_ANSWER_BYTES));
-      if (!video.isCompleted) return runningOf({ ...video, id: operation }, response);
+      if (!video.isCompleted) return this.runningOf({ id: operation }, response);
       const file = await this.download({ url: this.urlOf(operation, '/content'), limits, signal });
       return { state: 'done', files: [file], usage: video.usage };
     });
@@ -121,14 +121,14 @@ export class VideosClient {
       throw hideOwnKey(error, this.server.apiKey);
     }
   }
-}
 
-function runningOf({ id }: Pick<Video, 'id'>, response: UpstreamResponse): MediaProgress {
-  const pollAfterMs = Number(response.headers[POLL_AFTER_HEADER]);
-  const isGiven = Number.isInteger(pollAfterMs) && pollAfterMs > 0;
-  return {
-    state: 'running',
-    operation: id,
-    ...(isGiven && { pollAfterMs: Math.min(pollAfterMs, MAX_POLL_AFTER_MS) }),
-  };
+  private runningOf({ id }: Pick<Video, 'id'>, { headers }: UpstreamResponse): MediaProgress {
+    const pollAfterMs = Number(headers[this.server.pollAfterHeader]);
+    const isGiven = Number.isInteger(pollAfterMs) && pollAfterMs > 0;
+    return {
+      state: 'running',
+      operation: id,
+      ...(isGiven && { pollAfterMs: Math.min(pollAfterMs, MAX_POLL_AFTER_MS) }),
+    };
+  }
 }
