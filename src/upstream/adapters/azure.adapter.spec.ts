@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { canonicalRequest } from '../../../test/support/canonical-requests.js';
 import { chatRequest } from '../../../test/support/chat-requests.js';
 import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
+import { imageRequest, mediaCall, videoRequest } from '../../../test/support/media-requests.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { HttpCall, HttpTransport } from '../transport/http-transport.js';
@@ -56,6 +57,33 @@ const answering =
     void connection.answer(status, headers).send(JSON.stringify(body)).end();
 
 describe(AzureAdapter.name, () => {
+  it.each([
+    [undefined, '/openai/v1/images/generations'],
+    [
+      '2025-04-01-preview',
+      '/openai/deployments/my%20deployment/images/generations?api-version=2025-04-01-preview',
+    ],
+  ])('makes pictures, with version %p', async (apiVersion, path) => {
+    const picture = { b64_json: Buffer.from('GIF89a').toString('base64') };
+    const { adapter, calls } = azure(answering(200, { data: [picture] }), apiVersion);
+    const call = mediaCall(imageRequest({ size: '1024x1024' }), 'my deployment');
+    const done = await adapter.submitMedia(call);
+    expect(done).toMatchObject({ state: 'done', files: [{ contentType: 'image/gif' }] });
+    const [{ url, headers, body } = {} as HttpCall] = calls;
+    expect(url.pathname + url.search).toBe(path);
+    expect(headers['api-key']).toBe(KEY);
+    const model = 'my deployment';
+    const sent = { model, prompt: 'A cat', n: 1, size: '1024x1024' };
+    expect(JSON.parse(String(body))).toEqual(sent);
+  });
+
+  it('makes no videos', async () => {
+    const { adapter, calls } = azure(answering(200, {}));
+    const filming = adapter.submitMedia(mediaCall(videoRequest(), 'sora'));
+    await expect(filming).rejects.toMatchObject({ failure: 'unsupported', accepted: 'no' });
+    expect(calls).toEqual([]);
+  });
+
   it('names the deployment in the path where a version is set', async () => {
     const { calls, ask } = azure(answering(200, answer), '2024-10-21');
     await ask();

@@ -3,7 +3,7 @@ import type { WorkEvent } from '../../../canonical/work-event.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
-import { readFailedAnswer } from '../read-failed-answer.js';
+import { readFailedAnswer, type ClassifyError } from '../read-failed-answer.js';
 import { AudioLengthMeter } from './audio-length-meter.js';
 import { speechContentType } from './speech-formats.js';
 
@@ -20,19 +20,23 @@ export async function* readAudioAnswer(
   response: UpstreamResponse,
   { format, estimate }: SpeechRequest,
   isMeasured: boolean,
+  classifyError: ClassifyError = classifyChatError,
 ): AsyncGenerator<WorkEvent<AudioPiece>> {
-  if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
+  if (response.status !== 200) throw await readFailedAnswer(response, classifyError);
   if (NO_AUDIO.test(response.headers['content-type'] ?? '')) {
     response.cancel();
     throw new UpstreamError({ failure: 'unreadable', message: 'an answer that is no audio' });
   }
   const contentType = speechContentType(format);
   const meter = isMeasured ? new AudioLengthMeter(format) : undefined;
+  let isEmpty = true;
   for await (const bytes of response) {
     if (bytes.length === 0) continue;
+    isEmpty = false;
     meter?.push(bytes);
     yield { type: 'output', output: { contentType, bytes } };
   }
+  if (isEmpty) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
   const audioMs = await meter?.read();
   if (audioMs !== undefined) {
     yield { type: 'usage', usage: { ...estimate, audioMs }, source: 'estimated' };
