@@ -29,6 +29,16 @@ export interface AppConfig {
   };
   /** How long what was found out about a provider's health is shown before it is asked again. */
   readonly healthCacheMs: number;
+  readonly jobs: {
+    /** Between two questions about work at a vendor that does not say when to ask. */
+    readonly pollMs: number;
+    /** How long a job may take from its submission to its end. */
+    readonly deadlineSeconds: number;
+    /** How long what a job made can be fetched. */
+    readonly artifactTtlSeconds: number;
+    /** Jobs of one provider that this process submits at once, and as many that it asks about. */
+    readonly concurrency: number;
+  };
   /** Lifts the rule that URLs which callers give us must lead to public addresses. */
   readonly allowPrivateDestinations: boolean;
   readonly settle: 'before-end' | 'after-response';

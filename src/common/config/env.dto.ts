@@ -12,6 +12,9 @@ import {
 /** setTimeout's longest delay. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
+/** Thirty days. */
+const MAX_JOB_SECONDS = 2_592_000;
+
 /** A hundred years. */
 const MAX_RETENTION_DAYS = 36_500;
 
@@ -137,6 +140,18 @@ export class EnvDto {
 
   @IntegerVariable(0, MAX_TIMEOUT_MS)
   GATEWAY_HEALTH_CACHE_MS?: number;
+
+  @IntegerVariable(10, MAX_TIMEOUT_MS)
+  GATEWAY_JOB_POLL_MS?: number;
+
+  @IntegerVariable(1, MAX_JOB_SECONDS)
+  GATEWAY_JOB_DEADLINE_SECONDS?: number;
+
+  @IntegerVariable(1, MAX_JOB_SECONDS)
+  GATEWAY_ARTIFACT_TTL_SECONDS?: number;
+
+  @IntegerVariable(1, 1_000)
+  GATEWAY_JOB_CONCURRENCY?: number;
 
   @ChoiceVariable('before-end', 'after-response')
   GATEWAY_SETTLE?: 'before-end' | 'after-response';

@@ -61,6 +61,12 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
       cooldownMs: env.GATEWAY_COOLDOWN_MS ?? 10_000,
     },
     healthCacheMs: env.GATEWAY_HEALTH_CACHE_MS ?? 5_000,
+    jobs: {
+      pollMs: env.GATEWAY_JOB_POLL_MS ?? 2_000,
+      deadlineSeconds: env.GATEWAY_JOB_DEADLINE_SECONDS ?? 3_600,
+      artifactTtlSeconds: env.GATEWAY_ARTIFACT_TTL_SECONDS ?? 3_600,
+      concurrency: env.GATEWAY_JOB_CONCURRENCY ?? 8,
+    },
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
     settle: env.GATEWAY_SETTLE ?? 'before-end',
     metricsToken: env.GATEWAY_METRICS_TOKEN,
