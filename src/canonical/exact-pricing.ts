@@ -19,8 +19,6 @@ export interface ExactPricing {
   readonly audioByte: bigint;
   /** Per minute of audio, produced or transcribed. */
   readonly audioMinute: bigint;
-  /** Per second of produced video. */
-  readonly videoSecond: bigint;
 }
 
 /** Decimal places of an exact price. */

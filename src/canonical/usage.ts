@@ -23,10 +23,6 @@ export interface Usage {
   inputBytes: number;
   /** Audio produced or transcribed, in whole milliseconds, so that sums stay exact. */
   audioMs: number;
-  /** Pictures produced. */
-  imageCount: number;
-  /** Video produced, in whole milliseconds. */
-  videoMs: number;
 }
 
 /** Whose figures a charge rests on: the vendor's, an estimate (characters ÷ 4), or nobody's (cost 0). */
@@ -43,6 +39,4 @@ export const NO_USAGE: Readonly<Usage> = Object.freeze({
   inputCharacters: 0,
   inputBytes: 0,
   audioMs: 0,
-  imageCount: 0,
-  videoMs: 0,
 });

@@ -19,7 +19,6 @@ function pricing(prices: Partial<Record<keyof ExactPricing, string>>): ExactPric
     audioCharacter: exact('audioCharacter'),
     audioByte: exact('audioByte'),
     audioMinute: exact('audioMinute'),
-  videoSecond: 0n,
   };
 }
 

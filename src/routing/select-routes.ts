@@ -10,7 +10,6 @@ import type { HealthKey } from './route-health.js';
 /** Output tokens set aside for a caller who names no limit. */
 const DEFAULT_OUTPUT_TOKENS = 4_096;
 const MS_PER_MINUTE = 60_000n;
-const MS_PER_SECOND = 1_000n;
 const FIRST_BYTE_STREAMING_MS = 60_000;
 const FIRST_BYTE_WHOLE_MS = 300_000;
 
@@ -90,8 +89,6 @@ function ceilingPrice({ ceiling, pricing }: PlannedRoute): bigint {
     BigInt(ceiling.inputCharacters) * pricing.audioCharacter +
     BigInt(ceiling.inputBytes) * pricing.audioByte +
     (BigInt(ceiling.audioMs) * pricing.audioMinute) / MS_PER_MINUTE +
-    BigInt(ceiling.imageCount) * pricing.image +
-    (BigInt(ceiling.videoMs) * pricing.videoSecond) / MS_PER_SECOND +
     pricing.request
   );
 }
