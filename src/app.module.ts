@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AccessModule } from './access/access.module.js';
+import { ArtifactsModule } from './artifacts/artifacts.module.js';
 import { AudioModule } from './audio/audio.module.js';
 import { BootstrapModule } from './bootstrap/bootstrap.module.js';
 import { ChatModule } from './chat/chat.module.js';
@@ -31,6 +32,7 @@ export class AppModule {
         ResponsesModule,
         AudioModule,
         EmbeddingsModule,
+        ArtifactsModule,
         ProvidersModule,
         CustomerModule,
         CreditsModule,

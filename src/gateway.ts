@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { INestApplication, LoggerService } from '@nestjs/common';
 import { AppModule } from './app.module.js';
@@ -11,6 +10,7 @@ import type { AppConfig } from './common/config/app-config.js';
 import { migrateDatabase } from './common/database/migrate-database.js';
 import { openDatabase } from './common/database/open-database.js';
 import { JsonLogger } from './common/logging/json-logger.js';
+import { baseUrlOf } from './common/http/base-url.js';
 import { LeanExpressAdapter } from './common/http/lean-express.adapter.js';
 import { ServerDrain } from './common/http/server-drain.js';
 import { IdleMemory } from './common/process/idle-memory.js';
@@ -56,7 +56,7 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
 
     return {
       application,
-      url: urlOf(server, config),
+      url: baseUrlOf(server, config),
       bootstrap,
       providers: config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),
@@ -87,9 +87,4 @@ function exampleModelOf(application: INestApplication): string | undefined {
 async function listen(application: INestApplication, { http }: AppConfig): Promise<void> {
   if (http.host === undefined) await application.listen(http.port);
   else await application.listen(http.port, http.host);
-}
-
-function urlOf(server: Server, { http }: AppConfig): string {
-  const { port } = server.address() as AddressInfo;
-  return http.publicUrl ?? `http://${http.host ?? 'localhost'}:${port}`;
 }

@@ -19,6 +19,8 @@ export interface ExactPricing {
   readonly audioByte: bigint;
   /** Per minute of audio, produced or transcribed. */
   readonly audioMinute: bigint;
+  /** Per second of produced video. */
+  readonly videoSecond: bigint;
 }
 
 /** Decimal places of an exact price. */

@@ -23,6 +23,10 @@ export interface Usage {
   inputBytes: number;
   /** Audio produced or transcribed, in whole milliseconds, so that sums stay exact. */
   audioMs: number;
+  /** Pictures made. */
+  imageCount: number;
+  /** Video made, in whole seconds, as vendors bill it. */
+  videoSeconds: number;
 }
 
 /** Whose figures a charge rests on: the vendor's, an estimate (characters ÷ 4), or nobody's (cost 0). */
@@ -39,4 +43,6 @@ export const NO_USAGE: Readonly<Usage> = Object.freeze({
   inputCharacters: 0,
   inputBytes: 0,
   audioMs: 0,
+  imageCount: 0,
+  videoSeconds: 0,
 });

@@ -18,6 +18,7 @@ describe(exactPricingOf.name, () => {
         audio_character: '0.000015',
         audio_byte: '0.00000715',
         audio_minute: '0.006',
+        video_second: '0.1',
       }),
     ).toEqual({
       prompt: 150_000_000_000n,
@@ -32,6 +33,7 @@ describe(exactPricingOf.name, () => {
       audioCharacter: 15n * 10n ** 12n,
       audioByte: 715n * 10n ** 10n,
       audioMinute: 6n * 10n ** 15n,
+      videoSecond: 10n ** 17n,
     });
   });
 
@@ -49,6 +51,7 @@ describe(exactPricingOf.name, () => {
       audioCharacter: 0n,
       audioByte: 0n,
       audioMinute: 0n,
+      videoSecond: 0n,
     });
   });
 

@@ -38,5 +38,6 @@ export function exactPricingOf(pricing: Partial<Pricing>): ExactPricing {
     audioCharacter: read('audio_character'),
     audioByte: read('audio_byte'),
     audioMinute: read('audio_minute'),
+    videoSecond: read('video_second'),
   };
 }

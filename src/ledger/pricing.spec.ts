@@ -19,6 +19,7 @@ function pricing(prices: Partial<Record<keyof ExactPricing, string>>): ExactPric
     audioCharacter: exact('audioCharacter'),
     audioByte: exact('audioByte'),
     audioMinute: exact('audioMinute'),
+    videoSecond: exact('videoSecond'),
   };
 }
 
@@ -56,6 +57,8 @@ describe('priceUsage', () => {
     ['characters, not their bytes', usage({ inputCharacters: 7, inputBytes: 21 }), SPOKEN, 105],
     // 3 × 7.15 = 21.45
     ['bytes, not their characters', usage({ inputCharacters: 1, inputBytes: 3 }), BYTES, 22],
+    ['pictures', usage({ imageCount: 3 }), pricing({ image: '0.211' }), 633_000],
+    ['seconds of video', usage({ videoSeconds: 8 }), pricing({ videoSecond: '0.1' }), 800_000],
     ['a minute of audio', usage({ audioMs: 60_000 }), MINUTES, 6_000],
     ['ten milliseconds, a whole credit', usage({ audioMs: 10 }), MINUTES, 1],
     ['a millisecond more than a whole', usage({ audioMs: 11 }), MINUTES, 2],

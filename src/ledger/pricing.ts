@@ -23,6 +23,8 @@ export function priceUsage(usage: Usage, pricing: ExactPricing): Charge {
     BigInt(usage.reasoningTokens) * pricing.reasoning +
     BigInt(usage.inputCharacters) * pricing.audioCharacter +
     BigInt(usage.inputBytes) * pricing.audioByte +
+    BigInt(usage.imageCount) * pricing.image +
+    BigInt(usage.videoSeconds) * pricing.videoSecond +
     pricing.request;
   const audio = BigInt(usage.audioMs) * pricing.audioMinute;
   const tools = BigInt(usage.webSearches) * pricing.webSearch;

@@ -23,9 +23,10 @@ export interface ConsumeOptions {
 }
 
 /**
- * Works on what `key` names, a row's id as a rule. It may be called for the same key again, at once
- * or on two instances at the same time, and for a row that is done or gone: the row decides.
- * When it throws, the wake-up comes again later.
+ * Works on what `key` names, a row's id as a rule. It may be called for the same key again, after a
+ * crash or an outage also on two instances at the same time, and for a row that is done or gone: the
+ * row decides. When it throws, the wake-up comes again later: after 1 s, 2 s and so on up to 60 s,
+ * ten times.
  */
 export type Consumer = (key: string) => Promise<void>;
 
@@ -40,7 +41,8 @@ export abstract class WorkQueue {
 
   /**
    * Wakes a worker for `key`. Without a delay it also reaches a key that is being worked on right
-   * now: its worker is woken once more afterwards.
+   * now: its worker is woken once more afterwards. Wake-ups without a delay of a key that waits
+   * anyway are one; those with a delay are each their own.
    *
    * @throws Error when the queue cannot be reached within 2 s
    */
@@ -52,8 +54,12 @@ export abstract class WorkQueue {
   /** @throws Error when the queue cannot be reached within 2 s */
   abstract check(): Promise<void>;
 
+  /** @throws Error when the queue cannot be reached within 2 s */
   abstract depths(): Promise<Readonly<Record<Topic, QueueDepth>>>;
 
-  /** Takes no more wake-ups and waits, up to the limit, for the consumers that run. */
+  /**
+   * Takes no more wake-ups and waits, up to the limit, for the consumers that run. What they leave
+   * behind goes to another instance. Others can still be woken afterwards.
+   */
   abstract stop(limitMs: number): Promise<void>;
 }

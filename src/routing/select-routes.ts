@@ -88,6 +88,8 @@ function ceilingPrice({ ceiling, pricing }: PlannedRoute): bigint {
     BigInt(ceiling.outputTokens) * pricing.completion +
     BigInt(ceiling.inputCharacters) * pricing.audioCharacter +
     BigInt(ceiling.inputBytes) * pricing.audioByte +
+    BigInt(ceiling.imageCount) * pricing.image +
+    BigInt(ceiling.videoSeconds) * pricing.videoSecond +
     (BigInt(ceiling.audioMs) * pricing.audioMinute) / MS_PER_MINUTE +
     pricing.request
   );

@@ -23,10 +23,18 @@ export interface MediaRunning {
 
 export interface MediaDone {
   readonly state: 'done';
-  /** At least one; leaving one unread closes its connection. */
+  /**
+   * At least one; read in order, each once. Reading throws UpstreamError when a file breaks off. One
+   * that is not to be read is left by `return()` of its iterator, which closes its connection.
+   */
   readonly files: readonly MediaFile[];
-  /** What the vendor says was used; undefined: the request's estimate counts. */
+  /**
+   * What was used; undefined: the request's estimate counts. To be read after the files, since some
+   * of it is measured as they pass.
+   */
   readonly usage: Usage | undefined;
+  /** `estimated` where the vendor did not say and it was measured here; absent: the vendor's own. */
+  readonly usageSource?: 'estimated';
 }
 
 /** A question about work that a vendor has accepted. */
@@ -39,12 +47,12 @@ export interface OperationCall {
 }
 
 /**
- * The vendor's verdict that accepted work has failed for good: not a failure to ask. The message is
- * fit for the caller.
+ * The vendor's verdict that work has failed for good, its filters' refusals of what was made among
+ * them: not a failure to ask. The message is fit for the caller.
  */
 export class MediaFailedError extends Error {
   constructor(
-    /** The vendor's own code, or `provider_error`. */
+    /** The vendor's own code, `content_policy_violation` for a filter's refusal, or `provider_error`. */
     readonly code: string,
     message: string,
   ) {

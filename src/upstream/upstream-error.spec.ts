@@ -25,6 +25,33 @@ describe(UpstreamError.name, () => {
     ]);
   });
 
+  it.each<[UpstreamFailure, number | undefined, 'no' | 'unknown']>([
+    ['connect', undefined, 'no'],
+    ['rate_limited', 429, 'no'],
+    ['operator', 401, 'no'],
+    ['caller', 400, 'no'],
+    ['unsupported', undefined, 'no'],
+    ['server', 500, 'no'],
+    ['server', 503, 'no'],
+    ['timeout', 408, 'no'],
+    ['server', 502, 'unknown'],
+    ['server', 504, 'unknown'],
+    ['timeout', 504, 'unknown'],
+    ['server', undefined, 'unknown'],
+    ['timeout', undefined, 'unknown'],
+    ['reset', undefined, 'unknown'],
+    ['unreadable', 200, 'unknown'],
+    ['cut', undefined, 'unknown'],
+  ])('%s with status %p leaves work accepted: %s', (failure, status, accepted) => {
+    const error = new UpstreamError({ failure, message: 'x', status });
+    expect([error.accepted, error.without('secret').accepted]).toEqual([accepted, accepted]);
+  });
+
+  it('keeps what is known better', () => {
+    const error = new UpstreamError({ failure: 'timeout', message: 'x', accepted: 'no' });
+    expect([error.accepted, error.without('secret').accepted]).toEqual(['no', 'no']);
+  });
+
   it('is not tried again at once where the vendor asks to wait', () => {
     const failed = new UpstreamError({ failure: 'server', message: 'x', retryAfterMs: 0 });
     expect(failed.isRetryable).toBe(false);

@@ -27,6 +27,15 @@ export type UpstreamFailure =
   | 'unreadable'
   | 'cut';
 
+/** Whether a vendor may work on what a failed call asked of it: surely not, or nobody can tell. */
+export type Acceptance = 'no' | 'unknown';
+
+/**
+ * Statuses by which a machine in front of the vendor says that it lost sight of the request: what
+ * stands behind it may have taken it.
+ */
+const LOST_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 524]);
+
 export interface UpstreamErrorFields {
   failure: UpstreamFailure;
   /** For our log; a vendor's text only where it is the caller's to see (`caller`, `context_length`, `unsupported`). */
@@ -36,6 +45,8 @@ export interface UpstreamErrorFields {
   retryAfterMs?: number;
   /** The request field that the vendor names as bad. */
   param?: string;
+  /** Only where the failure and the status do not tell. */
+  accepted?: Acceptance;
 }
 
 export class UpstreamError extends Error {
@@ -43,6 +54,12 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly param: string | undefined;
+  /**
+   * What cost money may be asked of another vendor, or again, only after `no`: no connection came
+   * about, nothing was sent, or the vendor answered that it refuses. A broken connection, a time-out,
+   * an answer that nobody can read, and a 502 or 504 of a machine in between leave it `unknown`.
+   */
+  readonly accepted: Acceptance;
 
   constructor(fields: UpstreamErrorFields, options?: ErrorOptions) {
     super(fields.message, options);
@@ -51,16 +68,18 @@ export class UpstreamError extends Error {
     this.status = fields.status;
     this.retryAfterMs = fields.retryAfterMs;
     this.param = fields.param;
+    this.accepted = fields.accepted ?? acceptanceOf(fields);
   }
 
   /** The same failure without a secret that the vendor repeated in what it said. */
   without(secret: string): UpstreamError {
     const hide = (text: string): string => text.replaceAll(secret, '[redacted]');
-    const { failure, status, retryAfterMs, param } = this;
+    const { failure, status, retryAfterMs, param, accepted } = this;
     return new UpstreamError(
       {
         failure,
         message: hide(this.message),
+        accepted,
         ...(status !== undefined && { status }),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
         ...(param !== undefined && { param: hide(param) }),
@@ -98,5 +117,25 @@ export class UpstreamError extends Error {
       case 'cut':
         return 'model';
     }
+  }
+}
+
+function acceptanceOf({ failure, status }: UpstreamErrorFields): Acceptance {
+  switch (failure) {
+    case 'connect':
+    case 'rate_limited':
+    case 'operator':
+    case 'caller':
+    case 'unsupported':
+    case 'context_length':
+      return 'no';
+    case 'server':
+      return status === undefined || LOST_STATUSES.has(status) ? 'unknown' : 'no';
+    case 'timeout':
+      return status === 408 ? 'no' : 'unknown';
+    case 'reset':
+    case 'unreadable':
+    case 'cut':
+      return 'unknown';
   }
 }

@@ -95,7 +95,8 @@ export interface Upstream {
    * Asks for media, once: it may cost money as soon as it is sent, so nothing here sends it again.
    * Vendors that answer at once give the files themselves.
    *
-   * @throws UpstreamError when the vendor has not accepted the work, or when that is not known
+   * @throws UpstreamError whose `accepted` says whether the vendor may work on it all the same;
+   * MediaFailedError when it worked and nothing came of it
    */
   submitMedia?(call: WorkCall<MediaRequest>): Promise<MediaProgress>;
 

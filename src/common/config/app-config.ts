@@ -13,6 +13,8 @@ export interface AppConfig {
   readonly dataDirectory: string;
   readonly databaseUrl: string | undefined;
   readonly redisUrl: string | undefined;
+  /** Where artifacts lie; undefined: in the data folder. */
+  readonly s3: S3Config | undefined;
   /** Undefined with the embedded database: one is made and kept in the data folder. */
   readonly secret: string | undefined;
   readonly bootstrap: BootstrapConfig;
@@ -51,6 +53,19 @@ export interface AppConfig {
   readonly responseRetentionDays: number;
   /** Days for which rows of the request log are kept; 0: for ever. */
   readonly logRetentionDays: number;
+}
+
+/** A bucket of S3, or of a server that speaks its language. */
+export interface S3Config {
+  readonly bucket: string;
+  /** Undefined: the cloud's own, for the region. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  /** Undefined together with the secret key: what the machine gives. */
+  readonly accessKeyId: string | undefined;
+  readonly secretAccessKey: string | undefined;
+  /** Whether callers are sent to the bucket; otherwise the service passes the bytes on. */
+  readonly redirect: boolean;
 }
 
 export interface BootstrapConfig {

@@ -39,6 +39,24 @@ export class EnvDto {
   REDIS_URL?: string;
 
   @IsOptional()
+  S3_BUCKET?: string;
+
+  @UrlVariable('http', 'https')
+  S3_ENDPOINT?: string;
+
+  @IsOptional()
+  S3_REGION?: string;
+
+  @IsOptional()
+  S3_ACCESS_KEY_ID?: string;
+
+  @IsOptional()
+  S3_SECRET_ACCESS_KEY?: string;
+
+  @ChoiceVariable('true', 'false')
+  S3_REDIRECT?: 'true' | 'false';
+
+  @IsOptional()
   @MinLength(32, { message: 'must have at least 32 characters' })
   GATEWAY_SECRET?: string;
 

@@ -5,6 +5,7 @@ import { ConfigError } from './config-error.js';
 import { EnvDto } from './env.dto.js';
 import { findViolations } from './find-violations.js';
 import { configuredProviders, incompleteVendors } from './configured-providers.js';
+import { incompleteS3, s3Of } from './s3-settings.js';
 import { readProvidersFile } from './read-providers-file.js';
 import { withoutTrailingSlash } from './is-url.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
@@ -25,7 +26,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
   if ((env.WORKERS ?? 1) > 1 && !env.REDIS_URL) {
     problems.push('REDIS_URL must be set when WORKERS is more than 1');
   }
-  problems.push(...incompleteVendors(env));
+  problems.push(...incompleteVendors(env), ...incompleteS3(env));
   const furtherProviders =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
       ? readProvidersFile(env.GATEWAY_PROVIDERS, set, problems)
@@ -41,6 +42,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
     dataDirectory: resolve(env.GATEWAY_DATA_DIR ?? './data'),
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
+    s3: s3Of(env),
     secret: env.GATEWAY_SECRET,
     bootstrap: {
       apiKey: env.GATEWAY_BOOTSTRAP_API_KEY,

@@ -100,6 +100,13 @@ export class NotFoundError extends GatewayError {
   }
 }
 
+/** It was there, and is not given out any more. */
+export class GoneError extends GatewayError {
+  constructor(param: string, message: string) {
+    super({ status: 410, type: 'not_found_error', param, message });
+  }
+}
+
 export class RateLimitError extends GatewayError {
   constructor(param: string, message: string, retryAfterSeconds: number) {
     super({ status: 429, type: 'rate_limit_error', param, message, retryAfterSeconds });

@@ -163,6 +163,7 @@ export class VertexAdapter implements Upstream {
           new UpstreamError({
             failure: 'timeout',
             message: `no access token within ${limitMs} ms`,
+            accepted: 'no',
           }),
         );
       }, limitMs);

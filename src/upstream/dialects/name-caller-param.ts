@@ -43,9 +43,9 @@ const SYSTEM: Record<Dialect, string> = {
  */
 export function nameCallerParam(error: unknown, dialect: Dialect): unknown {
   if (!(error instanceof UpstreamError) || error.param === undefined) return error;
-  const { failure, message, status, retryAfterMs, param } = error;
+  const { failure, message, status, retryAfterMs, param, accepted } = error;
   return new UpstreamError(
-    { failure, message, status, retryAfterMs, param: translate(param, dialect) },
+    { failure, message, status, retryAfterMs, param: translate(param, dialect), accepted },
     { cause: error.cause },
   );
 }

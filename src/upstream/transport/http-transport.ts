@@ -7,7 +7,7 @@ import type { CallLimits } from '../upstream.js';
 import { UpstreamResponse } from './upstream-response.js';
 
 export interface HttpCall {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Absolute http(s) URL. */
   url: URL;
   headers: Record<string, string>;

@@ -1,12 +1,19 @@
-import { UpstreamError } from '../upstream-error.js';
+import { UpstreamError, type Acceptance } from '../upstream-error.js';
 
-/** What undici calls a failure, in our words. */
-export function transportError(error: NodeJS.ErrnoException): UpstreamError {
+/** What undici calls a failure, in our words. @param acceptance for a failure that is no `connect` */
+export function transportError(
+  error: NodeJS.ErrnoException,
+  acceptance: Acceptance = 'unknown',
+): UpstreamError {
   const code = error.code ?? '';
   const isConnect = CONNECT_CODES.has(code) || /^(?:ERR_SSL_|ERR_TLS_|CERT_)/.test(code);
   const failure = isConnect ? 'connect' : 'reset';
   return new UpstreamError(
-    { failure, message: `${error.code ?? error.name}: ${error.message}` },
+    {
+      failure,
+      message: `${error.code ?? error.name}: ${error.message}`,
+      accepted: isConnect ? 'no' : acceptance,
+    },
     { cause: error },
   );
 }

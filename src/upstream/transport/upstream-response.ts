@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { CoarseTimer, Watched } from '../../common/time/coarse-timer.js';
 import type { CallLimits } from '../upstream.js';
-import { UpstreamError } from '../upstream-error.js';
+import { UpstreamError, type Acceptance } from '../upstream-error.js';
 import { transportError } from './transport-error.js';
 
 /** Bytes that may wait for a slow reader before the vendor's connection is paused. */
@@ -110,7 +110,7 @@ export class UpstreamResponse
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.fail(error instanceof UpstreamError ? error : transportError(error));
+    this.fail(error instanceof UpstreamError ? error : transportError(error, this.acceptance));
   }
 
   // The timer's side
@@ -122,7 +122,7 @@ export class UpstreamResponse
         : this.status === 0
           ? `no answer within ${this.limits.firstByteMs} ms`
           : `silence for ${this.limits.idleMs} ms`;
-    this.fail(new UpstreamError({ failure: 'timeout', message: what }));
+    this.fail(new UpstreamError({ failure: 'timeout', message: what, accepted: this.acceptance }));
   }
 
   // The reader's side
@@ -178,6 +178,11 @@ export class UpstreamResponse
       parts.push(chunk);
     }
     return parts.length === 1 ? parts[0]! : Buffer.concat(parts, length);
+  }
+
+  /** undici takes hold of the controller when it begins to send. */
+  private get acceptance(): Acceptance {
+    return this.controller ? 'unknown' : 'no';
   }
 
   private progress(): void {
