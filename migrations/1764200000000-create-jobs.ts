@@ -46,7 +46,6 @@ export class CreateJobs1764200000000 implements MigrationInterface {
         actual_cost bigint NOT NULL DEFAULT 0 CHECK (actual_cost >= 0),
         error text,
         usage text,
-        files integer NOT NULL DEFAULT 0,
         ended_by uuid,
         webhook_due boolean NOT NULL DEFAULT false,
         cancel_due boolean NOT NULL DEFAULT false,

@@ -3,7 +3,12 @@ import type { AccountBoundParam } from '../canonical/canonical-request.js';
 import { countCodePoints } from '../canonical/count-code-points.js';
 import { estimateTokens } from '../canonical/estimate-tokens.js';
 import { measureSpeech } from '../canonical/measure-speech.js';
-import type { ImageRequest, MediaRequest, VideoRequest } from '../canonical/media-request.js';
+import {
+  MAX_DEFAULT_VIDEO_SECONDS,
+  type ImageRequest,
+  type MediaRequest,
+  type VideoRequest,
+} from '../canonical/media-request.js';
 import { readModelChain } from '../canonical/model-alias.js';
 import { PromptMeter } from '../canonical/prompt-size.js';
 import { readRoutingPreferences } from '../canonical/routing-preferences.js';
@@ -12,9 +17,6 @@ import { NO_USAGE, type Usage } from '../canonical/usage.js';
 import type { JsonObject } from '../common/http/json-body.js';
 import type { JobModality } from './job.js';
 
-/** What a video lasts at most, and usually, when nobody says how long it is to be. */
-const LONGEST_UNASKED_SECONDS = 12;
-const USUAL_SECONDS = 8;
 const DEFAULT_VOICE = 'alloy';
 const DEFAULT_FORMAT = 'mp3';
 
@@ -67,11 +69,7 @@ function toVideoRequest(value: JsonObject): VideoRequest {
   return {
     kind: 'video',
     ...sharedFields(value),
-    ...measure(
-      prompt,
-      { videoMs: (seconds ?? LONGEST_UNASKED_SECONDS) * 1_000 },
-      { videoMs: (seconds ?? USUAL_SECONDS) * 1_000 },
-    ),
+    ...measure(prompt, { videoSeconds: seconds ?? MAX_DEFAULT_VIDEO_SECONDS }),
     prompt,
     seconds,
   };
@@ -122,16 +120,12 @@ function textOf(value: JsonObject): string {
   return value[textFieldOf(value)] as string;
 }
 
-function measure(
-  prompt: string,
-  most: Partial<Usage>,
-  usual: Partial<Usage> = most,
-): { ceiling: Usage; estimate: Usage } {
+function measure(prompt: string, made: Partial<Usage>): { ceiling: Usage; estimate: Usage } {
   const meter = new PromptMeter();
   meter.addText(prompt);
   const inputTokens = estimateTokens(countCodePoints(prompt));
   return {
-    ceiling: { ...NO_USAGE, ...most, inputTokens: meter.size().tokens },
-    estimate: { ...NO_USAGE, ...usual, inputTokens },
+    ceiling: { ...NO_USAGE, ...made, inputTokens: meter.size().tokens },
+    estimate: { ...NO_USAGE, ...made, inputTokens },
   };
 }

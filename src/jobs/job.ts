@@ -81,3 +81,19 @@ export interface JobListRow {
   readonly errorMessage: string | null;
   readonly expiresAt: Date;
 }
+
+/** What has to be known of a job to end it. */
+export interface EndableJob {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly apiKeyId: string;
+  readonly requestId: string;
+  readonly endpoint: string;
+  readonly modality: JobModality;
+  /** JSON. */
+  readonly routes: string;
+  readonly routeIndex: number;
+  readonly flagged: boolean;
+  readonly acceptedAt: Date | null;
+  readonly createdAt: Date;
+}

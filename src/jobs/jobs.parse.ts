@@ -39,10 +39,7 @@ export interface ParsedJob {
  * @throws InvalidRequestError naming the first field at fault
  * @throws NotFoundError (`model`, or `models`) for an unknown model
  */
-export function parseJob(
-  body: JsonObject,
-  find: (alias: string) => Model | undefined,
-): ParsedJob {
+export function parseJob(body: JsonObject, find: (alias: string) => Model | undefined): ParsedJob {
   assertValid(validate, body);
   const model = findModel(body, find);
   const modality = MODALITIES[model.kind];

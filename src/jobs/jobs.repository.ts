@@ -4,6 +4,7 @@ import type { Usage } from '../canonical/usage.js';
 import { Database } from '../common/database/database.js';
 import { fromStoredText, toStoredText } from '../common/database/stored-text.js';
 import type {
+  EndableJob,
   JobArtifact,
   JobFailure,
   JobListRow,
@@ -53,6 +54,11 @@ interface ViewRow extends Omit<JobView, 'error' | 'usage' | 'metadata' | 'artifa
   metadata: string | null;
   artifacts: JobArtifact[];
 }
+
+/** What has to be known of a job to end it. */
+export const ENDABLE = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId",
+  request_id AS "requestId", endpoint, modality, routes, route_index AS "routeIndex", flagged,
+  accepted_at AS "acceptedAt", created_at AS "createdAt"`;
 
 const VIEW = `
   SELECT id, request_id AS "requestId", tenant_id AS "tenantId", modality, model, status, provider,
@@ -126,6 +132,14 @@ export class JobsRepository {
       [id, tenantId],
     );
     return rows.map(toView)[0];
+  }
+
+  async findEndable(tenantId: string, id: string): Promise<EndableJob | undefined> {
+    const { rows } = await this.database.query<EndableJob>(
+      `SELECT ${ENDABLE} FROM jobs WHERE id = $1 AND tenant_id = $2`,
+      [id, tenantId],
+    );
+    return rows[0];
   }
 
   /** How a job stands, and who has ended it. */
