@@ -71,7 +71,7 @@ export function readJob(body: JsonObject, modality: JobModality, model: Model): 
   };
 }
 
-function findModel(body: JsonObject, find: (alias: string) => Model | undefined): Model {
+export function findModel(body: JsonObject, find: (alias: string) => Model | undefined): Model {
   const [alias] = readModelChain(body);
   const model = find(alias);
   if (model) return model;
@@ -81,7 +81,7 @@ function findModel(body: JsonObject, find: (alias: string) => Model | undefined)
   );
 }
 
-function paramOf({ model }: JsonObject, alias: string): 'model' | 'models' {
+export function paramOf({ model }: JsonObject, alias: string): 'model' | 'models' {
   return model === alias ? 'model' : 'models';
 }
 

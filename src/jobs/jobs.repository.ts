@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { Usage } from '../canonical/usage.js';
 import { Database } from '../common/database/database.js';
 import { fromStoredText, toStoredText } from '../common/database/stored-text.js';
@@ -107,23 +107,31 @@ export class JobsRepository {
     );
   }
 
-  /**
-   * The job that an idempotency key stands for. Others that use the same key at the same time wait
-   * for the end of the transaction.
-   */
-  async lockIdempotencyKey(
-    client: PoolClient,
-    tenantId: string,
-    key: string,
-  ): Promise<{ id: string; bodyHash: Buffer } | undefined> {
+  /** Whoever uses the same key at the same time waits for the end of the transaction. */
+  async lockIdempotencyKey(client: PoolClient, tenantId: string, key: string): Promise<void> {
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       toStoredText(`jobs ${tenantId} ${key}`),
     ]);
+  }
+
+  /** The job that an idempotency key stands for. */
+  async findByIdempotencyKey(
+    client: Pool | PoolClient,
+    tenantId: string,
+    key: string,
+  ): Promise<{ id: string; bodyHash: Buffer } | undefined> {
     const { rows } = await client.query<{ id: string; bodyHash: Buffer }>(
       `SELECT id, body_hash AS "bodyHash" FROM jobs WHERE tenant_id = $1 AND idempotency_key = $2`,
       [tenantId, toStoredText(key)],
     );
     return rows[0];
+  }
+
+  async hasRequest(requestId: string): Promise<boolean> {
+    const { rowCount } = await this.database.query('SELECT FROM jobs WHERE request_id = $1', [
+      requestId,
+    ]);
+    return rowCount === 1;
   }
 
   async find(tenantId: string, id: string): Promise<JobView | undefined> {
