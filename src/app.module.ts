@@ -14,6 +14,8 @@ import { MessagesModule } from './messages/messages.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
+import { QueueModule } from './queue/queue.module.js';
+import { WebhooksModule } from './outbound/webhooks.module.js';
 import { ResponsesModule } from './responses/responses.module.js';
 
 /** The whole service. Inference comes first, because Express tries the routes in their order. */
@@ -26,6 +28,7 @@ export class AppModule {
         ConfigModule.forRoot(config),
         DatabaseModule.forRoot(databaseUrl),
         MetricsModule,
+        QueueModule.forRoot(config, databaseUrl),
         AccessModule,
         ChatModule,
         MessagesModule,
@@ -33,6 +36,7 @@ export class AppModule {
         AudioModule,
         EmbeddingsModule,
         ArtifactsModule,
+        WebhooksModule,
         ProvidersModule,
         CustomerModule,
         CreditsModule,

@@ -6,6 +6,7 @@ import { GenerationModule } from './generation/generation.module.js';
 import { CustomerGuardrailsModule } from './guardrails/customer-guardrails.module.js';
 import { LogsModule } from './logs/logs.module.js';
 import { StatementsModule } from './statements/statements.module.js';
+import { WebhookSecretModule } from './webhook-secret/webhook-secret.module.js';
 
 /** What a tenant manages and looks up itself. Each sub-folder is a small feature. */
 @Module({
@@ -17,6 +18,7 @@ import { StatementsModule } from './statements/statements.module.js';
     StatementsModule,
     GenerationModule,
     CurrentKeyModule,
+    WebhookSecretModule,
   ],
 })
 export class CustomerModule {}

@@ -98,6 +98,12 @@ export class GatewayMetrics {
     buckets: LEDGER_BUCKETS_SECONDS,
     registers: [this.registry],
   });
+  private readonly webhooks = new Counter({
+    name: 'gateway_webhook_deliveries_total',
+    help: 'Attempts to deliver a webhook, by what became of them.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -112,6 +118,32 @@ export class GatewayMetrics {
       registers: [registry],
       collect() {
         this.set(read());
+      },
+    });
+  }
+
+  /**
+   * A gauge of something that all instances share, read when metrics are scraped. What cannot be
+   * read is left out.
+   */
+  trackShared(
+    name: string,
+    help: string,
+    labelNames: string[],
+    read: () => Promise<readonly { labels: Record<string, string>; value: number }[]>,
+  ): void {
+    const { registry } = this;
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      // Several workers of one machine say the same.
+      aggregator: 'first',
+      async collect() {
+        const values = await read().catch(() => []);
+        this.reset();
+        for (const { labels, value } of values) this.set(labels, value);
       },
     });
   }
@@ -141,6 +173,10 @@ export class GatewayMetrics {
       this.attemptSeries.set(key, attempts);
     }
     attempts.inc();
+  }
+
+  observeWebhook(outcome: 'delivered' | 'retried' | 'dropped'): void {
+    this.webhooks.inc({ outcome });
   }
 
   observeHold(durationMs: number): void {

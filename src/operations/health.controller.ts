@@ -9,6 +9,7 @@ import type { Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { Database } from '../common/database/database.js';
 import { sendJson } from '../common/http/send-json.js';
+import { WorkQueue } from '../queue/work-queue.js';
 import { HealthDto, ReadinessDto } from './health.dto.js';
 
 const DATABASE_TIMEOUT_MS = 2_000;
@@ -19,6 +20,7 @@ const DATABASE_TIMEOUT_MS = 2_000;
 export class HealthController {
   constructor(
     private readonly database: Database,
+    private readonly queue: WorkQueue,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -34,13 +36,22 @@ export class HealthController {
   @ApiOkResponse({ type: ReadinessDto })
   @ApiServiceUnavailableResponse({ type: ReadinessDto })
   async readiness(@Res() response: Response): Promise<void> {
-    const reachable = await this.pingDatabase();
+    const [hasDatabase, hasQueue] = await Promise.all([this.pingDatabase(), this.pingQueue()]);
+    const isReady = hasDatabase && hasQueue;
     const readiness: ReadinessDto = {
-      status: reachable ? 'ok' : 'unavailable',
-      database: reachable ? 'ok' : 'unreachable',
+      status: isReady ? 'ok' : 'unavailable',
+      database: hasDatabase ? 'ok' : 'unreachable',
       rate_limits: this.config.redisUrl === undefined ? 'in-process' : 'redis',
+      queue: hasQueue ? this.queue.kind : 'unreachable',
     };
-    sendJson(response, reachable ? 200 : 503, readiness);
+    sendJson(response, isReady ? 200 : 503, readiness);
+  }
+
+  private pingQueue(): Promise<boolean> {
+    return this.queue.check().then(
+      () => true,
+      () => false,
+    );
   }
 
   private async pingDatabase(): Promise<boolean> {

@@ -14,4 +14,10 @@ export class ReadinessDto {
 
   @ApiProperty({ enum: ['in-process', 'redis'], description: 'Where rate limits are counted.' })
   rate_limits: 'in-process' | 'redis';
+
+  @ApiProperty({
+    enum: ['redis', 'database', 'unreachable'],
+    description: 'Where the queue of background work is kept.',
+  })
+  queue: 'redis' | 'database' | 'unreachable';
 }

@@ -1,11 +1,12 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
+import { WorkQueue } from '../queue/work-queue.js';
 
 /** Something that a tenant is told at an address of its own. */
 export interface WebhookEvent {
   readonly tenantId: string;
   readonly url: string;
-  /** Enqueued once, however often it is asked for; sent as the idempotency key. */
+  /** Enqueued once, however often it is asked for; unique over all tenants. */
   readonly eventId: string;
   /** JSON, sent as it is. */
   readonly body: string;
@@ -14,13 +15,22 @@ export interface WebhookEvent {
 /** Webhooks that are to be delivered, each signed with its tenant's secret. */
 @Injectable()
 export class WebhookDeliveries {
+  private readonly logger = new Logger(WebhookDeliveries.name);
+
+  constructor(private readonly queue: WorkQueue) {}
+
   /**
    * Writes the delivery down in the caller's transaction, so that it is made exactly if that
    * commits. Answers the delivery's id, for `announce`; undefined when the event was there already.
    */
   async enqueue(client: PoolClient, event: WebhookEvent): Promise<string | undefined> {
-    await client.query('SELECT 1');
-    return event.eventId;
+    const { rows } = await client.query<{ id: string }>(
+      `INSERT INTO webhook_deliveries (tenant_id, url, event_id, body) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (event_id) DO NOTHING
+       RETURNING id`,
+      [event.tenantId, event.url, event.eventId, event.body],
+    );
+    return rows[0]?.id;
   }
 
   /**
@@ -28,6 +38,10 @@ export class WebhookDeliveries {
    * not reach is found by the sweep, a few seconds later.
    */
   async announce(deliveryId: string): Promise<void> {
-    await Promise.resolve(deliveryId);
+    try {
+      await this.queue.wake('webhooks', deliveryId);
+    } catch (error) {
+      this.logger.warn(`A webhook waits for the sweep: ${(error as Error).message}`);
+    }
   }
 }

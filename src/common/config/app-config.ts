@@ -46,6 +46,10 @@ export interface AppConfig {
   readonly settle: 'before-end' | 'after-response';
   /** Bearer token that `/metrics` asks for; undefined: open. */
   readonly metricsToken: string | undefined;
+  readonly queue: {
+    /** Whether this process works on what the queue wakes it for. */
+    readonly consume: boolean;
+  };
   /** HTTP processes on this machine. */
   readonly workers: number;
   readonly drainSeconds: number;

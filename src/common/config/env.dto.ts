@@ -181,6 +181,9 @@ export class EnvDto {
   @MinLength(16, { message: 'must have at least 16 characters' })
   GATEWAY_METRICS_TOKEN?: string;
 
+  @ChoiceVariable('true', 'false')
+  GATEWAY_JOB_WORKERS?: 'true' | 'false';
+
   @WorkersVariable()
   WORKERS?: number;
 

@@ -26,6 +26,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
   if ((env.WORKERS ?? 1) > 1 && !env.REDIS_URL) {
     problems.push('REDIS_URL must be set when WORKERS is more than 1');
   }
+  if (env.GATEWAY_JOB_WORKERS === 'false' && !env.DATABASE_URL) {
+    problems.push('DATABASE_URL must be set when GATEWAY_JOB_WORKERS is false');
+  }
   problems.push(...incompleteVendors(env), ...incompleteS3(env));
   const furtherProviders =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
@@ -72,6 +75,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
     settle: env.GATEWAY_SETTLE ?? 'before-end',
     metricsToken: env.GATEWAY_METRICS_TOKEN,
+    queue: { consume: env.GATEWAY_JOB_WORKERS !== 'false' },
     workers: env.WORKERS ?? 1,
     drainSeconds: env.GATEWAY_DRAIN_SECONDS ?? 30,
     responseRetentionDays: env.GATEWAY_RESPONSE_RETENTION_DAYS ?? 30,

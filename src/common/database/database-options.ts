@@ -6,6 +6,7 @@ import { CreateGuardrails1763860000000 } from '../../../migrations/1763860000000
 import { CreateRequestLogRollUps1764100000000 } from '../../../migrations/1764100000000-create-request-log-roll-ups.js';
 import { CreateSpendLimits1764100100000 } from '../../../migrations/1764100100000-create-spend-limits.js';
 import { CreateJobs1764200000000 } from '../../../migrations/1764200000000-create-jobs.js';
+import { CreateWebhookDeliveries1764200100000 } from '../../../migrations/1764200100000-create-webhook-deliveries.js';
 
 const INT8_OID = 20;
 
@@ -24,6 +25,7 @@ export const MIGRATIONS = [
   CreateRequestLogRollUps1764100000000,
   CreateSpendLimits1764100100000,
   CreateJobs1764200000000,
+  CreateWebhookDeliveries1764200100000,
 ];
 
 // A process that was stopped in mid-transaction must not keep others waiting.

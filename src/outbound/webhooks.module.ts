@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { OutboundModule } from './outbound.module.js';
+import { WebhookDeliveries } from './webhook-deliveries.js';
+import { WebhookDeliveryRepository } from './webhook-delivery.repository.js';
+import { WebhookWorker } from './webhook-worker.service.js';
+
+/** Webhooks, from the transaction that causes one to its delivery. */
+@Module({
+  imports: [OutboundModule],
+  providers: [WebhookDeliveries, WebhookDeliveryRepository, WebhookWorker],
+  exports: [WebhookDeliveries, OutboundModule],
+})
+export class WebhooksModule {}

@@ -1,0 +1,84 @@
+import { runTaskList, type Logger, type WorkerPool } from 'graphile-worker';
+import type { Pool } from 'pg';
+import type { GraphilePresence } from './graphile-presence.js';
+import type { WakeUp } from './graphile-statements.js';
+import type { Topic } from './work-queue.js';
+
+const RESTART_AFTER_MS = 1_000;
+/** How often idle workers look without being told: GraphileWorkQueue knows better when. */
+const POLL_INTERVAL_MS = 30_000;
+
+export interface GraphileTopicOptions {
+  readonly topic: Topic;
+  readonly concurrency: number;
+  readonly pool: Pool;
+  readonly presence: GraphilePresence;
+  readonly logger: Logger;
+  readonly deliver: (wakeUp: WakeUp) => Promise<void>;
+}
+
+/** The workers of one topic. When they give up, as in an outage of the database, others follow. */
+export class GraphileTopic {
+  private readonly running = new Set<WorkerPool>();
+  private current: WorkerPool | undefined;
+  private restarting: NodeJS.Timeout | undefined;
+  private isStopping = false;
+
+  constructor(private readonly options: GraphileTopicOptions) {}
+
+  /** The names under which these workers take rows. */
+  get workerNames(): string[] {
+    return [...this.running].map(({ id }) => id);
+  }
+
+  start(): void {
+    const { topic, concurrency, pool, logger, deliver } = this.options;
+    const workers = runTaskList(
+      {
+        concurrency,
+        logger,
+        noHandleSignals: true,
+        pollInterval: POLL_INTERVAL_MS,
+        // What is done is waited for when the workers stop.
+        preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+      },
+      { [topic]: (payload) => deliver(payload as WakeUp) },
+      pool,
+    );
+    this.current = workers;
+    this.running.add(workers);
+    void this.announce(workers);
+  }
+
+  /** Has idle workers look for what is due. */
+  nudge(): void {
+    const workers = this.current;
+    if (this.isStopping || !workers || workers._shuttingDown) return;
+    workers.nudge(this.options.concurrency);
+  }
+
+  /** Has workers who gave up followed by new ones. */
+  ensureRunning(): void {
+    if (this.isStopping || this.restarting || !this.current?._shuttingDown) return;
+    this.restarting = setTimeout(() => {
+      this.restarting = undefined;
+      if (!this.isStopping) this.start();
+    }, RESTART_AFTER_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    clearTimeout(this.restarting);
+    const open = [...this.running].filter((workers) => !workers._shuttingDown);
+    for (const workers of open) Promise.resolve(workers.gracefulShutdown()).catch(() => undefined);
+    await Promise.allSettled([...this.running].map(({ promise }) => promise));
+  }
+
+  private async announce(workers: WorkerPool): Promise<void> {
+    const { presence } = this.options;
+    await presence.take(workers.id);
+    await workers.promise.catch(() => undefined);
+    this.running.delete(workers);
+    await presence.release(workers.id);
+  }
+}
