@@ -23,10 +23,12 @@ export type AdapterFactory = (provider: ProviderConfig, tools: AdapterTools) => 
 /** Every adapter, by the name that a provider's configuration gives. A new vendor is one line here. */
 export const ADAPTERS: Record<string, AdapterFactory> = {
   anthropic: (provider, { transport }) => new AnthropicAdapter(provider, transport),
-  azure: (provider, { transport }) => new AzureAdapter(provider, transport),
+  azure: (provider, { transport, mediaFetcher }) =>
+    new AzureAdapter(provider, transport, mediaFetcher),
   bedrock: (provider, tools) => new BedrockAdapter(provider, tools),
   'fish-audio': (provider, { transport }) => new FishAudioAdapter(provider, transport),
-  openai: (provider, { transport }) => new OpenAiAdapter(provider, transport),
+  openai: (provider, { transport, mediaFetcher }) =>
+    new OpenAiAdapter(provider, transport, mediaFetcher),
   sandbox: () => new SandboxAdapter(),
   vertex: (provider, { transport }) => new VertexAdapter(provider, transport),
 };

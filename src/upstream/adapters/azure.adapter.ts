@@ -1,10 +1,15 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
+import { ImagesClient } from '../dialects/images/images-client.js';
+import { unsupportedField } from '../dialects/media/unsupported-field.js';
+import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
+import type { MediaFetcher } from '../transport/media-fetcher.js';
 import type { ProbeCall, Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream.js';
 
 /**
@@ -17,8 +22,9 @@ import type { ProbeCall, Upstream, UpstreamCall, UpstreamWork, WorkCall } from '
 export class AzureAdapter implements Upstream {
   private readonly chat: ChatClient;
   private readonly embeddings: EmbeddingsClient;
+  private readonly images: ImagesClient;
 
-  constructor(provider: ProviderConfig, transport: HttpTransport) {
+  constructor(provider: ProviderConfig, transport: HttpTransport, mediaFetcher?: MediaFetcher) {
     const { apiKey } = provider;
     const addresses = addressesOf(provider);
     const authorization: Record<string, string> = apiKey === undefined ? {} : { 'api-key': apiKey };
@@ -26,7 +32,10 @@ export class AzureAdapter implements Upstream {
       { ...addresses, authorization, apiKey, outputLimitField: 'max_completion_tokens' },
       transport,
     );
-    this.embeddings = new EmbeddingsClient({ ...addresses, authorization, apiKey }, transport);
+    // A deployment's name does not tell its model, and the present ones refuse to be asked.
+    const server = { ...addresses, authorization, apiKey, asksForBytes: () => false };
+    this.embeddings = new EmbeddingsClient(server, transport);
+    this.images = new ImagesClient(server, transport, mediaFetcher);
   }
 
   droppedParams(request: CanonicalRequest): readonly string[] {
@@ -41,6 +50,16 @@ export class AzureAdapter implements Upstream {
     return this.embeddings.embed(call);
   }
 
+  droppedMediaParams(): readonly string[] {
+    return [];
+  }
+
+  async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request } = call;
+    if (request.kind === 'image') return this.images.submit({ ...call, request });
+    throw unsupportedField('model', `This provider makes no ${request.kind} here.`);
+  }
+
   probe(call: ProbeCall): Promise<void> {
     return this.chat.probe(call);
   }
@@ -49,15 +68,18 @@ export class AzureAdapter implements Upstream {
 function addressesOf({ baseUrl, settings }: ProviderConfig): {
   chatUrl(deployment: string): URL;
   embeddingsUrl(deployment: string): URL;
+  imagesUrl(deployment: string): URL;
   modelsUrl: URL;
 } {
   const { apiVersion } = settings;
   if (apiVersion === undefined || apiVersion === '') {
     const chatUrl = new URL(`${baseUrl}/openai/v1/chat/completions`);
     const embeddingsUrl = new URL(`${baseUrl}/openai/v1/embeddings`);
+    const imagesUrl = new URL(`${baseUrl}/openai/v1/images/generations`);
     return {
       chatUrl: () => chatUrl,
       embeddingsUrl: () => embeddingsUrl,
+      imagesUrl: () => imagesUrl,
       modelsUrl: new URL(`${baseUrl}/openai/v1/models`),
     };
   }
@@ -67,6 +89,7 @@ function addressesOf({ baseUrl, settings }: ProviderConfig): {
   return {
     chatUrl: (deployment) => urlOf(deployment, 'chat/completions'),
     embeddingsUrl: (deployment) => urlOf(deployment, 'embeddings'),
+    imagesUrl: (deployment) => urlOf(deployment, 'images/generations'),
     modelsUrl: new URL(`${baseUrl}/openai/models${query}`),
   };
 }

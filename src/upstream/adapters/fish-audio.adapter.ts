@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
 import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
 import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
@@ -9,15 +10,20 @@ import { multipartBody } from '../dialects/audio/multipart-body.js';
 import { readSeconds, readSegments } from '../dialects/audio/read-transcript.js';
 import { renderTranscript } from '../dialects/audio/render-transcript.js';
 import { secondsToMs } from '../dialects/audio/seconds-to-ms.js';
+import { speakAtLength } from '../dialects/audio/speak-at-length.js';
 import { PCM_FORMAT } from '../dialects/audio/speech-formats.js';
 import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
 import { parseChatObject } from '../dialects/chat/parse-chat-object.js';
 import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { vendorFields } from '../dialects/media/media-fields.js';
 import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { ProbeCall, Upstream, UpstreamWork, WorkCall } from '../upstream.js';
 
+/** The vendor takes more, though the longer the text the later its first sound. */
+const MAX_CHARACTERS_OF_CALL = 4_096;
 const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
 const FORMATS = new Set(['mp3', 'wav', 'pcm', 'opus']);
 const MIN_SPEED = 0.5;
@@ -72,13 +78,11 @@ export class FishAudioAdapter implements Upstream {
   }
 
   speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
-    const { body, voice, instructions } = call.request;
-    const dropped = leftOver(body.value, SPEECH_FIELDS);
-    if (voice !== undefined && !VOICE_ID.test(voice)) dropped.push('voice');
-    if (instructions !== undefined && !dropped.includes('instructions')) {
-      dropped.push('instructions');
-    }
-    return { droppedParams: dropped, events: this.hidingKeys(this.speech(call)) };
+    const { request } = call;
+    return {
+      droppedParams: droppedOfSpeech(request.body.value, request),
+      events: this.hidingKeys(this.speech(call)),
+    };
   }
 
   transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
@@ -86,6 +90,19 @@ export class FishAudioAdapter implements Upstream {
       droppedParams: leftOver(call.request.body.value, TRANSCRIPTION_FIELDS),
       events: this.hidingKeys(this.transcript(call)),
     };
+  }
+
+  droppedMediaParams({ body, ...request }: MediaRequest): readonly string[] {
+    if (request.kind !== 'speech') return [];
+    return droppedOfSpeech(Object.fromEntries(vendorFields(body.value)), request);
+  }
+
+  async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request } = call;
+    if (request.kind !== 'speech') throw unsupported('model', 'This provider only speaks.');
+    return speakAtLength({ ...call, request }, MAX_CHARACTERS_OF_CALL, (piece) =>
+      this.speak(piece),
+    );
   }
 
   async probe({ limits, signal }: ProbeCall): Promise<void> {
@@ -202,6 +219,18 @@ function lengthOf(
   const offInSeconds = Math.abs(reported * 1000 - measuredMs);
   const offInMs = Math.abs(reported - measuredMs);
   return offInMs < offInSeconds ? reported / 1000 : reported;
+}
+
+function droppedOfSpeech(
+  value: Readonly<Record<string, unknown>>,
+  { voice, instructions }: Pick<SpeechRequest, 'voice' | 'instructions'>,
+): string[] {
+  const dropped = leftOver(value, SPEECH_FIELDS);
+  if (voice !== undefined && !VOICE_ID.test(voice)) dropped.push('voice');
+  if (instructions !== undefined && !dropped.includes('instructions')) {
+    dropped.push('instructions');
+  }
+  return dropped;
 }
 
 function leftOver(value: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {

@@ -3,14 +3,19 @@ import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
 import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
 import { isRelayed } from '../../canonical/is-relayed.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { AudioClient, type SpeechTraits } from '../dialects/audio/audio-client.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import type { OutputLimitField } from '../dialects/chat/encode-chat-prompt.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
+import { ImagesClient } from '../dialects/images/images-client.js';
 import { ResponsesClient } from '../dialects/responses/responses-client.js';
+import { VideosClient } from '../dialects/videos/videos-client.js';
+import type { MediaProgress, OperationCall } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
+import type { MediaFetcher } from '../transport/media-fetcher.js';
 import { UpstreamError } from '../upstream-error.js';
 import type {
   DroppingRoute,
@@ -24,14 +29,20 @@ import type {
 /** How a server says that it has no such address. */
 const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
 
+/** Image models that always answer with the bytes, and refuse a word on it. */
+const GIVES_BYTES = /^(?:gpt-image|chatgpt-image)/;
+
 /** OpenAI and every server that speaks its API. */
 export class OpenAiAdapter implements Upstream {
   private readonly chat: ChatClient;
   private readonly audio: AudioClient;
   private readonly responses: ResponsesClient | undefined;
   private readonly embeddings: EmbeddingsClient;
+  private readonly images: ImagesClient;
+  private readonly videos: VideosClient;
 
-  constructor(provider: ProviderConfig, transport: HttpTransport) {
+  /** @param mediaFetcher for pictures that a vendor leaves elsewhere rather than send them */
+  constructor(provider: ProviderConfig, transport: HttpTransport, mediaFetcher?: MediaFetcher) {
     const { baseUrl, apiKey } = provider;
     const chatUrl = new URL(`${baseUrl}/chat/completions`);
     const authorization: Record<string, string> =
@@ -62,6 +73,19 @@ export class OpenAiAdapter implements Upstream {
       { embeddingsUrl: () => embeddingsUrl, authorization, apiKey },
       transport,
     );
+    const imagesUrl = new URL(`${baseUrl}/images/generations`);
+    this.images = new ImagesClient(
+      {
+        imagesUrl: () => imagesUrl,
+        asksForBytes: (upstreamModel) => !GIVES_BYTES.test(upstreamModel),
+        authorization,
+        apiKey,
+      },
+      transport,
+      mediaFetcher,
+    );
+    const videosUrl = new URL(`${baseUrl}/videos`);
+    this.videos = new VideosClient({ videosUrl, authorization, apiKey }, transport);
     if (hasResponses(provider)) {
       const responsesUrl = new URL(`${baseUrl}/responses`);
       this.responses = new ResponsesClient({ responsesUrl, authorization, apiKey }, transport);
@@ -89,6 +113,31 @@ export class OpenAiAdapter implements Upstream {
 
   embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
     return this.embeddings.embed(call);
+  }
+
+  /** Fields go along as they are; what has no place is refused. Of speech, as when it is spoken at once. */
+  droppedMediaParams(request: MediaRequest, upstreamModel: string): readonly string[] {
+    return request.kind === 'speech' ? this.audio.droppedParams(request, upstreamModel) : [];
+  }
+
+  submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request } = call;
+    switch (request.kind) {
+      case 'image':
+        return this.images.submit({ ...call, request });
+      case 'video':
+        return this.videos.submit({ ...call, request });
+      case 'speech':
+        return this.audio.submitSpeech({ ...call, request });
+    }
+  }
+
+  pollMedia(call: OperationCall): Promise<MediaProgress> {
+    return this.videos.poll(call);
+  }
+
+  cancelMedia(call: OperationCall): Promise<void> {
+    return this.videos.cancel(call);
   }
 
   probe(call: ProbeCall): Promise<void> {

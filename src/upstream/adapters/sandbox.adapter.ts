@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { waitUnless } from '../../canonical/cancel-signal.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type {
   CanonicalMessage,
@@ -10,14 +9,25 @@ import type {
 import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
 import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
 import { unsupportedFields, type PromptField } from '../../canonical/prompt-fields.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import type { WorkEvent } from '../../canonical/work-event.js';
-import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
+import { speakAtLength } from '../dialects/audio/speak-at-length.js';
 import { speakTones, transcribeTones } from '../sandbox/sandbox-audio.js';
 import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
 import { embedWords, MAX_SANDBOX_DIMENSIONS, SANDBOX_DIMENSIONS } from '../sandbox/embed-words.js';
 import { sampleOfSchema } from '../sandbox/sample-of-schema.js';
+import {
+  askForFilm,
+  drawPictures,
+  planFilm,
+  SANDBOX_IMAGE_FIELDS,
+  SANDBOX_VIDEO_FIELDS,
+} from '../sandbox/sandbox-media.js';
+import { rehearseFault } from '../sandbox/rehearse-fault.js';
+import { unknownFields } from '../dialects/media/media-fields.js';
+import type { MediaProgress, OperationCall } from '../media-work.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream.js';
@@ -88,6 +98,32 @@ export class SandboxAdapter implements Upstream {
       events: embed(call),
     };
   }
+
+  droppedMediaParams(request: MediaRequest): readonly string[] {
+    const { kind, body } = request;
+    if (kind === 'image') return unknownFields(body.value, SANDBOX_IMAGE_FIELDS);
+    if (kind === 'video') return unknownFields(body.value, SANDBOX_VIDEO_FIELDS);
+    return request.instructions === undefined ? [] : ['instructions'];
+  }
+
+  async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request } = call;
+    switch (request.kind) {
+      case 'image':
+        return drawPictures({ ...call, request });
+      case 'video':
+        return planFilm({ ...call, request });
+      case 'speech':
+        return speakAtLength({ ...call, request }, Infinity, (piece) => this.speak(piece));
+    }
+  }
+
+  async pollMedia(call: OperationCall): Promise<MediaProgress> {
+    return askForFilm(call);
+  }
+
+  /** A film is made when it is fetched; there is nothing to stop. */
+  async cancelMedia(): Promise<void> {}
 
   /** The sandbox is there as long as the gateway is. */
   async probe(): Promise<void> {}
@@ -197,25 +233,9 @@ function countWords(text: string): number {
   return text.match(/\S+/g)?.length ?? 0;
 }
 
-async function* misbehave(
-  fault: string,
-  { limits, signal }: UpstreamCall,
-): AsyncGenerator<CanonicalEvent> {
-  switch (fault) {
-    case 'reset':
-      throw new UpstreamError({ failure: 'reset', message: 'sandbox: connection reset' });
-    case 'hang': {
-      const waitMs = Math.min(limits.firstByteMs, limits.requestMs);
-      if (!(await waitUnless(signal, waitMs))) throw new CallAbortedError();
-      throw new UpstreamError({ failure: 'timeout', message: 'sandbox: no answer' });
-    }
-    case 'cut':
-      yield { type: 'start' };
-      yield { type: 'text', choice: 0, text: 'Sandbox: this answer breaks off in the mid' };
-      throw new UpstreamError({ failure: 'cut', message: 'sandbox: stream cut' });
-    default:
-      throw classifyChatError(Number(fault), fault === '429' ? { 'retry-after': '1' } : {}, {
-        error: { message: `Sandbox: the rehearsed status ${fault}.`, type: 'sandbox_fault' },
-      });
-  }
+async function* misbehave(fault: string, call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+  if (fault !== 'cut') await rehearseFault(fault, call);
+  yield { type: 'start' };
+  yield { type: 'text', choice: 0, text: 'Sandbox: this answer breaks off in the mid' };
+  throw new UpstreamError({ failure: 'cut', message: 'sandbox: stream cut' });
 }

@@ -1,6 +1,7 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import type { WorkEvent } from '../../canonical/work-event.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
@@ -10,6 +11,9 @@ import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { hideOwnKey } from '../dialects/hide-own-key.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import { unknownFields } from '../dialects/media/media-fields.js';
+import { unsupportedField } from '../dialects/media/unsupported-field.js';
+import type { MediaProgress, OperationCall } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
@@ -29,9 +33,19 @@ import {
 } from './google-access-tokens.js';
 import { GOOGLE_PUBLISHER } from './google-publisher.js';
 import { encodeVertexBatches, readVertexPredictions } from './vertex-embeddings.js';
+import { vertexImageModel } from './vertex-images.js';
 import type { VertexPublisher } from './vertex-publisher.js';
+import {
+  encodeVertexVideo,
+  readVertexOperation,
+  readVertexPoll,
+  readVertexSubmission,
+  VIDEO_FIELDS,
+} from './vertex-videos.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Four pictures of 50 MB, or a video of some minutes, in base64. A string cannot be much longer. */
+const MAX_MEDIA_BYTES = 400 * 1024 * 1024;
 
 /** Locations that span regions and have addresses of another form. */
 const MULTI_REGIONS = new Set(['us', 'eu']);
@@ -95,6 +109,33 @@ export class VertexAdapter implements Upstream {
     };
   }
 
+  droppedMediaParams(request: MediaRequest, upstreamModel: string): readonly string[] {
+    const { fields } = vertexImageModel(upstreamModel);
+    return unknownFields(request.body.value, request.kind === 'image' ? fields : VIDEO_FIELDS);
+  }
+
+  async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request, upstreamModel } = call;
+    if (request.kind === 'image') {
+      const model = vertexImageModel(upstreamModel);
+      const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, model.method);
+      return model.read(await this.post(url, model.encode(request), call));
+    }
+    if (request.kind === 'video') {
+      const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, 'predictLongRunning');
+      const answer = await this.post(url, encodeVertexVideo(request), call);
+      return readVertexSubmission(answer, request);
+    }
+    throw unsupportedField('model', 'This provider makes no speech.');
+  }
+
+  async pollMedia(call: OperationCall): Promise<MediaProgress> {
+    const { name, resource, seconds } = readVertexOperation(call.operation);
+    const url = new URL(`${this.origin}/v1/${resource}:fetchPredictOperation`);
+    const answer = await this.post(url, { operationName: name }, call);
+    return readVertexPoll(answer, call.operation, seconds);
+  }
+
   /** Lists one model of the publisher whose list needs no project; that takes a valid token. */
   async probe(call: ProbeCall): Promise<void> {
     const access = await this.access(call);
@@ -142,6 +183,24 @@ export class VertexAdapter implements Upstream {
       yield { type: 'output', output: answers.flatMap(({ vectors }) => vectors) };
     } catch (error) {
       throw blameInput(hideOwnKey(error, access.token));
+    }
+  }
+
+  private async post(url: URL, body: object, call: ProbeCall): Promise<Buffer> {
+    const access = await this.access(call);
+    try {
+      const response = await this.transport.call({
+        method: 'POST',
+        url,
+        headers: { ...headersOf(access, false), 'content-type': 'application/json' },
+        body: Buffer.from(JSON.stringify(body)),
+        limits: call.limits,
+        signal: call.signal,
+      });
+      if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
+      return await response.readAll(MAX_MEDIA_BYTES);
+    } catch (error) {
+      throw hideOwnKey(error, access.token);
     }
   }
 

@@ -1,3 +1,4 @@
+import { MediaFailedError } from '../media-work.js';
 import { UpstreamError } from '../upstream-error.js';
 
 /** Shorter ones are stand-ins for servers that need no key, and may be any word. */
@@ -8,6 +9,8 @@ const MIN_KEY_LENGTH = 8;
  * vendors say of a failure, which may repeat it.
  */
 export function hideOwnKey(error: unknown, apiKey: string | undefined): unknown {
-  const isSecret = apiKey !== undefined && apiKey.length >= MIN_KEY_LENGTH;
-  return isSecret && error instanceof UpstreamError ? error.without(apiKey) : error;
+  if (apiKey === undefined || apiKey.length < MIN_KEY_LENGTH) return error;
+  if (error instanceof UpstreamError) return error.without(apiKey);
+  if (!(error instanceof MediaFailedError)) return error;
+  return new MediaFailedError(error.code, error.message.replaceAll(apiKey, '[redacted]'));
 }

@@ -1,6 +1,7 @@
 import type { AudioPiece, SpeechRequest } from '../../../canonical/speech-request.js';
 import type { Transcript, TranscriptionRequest } from '../../../canonical/transcription-request.js';
 import type { WorkEvent } from '../../../canonical/work-event.js';
+import type { MediaDone } from '../../media-work.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import { UpstreamError } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
@@ -11,7 +12,10 @@ import { readAudioAnswer } from './audio-answer.js';
 import { encodeSpeech, encodeTranscription, type AskedFormat } from './encode-audio.js';
 import { multipartBody } from './multipart-body.js';
 import { readTranscript } from './read-transcript.js';
+import { speakAtLength } from './speak-at-length.js';
 
+/** Where a server does not say how much it takes at once. */
+const MAX_CHARACTERS_OF_CALL = 4_096;
 const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
 
 /** What is particular about a model that speaks. */
@@ -43,11 +47,21 @@ export class AudioClient {
 
   speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
     const traits = this.server.speechTraits(call.upstreamModel);
-    const isDropped = call.request.instructions !== undefined && !traits.takesInstructions;
     return {
-      droppedParams: isDropped ? ['instructions'] : [],
+      droppedParams: this.droppedParams(call.request, call.upstreamModel),
       events: this.hidingKeys(this.speech(call, traits)),
     };
+  }
+
+  droppedParams({ instructions }: SpeechRequest, upstreamModel: string): readonly string[] {
+    const { takesInstructions } = this.server.speechTraits(upstreamModel);
+    return instructions !== undefined && !takesInstructions ? ['instructions'] : [];
+  }
+
+  /** Speech of any length, in one file. @throws UpstreamError */
+  submitSpeech(call: WorkCall<SpeechRequest>): Promise<MediaDone> {
+    const { maxCharacters = MAX_CHARACTERS_OF_CALL } = this.server.speechTraits(call.upstreamModel);
+    return speakAtLength(call, maxCharacters, (piece) => this.speak(piece));
   }
 
   transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {

@@ -1,0 +1,164 @@
+import { AudioFormatError, type AudioJoiner } from './audio-joiner.js';
+import {
+  isWholeFlacFrame,
+  readFlacFrame,
+  renumberFlacFrame,
+  type FlacFrameHeader,
+} from './flac-frame.js';
+
+const STREAMINFO_BYTES = 34;
+const BLOCK_HEADER_BYTES = 4;
+/** No frame is as long; what goes on beyond is none. */
+const MAX_FRAME_BYTES = 4 * 1024 * 1024;
+const MIN_BLOCK_SIZE = 16;
+
+/**
+ * FLAC: the frames of all pieces, numbered by sample, since the last one of each piece is shorter
+ * than the others; and one header with the true length. Frames do not tell where they end: one ends
+ * where the next begins and its checksum agrees.
+ */
+export class FlacJoiner implements AudioJoiner {
+  private rest: Buffer = Buffer.alloc(0);
+  private state: 'mark' | 'blocks' | 'frames' = 'mark';
+  /** Behind it the current frame's end has been looked for in vain. */
+  private searched = 0;
+  private frame: FlacFrameHeader | undefined;
+  private hasFrames = false;
+
+  private info: Buffer | undefined;
+  private samples = 0;
+  private largestBlock = 0;
+  private smallestBlock = 65_535;
+
+  push(bytes: Buffer): Buffer[] {
+    this.rest = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
+    if (this.state === 'mark' && !this.readMark()) return [];
+    if (this.state === 'blocks' && !this.readBlocks()) return [];
+    const ready: Buffer[] = [];
+    for (let frame = this.nextFrame(); frame; frame = this.nextFrame()) ready.push(frame);
+    return ready;
+  }
+
+  endPiece(): Buffer[] {
+    const ready: Buffer[] = [];
+    if (this.state === 'frames' && this.rest.length > 0)
+      ready.push(this.takeFrame(this.rest.length));
+    if (!this.hasFrames) throw new AudioFormatError('a piece of FLAC without frames');
+    this.state = 'mark';
+    this.hasFrames = false;
+    return ready;
+  }
+
+  end(): Buffer[] {
+    return [];
+  }
+
+  header(): Buffer {
+    if (!this.info) throw new AudioFormatError('no piece');
+    const info = Buffer.from(this.info);
+    info.writeUInt16BE(
+      Math.max(MIN_BLOCK_SIZE, this.sameSize() ? MIN_BLOCK_SIZE : this.smallestBlock),
+      0,
+    );
+    info.writeUInt16BE(Math.max(MIN_BLOCK_SIZE, this.largestBlock), 2);
+    // Sizes of frames and the digest of the samples: zeroes say that they are not known.
+    info.fill(0, 4, 10);
+    info.fill(0, 18);
+    // 36 bits, of which the first four share a byte with the bits of a sample.
+    info[13] = (info[13]! & 0xf0) | Math.floor(this.samples / 2 ** 32);
+    info.writeUInt32BE(this.samples % 2 ** 32, 14);
+    return Buffer.concat([
+      Buffer.from('fLaC', 'latin1'),
+      Buffer.from([0x80, 0, 0, STREAMINFO_BYTES]),
+      info,
+    ]);
+  }
+
+  /** Blocks that differ in size are what the frames' numbers say; equal ones would deny it. */
+  private sameSize(): boolean {
+    return this.smallestBlock >= this.largestBlock;
+  }
+
+  private readMark(): boolean {
+    if (this.rest.length < 4) return false;
+    if (this.rest.toString('latin1', 0, 4) !== 'fLaC') throw new AudioFormatError('no FLAC');
+    this.rest = this.rest.subarray(4);
+    this.state = 'blocks';
+    return true;
+  }
+
+  private readBlocks(): boolean {
+    for (;;) {
+      if (this.rest.length < BLOCK_HEADER_BYTES) return false;
+      const isLast = (this.rest[0]! & 0x80) !== 0;
+      const type = this.rest[0]! & 0x7f;
+      const size = this.rest.readUIntBE(1, 3);
+      if (this.rest.length < BLOCK_HEADER_BYTES + size) return false;
+      if (type === 0) this.adopt(this.rest.subarray(BLOCK_HEADER_BYTES, BLOCK_HEADER_BYTES + size));
+      this.rest = this.rest.subarray(BLOCK_HEADER_BYTES + size);
+      if (!isLast) continue;
+      if (!this.info) throw new AudioFormatError('FLAC without stream information');
+      this.state = 'frames';
+      this.frame = undefined;
+      return true;
+    }
+  }
+
+  private adopt(info: Buffer): void {
+    if (info.length !== STREAMINFO_BYTES) throw new AudioFormatError('bad stream information');
+    this.info ??= Buffer.from(info);
+    // Rate, channels and bits lie in 28 bits from byte 10.
+    const layoutOf = (block: Buffer): number => block.readUInt32BE(10) >>> 4;
+    if (layoutOf(info) !== layoutOf(this.info)) {
+      throw new AudioFormatError('pieces of different FLAC formats');
+    }
+  }
+
+  private nextFrame(): Buffer | undefined {
+    if (!this.frame && !this.readFrame()) return undefined;
+    for (;;) {
+      const next = this.rest.indexOf(0xff, this.searched);
+      if (next === -1) {
+        this.searched = this.rest.length;
+        break;
+      }
+      this.searched = next;
+      const header = readFlacFrame(this.rest, next);
+      if (header === 'short') break;
+      if (header && isWholeFlacFrame(this.rest.subarray(0, next))) return this.takeFrame(next);
+      this.searched = next + 1;
+    }
+    if (this.rest.length > MAX_FRAME_BYTES) throw new AudioFormatError('a FLAC frame without end');
+    return undefined;
+  }
+
+  private readFrame(): boolean {
+    const header = readFlacFrame(this.rest, 0);
+    if (header === 'short') return false;
+    if (!header) throw new AudioFormatError('no FLAC frame where one should be');
+    this.frame = header;
+    this.searched = header.length;
+    return true;
+  }
+
+  private takeFrame(length: number): Buffer {
+    const bytes = this.rest.subarray(0, length);
+    const header = this.frame ?? readShortFrame(bytes);
+    if (!header || !isWholeFlacFrame(bytes)) throw new AudioFormatError('FLAC that breaks off');
+    const renumbered = renumberFlacFrame(bytes, header, this.samples);
+    this.samples += header.blockSize;
+    this.largestBlock = Math.max(this.largestBlock, header.blockSize);
+    this.smallestBlock = Math.min(this.smallestBlock, header.blockSize);
+    this.rest = this.rest.subarray(length);
+    this.frame = undefined;
+    this.searched = 0;
+    this.hasFrames = true;
+    return renumbered;
+  }
+}
+
+/** A last frame of silence is shorter than what a header may have. */
+function readShortFrame(bytes: Buffer): FlacFrameHeader | undefined {
+  const header = readFlacFrame(Buffer.concat([bytes, Buffer.alloc(16)]), 0);
+  return header === 'short' ? undefined : header;
+}

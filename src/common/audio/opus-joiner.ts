@@ -1,0 +1,120 @@
+import { AudioFormatError, type AudioJoiner } from './audio-joiner.js';
+import { OGG_CONTINUED, OGG_LAST, readOggPage, writeOggPage, type OggPage } from './ogg-page.js';
+import { opusSamples } from './opus-packets.js';
+
+/** A page of headers, before the sound. */
+const HEADER_PACKETS = 2;
+const HEAD_BYTES = 19;
+
+/**
+ * Opus in Ogg: one stream of the packets of all pieces. Players stop at the end of the first of
+ * several streams in a row, so the pages are written anew: under one number, counted on, and with
+ * positions that go on, which are summed up from the packets themselves.
+ */
+export class OpusJoiner implements AudioJoiner {
+  private rest: Buffer = Buffer.alloc(0);
+  /** What the first piece's header says of the stream, and all others must say too. */
+  private head: Buffer | undefined;
+  private serial = 0;
+  private sequence = 0;
+  private samples = 0n;
+  /** The latest page, which may turn out to be the last of all. */
+  private held: Omit<OggPage, 'length'> | undefined;
+
+  private headerPackets = 0;
+  private isFirstPiece = true;
+  private pieceStart = 0n;
+  private pieceEnd = 0n;
+  /** Samples of a packet that goes on on the next page. */
+  private openPacket = 0;
+
+  push(bytes: Buffer): Buffer[] {
+    this.rest = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
+    const ready: Buffer[] = [];
+    for (;;) {
+      const page = readOggPage(this.rest);
+      if (page === 'short') return ready;
+      if (!page) throw new AudioFormatError('no Ogg page where one should be');
+      if (!this.head) this.serial = this.rest.readUInt32LE(14);
+      this.rest = this.rest.subarray(page.length);
+      if (this.headerPackets < HEADER_PACKETS) this.takeHeader(page, ready);
+      else this.takeSound(page, ready);
+    }
+  }
+
+  endPiece(): Buffer[] {
+    if (this.samples === this.pieceStart || this.rest.length > 0 || this.openPacket > 0) {
+      throw new AudioFormatError('a piece of Opus that breaks off');
+    }
+    this.headerPackets = 0;
+    this.isFirstPiece = false;
+    return [];
+  }
+
+  end(): Buffer[] {
+    const { held } = this;
+    if (!held) return [];
+    // The encoder fills its last packet up; how much of it is sound only the vendor's position says.
+    const pieceSamples = this.samples - this.pieceStart;
+    const isTrimmed = this.pieceEnd > 0n && this.pieceEnd < pieceSamples;
+    const granule = isTrimmed ? this.pieceStart + this.pieceEnd : held.granule;
+    return [this.write({ ...held, granule, flags: held.flags | OGG_LAST })];
+  }
+
+  private takeHeader(page: OggPage, ready: Buffer[]): void {
+    if (this.headerPackets === 0) {
+      this.adopt(page.data);
+      this.pieceStart = this.samples;
+      this.pieceEnd = 0n;
+    }
+    this.headerPackets += page.lacing.filter((part) => part < 255).length;
+    if (this.headerPackets > HEADER_PACKETS) throw new AudioFormatError('sound among headers');
+    if (this.isFirstPiece) ready.push(this.write({ ...page, granule: 0n }));
+  }
+
+  private adopt(data: Buffer): void {
+    if (data.length < HEAD_BYTES || data.toString('latin1', 0, 8) !== 'OpusHead') {
+      throw new AudioFormatError('Ogg that holds no Opus');
+    }
+    this.head ??= Buffer.from(data);
+    // Channels, and how they are mapped.
+    if (data[9] !== this.head[9] || !data.subarray(18).equals(this.head.subarray(18))) {
+      throw new AudioFormatError('pieces of different channels');
+    }
+  }
+
+  private takeSound(page: OggPage, ready: Buffer[]): void {
+    if (page.granule >= 0n) this.pieceEnd = page.granule;
+    if (page.lacing.length === 0) return;
+    const isComplete = this.countPackets(page);
+    if (this.held) ready.push(this.write(this.held));
+    this.held = {
+      flags: page.flags & OGG_CONTINUED,
+      granule: isComplete ? this.samples : -1n,
+      lacing: Buffer.from(page.lacing),
+      data: Buffer.from(page.data),
+    };
+  }
+
+  /** @returns whether any packet ends on the page */
+  private countPackets({ lacing, data }: OggPage): boolean {
+    let offset = 0;
+    let isStart = this.openPacket === 0;
+    let isComplete = false;
+    for (const part of lacing) {
+      if (isStart)
+        this.openPacket = part === 0 ? 0 : opusSamples(data[offset]!, data[offset + 1] ?? 0);
+      offset += part;
+      isStart = part < 255;
+      if (!isStart) continue;
+      this.samples += BigInt(this.openPacket);
+      this.openPacket = 0;
+      isComplete = true;
+    }
+    return isComplete;
+  }
+
+  private write(page: Omit<OggPage, 'length'>): Buffer {
+    return writeOggPage(page, this.serial, this.sequence++);
+  }
+}

@@ -1,0 +1,52 @@
+import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { parseChatObject } from '../chat/parse-chat-object.js';
+
+/** No picture comes near; a larger count is a broken one. */
+const MAX_TOKENS = 1_000_000_000;
+
+/** A picture in the answer, or where it lies. */
+export type GivenImage = { base64: string } | { url: string };
+
+export interface ImagesAnswer {
+  images: GivenImage[];
+  usage: Usage;
+}
+
+/**
+ * The pictures of an answer, at least one.
+ *
+ * @throws UpstreamError `unreadable`
+ */
+export function readImagesAnswer(bytes: Buffer): ImagesAnswer {
+  const answer = parseChatObject(bytes.toString('utf8'), 'an answer with pictures');
+  const data: unknown[] = Array.isArray(answer.data) ? answer.data : [];
+  const images = data.map(readImage);
+  if (images.length === 0) throw unreadable('an answer without pictures');
+  return { images, usage: { ...readTokens(answer.usage), imageCount: images.length } };
+}
+
+function readImage(item: unknown): GivenImage {
+  const { b64_json: base64, url } = isJsonObject(item) ? item : ({} as JsonObject);
+  if (typeof base64 === 'string' && base64 !== '') return { base64 };
+  if (typeof url !== 'string' || url === '') throw unreadable('a picture without its bytes');
+  const inline = /^data:[^,]{0,100};base64,/.exec(url)?.[0];
+  return inline === undefined ? { url } : { base64: url.slice(inline.length) };
+}
+
+/** Text and image tokens together, for catalogues that price a picture by its tokens. */
+function readTokens(usage: unknown): Usage {
+  if (!isJsonObject(usage)) return NO_USAGE;
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return NO_USAGE;
+  return { ...NO_USAGE, inputTokens, outputTokens };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS;
+}
+
+function unreadable(message: string): UpstreamError {
+  return new UpstreamError({ failure: 'unreadable', message });
+}

@@ -1,0 +1,56 @@
+import type { MediaFile } from '../../media-work.js';
+import { UpstreamError } from '../../upstream-error.js';
+
+export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
+export const MAX_VIDEO_BYTES = 1024 * 1024 * 1024;
+
+const SIGNATURES: readonly [contentType: string, offset: number, bytes: string][] = [
+  ['image/png', 0, '\x89PNG\r\n\x1a\n'],
+  ['image/jpeg', 0, '\xff\xd8\xff'],
+  ['image/gif', 0, 'GIF8'],
+  ['image/webp', 8, 'WEBP'],
+  ['image/avif', 4, 'ftypavif'],
+  ['video/mp4', 4, 'ftyp'],
+  ['video/webm', 0, '\x1a\x45\xdf\xa3'],
+];
+
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/**
+ * A file that a vendor spelled out in base64.
+ *
+ * @param contentType as the vendor names it; undefined: its first bytes tell
+ * @throws UpstreamError `unreadable` for what is no base64, an empty file, one that is too large, and
+ * one that nobody can name
+ */
+export function fileOfBase64(
+  text: unknown,
+  contentType: string | undefined,
+  maxBytes: number,
+): MediaFile {
+  if (typeof text !== 'string' || !BASE64.test(text)) throw unreadable('a file that is no base64');
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length > maxBytes) throw unreadable(`a file of more than ${maxBytes} bytes`);
+  return fileOfBytes(bytes, contentType);
+}
+
+/** @throws UpstreamError `unreadable` for a file that nobody can name */
+export function fileOfBytes(bytes: Buffer, contentType: string | undefined): MediaFile {
+  const type = contentType ?? sniffContentType(bytes);
+  if (type === undefined) throw unreadable('a file that is neither picture nor video');
+  return { contentType: type, bytes: once(bytes) };
+}
+
+/** What a file's first bytes say that it is. */
+export function sniffContentType(bytes: Buffer): string | undefined {
+  const head = bytes.subarray(0, 16).toString('latin1');
+  return SIGNATURES.find(([, offset, text]) => head.startsWith(text, offset))?.[0];
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+function unreadable(message: string): UpstreamError {
+  return new UpstreamError({ failure: 'unreadable', message });
+}

@@ -1,0 +1,27 @@
+import { waitUnless, type CancelSignal } from '../../canonical/cancel-signal.js';
+import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
+import { CallAbortedError } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+import type { CallLimits } from '../upstream.js';
+
+/**
+ * Fails as a vendor would: `reset`, `hang`, or an HTTP status.
+ *
+ * @throws UpstreamError, or CallAbortedError when nobody waits any more
+ */
+export async function rehearseFault(
+  fault: string,
+  { limits, signal }: { limits: CallLimits; signal: CancelSignal },
+): Promise<never> {
+  if (fault === 'reset') {
+    throw new UpstreamError({ failure: 'reset', message: 'sandbox: connection reset' });
+  }
+  if (fault === 'hang') {
+    const waitMs = Math.min(limits.firstByteMs, limits.requestMs);
+    if (!(await waitUnless(signal, waitMs))) throw new CallAbortedError();
+    throw new UpstreamError({ failure: 'timeout', message: 'sandbox: no answer' });
+  }
+  throw classifyChatError(Number(fault), fault === '429' ? { 'retry-after': '1' } : {}, {
+    error: { message: `Sandbox: the rehearsed status ${fault}.`, type: 'sandbox_fault' },
+  });
+}

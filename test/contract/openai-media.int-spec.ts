@@ -1,0 +1,368 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { OpenAiAdapter } from '../../src/upstream/adapters/openai.adapter.js';
+import { MediaFailedError, type MediaProgress } from '../../src/upstream/media-work.js';
+import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
+import { MediaFetcher } from '../../src/upstream/transport/media-fetcher.js';
+import {
+  assertDone,
+  imageRequest,
+  mediaCall,
+  readBytes,
+  readFiles,
+  videoRequest,
+} from '../support/media-requests.js';
+import { within } from '../support/within.js';
+import { reply, startScriptedServer, type ScriptedServer } from './scripted-server.js';
+
+const KEY = 'key-of-the-contract-suite';
+const PNG = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
+const USAGE = {
+  input_tokens: 50,
+  output_tokens: 4_160,
+  total_tokens: 4_210,
+  input_tokens_details: { text_tokens: 50, image_tokens: 0 },
+};
+const VIDEO = {
+  id: 'video_123',
+  object: 'video',
+  created_at: 1,
+  completed_at: null,
+  expires_at: null,
+  error: null,
+  model: 'sora-2',
+  progress: 0,
+  prompt: 'A cat walks',
+  remixed_from_video_id: null,
+  seconds: '8',
+  size: '1280x720',
+  status: 'queued',
+};
+
+describe('media of OpenAI', () => {
+  let server: ScriptedServer;
+  let transport: HttpTransport;
+  let adapter: OpenAiAdapter;
+  let sdk: OpenAI;
+
+  beforeAll(async () => {
+    server = await startScriptedServer((_call, response) => void response.destroy());
+    transport = new HttpTransport(1_000);
+    const provider = {
+      id: 'openai',
+      name: 'OpenAI',
+      adapter: 'openai',
+      type: 'openai',
+      baseUrl: `${server.origin}/v1`,
+      apiKey: KEY,
+      settings: {},
+    } as const;
+    adapter = new OpenAiAdapter(provider, transport, new MediaFetcher({ allowPrivate: false }));
+    sdk = new OpenAI({ baseURL: `${server.origin}/v1`, apiKey: KEY, maxRetries: 0 });
+  });
+  beforeEach(() => {
+    server.calls.length = 0;
+  });
+  afterAll(async () => {
+    await transport.onApplicationShutdown();
+    await server.close();
+  });
+
+  const say = (status: number, body: object, headers: Record<string, string> = {}): void => {
+    const json = { 'content-type': 'application/json', ...headers };
+    server.script = reply(status, json, Buffer.from(JSON.stringify(body)));
+  };
+  const draw = (fields: Record<string, unknown> = {}, model = 'gpt-image-1-mini') =>
+    adapter.submitMedia(mediaCall(imageRequest(fields), model));
+  const film = (fields: Record<string, unknown> = {}) =>
+    adapter.submitMedia(mediaCall(videoRequest(fields), 'sora-2'));
+  const ask = (operation = 'video_123'): Promise<MediaProgress> =>
+    adapter.pollMedia({ ...mediaCall(videoRequest(), 'sora-2'), operation });
+  const body = (index = 0): unknown => JSON.parse(server.calls[index]!.body.toString());
+  /** Fields of a form, whoever spelled it. */
+  const form = async (index: number): Promise<Record<string, string>> => {
+    const { headers, body: bytes } = server.calls[index]!;
+    const response = new Response(new Uint8Array(bytes), {
+      headers: { 'content-type': headers['content-type']! },
+    });
+    return Object.fromEntries(await response.formData()) as Record<string, string>;
+  };
+
+  describe('pictures', () => {
+    it('are asked for as the official client does', async () => {
+      say(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }], usage: USAGE });
+      const options = { size: '1024x1024', quality: 'high', background: 'opaque' } as const;
+      await draw({ n: 2, ...options, output_format: 'webp', metadata: { a: '1' } });
+      const theirs = await sdk.images.generate({
+        model: 'gpt-image-1-mini',
+        prompt: 'A cat',
+        n: 2,
+        ...options,
+        output_format: 'webp',
+      });
+      expect(theirs.data?.[0]?.b64_json).toBe(PNG.toString('base64'));
+      expect(theirs.usage).toEqual(USAGE);
+      expect(body(0)).toEqual(body(1));
+      expect(server.calls[0]!.path).toBe(server.calls[1]!.path);
+      expect(server.calls[0]!.headers.authorization).toBe(`Bearer ${KEY}`);
+    });
+
+    it('are files, and counted', async () => {
+      const image = { b64_json: PNG.toString('base64') };
+      say(200, { created: 1, data: [image, image], usage: USAGE });
+      const done = assertDone(await draw({ n: 2 }));
+      expect(done.files.map(({ contentType }) => contentType)).toEqual(['image/png', 'image/png']);
+      expect(await readFiles(done)).toEqual([PNG, PNG]);
+      expect(done.usage).toMatchObject({ imageCount: 2, inputTokens: 50, outputTokens: 4_160 });
+    });
+
+    it('of early models are asked for in bytes', async () => {
+      say(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }] });
+      const done = assertDone(await draw({ style: 'vivid' }, 'dall-e-3'));
+      expect(body()).toEqual({
+        model: 'dall-e-3',
+        prompt: 'A cat',
+        n: 1,
+        style: 'vivid',
+        response_format: 'b64_json',
+      });
+      expect(done.usage).toMatchObject({ imageCount: 1, inputTokens: 0 });
+    });
+
+    it('that lie at the server itself are fetched without the key', async () => {
+      server.script = (call, response) => {
+        const isFile = call.path === '/files/1.png';
+        const url = `${server.origin}/files/1.png`;
+        const answer = isFile ? PNG : JSON.stringify({ created: 1, data: [{ url }] });
+        response.writeHead(200).end(answer);
+      };
+      expect(await readFiles(assertDone(await draw()))).toEqual([PNG]);
+      expect(server.calls[1]!.headers.authorization).toBeUndefined();
+    });
+
+    it('that lie inside the operator’s network are out of reach', async () => {
+      say(200, { created: 1, data: [{ url: 'http://127.0.0.1:9/secret.png' }] });
+      await expect(draw()).rejects.toMatchObject({ failure: 'unreadable', accepted: 'unknown' });
+    });
+
+    it.each([
+      [400, { code: 'moderation_blocked', type: 'image_generation_user_error' }, 'caller', 'no'],
+      [400, { code: 'invalid_value', param: 'size' }, 'caller', 'no'],
+      [401, { code: 'invalid_api_key' }, 'operator', 'no'],
+      [429, { code: 'rate_limit_exceeded' }, 'rate_limited', 'no'],
+      [429, { code: 'insufficient_quota' }, 'operator', 'no'],
+      [500, {}, 'server', 'no'],
+      [503, {}, 'server', 'no'],
+      [502, {}, 'server', 'unknown'],
+    ])('that are refused with %d %j', async (status, error, failure, accepted) => {
+      say(status, { error: { message: `No: ${KEY}.`, param: null, ...error } });
+      const refused = draw();
+      await expect(refused).rejects.toMatchObject({ failure, accepted, status });
+      await expect(refused).rejects.not.toThrow(KEY);
+      expect(server.calls).toHaveLength(1);
+    });
+
+    it('that a filter refuses say so in the vendor’s words, and name the prompt', async () => {
+      say(400, { error: { message: 'Rejected by the safety system.', code: 'content_filter' } });
+      await expect(draw()).rejects.toMatchObject({
+        message: 'Rejected by the safety system.',
+        param: 'prompt',
+      });
+    });
+
+    it.each([
+      ['no JSON', Buffer.from('<html>')],
+      ['nothing', Buffer.alloc(0)],
+      ['no pictures', Buffer.from('{"data":[]}')],
+      ['a picture without bytes', Buffer.from('{"data":[{}]}')],
+      ['bytes of no picture', Buffer.from('{"data":[{"b64_json":"aGVsbG8="}]}')],
+    ])('that are %s cannot be read', async (_what, bytes) => {
+      server.script = reply(200, {}, bytes);
+      await expect(draw()).rejects.toMatchObject({ failure: 'unreadable', accepted: 'unknown' });
+      expect(server.calls).toHaveLength(1);
+    });
+
+    it('whose answer breaks off may have been made', async () => {
+      server.script = (_call, response) => void response.destroy();
+      await expect(draw()).rejects.toMatchObject({ failure: 'reset', accepted: 'unknown' });
+      server.script = (_call, response) => {
+        response.writeHead(200, { 'content-length': '100' });
+        response.write('{"data":', () => response.destroy());
+      };
+      await expect(draw()).rejects.toMatchObject({ failure: 'reset', accepted: 'unknown' });
+      expect(server.calls).toHaveLength(2);
+    });
+
+    it('of a server that is not there were surely not made', async () => {
+      const gone = new OpenAiAdapter(
+        {
+          id: 'x',
+          name: 'X',
+          adapter: 'openai',
+          type: 'openai',
+          baseUrl: 'http://127.0.0.1:1/v1',
+          apiKey: undefined,
+          settings: {},
+        },
+        transport,
+      );
+      const asking = gone.submitMedia(mediaCall(imageRequest(), 'm'));
+      await expect(asking).rejects.toMatchObject({ failure: 'connect', accepted: 'no' });
+    });
+
+    it.each(['image', 'mask', 'partial_images', 'svg', 'frame_count'])(
+      'are not made with %s, and nothing is asked',
+      async (field) => {
+        await expect(draw({ [field]: 'x' })).rejects.toMatchObject({
+          failure: 'unsupported',
+          accepted: 'no',
+          param: field,
+        });
+        await expect(draw({ output_format: 'svg' })).rejects.toMatchObject({
+          param: 'output_format',
+        });
+        expect(server.calls).toHaveLength(0);
+      },
+    );
+
+    it('stop when nobody waits for them', async () => {
+      server.script = () => undefined;
+      const aborter = new AbortController();
+      const call = { ...mediaCall(imageRequest(), 'gpt-image-1-mini'), signal: aborter.signal };
+      const drawing = expect(adapter.submitMedia(call)).rejects.toThrow('aborted');
+      while (server.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      aborter.abort();
+      await drawing;
+      await within(1_000, server.calls[0]!.hungUp);
+    });
+  });
+
+  describe('videos', () => {
+    it('are asked for as the official client does', async () => {
+      say(200, VIDEO, { 'openai-poll-after-ms': '5000' });
+      const submitted = await film({ seconds: 8, size: '1280x720' });
+      const theirs = await sdk.videos.create({
+        model: 'sora-2',
+        prompt: 'A cat walks',
+        seconds: '8',
+        size: '1280x720',
+      });
+      expect(submitted).toEqual({ state: 'running', operation: theirs.id, pollAfterMs: 5_000 });
+      expect(await form(0)).toEqual(await form(1));
+      expect(server.calls[0]!.path).toBe(server.calls[1]!.path);
+    });
+
+    it('are asked after and fetched as the official client does', async () => {
+      const bytes = Buffer.alloc(300_000, 7);
+      server.script = (call, response) => {
+        const isFile = call.path.endsWith('/content');
+        response.writeHead(200, { 'content-type': isFile ? 'video/mp4' : 'application/json' });
+        response.end(isFile ? bytes : JSON.stringify({ ...VIDEO, status: 'completed' }));
+      };
+      const done = assertDone(await ask());
+      expect(done.files.map(({ contentType }) => contentType)).toEqual(['video/mp4']);
+      expect((await readFiles(done))[0]!.equals(bytes)).toBe(true);
+      expect(done.usage).toMatchObject({ videoSeconds: 8 });
+      const ours = server.calls.map(({ method, path }) => [method, path]);
+      server.calls.length = 0;
+      await sdk.videos.retrieve('video_123');
+      await (await sdk.videos.downloadContent('video_123')).arrayBuffer();
+      expect(ours).toEqual(server.calls.map(({ method, path }) => [method, path]));
+    });
+
+    it.each(['queued', 'in_progress', 'something new'])('may be %s', async (status) => {
+      say(200, { ...VIDEO, status });
+      expect(await ask()).toEqual({ state: 'running', operation: 'video_123' });
+    });
+
+    it('may have failed, for a reason in the vendor’s words', async () => {
+      const error = { code: 'moderation_blocked', message: `Not this, ${KEY}.` };
+      say(200, { ...VIDEO, status: 'failed', error });
+      const asking = ask();
+      await expect(asking).rejects.toBeInstanceOf(MediaFailedError);
+      await expect(asking).rejects.toMatchObject({
+        code: 'moderation_blocked',
+        message: 'Not this, [redacted].',
+      });
+    });
+
+    it.each([500, 404, 429])(
+      'asked after in vain (%d) are not said to have failed',
+      async (status) => {
+        say(status, { error: { message: 'Later.' } });
+        await expect(ask()).rejects.not.toBeInstanceOf(MediaFailedError);
+      },
+    );
+
+    it('that break off in their download are no whole file', async () => {
+      server.script = (call, response) => {
+        if (!call.path.endsWith('/content')) {
+          response.end(JSON.stringify({ ...VIDEO, status: 'completed' }));
+          return;
+        }
+        response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': '1000' });
+        response.write(Buffer.alloc(10), () => response.destroy());
+      };
+      const done = assertDone(await ask());
+      await expect(readFiles(done)).rejects.toMatchObject({ failure: 'reset' });
+    });
+
+    it('that are left unread close their connection', async () => {
+      server.script = (call, response) => {
+        if (!call.path.endsWith('/content')) {
+          response.end(JSON.stringify({ ...VIDEO, status: 'completed' }));
+          return;
+        }
+        response.writeHead(200, { 'content-type': 'video/mp4' });
+        response.write(Buffer.alloc(10));
+      };
+      const { files } = assertDone(await ask());
+      await files[0]!.bytes[Symbol.asyncIterator]().return?.();
+      await within(1_000, server.calls[1]!.hungUp);
+    });
+
+    it.each([
+      ['a page', 'text/html', Buffer.from('<html>')],
+      ['nothing', 'video/mp4', Buffer.alloc(0)],
+    ])('that turn out to be %s cannot be read', async (_what, type, bytes) => {
+      server.script = (call, response) => {
+        const isFile = call.path.endsWith('/content');
+        response.writeHead(200, { 'content-type': isFile ? type : 'application/json' });
+        response.end(isFile ? bytes : JSON.stringify({ ...VIDEO, status: 'completed' }));
+      };
+      const reading = ask().then((progress) => readBytes(assertDone(progress).files[0]!.bytes));
+      await expect(reading).rejects.toMatchObject({ failure: 'unreadable' });
+    });
+
+    it('are deleted as the official client does, and once gone are gone', async () => {
+      const call = { ...mediaCall(videoRequest(), 'sora-2'), operation: 'video_123' };
+      say(200, { id: 'video_123', object: 'video.deleted', deleted: true });
+      await adapter.cancelMedia(call);
+      await sdk.videos.delete('video_123');
+      const [ours, theirs] = server.calls;
+      expect([ours!.method, ours!.path]).toEqual([theirs!.method, theirs!.path]);
+      say(404, { error: { message: 'No such video.' } });
+      await adapter.cancelMedia(call);
+      say(500, { error: { message: 'Later.' } });
+      await expect(adapter.cancelMedia(call)).rejects.toMatchObject({ failure: 'server' });
+    });
+
+    it('are not made from other files, nor several at once', async () => {
+      for (const [field, value] of [
+        ['input_reference', { image_url: 'x' }],
+        ['n', 2],
+      ] as const) {
+        await expect(film({ [field]: value })).rejects.toMatchObject({
+          failure: 'unsupported',
+          param: field,
+        });
+      }
+      expect(server.calls).toHaveLength(0);
+    });
+
+    it('whose id leads elsewhere are not taken', async () => {
+      say(200, { ...VIDEO, id: '../files' });
+      await expect(film()).rejects.toMatchObject({ failure: 'unreadable', accepted: 'unknown' });
+    });
+  });
+});
