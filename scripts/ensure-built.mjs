@@ -8,6 +8,7 @@ import { withSetupLock } from './setup-lock.mjs';
 
 /** What the build leaves for the other scripts to run. */
 export const BUILT_SERVICE = 'dist/src/main.js';
+export const BUILT_WORKER = 'dist/src/worker.js';
 export const BUILT_COMMANDS = 'dist/src/cli.js';
 
 const SOURCE_FOLDERS = ['src', 'migrations'];

@@ -16,6 +16,8 @@ import { ServerDrain } from './common/http/server-drain.js';
 import { IdleMemory } from './common/process/idle-memory.js';
 import { HoldSweeperService } from './ledger/hold-sweeper.service.js';
 import { LedgerService } from './ledger/ledger.service.js';
+import { operationsOnlyMiddleware } from './operations-only.middleware.js';
+import { WorkQueue } from './queue/work-queue.js';
 import { UpstreamRegistry } from './upstream/upstream.registry.js';
 
 /** A running service. */
@@ -32,8 +34,20 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+/** A worker leaves the first tenant to the gateways. */
+const MADE_ELSEWHERE: BootstrapOutcome = { kind: 'earlier', created: undefined };
+
+export interface StartOptions {
+  /** A worker does the background work only: no first tenant, and no HTTP beside operations. */
+  readonly role: 'gateway' | 'worker';
+}
+
 /** Starts the whole service: database, migrations, first tenant, HTTP. */
-export async function startGateway(config: AppConfig, logger: LoggerService): Promise<Gateway> {
+export async function startGateway(
+  config: AppConfig,
+  logger: LoggerService,
+  { role }: StartOptions = { role: 'gateway' },
+): Promise<Gateway> {
   const database = await openDatabase(config);
   try {
     await migrateDatabase(database.url);
@@ -42,13 +56,12 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
       new LeanExpressAdapter(),
       { bodyParser: false, logger, abortOnError: false },
     );
+    if (role === 'worker') application.use(operationsOnlyMiddleware);
     await setUpApplication(application, logger instanceof JsonLogger ? logger : undefined);
     const server = application.getHttpServer() as Server;
     const drain = new ServerDrain(server);
     const memory = new IdleMemory(server);
-    const bootstrap = await application
-      .get(BootstrapService, { strict: false })
-      .ensureFirstTenant();
+    const bootstrap = role === 'worker' ? MADE_ELSEWHERE : await ensureFirstTenant(application);
     await application
       .get(HoldSweeperService, { strict: false })
       .sweepNow({ assumeOthersDead: config.databaseUrl === undefined });
@@ -62,7 +75,9 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
       exampleModel: exampleModelOf(application),
       async close() {
         memory.stop();
-        await drain.drain(config.drainSeconds * 1000);
+        const drainMs = config.drainSeconds * 1000;
+        const queue = application.get(WorkQueue, { strict: false });
+        await Promise.all([drain.drain(drainMs), queue.stop(drainMs)]);
         await application.get(LedgerService, { strict: false }).drain();
         await application.close();
         await database.stop();
@@ -72,6 +87,10 @@ export async function startGateway(config: AppConfig, logger: LoggerService): Pr
     await database.stop();
     throw error;
   }
+}
+
+function ensureFirstTenant(application: INestApplication): Promise<BootstrapOutcome> {
+  return application.get(BootstrapService, { strict: false }).ensureFirstTenant();
 }
 
 /** The sandbox's echo where it is on, else the first model that a configured provider serves. */

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const BUILT = new URL('../../dist/src/', import.meta.url);
 const START_LIMIT_MS = 20_000;
 
 export interface SpawnedGateway {
@@ -15,8 +15,11 @@ export interface SpawnedGateway {
 }
 
 /** The built service as a process of its own, as an operator runs it. */
-export async function spawnGateway(environment: Record<string, string>): Promise<SpawnedGateway> {
-  const child = spawn(process.execPath, [MAIN], {
+export async function spawnGateway(
+  environment: Record<string, string>,
+  program: 'main' | 'worker' = 'main',
+): Promise<SpawnedGateway> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`${program}.js`, BUILT))], {
     env: { PATH: process.env.PATH ?? '', PORT: '0', HOST: '127.0.0.1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

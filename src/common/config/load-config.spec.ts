@@ -44,6 +44,7 @@ describe(loadConfig.name, () => {
       allowPrivateDestinations: false,
       settle: 'before-end',
       metricsToken: undefined,
+      queue: { consume: true },
       workers: 1,
       drainSeconds: 30,
       responseRetentionDays: 30,
@@ -60,6 +61,7 @@ describe(loadConfig.name, () => {
       DATABASE_URL: 'postgresql://user:pass@db:5432/gateway?sslmode=require',
       REDIS_URL: 'rediss://cache:6380/1',
       GATEWAY_SECRET: SECRET,
+      GATEWAY_JOB_WORKERS: 'false',
       GATEWAY_BOOTSTRAP_API_KEY: 'sk-local-dev-key-1',
       GATEWAY_BOOTSTRAP_MANAGEMENT_KEY: 'sk-mgmt-local-dev-key-1',
       GATEWAY_BOOTSTRAP_CREDITS: '0',
@@ -178,6 +180,7 @@ describe(loadConfig.name, () => {
       allowPrivateDestinations: true,
       settle: 'after-response',
       metricsToken: undefined,
+      queue: { consume: false },
       workers: 1,
       drainSeconds: 0,
       responseRetentionDays: 7,
@@ -198,6 +201,7 @@ describe(loadConfig.name, () => {
     ['DATABASE_URL', 'db:5432'],
     ['DATABASE_URL', 'postgres://bad host/gateway'],
     ['REDIS_URL', 'localhost:6379'],
+    ['GATEWAY_JOB_WORKERS', 'no'],
     ['REDIS_URL', 'http://localhost:6379'],
     ['GATEWAY_SECRET', 'thirty-one-characters-are-short'],
     ['GATEWAY_BOOTSTRAP_API_KEY', 'sk-fifteen-char'],
@@ -247,6 +251,12 @@ describe(loadConfig.name, () => {
   it('wants a secret of its own for a database that others may share', () => {
     expect(problemsOf({ DATABASE_URL: 'postgres://db/gateway' })).toEqual([
       'GATEWAY_SECRET must be set when DATABASE_URL is',
+    ]);
+  });
+
+  it('wants a database that workers can share when they run apart', () => {
+    expect(problemsOf({ GATEWAY_JOB_WORKERS: 'false' })).toEqual([
+      'DATABASE_URL must be set when GATEWAY_JOB_WORKERS is false',
     ]);
   });
 

@@ -1,0 +1,31 @@
+import { ConfigError } from './common/config/config-error.js';
+import { loadConfig } from './common/config/load-config.js';
+import { processEnvironment } from './common/config/process-environment.js';
+import { JsonLogger } from './common/logging/json-logger.js';
+import { stopOnSignals } from './common/process/stop-on-signals.js';
+import { startGateway } from './gateway.js';
+
+/** `npm run start:worker`: the background work alone, beside gateways on the same database. */
+const logger = new JsonLogger();
+
+// What one piece of work breaks must not take the others with it.
+process.on('uncaughtException', (error) => logger.error(error, 'uncaughtException'));
+process.on('unhandledRejection', (reason) => logger.error(reason, 'unhandledRejection'));
+
+try {
+  const config = loadConfig(processEnvironment());
+  if (config.databaseUrl === undefined) {
+    throw new ConfigError(['DATABASE_URL must be set for a worker']);
+  }
+  const worker = await startGateway({ ...config, queue: { consume: true } }, logger, {
+    role: 'worker',
+  });
+  process.stdout.write(`\nModel Gateway's worker listens on ${worker.url}\n\n`);
+  stopOnSignals(() => worker.close(), logger, { isWorker: false });
+} catch (error) {
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`The worker cannot start.\n${reason}\n`);
+  if (!(error instanceof ConfigError)) logger.error(error, 'start');
+  logger.flush();
+  process.exit(1);
+}
