@@ -1,9 +1,11 @@
 import {
+  Inject,
   Injectable,
   Logger,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { Database } from '../common/database/database.js';
 import { RefundsService } from '../ledger/refunds.service.js';
 import { WorkQueue } from '../queue/work-queue.js';
@@ -48,9 +50,11 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly artifacts: JobArtifacts,
     private readonly refunds: RefundsService,
     private readonly metrics: JobMetrics,
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
   onApplicationBootstrap(): void {
+    if (!this.config.queue.consume) return;
     this.interval = setInterval(() => {
       this.sweeping ??= this.sweepNow().finally(() => {
         this.sweeping = undefined;

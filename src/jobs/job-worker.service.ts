@@ -48,13 +48,19 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.queue.consume) return;
     await this.queue.consume('jobs', (id) => this.work(id), { concurrency: MAX_AT_ONCE });
+  }
+
+  /** Takes nothing new, and leaves questions to vendors that are under way to others. */
+  stopAsking(): void {
+    this.isStopping = true;
+    for (const { lease, isPoll } of this.running) if (isPoll) lease.abandon();
   }
 
   /** Submissions are waited for, up to the drain limit; questions to vendors are left to others. */
   async beforeApplicationShutdown(): Promise<void> {
-    this.isStopping = true;
-    for (const { lease, isPoll } of this.running) if (isPoll) lease.abandon();
+    this.stopAsking();
     let limit: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       limit = setTimeout(resolve, this.config.drainSeconds * 1_000);

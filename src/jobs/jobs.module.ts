@@ -3,7 +3,7 @@ import { ArtifactsModule } from '../artifacts/artifacts.module.js';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { GuardrailsModule } from '../guardrails/guardrails.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
-import { OutboundModule } from '../outbound/outbound.module.js';
+import { WebhooksModule } from '../outbound/webhooks.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
 import { CustomerJobsController } from './customer-jobs.controller.js';
 import { EncodedImages } from './encoded-images.js';
@@ -34,8 +34,8 @@ import { VideoJobsController } from './video-jobs.controller.js';
     CatalogueModule,
     GuardrailsModule,
     LedgerModule,
-    OutboundModule,
     RoutingModule,
+    WebhooksModule,
   ],
   controllers: [
     JobsController,
