@@ -14,16 +14,6 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export const JOB_MODALITIES = ['image', 'video', 'audio'] as const;
 export type JobModality = (typeof JOB_MODALITIES)[number];
 
-/** Where a job may go from where it is; `expired` after success takes what was never fetched. */
-export const JOB_MOVES: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
-  queued: ['in_progress', 'failed', 'cancelled', 'expired'],
-  in_progress: ['succeeded', 'failed', 'cancelled', 'expired'],
-  succeeded: ['expired'],
-  failed: [],
-  cancelled: [],
-  expired: [],
-};
-
 /** True as long as the job may still come to something. */
 export function isOpen(status: JobStatus): boolean {
   return status === 'queued' || status === 'in_progress';

@@ -11,7 +11,7 @@ export interface RefundClaim {
    * Decides, in the refund's transaction and with the tenant's account locked, whether there is to
    * be one; what it writes is committed with the refund or not at all.
    */
-  decide(client: PoolClient): Promise<boolean>;
+  readonly decide: (client: PoolClient) => Promise<boolean>;
 }
 
 /**
