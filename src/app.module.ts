@@ -10,6 +10,7 @@ import { DatabaseModule } from './common/database/database.module.js';
 import { CreditsModule } from './credits/credits.module.js';
 import { CustomerModule } from './customer/customer.module.js';
 import { EmbeddingsModule } from './embeddings/embeddings.module.js';
+import { JobsModule } from './jobs/jobs.module.js';
 import { MessagesModule } from './messages/messages.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { OperationsModule } from './operations/operations.module.js';
@@ -35,6 +36,7 @@ export class AppModule {
         ResponsesModule,
         AudioModule,
         EmbeddingsModule,
+        JobsModule,
         ArtifactsModule,
         WebhooksModule,
         ProvidersModule,

@@ -14,6 +14,7 @@ import { baseUrlOf } from './common/http/base-url.js';
 import { LeanExpressAdapter } from './common/http/lean-express.adapter.js';
 import { ServerDrain } from './common/http/server-drain.js';
 import { IdleMemory } from './common/process/idle-memory.js';
+import { JobWorker } from './jobs/job-worker.service.js';
 import { HoldSweeperService } from './ledger/hold-sweeper.service.js';
 import { LedgerService } from './ledger/ledger.service.js';
 import { operationsOnlyMiddleware } from './operations-only.middleware.js';
@@ -77,6 +78,7 @@ export async function startGateway(
         memory.stop();
         const drainMs = config.drainSeconds * 1000;
         const queue = application.get(WorkQueue, { strict: false });
+        application.get(JobWorker, { strict: false }).stopAsking();
         await Promise.all([drain.drain(drainMs), queue.stop(drainMs)]);
         await application.get(LedgerService, { strict: false }).drain();
         await application.close();

@@ -28,6 +28,7 @@ export function describeApi(application: INestApplication): OpenAPIObject {
     .addApiKey({ type: 'apiKey', in: 'header', name: 'x-api-key' }, 'x-api-key')
     .addTag('Inference', 'Calls to models. They need a routing key and cost credits.')
     .addTag('Artifacts', 'What jobs have made, under signed URLs; no key needed.')
+    .addTag('Jobs', 'Images, videos and long speech, made in the background.')
     .addTag('Catalogue', 'Models, their prices, and the providers that serve them.')
     .addTag('Generation', 'What one request used and cost.')
     .addTag('Customer', "The tenant's own account: keys and request logs.")

@@ -37,6 +37,7 @@ export const FREE: ExactPricing = Object.freeze({
   audioCharacter: 0n,
   audioByte: 0n,
   audioMinute: 0n,
+  videoSecond: 0n,
 });
 
 /** Decimal places of an exact price. */

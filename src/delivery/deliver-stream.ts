@@ -54,9 +54,13 @@ export function setRouteHeaders(
   // After 15 s of silence the head has gone out already.
   if (response.headersSent) return;
   response.setHeader('X-Gateway-Provider', route.provider);
-  if (droppedParams.length > 0) {
-    response.setHeader('X-Gateway-Dropped-Params', listParams(droppedParams));
-  }
+  setDroppedParams(response, droppedParams);
+}
+
+/** Names the request's fields that were left out, if there are any. */
+export function setDroppedParams(response: ServerResponse, droppedParams: readonly string[]): void {
+  if (droppedParams.length === 0) return;
+  response.setHeader('X-Gateway-Dropped-Params', listParams(droppedParams));
 }
 
 /** Whether the answer is one that was given before, and if so the vendor's model that gave it. */

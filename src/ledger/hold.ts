@@ -12,6 +12,11 @@ export class Hold {
     private amount: number,
   ) {}
 
+  /** What is set aside now. */
+  get credits(): number {
+    return this.amount;
+  }
+
   /** Makes the hold large enough for a dearer route. @returns false when the credits do not reach */
   async cover(route: BillableRoute): Promise<boolean> {
     const needed = ceilingOf(route);

@@ -87,7 +87,7 @@ export class LedgerCommitter {
 
   private async failAlone(entry: Ending | Ask, error: unknown): Promise<void> {
     const subject = `request ${entry.requestId}: ${describeFailure(error)}`;
-    if (entry.kind === 'settle' && entry.record) {
+    if (entry.kind === 'settle' && entry.record && !entry.record.required) {
       this.logger.error(`A settlement is stored without its record, ${subject}`);
       entry.record = undefined;
       return this.commit(toGroup([entry]));

@@ -7,7 +7,14 @@ import { describeFailure } from './describe-failure.js';
 import { GroupCommit, type CommitSource } from './group-commit.js';
 import { InstanceService } from './instance.service.js';
 import { LedgerCommitter } from './ledger-committer.js';
-import { CoverEntry, HoldEntry, SettleEntry, type Ask, type Ending } from './ledger-entry.js';
+import {
+  CoverEntry,
+  HoldEntry,
+  ReleaseEntry,
+  SettleEntry,
+  type Ask,
+  type Ending,
+} from './ledger-entry.js';
 import type {
   Charge,
   HoldOperation,
@@ -107,6 +114,13 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     const settled = this.addSettlement(entry);
     if (!operation.record) return settled;
     return this.records.follow(settled, record, () => entry.record !== undefined);
+  }
+
+  /** Gives a hold back without a trace, for a request that came to nothing before it began. */
+  release(requestId: string, tenantId: string): Promise<void> {
+    const entry = new ReleaseEntry(requestId, tenantId);
+    this.add(entry);
+    return entry.promise;
   }
 
   /** Writes the log row of a request that was refused before credits were set aside. */

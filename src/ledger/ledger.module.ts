@@ -4,6 +4,7 @@ import { GrantsService } from './grants.service.js';
 import { HoldSweeperService } from './hold-sweeper.service.js';
 import { InstanceService } from './instance.service.js';
 import { LedgerService } from './ledger.service.js';
+import { RefundsService } from './refunds.service.js';
 import { StatementReader } from './statement.reader.js';
 import { LedgerStore } from './ledger-store.js';
 
@@ -15,8 +16,16 @@ import { LedgerStore } from './ledger-store.js';
     InstanceService,
     LedgerService,
     LedgerStore,
+    RefundsService,
     StatementReader,
   ],
-  exports: [BalanceReader, GrantsService, HoldSweeperService, LedgerService, StatementReader],
+  exports: [
+    BalanceReader,
+    GrantsService,
+    HoldSweeperService,
+    LedgerService,
+    RefundsService,
+    StatementReader,
+  ],
 })
 export class LedgerModule {}

@@ -1,4 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { PoolClient } from 'pg';
 import type { Caller } from '../access/caller.js';
 import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
 import type { SettledEvent } from '../canonical/canonical-event.js';
@@ -8,12 +9,14 @@ import {
   AnswerWithheldError,
   GatewayError,
   InsufficientCreditsError,
+  InternalError,
   SpendLimitError,
 } from '../common/errors/gateway-errors.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log.draft.js';
 import { Hold, ceilingOf } from './hold.js';
 import type { Charge, HoldOutcome, SettleOutcome } from './ledger-operations.js';
+import type { LastingEnding, LastingWork } from './lasting-work.js';
 import { LedgerStore } from './ledger-store.js';
 import { priceRoute, totalOf } from './pricing.js';
 import { SettledAnswer, type BilledEvent } from './settled-answer.js';
@@ -108,6 +111,78 @@ export class LedgerService {
     });
   }
 
+  /**
+   * Hands a hold over to work that outlives this process, in the transaction that makes the work
+   * known: from its commit on the hold ends by `end` alone, on any instance.
+   *
+   * @throws InternalError when the hold is gone
+   */
+  async entrust({ request: { requestId } }: Hold, client: PoolClient): Promise<void> {
+    const { rowCount } = await client.query(
+      'UPDATE holds SET instance_id = NULL WHERE request_id = $1',
+      [requestId],
+    );
+    if (rowCount !== 1) throw new InternalError({ cause: new Error('the hold is gone') });
+  }
+
+  /** To be called once the transaction of `entrust` has committed. */
+  entrusted(): void {
+    this.forgetHold();
+  }
+
+  /** Gives a hold back, without a log row, for a request that turned out to be none. */
+  async release({ request: { requestId }, caller }: Hold): Promise<void> {
+    this.forgetHold();
+    await this.store.release(requestId, caller.tenantId);
+  }
+
+  /**
+   * Ends lasting work: its charge, its log row and its record, together and once, however many
+   * instances try. Resolves after the commit, which may take as long as the database is away.
+   *
+   * @throws InternalError when it cannot be stored
+   */
+  async end(work: LastingWork, ending: LastingEnding): Promise<SettleOutcome> {
+    const { route, billed, outcome, record } = ending;
+    const charge = billed ? priceRoute(billed.usage, route) : NO_CHARGE;
+    const log: RequestLogDraft = {
+      requestId: work.requestId,
+      tenantId: work.tenantId,
+      apiKeyId: work.apiKeyId,
+      endpoint: work.endpoint,
+      model: route.model,
+      provider: route.provider,
+      outcome,
+      errorType: ending.errorType,
+      finishReason: outcome === 'completed' ? 'stop' : null,
+      trafficMode: route.trafficMode,
+      usage: billed?.usage ?? NO_USAGE,
+      usageSource: billed?.source ?? 'none',
+      billingNote: billingNoteOf(route),
+      streamed: false,
+      flagged: work.isFlagged,
+      latencyMs: Date.now() - work.startedAt.getTime(),
+      generationTimeMs: ending.generationTimeMs,
+      createdAt: work.startedAt,
+    };
+    const settled = await this.store.settle({ charge, log, record: { ...record, required: true } });
+    if (settled.applied) {
+      this.metrics.observeRequest({
+        endpoint: log.endpoint,
+        provider: log.provider,
+        catalogueId: route.catalogueId,
+        outcome,
+        inputTokens: log.usage.inputTokens,
+        outputTokens: log.usage.outputTokens,
+        cost: settled.cost,
+        shortfall: settled.shortfall,
+        latencyMs: log.latencyMs,
+        firstContentMs: undefined,
+      });
+    }
+    return settled;
+  }
+
   /** Waits, for a bounded time, until every hold is settled and every settlement committed. */
   async drain(): Promise<void> {
     const settled = new Promise<void>((resolve) => {
@@ -140,8 +215,7 @@ export class LedgerService {
     const startedMs = performance.now();
     const record = makeRecord && this.recordOf(makeRecord, { outcome, usage: log.usage, failure });
     const commit = this.store.settle({ charge, log, ...(record && { record }) });
-    this.openHolds--;
-    if (this.openHolds === 0) this.onLastSettled?.();
+    this.forgetHold();
     const committed = await this.logged(commit, record !== undefined);
     if (committed) this.metrics.observeSettle(performance.now() - startedMs);
     this.observe(log, meter, committed?.cost ?? totalOf(charge), committed?.shortfall ?? 0);
@@ -152,6 +226,12 @@ export class LedgerService {
       usageSource: log.usageSource,
       ...(makeRecord && { recorded: committed?.recorded ?? false }),
     };
+  }
+
+  /** A hold that this process answers for no longer. */
+  private forgetHold(): void {
+    this.openHolds--;
+    if (this.openHolds === 0) this.onLastSettled?.();
   }
 
   /** A record that cannot be made must not keep the settlement back. */

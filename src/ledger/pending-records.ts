@@ -12,7 +12,8 @@ export class PendingRecords {
   admit(record: SettlementRecord | undefined): SettlementRecord | undefined {
     if (!record) return undefined;
     const size = sizeOf(record);
-    if (this.characters > 0 && this.characters + size > MAX_PENDING_CHARACTERS) return undefined;
+    const isFull = this.characters > 0 && this.characters + size > MAX_PENDING_CHARACTERS;
+    if (isFull && !record.required) return undefined;
     this.characters += size;
     return record;
   }

@@ -13,6 +13,11 @@ export interface SettlementRecord {
   name: string;
   text: string;
   values: (string | number | Date | null)[];
+  /**
+   * True where a settlement without its record would be worse than none: both wait, or fail,
+   * together.
+   */
+  required?: boolean;
 }
 
 /** How a request ended, for whoever keeps a record of it. */

@@ -26,9 +26,9 @@ export interface StatementSummary {
 
 interface SumsRow extends Record<Exclude<LedgerEntryKind, 'charge'>, number> {
   spent_before: number;
-  /** Charges less shortfalls, as a positive sum. */
+  /** Charges less shortfalls and refunds, as a positive sum. */
   spent: number;
-  added_before: number;
+  granted_before: number;
   last_id: number;
 }
 
@@ -56,8 +56,8 @@ export class StatementReader {
            FROM account_months WHERE tenant_id = $1 AND month <= $4
          ) AS months, (
            SELECT coalesce(
-               sum(amount) FILTER (WHERE created_at < $2 AND kind <> 'shortfall'), 0
-             )::bigint AS added_before,
+               sum(amount) FILTER (WHERE created_at < $2 AND kind = 'grant'), 0
+             )::bigint AS granted_before,
              ${sumOf('grant')}, ${sumOf('shortfall')}, ${sumOf('refund')}
            FROM ledger_entries
            WHERE tenant_id = $1 AND kind <> 'charge' AND created_at < $3
@@ -67,9 +67,9 @@ export class StatementReader {
     );
     const row = rows[0]!;
     const { grant, shortfall, refund, spent, last_id: lastId } = row;
-    // A shortfall gives back what the balance did not cover, and no month has spent it.
-    const charge = -(spent + shortfall);
-    const openingBalance = row.added_before - row.spent_before;
+    // What the balance did not cover, and what was given back, no month has spent.
+    const charge = -(spent + shortfall + refund);
+    const openingBalance = row.granted_before - row.spent_before;
     return {
       openingBalance,
       closingBalance: openingBalance + grant + charge + shortfall + refund,

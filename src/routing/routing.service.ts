@@ -175,6 +175,48 @@ export class RoutingService {
   }
 
   /**
+   * One call to the vendor of one route, which counts for that route's health: for work that no walk
+   * can do, because it may be asked for once only.
+   *
+   * @throws UpstreamError when the vendor cannot do such work, or whatever the call throws
+   */
+  async attempt<Result>(
+    route: PlannedRoute,
+    call: (upstream: Upstream) => Promise<Result> | undefined,
+  ): Promise<Result> {
+    const { health, metrics, logger } = this.records;
+    const startedMs = performance.now();
+    let outcome = 'aborted';
+    health.recordTry(route);
+    try {
+      const upstream = this.upstreamOf(route);
+      const asked = upstream && call(upstream);
+      if (!asked) {
+        throw new UpstreamError({
+          failure: 'unsupported',
+          message: `The provider ${route.provider} cannot do this.`,
+          param: 'model',
+        });
+      }
+      const result = await asked;
+      outcome = 'answered';
+      health.recordAnswer(route, performance.now() - startedMs);
+      return result;
+    } catch (error) {
+      if (error instanceof UpstreamError) {
+        outcome = error.failure;
+        health.recordFailure(route, error);
+        logger.warn(
+          `${route.provider}/${route.upstreamModel} failed: ${error.failure}: ${error.message}`,
+        );
+      }
+      throw error;
+    } finally {
+      metrics.observeAttempt(route.provider, route.catalogueId, outcome);
+    }
+  }
+
+  /**
    * The prompt's length as the vendor of the first route counts it; undefined when that vendor
    * counts none, or does not answer in time.
    *

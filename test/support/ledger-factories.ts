@@ -157,7 +157,9 @@ export async function brokenAccounts(
          (SELECT coalesce(sum(amount), 0)::bigint FROM holds h
           WHERE h.tenant_id = a.tenant_id) AS holds,
          (SELECT coalesce(sum(cost), 0)::bigint FROM request_logs l
-          WHERE l.tenant_id = a.tenant_id) AS cost,
+          WHERE l.tenant_id = a.tenant_id)
+           - (SELECT coalesce(sum(amount), 0)::bigint FROM ledger_entries e
+              WHERE e.tenant_id = a.tenant_id AND e.kind = 'refund') AS cost,
          (SELECT count(*) FROM request_logs l WHERE l.tenant_id = a.tenant_id) AS logs,
          (SELECT coalesce(sum(m.spent), 0)::bigint FROM account_months m
           WHERE m.tenant_id = a.tenant_id) AS month_spent,

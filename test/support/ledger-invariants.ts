@@ -27,7 +27,7 @@ async function findOddMonths(database: Database): Promise<string[]> {
         SELECT tenant_id, month, spent AS amount FROM account_months
         UNION ALL
         SELECT tenant_id, date_trunc('month', created_at AT TIME ZONE 'UTC')::date, amount
-          FROM ledger_entries WHERE kind IN ('charge', 'shortfall')
+          FROM ledger_entries WHERE kind <> 'grant'
       ) AS parts
      GROUP BY tenant_id, month HAVING sum(amount) <> 0`);
   return rows.map(({ month, difference }) => `month ${month} differs by ${difference}`);

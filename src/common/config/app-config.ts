@@ -37,6 +37,16 @@ export interface AppConfig {
   readonly healthCacheMs: number;
   /** Memory for cached answers in each process; where there is a Redis they are kept there instead. */
   readonly cacheMaxBytes: number;
+  readonly jobs: {
+    /** Between two questions about work at a vendor that does not say when to ask. */
+    readonly pollMs: number;
+    /** How long a job may take from its submission to its end. */
+    readonly deadlineSeconds: number;
+    /** How long what a job made can be fetched. */
+    readonly artifactTtlSeconds: number;
+    /** Jobs of one provider that this process submits at once, and as many that it asks about. */
+    readonly concurrency: number;
+  };
   /** Lifts the rule that URLs which callers give us must lead to public addresses. */
   readonly allowPrivateDestinations: boolean;
   readonly settle: 'before-end' | 'after-response';

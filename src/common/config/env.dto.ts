@@ -15,6 +15,9 @@ const MAX_TIMEOUT_MS = 2_147_483_647;
 /** A terabyte. */
 const MAX_CACHE_BYTES = 1_000_000_000_000;
 
+/** Thirty days. */
+const MAX_JOB_SECONDS = 2_592_000;
+
 /** A hundred years. */
 const MAX_RETENTION_DAYS = 36_500;
 
@@ -164,6 +167,18 @@ export class EnvDto {
 
   @IntegerVariable(0, MAX_CACHE_BYTES)
   GATEWAY_CACHE_MAX_BYTES?: number;
+
+  @IntegerVariable(10, MAX_TIMEOUT_MS)
+  GATEWAY_JOB_POLL_MS?: number;
+
+  @IntegerVariable(1, MAX_JOB_SECONDS)
+  GATEWAY_JOB_DEADLINE_SECONDS?: number;
+
+  @IntegerVariable(1, MAX_JOB_SECONDS)
+  GATEWAY_ARTIFACT_TTL_SECONDS?: number;
+
+  @IntegerVariable(1, 1_000)
+  GATEWAY_JOB_CONCURRENCY?: number;
 
   @ChoiceVariable('before-end', 'after-response')
   GATEWAY_SETTLE?: 'before-end' | 'after-response';

@@ -73,6 +73,12 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
     },
     healthCacheMs: env.GATEWAY_HEALTH_CACHE_MS ?? 5_000,
     cacheMaxBytes: env.GATEWAY_CACHE_MAX_BYTES ?? 64 * 1024 * 1024,
+    jobs: {
+      pollMs: env.GATEWAY_JOB_POLL_MS ?? 2_000,
+      deadlineSeconds: env.GATEWAY_JOB_DEADLINE_SECONDS ?? 3_600,
+      artifactTtlSeconds: env.GATEWAY_ARTIFACT_TTL_SECONDS ?? 3_600,
+      concurrency: env.GATEWAY_JOB_CONCURRENCY ?? 8,
+    },
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
     settle: env.GATEWAY_SETTLE ?? 'before-end',
     metricsToken: env.GATEWAY_METRICS_TOKEN,

@@ -5,6 +5,7 @@ import { CreateStoredResponses1763800000000 } from '../../../migrations/17638000
 import { CreateGuardrails1763860000000 } from '../../../migrations/1763860000000-create-guardrails.js';
 import { CreateRequestLogRollUps1764100000000 } from '../../../migrations/1764100000000-create-request-log-roll-ups.js';
 import { CreateSpendLimits1764100100000 } from '../../../migrations/1764100100000-create-spend-limits.js';
+import { CreateJobs1764200000000 } from '../../../migrations/1764200000000-create-jobs.js';
 import { CreateWebhookDeliveries1764200100000 } from '../../../migrations/1764200100000-create-webhook-deliveries.js';
 import { CreateProviderCredentials1764200200000 } from '../../../migrations/1764200200000-create-provider-credentials.js';
 import { NameItemsOfStoredResponses1764250500000 } from '../../../migrations/1764250500000-name-items-of-stored-responses.js';
@@ -26,6 +27,7 @@ export const MIGRATIONS = [
   CreateGuardrails1763860000000,
   CreateRequestLogRollUps1764100000000,
   CreateSpendLimits1764100100000,
+  CreateJobs1764200000000,
   CreateWebhookDeliveries1764200100000,
   CreateProviderCredentials1764200200000,
   NameItemsOfStoredResponses1764250500000,

@@ -107,6 +107,13 @@ export class GoneError extends GatewayError {
   }
 }
 
+/** What is asked for does not go with what is there already. */
+export class ConflictError extends GatewayError {
+  constructor(param: string, message: string) {
+    super({ status: 409, type: 'conflict_error', param, message });
+  }
+}
+
 export class RateLimitError extends GatewayError {
   constructor(param: string, message: string, retryAfterSeconds: number) {
     super({ status: 429, type: 'rate_limit_error', param, message, retryAfterSeconds });

@@ -1,0 +1,28 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Caller } from '../access/caller.js';
+import { CurrentCaller } from '../access/current-caller.decorator.js';
+import { Customer } from '../access/customer.decorator.js';
+import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
+import type { JsonObject } from '../common/http/json-body.js';
+import { JobListDto } from './dto/job.dto.js';
+import { JobsQueryDto } from './dto/jobs-query.dto.js';
+import { JobsService } from './jobs.service.js';
+
+@ApiTags('Customer')
+@Customer()
+@Controller('v1/customer/jobs')
+export class CustomerJobsController {
+  constructor(private readonly jobs: JobsService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: "List the tenant's jobs",
+    description: 'Newest first, of all modalities unless a filter says otherwise.',
+  })
+  @ApiOkResponse({ type: JobListDto })
+  @ApiErrorResponse(400, 'A query parameter is malformed or unknown; `param` names it.')
+  list(@CurrentCaller() caller: Caller, @Query() query: JobsQueryDto): Promise<JsonObject> {
+    return this.jobs.list(caller, query);
+  }
+}

@@ -1,0 +1,107 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { ArtifactUrls } from '../artifacts/artifact-urls.js';
+import { Database } from '../common/database/database.js';
+import { fromStoredText } from '../common/database/stored-text.js';
+import { WebhookDeliveries } from '../outbound/webhook-deliveries.js';
+import type { PlannedRoute } from '../routing/plan.js';
+import { RoutingService } from '../routing/routing.service.js';
+import { readRoutes } from './job-routes.js';
+import { JobsRepository } from './jobs.repository.js';
+import { renderJob } from './render-job.js';
+
+const MAX_CANCEL_ATTEMPTS = 5;
+const CANCEL_LIMIT_MS = 15_000;
+
+/**
+ * What is left to do when a job has ended: tell its tenant, and the vendor that goes on for nothing.
+ * Both stand in the row until they are done, so that a process that dies in between leaves nothing
+ * undone.
+ */
+@Injectable()
+export class JobAfterwards {
+  private readonly logger = new Logger(JobAfterwards.name);
+
+  constructor(
+    private readonly database: Database,
+    private readonly repository: JobsRepository,
+    private readonly routing: RoutingService,
+    private readonly urls: ArtifactUrls,
+    private readonly webhooks: WebhookDeliveries,
+  ) {}
+
+  /** Does not wait and does not fail: what is not done now is found by the sweep. */
+  attendSoon(jobId: string): void {
+    this.attend(jobId).catch((error: unknown) => {
+      this.logger.warn(`The end of ${jobId} waits: ${(error as Error).name}`);
+    });
+  }
+
+  async attend(jobId: string): Promise<void> {
+    await this.tellTenant(jobId);
+    await this.stopVendor(jobId);
+  }
+
+  /** Hands the webhook over, once for each state that the job ends in. */
+  private async tellTenant(jobId: string): Promise<void> {
+    const deliveryId = await this.database.transaction(async (client) => {
+      const { rows } = await client.query<{ tenantId: string; url: string }>(
+        `UPDATE jobs SET webhook_due = false WHERE id = $1 AND webhook_due
+         RETURNING tenant_id AS "tenantId", webhook_url AS url`,
+        [jobId],
+      );
+      const [due] = rows;
+      const job = due && (await this.repository.find(due.tenantId, jobId));
+      if (!job) return undefined;
+      const eventId = `${jobId}:${job.status}`;
+      const body = JSON.stringify({
+        id: eventId,
+        type: `job.${job.status}`,
+        created_at: Math.floor(Date.now() / 1_000),
+        data: renderJob(job, (id, expiresAt) => this.urls.sign(id, expiresAt)),
+      });
+      const url = fromStoredText(due.url);
+      return this.webhooks.enqueue(client, { tenantId: due.tenantId, url, eventId, body });
+    });
+    if (deliveryId !== undefined) await this.webhooks.announce(deliveryId);
+  }
+
+  private async stopVendor(jobId: string): Promise<void> {
+    const { rows } = await this.database.query<{
+      operation: string;
+      routes: string;
+      routeIndex: number;
+      attempts: number;
+    }>(
+      `UPDATE jobs SET cancel_attempts = cancel_attempts + 1,
+         run_at = now() + make_interval(secs => 10 * (cancel_attempts + 1))
+       WHERE id = $1 AND cancel_due AND run_at <= now()
+       RETURNING operation, routes, route_index AS "routeIndex", cancel_attempts AS attempts`,
+      [jobId],
+    );
+    const [due] = rows;
+    if (!due) return;
+    const route = readRoutes(due.routes)[due.routeIndex];
+    const isStopped = route ? await this.stop(route, due.operation) : true;
+    if (!isStopped && due.attempts < MAX_CANCEL_ATTEMPTS) return;
+    await this.database.query('UPDATE jobs SET cancel_due = false WHERE id = $1', [jobId]);
+  }
+
+  /** Stops work that a vendor has accepted. False when it did not answer. */
+  async stop(route: PlannedRoute, operation: string): Promise<boolean> {
+    const { upstreamModel } = route;
+    const limits = {
+      firstByteMs: CANCEL_LIMIT_MS,
+      idleMs: CANCEL_LIMIT_MS,
+      requestMs: CANCEL_LIMIT_MS,
+    };
+    try {
+      const upstream = this.routing.upstreamOf(route);
+      const signal = new AbortController().signal;
+      await upstream?.cancelMedia?.({ operation, upstreamModel, limits, signal });
+      return true;
+    } catch (error) {
+      this.logger.warn(`${route.provider} did not cancel: ${(error as Error).message}`);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { Module } from '@nestjs/common';
+import { ArtifactsModule } from '../artifacts/artifacts.module.js';
+import { CatalogueModule } from '../catalogue/catalogue.module.js';
+import { GuardrailsModule } from '../guardrails/guardrails.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { WebhooksModule } from '../outbound/webhooks.module.js';
+import { RoutingModule } from '../routing/routing.module.js';
+import { CustomerJobsController } from './customer-jobs.controller.js';
+import { EncodedImages } from './encoded-images.js';
+import { ImageGenerationsController } from './image-generations.controller.js';
+import { ImageGenerationsService } from './image-generations.service.js';
+import { ImageJobsController } from './image-jobs.controller.js';
+import { JobAfterwards } from './job-afterwards.service.js';
+import { JobArtifacts } from './job-artifacts.service.js';
+import { JobClaims } from './job-claims.repository.js';
+import { JobEndings } from './job-endings.service.js';
+import { JobMetrics } from './job-metrics.js';
+import { JobNotices } from './job-notices.js';
+import { JobRunner } from './job-runner.service.js';
+import { JobSubmission } from './job-submission.service.js';
+import { JobSweeper } from './job-sweeper.service.js';
+import { JobWaiter } from './job-waiter.service.js';
+import { JobWorker } from './job-worker.service.js';
+import { JobsController } from './jobs.controller.js';
+import { JobsRepository } from './jobs.repository.js';
+import { JobsService } from './jobs.service.js';
+import { SubmitJobService } from './submit-job.service.js';
+import { VideoJobsController } from './video-jobs.controller.js';
+
+/** Images, videos and long speech: work that outlives a request, and the process that took it in. */
+@Module({
+  imports: [
+    ArtifactsModule,
+    CatalogueModule,
+    GuardrailsModule,
+    LedgerModule,
+    RoutingModule,
+    WebhooksModule,
+  ],
+  controllers: [
+    JobsController,
+    ImageGenerationsController,
+    ImageJobsController,
+    VideoJobsController,
+    CustomerJobsController,
+  ],
+  providers: [
+    EncodedImages,
+    ImageGenerationsService,
+    JobAfterwards,
+    JobArtifacts,
+    JobClaims,
+    JobEndings,
+    JobMetrics,
+    JobNotices,
+    JobRunner,
+    JobSubmission,
+    JobSweeper,
+    JobWaiter,
+    JobWorker,
+    JobsRepository,
+    JobsService,
+    SubmitJobService,
+  ],
+})
+export class JobsModule {}

@@ -1,0 +1,296 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { done, fakeMedia, type FakeMedia } from '../support/fake-media.js';
+import { jobIn, listJobs, submitJob } from '../support/job-client.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { writeOperatorFiles } from '../support/operator-files.js';
+
+describe('the paths of jobs', () => {
+  let gateway: BootedGateway;
+  let files: Awaited<ReturnType<typeof writeOperatorFiles>>;
+  let fake: FakeMedia;
+  const otherKey = `sk-other-tenant-${'x'.repeat(24)}`;
+  const draw = { model: 'one/draw', prompt: 'a lighthouse' };
+
+  beforeAll(async () => {
+    files = await writeOperatorFiles({ one: 'http://127.0.0.1:9/v1' }, [
+      {
+        id: 'one/draw',
+        kind: 'image',
+        context_length: 100,
+        architecture: {
+          modality: 'text->image',
+          input_modalities: ['text'],
+          output_modalities: ['image'],
+          tokenizer: 'none',
+        },
+        pricing: { prompt: '0', completion: '0', image: '0.04' },
+      },
+    ]);
+    gateway = await bootGateway({
+      ...files.environment,
+      GATEWAY_JOB_POLL_MS: '20',
+      GATEWAY_DRAIN_SECONDS: '2',
+      GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
+    });
+    fake = fakeMedia(gateway, 'one');
+    await gateway.database.query(
+      `WITH tenant AS (INSERT INTO tenants (name) VALUES ('other') RETURNING id)
+       INSERT INTO api_keys (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute)
+       SELECT id, 'routing', 'other', sha256($1::bytea), 'sk-other', 600 FROM tenant`,
+      [Buffer.from(otherKey)],
+    );
+  });
+  afterAll(async () => {
+    expect(await findLedgerFaults(gateway.database)).toEqual([]);
+    await gateway.close();
+    await files.remove();
+  });
+
+  const asOther = { authorization: `Bearer ${otherKey}` };
+  const errorOf = async (response: Response): Promise<[number, string, string]> => {
+    const { error } = (await response.json()) as { error: { type: string; param: string } };
+    return [response.status, error.type, error.param];
+  };
+  const countJobs = async (): Promise<number> => {
+    const { rows } = await gateway.database.query<{ count: number }>('SELECT count(*) FROM jobs');
+    return rows[0]!.count;
+  };
+
+  it.each<[string, unknown, number, string]>([
+    ['no model', { prompt: 'x' }, 400, 'model'],
+    ['a model without its provider', { ...draw, model: 'draw' }, 400, 'model'],
+    ['an unknown model', { ...draw, model: 'one/nothing' }, 404, 'model'],
+    ['an unknown model in a list', { prompt: 'x', models: ['one/nothing'] }, 404, 'models'],
+    ['a chat model', { ...draw, model: 'sandbox/echo' }, 400, 'model'],
+    ['a model of embeddings', { ...draw, model: 'sandbox/embed' }, 400, 'model'],
+    ['a fallback of another kind', { ...draw, models: ['sandbox/video'] }, 400, 'models'],
+    ['no prompt', { model: 'one/draw' }, 400, 'prompt'],
+    ['a null prompt', { model: 'one/draw', prompt: null }, 400, 'prompt'],
+    ['an empty prompt', { model: 'one/draw', prompt: '' }, 400, 'prompt'],
+    ['a blank prompt', { model: 'one/draw', prompt: ' \n' }, 400, 'prompt'],
+    ['a prompt that is no text', { model: 'one/draw', prompt: ['x'] }, 400, 'prompt'],
+    ['a prompt over the limit', { model: 'one/draw', prompt: 'é'.repeat(101) }, 400, 'prompt'],
+    ['prompt and input', { ...draw, input: 'x' }, 400, 'input'],
+    ['no input for speech', { model: 'sandbox/speech' }, 400, 'input'],
+    ['no picture', { ...draw, n: 0 }, 400, 'n'],
+    ['too many pictures', { ...draw, n: 11 }, 400, 'n'],
+    ['half a picture', { ...draw, n: 1.5 }, 400, 'n'],
+    [
+      'seconds that are none',
+      { model: 'sandbox/video', prompt: 'x', seconds: 'long' },
+      400,
+      'seconds',
+    ],
+    ['too many seconds', { model: 'sandbox/video', prompt: 'x', seconds: '61' }, 400, 'seconds'],
+    ['metadata that is no text', { ...draw, metadata: { a: 1 } }, 400, 'metadata.a'],
+    ['metadata of a list', { ...draw, metadata: [] }, 400, 'metadata'],
+    ['a webhook that is no URL', { ...draw, webhook_url: 'nowhere' }, 400, 'webhook_url'],
+    ['a webhook of another scheme', { ...draw, webhook_url: 'file:///x' }, 400, 'webhook_url'],
+    [
+      'a speech format',
+      { model: 'sandbox/speech', input: 'x', response_format: 'midi' },
+      400,
+      'response_format',
+    ],
+    ['a file of the vendor account', { ...draw, file_id: 'file-1' }, 400, 'file_id'],
+    ['an unknown route', { ...draw, route: 'scenic' }, 400, 'route'],
+    ['no provider left', { ...draw, provider: { only: ['two'] } }, 404, 'provider'],
+    ['no JSON', '{"model"', 400, 'body'],
+    [
+      'credits that do not reach',
+      { ...draw, model: 'sandbox/video', seconds: 60, models: [] },
+      402,
+      'credits',
+    ],
+  ])('refuse %s', async (_name, body, status, param) => {
+    if (status === 402) await gateway.database.query('UPDATE accounts SET held = balance');
+    const before = await countJobs();
+    const [gotStatus, , gotParam] = await errorOf(await gateway.post('/v1/jobs', body));
+    if (status === 402) await gateway.database.query('UPDATE accounts SET held = 0');
+    expect([gotStatus, gotParam]).toEqual([status, param]);
+    expect(await countJobs()).toBe(before);
+  });
+
+  it.each([
+    '/v1/jobs/img_000000000000000000000000000000000000',
+    '/v1/jobs/nothing',
+    '/v1/jobs/img_%00',
+    "/v1/jobs/img_' OR 1=1",
+    '/v1/images/vid_000000000000000000000000000000000000',
+    '/api/v1/videos/vid_000000000000000000000000000000000000',
+  ])('know nothing of %s', async (path) => {
+    for (const method of ['GET', 'DELETE']) {
+      const response = await gateway.fetch(encodeURI(decodeURI(path)), { method });
+      expect(await errorOf(response)).toEqual([404, 'not_found_error', 'id']);
+    }
+  });
+
+  it('show a job to its tenant alone, and under the paths of its modality alone', async () => {
+    const { id } = await submitJob(gateway, draw);
+    await jobIn(gateway, id, 'succeeded');
+    for (const path of [`/v1/jobs/${id}`, `/v1/images/${id}`, `/api/v1/jobs/${id}`]) {
+      expect((await gateway.fetch(path)).status).toBe(200);
+      expect((await gateway.fetch(path, { headers: asOther })).status).toBe(404);
+    }
+    expect((await gateway.fetch(`/v1/videos/${id}`)).status).toBe(404);
+    const cancelled = await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE', headers: asOther });
+    expect(cancelled.status).toBe(404);
+    const list = await gateway.fetch('/v1/customer/jobs', { headers: asOther });
+    expect(await list.json()).toEqual({
+      jobs: [],
+      pagination: { offset: 0, limit: 50, has_more: false },
+    });
+    const unknown = await fetch(`${gateway.url}/v1/jobs/${id}`);
+    expect(unknown.status).toBe(401);
+    const management = await gateway.fetch(`/v1/jobs/${id}`, {
+      headers: { authorization: `Bearer ${gateway.managementKey}` },
+    });
+    expect(management.status).toBe(403);
+  });
+
+  it('count a submission against the rate limit, and reading not', async () => {
+    const response = await gateway.post('/v1/jobs', draw);
+    const left = Number(response.headers.get('x-ratelimit-remaining'));
+    const { id } = (await response.json()) as { id: string };
+    expect((await gateway.fetch(`/v1/jobs/${id}`)).headers.get('x-ratelimit-limit')).toBeNull();
+    const next = await gateway.post('/v1/jobs', draw);
+    expect(Number(next.headers.get('x-ratelimit-remaining'))).toBe(left - 1);
+  });
+
+  describe('with an idempotency key', () => {
+    const key = (name: string): Record<string, string> => ({ 'idempotency-key': name });
+
+    it('make one job of equal requests, also of those that come at the same time', async () => {
+      const body = { ...draw, prompt: 'made once' };
+      const jobs = await Promise.all(
+        Array.from({ length: 30 }, () => submitJob(gateway, body, key('same'))),
+      );
+      const ids = new Set(jobs.map(({ id }) => id));
+      expect(ids.size).toBe(1);
+      await jobIn(gateway, jobs[0]!.id, 'succeeded');
+      expect(await submitJob(gateway, body, key('same'))).toMatchObject({
+        id: jobs[0]!.id,
+        status: 'succeeded',
+      });
+      const sent = fake.submissions.filter((submission) => submission.includes('made once'));
+      expect(sent).toHaveLength(1);
+    });
+
+    it('refuse another body, and keep tenants apart', async () => {
+      await submitJob(gateway, draw, key('mine'));
+      const other = { ...draw, prompt: 'a ship' };
+      expect(await errorOf(await gateway.post('/v1/jobs', other, key('mine')))).toEqual([
+        409,
+        'conflict_error',
+        'idempotency-key',
+      ]);
+      // The other tenant has no credits, and so gets further than the key.
+      const foreign = await gateway.post('/v1/jobs', draw, { ...key('mine'), ...asOther });
+      expect(foreign.status).toBe(402);
+    });
+
+    it('refuse one that is too long', async () => {
+      expect(await errorOf(await gateway.post('/v1/jobs', draw, key('k'.repeat(256))))).toEqual([
+        400,
+        'invalid_request_error',
+        'idempotency-key',
+      ]);
+    });
+  });
+
+  describe('of the list', () => {
+    it.each([
+      'limit=0',
+      'limit=201',
+      'limit=1e1',
+      'limit=',
+      'offset=-1',
+      'status=done',
+      'modality=text',
+      'start_date=yesterday',
+      'end_date=2026-02-30',
+      'model=',
+      'page=2',
+    ])('refuse %s', async (query) => {
+      const [status, , param] = await errorOf(await gateway.fetch(`/v1/customer/jobs?${query}`));
+      expect([status, param]).toEqual([400, query.split('=')[0]]);
+    });
+
+    it('filter and page', async () => {
+      const { rows } = await gateway.database.query<{ id: string }>(
+        `INSERT INTO jobs (id, tenant_id, api_key_id, request_id, endpoint, modality, model, status,
+           body, routes, flagged, body_hash, reserved_credits, created_at, deadline_at, expires_at)
+         SELECT CASE WHEN n % 2 = 0 THEN 'img_' ELSE 'vid_' END || lpad(n::text, 36, '0'), $1,
+           gen_random_uuid(), gen_random_uuid(), 'jobs',
+           CASE WHEN n % 2 = 0 THEN 'image' ELSE 'video' END,
+           CASE WHEN n % 3 = 0 THEN 'one/a' ELSE 'one/b' END,
+           CASE WHEN n % 5 = 0 THEN 'failed' ELSE 'cancelled' END, '{}', '[]', false, '', 1,
+           '2020-01-01T00:00:00Z'::timestamptz + n * interval '1 hour', now(), now()
+         FROM generate_series(0, 239) AS n RETURNING id`,
+        [gateway.tenantId],
+      );
+      expect(rows).toHaveLength(240);
+      const count = async (query: string): Promise<number> => {
+        const end = query.includes('end_date') ? '' : '&end_date=2020-12-31';
+        const { jobs } = await listJobs(gateway, `?limit=200${end}&${query}`);
+        return jobs.length;
+      };
+      expect(await count('modality=image')).toBe(120);
+      expect(await count('modality=audio')).toBe(0);
+      expect(await count('model=one/a')).toBe(80);
+      expect(await count('status=failed')).toBe(48);
+      expect(await count('status=failed&model=one/a&modality=image')).toBe(8);
+      expect(await count('start_date=2020-01-02&end_date=2020-01-02')).toBe(24);
+      expect(await count('start_date=2020-01-02T12:00:00Z&end_date=2020-01-02')).toBe(12);
+
+      const page = await listJobs(gateway, '?end_date=2020-12-31&limit=100&offset=140');
+      expect(page.jobs).toHaveLength(100);
+      expect(page.pagination).toEqual({ offset: 140, limit: 100, has_more: false });
+      const first = await listJobs(gateway, '?end_date=2020-12-31&limit=100&offset=139');
+      expect(first.pagination.has_more).toBe(true);
+      expect(first.jobs.slice(1)).toEqual(page.jobs.slice(0, 99));
+      const times = page.jobs.map(({ created_at }) => String(created_at));
+      expect(times).toEqual([...times].sort().reverse());
+    });
+  });
+
+  it('tell a webhook once of the end', async () => {
+    const received: { body: string; headers: http.IncomingHttpHeaders }[] = [];
+    const server = http.createServer((request, response) => {
+      let body = '';
+      request.on('data', (piece) => (body += piece));
+      request.on('end', () => {
+        received.push({ body, headers: request.headers });
+        response.end();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      fake.submit = async () => done();
+      const { id } = await submitJob(gateway, {
+        ...draw,
+        webhook_url: `http://127.0.0.1:${port}/hook`,
+      });
+      const endMs = Date.now() + 15_000;
+      while (received.length === 0 && Date.now() < endMs) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(received).toHaveLength(1);
+      const { type, data } = JSON.parse(received[0]!.body) as {
+        type: string;
+        data: { id: string; status: string; result: { data: { url: string }[] } };
+      };
+      expect([type, data.id, data.status]).toEqual(['job.succeeded', id, 'succeeded']);
+      expect((await fetch(data.result.data[0]!.url)).status).toBe(200);
+      expect(received[0]!.headers['x-gateway-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+});

@@ -1,0 +1,429 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { JobEndings } from '../../src/jobs/job-endings.service.js';
+import { JobSweeper } from '../../src/jobs/job-sweeper.service.js';
+import { JobWorker } from '../../src/jobs/job-worker.service.js';
+import { JobsRepository } from '../../src/jobs/jobs.repository.js';
+import { MediaFailedError } from '../../src/upstream/media-work.js';
+import { UpstreamError } from '../../src/upstream/upstream-error.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { done, fakeMedia, file, hang, type FakeMedia } from '../support/fake-media.js';
+import { jobIn, listedJob, readJob, submitJob } from '../support/job-client.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { writeOperatorFiles } from '../support/operator-files.js';
+
+const PRICE = 40_000;
+
+describe('a job', () => {
+  let gateway: BootedGateway;
+  let files: Awaited<ReturnType<typeof writeOperatorFiles>>;
+  let one: FakeMedia;
+  let two: FakeMedia;
+
+  beforeAll(async () => {
+    files = await writeOperatorFiles(
+      { one: 'http://127.0.0.1:9/v1', two: 'http://127.0.0.1:9/v1' },
+      [
+        {
+          id: 'one/draw',
+          kind: 'image',
+          pricing: { prompt: '0', completion: '0', image: '0.04' },
+          routes: [
+            { provider: 'one', model: 'draw', priority: 0 },
+            { provider: 'two', model: 'draw', priority: 1 },
+          ],
+        },
+      ],
+    );
+    gateway = await bootGateway({
+      ...files.environment,
+      GATEWAY_JOB_POLL_MS: '20',
+      GATEWAY_DRAIN_SECONDS: '2',
+      GATEWAY_COOLDOWN_MS: '0',
+      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
+      GATEWAY_ARTIFACT_TTL_SECONDS: '3600',
+    });
+  });
+  beforeEach(() => {
+    one = fakeMedia(gateway, 'one');
+    two = fakeMedia(gateway, 'two');
+  });
+  afterEach(async () => {
+    expect(await findLedgerFaults(gateway.database)).toEqual([]);
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await files.remove();
+  });
+
+  const draw = { model: 'one/draw', prompt: 'a lighthouse' };
+  const get = <Service>(token: abstract new (...args: never[]) => Service): Service =>
+    gateway.gateway.application.get(token, { strict: false });
+  const change = (id: string, sql: string) =>
+    gateway.database.query(`UPDATE jobs SET ${sql} WHERE id = $1`, [id]);
+  const balance = async (): Promise<{ balance: number; held: number }> => {
+    const { rows } = await gateway.database.query<{ balance: number; held: number }>(
+      'SELECT balance, held FROM accounts WHERE tenant_id = $1',
+      [gateway.tenantId],
+    );
+    return rows[0]!;
+  };
+  const entriesOf = async (id: string): Promise<[string, number][]> => {
+    const { rows } = await gateway.database.query<{ kind: string; amount: number }>(
+      `SELECT kind, amount FROM ledger_entries
+       WHERE request_id = (SELECT request_id FROM jobs WHERE id = $1) ORDER BY id`,
+      [id],
+    );
+    return rows.map(({ kind, amount }) => [kind, amount]);
+  };
+  const logsOf = async (id: string): Promise<Record<string, unknown>[]> => {
+    const { rows } = await gateway.database.query(
+      `SELECT outcome, cost, endpoint, provider FROM request_logs
+       WHERE request_id = (SELECT request_id FROM jobs WHERE id = $1)`,
+      [id],
+    );
+    return rows;
+  };
+
+  it('is made, charged, listed and fetched', async () => {
+    const before = await balance();
+    let finish = (): void => undefined;
+    one.submit = async () => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      return done(file('first'), file('second'));
+    };
+    const { id, ...submitted } = await submitJob(gateway, {
+      ...draw,
+      n: 2,
+      metadata: { order: '7' },
+      style: 'plain',
+    });
+    expect(submitted).toMatchObject({
+      object: 'image_job',
+      status: 'queued',
+      provider: null,
+      result: null,
+      metadata: { order: '7' },
+    });
+    await jobIn(gateway, id, 'in_progress');
+    expect(await balance()).toEqual({ balance: before.balance, held: before.held + 2 * PRICE });
+    expect(await listedJob(gateway, id)).toMatchObject({
+      actual_cost: 0,
+      reserved_credits: 2 * PRICE,
+    });
+    finish();
+
+    const job = await jobIn(gateway, id, 'succeeded');
+    expect(job).toMatchObject({ provider: 'one', error: null, usage: { image_count: 2 } });
+    expect(job.expires_at).toBe(job.completed_at! + 3_600);
+    const texts = await Promise.all(
+      job.result!.data.map(async ({ url }) => (await fetch(url)).text()),
+    );
+    expect(texts).toEqual(['first', 'second']);
+    expect(job.result!.data[0]).toMatchObject({ content_type: 'image/png', bytes: 5 });
+    expect(JSON.parse(one.submissions[0]!)).toEqual({ ...draw, n: 2, style: 'plain' });
+    expect(await listedJob(gateway, id)).toMatchObject({ actual_cost: 2 * PRICE });
+    expect(await balance()).toEqual({
+      balance: before.balance - 2 * PRICE,
+      held: before.held,
+    });
+    expect(await logsOf(id)).toEqual([
+      { outcome: 'completed', cost: 2 * PRICE, endpoint: 'jobs', provider: 'one' },
+    ]);
+  });
+
+  it('goes to the next route when the first refuses, and costs nothing when all do', async () => {
+    one.submit = async () => {
+      throw new UpstreamError({ failure: 'server', status: 500, message: 'broken' });
+    };
+    const { id } = await submitJob(gateway, draw);
+    expect(await jobIn(gateway, id, 'succeeded')).toMatchObject({ provider: 'two' });
+
+    two.submit = async () => {
+      throw new UpstreamError({ failure: 'operator', status: 401, message: 'no' });
+    };
+    one.submit = two.submit;
+    const { id: second } = await submitJob(gateway, draw);
+    const failed = await jobIn(gateway, second, 'failed');
+    expect(failed).toMatchObject({ error: { code: 'provider_error' }, result: null });
+    expect(await entriesOf(second)).toEqual([]);
+    expect(await logsOf(second)).toMatchObject([{ outcome: 'failed', cost: 0 }]);
+  });
+
+  it('is tried again when what stood in its way may pass', async () => {
+    let calls = 0;
+    const refuse = async () => {
+      calls++;
+      throw new UpstreamError({ failure: 'rate_limited', status: 429, message: 'slow down' });
+    };
+    one.submit = refuse;
+    two.submit = refuse;
+    const { id } = await submitJob(gateway, draw);
+    while (calls < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    one.submit = async () => done();
+    expect(await jobIn(gateway, id, 'succeeded', 'failed')).toMatchObject({ status: 'succeeded' });
+  });
+
+  it.each([
+    ['a reset', new UpstreamError({ failure: 'reset', message: 'gone' })],
+    ['a time-out', new UpstreamError({ failure: 'timeout', message: 'late' })],
+    ['a 504', new UpstreamError({ failure: 'timeout', status: 504, message: 'lost' })],
+  ])('is not sent again after %s, which leaves it open whether it was taken', async (_, error) => {
+    one.submit = async () => {
+      throw error;
+    };
+    const { id } = await submitJob(gateway, draw);
+    expect((await jobIn(gateway, id, 'failed')).error!.message).toContain('not known');
+    expect([one.submissions.length, two.submissions.length]).toEqual([1, 0]);
+    expect(await entriesOf(id)).toEqual([]);
+  });
+
+  it('says what a vendor says against its prompt', async () => {
+    one.submit = async () => {
+      throw new UpstreamError({
+        failure: 'caller',
+        status: 400,
+        message: 'Too big.',
+        param: 'size',
+      });
+    };
+    const { id } = await submitJob(gateway, draw);
+    const { error } = await jobIn(gateway, id, 'failed');
+    expect(error).toEqual({ code: 'invalid_request_error', message: 'Too big.' });
+    expect(two.submissions).toEqual([]);
+  });
+
+  it('is polled by the vendor’s name for it, and no failed poll is a verdict', async () => {
+    one.submit = async () => ({ state: 'running', operation: 'op-1', pollAfterMs: 10 });
+    let polls = 0;
+    one.poll = async () => {
+      polls++;
+      if (polls < 3) throw new UpstreamError({ failure: 'timeout', message: 'late' });
+      if (polls < 5) return { state: 'running', operation: 'op-1' };
+      return done();
+    };
+    const { id } = await submitJob(gateway, draw);
+    await jobIn(gateway, id, 'succeeded');
+    expect([one.submissions.length, one.polls]).toEqual([1, Array(5).fill('op-1')]);
+
+    one.poll = async () => {
+      throw new MediaFailedError('moderation_blocked', 'The prompt was refused.');
+    };
+    const { id: second } = await submitJob(gateway, draw);
+    expect((await jobIn(gateway, second, 'failed')).error).toEqual({
+      code: 'moderation_blocked',
+      message: 'The prompt was refused.',
+    });
+  });
+
+  it('that is found without its worker is not sent again', async () => {
+    one.submit = hang;
+    const { id } = await submitJob(gateway, draw);
+    await jobIn(gateway, id, 'in_progress');
+    await change(id, "lease_until = now() - interval '1 second', lease_id = gen_random_uuid()");
+    await get(JobWorker).work(id);
+    const failed = await readJob(gateway, id);
+    expect(failed).toMatchObject({ status: 'failed' });
+    expect(one.submissions).toHaveLength(1);
+    expect(await entriesOf(id)).toEqual([]);
+  });
+
+  it('that a vendor works on goes on when its worker has died, and its wake-up is lost', async () => {
+    one.submit = async () => ({ state: 'running', operation: 'op-2', pollAfterMs: 3_600_000 });
+    const { id } = await submitJob(gateway, draw);
+    await jobIn(gateway, id, 'in_progress');
+    while (one.submissions.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await change(id, "run_at = now() - interval '1 minute'");
+    await get(JobSweeper).sweepNow();
+    await jobIn(gateway, id, 'succeeded');
+    expect(one.polls).toEqual(['op-2']);
+  });
+
+  it('is made and charged once however often it is woken', async () => {
+    one.submit = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return done();
+    };
+    const { id } = await submitJob(gateway, draw);
+    await Promise.all(Array.from({ length: 20 }, () => get(JobWorker).work(id)));
+    await jobIn(gateway, id, 'succeeded');
+    expect(one.submissions).toHaveLength(1);
+    expect(await entriesOf(id)).toEqual([['charge', -PRICE]]);
+  });
+
+  it('can be cancelled once, and the vendor is told', async () => {
+    one.submit = async () => ({ state: 'running', operation: 'op-3', pollAfterMs: 3_600_000 });
+    const { id } = await submitJob(gateway, draw);
+    while ((await readJob(gateway, id)).provider === null);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const first = await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' });
+    expect([first.status, await first.json()]).toMatchObject([200, { status: 'cancelled' }]);
+    const second = await gateway.fetch(`/v1/images/${id}`, { method: 'DELETE' });
+    expect([second.status, await second.json()]).toMatchObject([
+      409,
+      { error: { type: 'conflict_error', param: 'id' } },
+    ]);
+    while (one.cancels.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(one.cancels).toEqual(['op-3']);
+    expect(await entriesOf(id)).toEqual([]);
+    expect(await logsOf(id)).toMatchObject([{ outcome: 'cancelled', cost: 0 }]);
+  });
+
+  it('that is cancelled while it is sent aborts the call', async () => {
+    let aborted = false;
+    one.submit = ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted = true;
+          reject(new Error('aborted'));
+        });
+      });
+    const { id } = await submitJob(gateway, draw);
+    while (one.submissions.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' })).status).toBe(200);
+    expect(aborted).toBe(true);
+    expect(await readJob(gateway, id)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('that is cancelled at the moment of its success ends one way, and so does its money', async () => {
+    const winners = new Set<string>();
+    for (let round = 0; round < 25; round++) {
+      let finish = (): void => undefined;
+      one.submit = async () => {
+        await new Promise<void>((resolve) => (finish = resolve));
+        return done();
+      };
+      const before = one.submissions.length;
+      const { id } = await submitJob(gateway, draw);
+      while (one.submissions.length === before) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      finish();
+      await new Promise((resolve) => setTimeout(resolve, round % 6));
+      const cancelled = await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' });
+      const { status } = await jobIn(gateway, id, 'succeeded', 'cancelled');
+      winners.add(status);
+      expect(cancelled.status).toBe(status === 'cancelled' ? 200 : 409);
+      expect(await entriesOf(id)).toEqual(status === 'cancelled' ? [] : [['charge', -PRICE]]);
+      expect(await logsOf(id)).toHaveLength(1);
+    }
+    expect(winners.size).toBeGreaterThan(0);
+  });
+
+  it('is ended once by several who try at the same time', async () => {
+    one.submit = async () => ({ state: 'running', operation: 'op-4', pollAfterMs: 3_600_000 });
+    for (let round = 0; round < 10; round++) {
+      const { id } = await submitJob(gateway, draw);
+      const job = (await get(JobsRepository).findEndable(gateway.tenantId, id))!;
+      const endings = get(JobEndings);
+      const won = await Promise.all([
+        endings.cancel(job),
+        endings.fail(job, new Error('x')),
+        endings.expire(job),
+        endings.cancel(job),
+      ]);
+      expect(won.filter(Boolean)).toHaveLength(1);
+    }
+  });
+
+  it('expires at its deadline and costs nothing', async () => {
+    one.submit = async () => ({ state: 'running', operation: 'op-5', pollAfterMs: 3_600_000 });
+    const { id } = await submitJob(gateway, draw);
+    await jobIn(gateway, id, 'in_progress');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await change(id, "deadline_at = now() - interval '1 second'");
+    await get(JobSweeper).sweepNow();
+    const job = await readJob(gateway, id);
+    expect(job).toMatchObject({ status: 'expired', result: null, error: null });
+    expect(await listedJob(gateway, id)).toMatchObject({ actual_cost: 0 });
+    while (one.cancels.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(await entriesOf(id)).toEqual([]);
+  });
+
+  it('that nobody fetched is refunded once, and one that was fetched keeps its charge', async () => {
+    const before = await balance();
+    const [unfetched, fetched] = await Promise.all(
+      [draw, draw].map(async (body) =>
+        jobIn(gateway, (await submitJob(gateway, body)).id, 'succeeded'),
+      ),
+    );
+    const url = fetched!.result!.data[0]!.url;
+    expect((await fetch(url)).status).toBe(200);
+    while ((await balance()).held > before.held);
+    for (const { id } of [unfetched!, fetched!]) {
+      await change(id, "expires_at = now() - interval '1 minute'");
+      await gateway.database.query(
+        "UPDATE job_artifacts SET remove_after = now() - interval '1 minute' WHERE job_id = $1",
+        [id],
+      );
+    }
+    await Promise.all([1, 2, 3].map(() => get(JobSweeper).sweepNow()));
+
+    expect(await readJob(gateway, unfetched!.id)).toMatchObject({
+      status: 'expired',
+      result: null,
+    });
+    expect(await listedJob(gateway, unfetched!.id)).toMatchObject({
+      actual_cost: 0,
+      reserved_credits: PRICE,
+    });
+    expect(await entriesOf(unfetched!.id)).toEqual([
+      ['charge', -PRICE],
+      ['refund', PRICE],
+    ]);
+    expect(await readJob(gateway, fetched!.id)).toMatchObject({ status: 'succeeded' });
+    expect(await entriesOf(fetched!.id)).toEqual([['charge', -PRICE]]);
+    expect((await balance()).balance).toBe(before.balance - PRICE);
+    expect((await fetch(url)).status).toBe(410);
+  });
+
+  it('has its files removed when their time is over, and leaves none when it comes to nothing', async () => {
+    const { rows } = await gateway.database.query<{ left: number }>(
+      `SELECT count(*) AS left FROM job_artifacts JOIN jobs ON jobs.id = job_id
+       WHERE removed_at IS NULL AND status <> 'succeeded'`,
+    );
+    expect(rows[0]!.left).toBe(0);
+  });
+
+  it('is made for a caller who waits, and cancelled when that one leaves', async () => {
+    const answer = await gateway.post('/v1/images/generations', {
+      ...draw,
+      response_format: 'url',
+    });
+    const { data } = (await answer.json()) as { data: { url: string }[] };
+    expect(answer.headers.get('x-gateway-cost')).toBe(String(PRICE));
+    expect(await (await fetch(data[0]!.url)).text()).toBe('a picture');
+
+    const encoded = await gateway.post('/v1/images/generations', draw);
+    const body = (await encoded.json()) as { data: { b64_json: string }[] };
+    expect(Buffer.from(body.data[0]!.b64_json, 'base64').toString()).toBe('a picture');
+
+    one.submit = async () => {
+      throw new UpstreamError({ failure: 'caller', status: 400, message: 'Bad.', param: 'size' });
+    };
+    const refused = await gateway.post('/v1/images/generations', draw);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { message: 'Bad.', param: 'size' } },
+    ]);
+
+    one.submit = hang;
+    const sent = one.submissions.length;
+    const leaving = new AbortController();
+    const left = gateway
+      .fetch('/v1/images/generations', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(draw),
+        signal: leaving.signal,
+      })
+      .catch(() => undefined);
+    while (one.submissions.length === sent) await new Promise((resolve) => setTimeout(resolve, 10));
+    leaving.abort();
+    await left;
+    const { rows } = await gateway.database.query<{ id: string }>(
+      "SELECT id FROM jobs WHERE endpoint = 'images' ORDER BY created_at DESC LIMIT 1",
+    );
+    await jobIn(gateway, rows[0]!.id, 'cancelled');
+  });
+});
