@@ -87,6 +87,7 @@ export class LedgerService {
     const row = draftRow(caller, request, meter, 'refused', refusal);
     await this.logged(this.store.record(row));
     this.observe(row, meter, 0, 0);
+    follow(request, row, meter, 0);
   }
 
   /**
@@ -144,10 +145,12 @@ export class LedgerService {
     if (this.openHolds === 0) this.onLastSettled?.();
     const committed = await this.logged(commit, record !== undefined);
     if (committed) this.metrics.observeSettle(performance.now() - startedMs);
-    this.observe(log, meter, committed?.cost ?? totalOf(charge), committed?.shortfall ?? 0);
+    const cost = committed?.cost ?? totalOf(charge);
+    this.observe(log, meter, cost, committed?.shortfall ?? 0);
+    follow(request, log, meter, cost);
     return {
       type: 'settled',
-      cost: committed?.cost ?? totalOf(charge),
+      cost,
       usage: log.usage,
       usageSource: log.usageSource,
       ...(makeRecord && { recorded: committed?.recorded ?? false }),
@@ -200,6 +203,29 @@ export class LedgerService {
     if (this.config.settle === 'after-response' && !hasRecord) return undefined;
     return within(MAX_COMMIT_WAIT_MS, watched);
   }
+}
+
+/** Tells who follows the request that it has ended. */
+function follow(
+  { follower }: BillableRequest,
+  log: RequestLogDraft,
+  { firstContentMs }: UsageMeter,
+  cost: number,
+): void {
+  if (!follower) return;
+  const waitedMs = log.latencyMs - log.generationTimeMs;
+  follower.ended({
+    outcome: log.outcome,
+    model: log.model,
+    provider: log.provider,
+    errorType: log.errorType,
+    trafficMode: log.trafficMode,
+    usage: log.usage,
+    usageSource: log.usageSource,
+    flagged: log.flagged ?? false,
+    cost,
+    firstContentMs: firstContentMs === undefined ? undefined : waitedMs,
+  });
 }
 
 function refusalOf(

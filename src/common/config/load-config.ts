@@ -7,6 +7,7 @@ import { findViolations } from './find-violations.js';
 import { configuredProviders, incompleteVendors } from './configured-providers.js';
 import { readProvidersFile } from './read-providers-file.js';
 import { withoutTrailingSlash } from './is-url.js';
+import { readTelemetry } from './read-telemetry.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
 
 /**
@@ -62,6 +63,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
     },
     healthCacheMs: env.GATEWAY_HEALTH_CACHE_MS ?? 5_000,
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
+    telemetry: readTelemetry(env),
     settle: env.GATEWAY_SETTLE ?? 'before-end',
     metricsToken: env.GATEWAY_METRICS_TOKEN,
     workers: env.WORKERS ?? 1,

@@ -5,6 +5,7 @@ import { CreateStoredResponses1763800000000 } from '../../../migrations/17638000
 import { CreateGuardrails1763860000000 } from '../../../migrations/1763860000000-create-guardrails.js';
 import { CreateRequestLogRollUps1764100000000 } from '../../../migrations/1764100000000-create-request-log-roll-ups.js';
 import { CreateSpendLimits1764100100000 } from '../../../migrations/1764100100000-create-spend-limits.js';
+import { CreateBroadcast1764200300000 } from '../../../migrations/1764200300000-create-broadcast.js';
 
 const INT8_OID = 20;
 
@@ -22,6 +23,7 @@ export const MIGRATIONS = [
   CreateGuardrails1763860000000,
   CreateRequestLogRollUps1764100000000,
   CreateSpendLimits1764100100000,
+  CreateBroadcast1764200300000,
 ];
 
 // A process that was stopped in mid-transaction must not keep others waiting.
