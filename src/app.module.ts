@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AccessModule } from './access/access.module.js';
 import { AudioModule } from './audio/audio.module.js';
 import { BootstrapModule } from './bootstrap/bootstrap.module.js';
+import { BroadcastModule } from './broadcast/broadcast.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import type { AppConfig } from './common/config/app-config.js';
 import { ConfigModule } from './common/config/config.module.js';
@@ -33,6 +34,7 @@ export class AppModule {
         EmbeddingsModule,
         ProvidersModule,
         CustomerModule,
+        BroadcastModule,
         CreditsModule,
         OperationsModule,
         BootstrapModule,

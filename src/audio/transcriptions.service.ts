@@ -10,6 +10,7 @@ import { callerGoneSignal } from '../delivery/caller-gone.js';
 import { setRouteHeaders } from '../delivery/deliver-stream.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { identifyAudio } from './identify-audio.js';
 import { receiveForm } from './receive-form.js';
 import { assertTranscription, makeTranscription } from './transcription.parse.js';
@@ -24,6 +25,7 @@ export class TranscriptionsService {
   constructor(
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
+    private readonly tracing: TracingService,
     private readonly uploads: UploadFolder,
   ) {}
 
@@ -54,10 +56,14 @@ export class TranscriptionsService {
       const request = makeTranscription(fields, await identifyAudio(file));
       const context = { requestId, endpoint: 'audio.transcriptions', receivedAt, callerGone };
       const plan = await this.routing.plan(caller, request, context);
+      const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+      const followed = this.tracing.follow(plan, origin);
       const hold = await this.ledger.hold(caller, plan);
       const events = this.ledger.settle(
         hold,
-        this.routing.openWork(plan, hold, (upstream, call) => upstream.transcribe?.(call)),
+        followed.watch(
+          this.routing.openWork(plan, hold, (upstream, call) => upstream.transcribe?.(call)),
+        ),
       );
       return await collectWork(events);
     } finally {

@@ -11,6 +11,7 @@ import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { parseChat, wantsUsageChunk } from './chat.parse.js';
 import { ChatStreamRenderer, renderChatCompletion } from './chat.render.js';
 
@@ -21,6 +22,7 @@ export class ChatService {
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
     private readonly guardrails: GuardrailsService,
+    private readonly tracing: TracingService,
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
@@ -34,9 +36,12 @@ export class ChatService {
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'chat', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
+    const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+    const followed = this.tracing.follow(plan, origin);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
-    const events = this.ledger.settle(hold, guard.watch(plan, this.routing.open(plan, hold)));
+    const watched = guard.watch(plan, this.routing.open(plan, hold));
+    const events = this.ledger.settle(hold, followed.watch(watched));
 
     const options = {
       requestId,

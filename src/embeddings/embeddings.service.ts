@@ -12,6 +12,7 @@ import { callerGoneSignal } from '../delivery/caller-gone.js';
 import { setRouteHeaders } from '../delivery/deliver-stream.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { parseEmbeddings } from './embeddings.parse.js';
 import { renderEmbeddings } from './embeddings.render.js';
 
@@ -21,6 +22,7 @@ export class EmbeddingsService {
   constructor(
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
+    private readonly tracing: TracingService,
     private readonly catalogue: CatalogueService,
   ) {}
 
@@ -31,10 +33,12 @@ export class EmbeddingsService {
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'embeddings', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
+    const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+    const followed = this.tracing.follow(plan, origin);
     this.assertDimensions(request);
     const hold = await this.ledger.hold(caller, plan);
     const opened = this.routing.openWork(plan, hold, (upstream, call) => upstream.embed?.(call));
-    const work = await collectWork(this.ledger.settle(hold, opened));
+    const work = await collectWork(this.ledger.settle(hold, followed.watch(opened)));
 
     setRouteHeaders(response, work);
     response.setHeader('X-Cache', 'MISS');

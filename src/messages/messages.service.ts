@@ -12,6 +12,7 @@ import { deliverStream, setRouteHeaders } from '../delivery/deliver-stream.js';
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { parseCountTokens, parseMessages } from './messages.parse.js';
 import { MessagesStreamRenderer } from './messages.render.js';
 import { renderMessage } from './render-message.js';
@@ -23,6 +24,7 @@ export class MessagesService {
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
     private readonly guardrails: GuardrailsService,
+    private readonly tracing: TracingService,
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
@@ -36,9 +38,12 @@ export class MessagesService {
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'messages', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
+    const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+    const followed = this.tracing.follow(plan, origin);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
-    const events = this.ledger.settle(hold, guard.watch(plan, this.routing.open(plan, hold)));
+    const watched = guard.watch(plan, this.routing.open(plan, hold));
+    const events = this.ledger.settle(hold, followed.watch(watched));
 
     response.setHeader('X-Cache', 'MISS');
     if (request.stream) {

@@ -13,6 +13,7 @@ import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import type { MakeRecord } from '../ledger/settlement-record.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { ConversationsService } from './conversations.service.js';
 import { ResponseAnswer } from './response-answer.js';
 import { toResponseError } from './response-failure.js';
@@ -29,6 +30,7 @@ export class ResponsesService {
     private readonly ledger: LedgerService,
     private readonly conversations: ConversationsService,
     private readonly guardrails: GuardrailsService,
+    private readonly tracing: TracingService,
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
@@ -48,6 +50,8 @@ export class ResponsesService {
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'responses', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
+    const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+    const followed = this.tracing.follow(plan, origin);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
 
@@ -65,7 +69,7 @@ export class ResponsesService {
       },
     };
     const record = answer.wantsStore ? recordOf(turn, answer, request.stream) : undefined;
-    const watched = guard.watch(plan, this.routing.open(plan, hold));
+    const watched = followed.watch(guard.watch(plan, this.routing.open(plan, hold)));
     const events = this.ledger.settle(hold, watched, record);
 
     response.setHeader('X-Cache', 'MISS');

@@ -53,7 +53,7 @@ export function toMetricData(metrics: readonly PrometheusMetric[], span: Span): 
 }
 
 function pointsOf(values: readonly MetricValue<string>[], span: Span): DataPoint<number>[] {
-  return values.map(({ labels, value }) => ({ ...span, attributes: labels as Attributes, value }));
+  return values.map(({ labels, value }) => ({ ...span, attributes: labels, value }));
 }
 
 function histogramsOf(values: readonly NamedValue[], span: Span): DataPoint<Histogram>[] {

@@ -62,14 +62,18 @@ export class RequestTrace implements RequestFollower, FollowedRequest {
   ended(ending: RequestEnding): void {
     const { response, onRecorded } = this.options;
     const trace = this.record(ending);
-    if (!response || response.closed) setImmediate(onRecorded, trace);
-    else response.once('close', () => onRecorded(trace));
+    const give = (): void => {
+      // Some endpoints set it when they have the whole answer only.
+      const cache = response?.getHeader('X-Cache');
+      onRecorded({ ...trace, cache: typeof cache === 'string' ? cache.toLowerCase() : undefined });
+    };
+    if (!response || response.closed) setImmediate(give);
+    else response.once('close', give);
   }
 
-  private record(ending: RequestEnding): RecordedTrace {
+  private record(ending: RequestEnding): Omit<RecordedTrace, 'cache'> {
     const { planned, answer, guardrails } = this;
-    const { tenantId, isBroadcast, context, fields, response } = this.options;
-    const cache = response?.getHeader('X-Cache');
+    const { tenantId, isBroadcast, context, fields } = this.options;
     return {
       tenantId,
       requestId: planned.requestId,
@@ -83,7 +87,6 @@ export class RequestTrace implements RequestFollower, FollowedRequest {
       attempts: planned.attempts.map((attempt) => ({ ...attempt })),
       ending,
       guardrails,
-      cache: typeof cache === 'string' ? cache.toLowerCase() : undefined,
       answer,
       isBroadcast,
     };
