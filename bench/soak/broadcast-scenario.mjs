@@ -1,6 +1,7 @@
 import http from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import { makeUser } from '../answers.mjs';
 import { percentile } from '../statistics.mjs';
 import { modelRow } from './gateway-process.mjs';
 import { collectGarbage } from './inspector.mjs';
@@ -101,6 +102,7 @@ function caller({ url, target }, dispatcher) {
 async function takeTurn(call, isBroadcast) {
   const body = {
     model: 'bench/traced',
+    user: makeUser('traced', 0),
     messages: [{ role: 'user', content: 'Hello there' }],
     max_tokens: 100,
   };

@@ -6,7 +6,7 @@ import { LEASE_MS, MAX_PENDING_BYTES, MAX_PENDING_DELIVERIES } from './broadcast
 export interface DeliveryDraft {
   id: string;
   destinationId: string;
-  body: Uint8Array;
+  body: Buffer;
   traceCount: number;
 }
 
@@ -58,15 +58,7 @@ export class DeliveryRepository {
           WHERE id = $2 AND NOT EXISTS (SELECT 1 FROM written)
        )
        SELECT EXISTS (SELECT 1 FROM written) AS "isWritten"`,
-      [
-        id,
-        destinationId,
-        Buffer.from(body.buffer, body.byteOffset, body.byteLength),
-        body.byteLength,
-        traceCount,
-        MAX_PENDING_DELIVERIES,
-        MAX_PENDING_BYTES,
-      ],
+      [id, destinationId, body, body.length, traceCount, MAX_PENDING_DELIVERIES, MAX_PENDING_BYTES],
     );
     return rows[0]?.isWritten ?? false;
   }

@@ -24,7 +24,7 @@ import type {
 import type { UpdateDestinationDto } from './dto/update-destination.dto.js';
 import { MASK, readDestinationHeaders } from './read-destination-headers.js';
 import { testTrace } from './test-trace.js';
-import { TraceBatch } from './trace-batch.js';
+import { TraceBatch, renderTrace } from './trace-batch.js';
 
 /** Where a tenant's traces go. A change holds at once here, and within a second on other instances. */
 @Injectable()
@@ -101,12 +101,13 @@ export class DestinationsService {
       const trace = testTrace(tenantId);
       const batch = new TraceBatch(id);
       const resource = TENANT_RESOURCE;
-      batch.add(toSpans(trace, { audience: 'tenant', resource, includeContent: false }), 0);
+      const options = { audience: 'tenant', resource, includeContent: false } as const;
+      batch.add(renderTrace(toSpans(trace, options)));
       const startedMs = performance.now();
       const outcome = await this.client.post({
         url,
         headers: deliveryHeaders(headers, randomUUID()),
-        body: Buffer.from(batch.serialize()),
+        body: batch.serialize(),
         timeoutMs: DELIVERY_TIMEOUT_MS,
       });
       return {

@@ -1,51 +1,52 @@
-import type { Attributes } from '@opentelemetry/api';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { MAX_BATCH_BYTES, MAX_BATCH_TRACES } from './broadcast-limits.js';
 
-/** About what a span takes as JSON besides its attributes, and an attribute besides its value. */
-const SPAN_BYTES = 350;
-const ATTRIBUTE_BYTES = 60;
+/** What stands around the list of `ResourceSpans` in a request. */
+const HEAD = Buffer.from('{"resourceSpans":[');
+const TAIL = Buffer.from(']}');
+const COMMA = Buffer.from(',');
+
+/**
+ * One trace as OTLP in JSON: what stands in the list of a request. It is made once, for all
+ * destinations, right after its request, so that no batch takes long to be put together.
+ */
+export function renderTrace(spans: readonly ReadableSpan[]): Buffer {
+  const bytes = JsonTraceSerializer.serializeRequest([...spans]);
+  if (!bytes) throw new Error('spans that make no request');
+  const request = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = request.length - TAIL.length;
+  if (!request.subarray(0, HEAD.length).equals(HEAD) || !request.subarray(end).equals(TAIL)) {
+    throw new Error('a request of another form');
+  }
+  return request.subarray(HEAD.length, end);
+}
 
 /** Traces for one destination that are sent together, as one `ExportTraceServiceRequest`. */
 export class TraceBatch {
   readonly startedAtMs = performance.now();
-  traceCount = 0;
   bytes = 0;
-  private readonly spans: ReadableSpan[] = [];
+  private readonly traces: Buffer[] = [];
 
   constructor(readonly destinationId: string) {}
+
+  get traceCount(): number {
+    return this.traces.length;
+  }
 
   get isFull(): boolean {
     return this.traceCount >= MAX_BATCH_TRACES || this.bytes >= MAX_BATCH_BYTES;
   }
 
-  /** @param bytes what the spans take, by `estimateBytes` */
-  add(spans: readonly ReadableSpan[], bytes: number): void {
-    this.spans.push(...spans);
-    this.traceCount++;
-    this.bytes += bytes;
+  /** @param trace of `renderTrace` */
+  add(trace: Buffer): void {
+    this.traces.push(trace);
+    this.bytes += trace.length;
   }
 
   /** OTLP in JSON. */
-  serialize(): Uint8Array {
-    const body = JsonTraceSerializer.serializeRequest(this.spans);
-    if (!body) throw new Error('spans that make no request');
-    return body;
+  serialize(): Buffer {
+    const pieces = this.traces.flatMap((trace, index) => (index === 0 ? [trace] : [COMMA, trace]));
+    return Buffer.concat([HEAD, ...pieces, TAIL]);
   }
-}
-
-/** What a trace's spans take, in memory or as JSON, roughly: made once, instead of their JSON. */
-export function estimateBytes(spans: readonly ReadableSpan[]): number {
-  return spans.reduce((sum, { attributes }) => sum + SPAN_BYTES + sizeOf(attributes), 0);
-}
-
-function sizeOf(attributes: Attributes): number {
-  let size = 0;
-  for (const value of Object.values(attributes)) {
-    size += ATTRIBUTE_BYTES;
-    if (typeof value === 'string') size += value.length;
-    else if (Array.isArray(value)) size += value.length * ATTRIBUTE_BYTES;
-  }
-  return size;
 }

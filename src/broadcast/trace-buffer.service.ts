@@ -20,7 +20,7 @@ import { DeliveryWriter } from './delivery-writer.service.js';
 import { DestinationDirectory } from './destination-directory.service.js';
 import type { DestinationChoice } from './destination.js';
 import { isSampled } from './is-sampled.js';
-import { TraceBatch, estimateBytes } from './trace-batch.js';
+import { TraceBatch, renderTrace } from './trace-batch.js';
 
 /** How long a stop waits for what is in memory to be written down. */
 const FLUSH_LIMIT_MS = 3_000;
@@ -92,15 +92,15 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
       const alike = takers.filter(({ includesContent }) => includesContent === includeContent);
       if (alike.length === 0) continue;
       const options = { audience: 'tenant', resource: TENANT_RESOURCE, includeContent } as const;
-      const spans = toSpans(trace, options);
-      const bytes = estimateBytes(spans);
+      const rendered = renderTrace(toSpans(trace, options));
+      const bytes = rendered.length;
       for (const { id } of alike) {
         if (!this.hasRoomFor(bytes)) {
           this.writer.countLost(id, 1, 'buffer_full');
           continue;
         }
         const batch = this.batchOf(id);
-        batch.add(spans, bytes);
+        batch.add(rendered);
         this.bufferedTraces++;
         this.bufferedBytes += bytes;
         if (batch.isFull) this.send(batch);

@@ -1,7 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
-import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import {
+  ApiGenerationErrors,
+  ApiTraceHeaders,
+  GENERATION_HEADERS,
+} from '../delivery/generation.openapi.js';
 import { chatCompletionSchema } from './chat-completion.schema.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
@@ -88,6 +92,7 @@ export function ApiChatCompletion(): MethodDecorator {
         },
       },
     }),
+    ApiTraceHeaders(),
     ApiGenerationErrors(),
   );
 }

@@ -1,4 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 
 /** The headers of an answer by a model, whatever the dialect, for the OpenAPI description. */
@@ -13,6 +14,24 @@ export const GENERATION_HEADERS = {
   'X-RateLimit-Remaining': header('What is left of them in this minute.'),
   'X-RateLimit-Reset': header('Unix seconds at which the minute ends.'),
 };
+
+/** The headers with which a caller asks for the call's trace, and says where it belongs. */
+export function ApiTraceHeaders(): MethodDecorator {
+  return applyDecorators(
+    ApiHeader({
+      name: 'X-Gateway-Broadcast',
+      required: false,
+      description: "`true` sends the call's trace to the tenant's destinations.",
+      schema: { type: 'string', enum: ['true', 'false'] },
+    }),
+    ApiHeader({
+      name: 'traceparent',
+      required: false,
+      description: 'W3C trace context, which that trace continues.',
+      schema: { type: 'string' },
+    }),
+  );
+}
 
 /** The ways in which a call of a model fails, beside those of the key and the rate limit. */
 export function ApiGenerationErrors(): MethodDecorator {

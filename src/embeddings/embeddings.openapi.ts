@@ -1,7 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
-import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import {
+  ApiGenerationErrors,
+  ApiTraceHeaders,
+  GENERATION_HEADERS,
+} from '../delivery/generation.openapi.js';
 import { createEmbeddingsSchema } from './create-embeddings.schema.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
@@ -67,6 +71,7 @@ export function ApiCreateEmbeddings(): MethodDecorator {
       headers: GENERATION_HEADERS,
       content: { 'application/json': { schema: list } },
     }),
+    ApiTraceHeaders(),
     ApiGenerationErrors(),
   );
 }

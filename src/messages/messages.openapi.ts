@@ -2,7 +2,11 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
-import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import {
+  ApiGenerationErrors,
+  ApiTraceHeaders,
+  GENERATION_HEADERS,
+} from '../delivery/generation.openapi.js';
 import { countTokensSchema, messagesSchema } from './messages.schema.js';
 
 const HELLO = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello!' }] };
@@ -88,6 +92,7 @@ export function ApiCreateMessage(): MethodDecorator {
         },
       },
     }),
+    ApiTraceHeaders(),
     ApiGenerationErrors(),
   );
 }

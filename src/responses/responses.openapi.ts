@@ -2,7 +2,11 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
-import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import {
+  ApiGenerationErrors,
+  ApiTraceHeaders,
+  GENERATION_HEADERS,
+} from '../delivery/generation.openapi.js';
 import { createResponseSchema } from './create-response.schema.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
@@ -122,6 +126,7 @@ export function ApiCreateResponse(): MethodDecorator {
         },
       },
     }),
+    ApiTraceHeaders(),
     ApiGenerationErrors(),
     ApiErrorResponse(
       404,
