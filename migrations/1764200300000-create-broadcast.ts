@@ -26,7 +26,7 @@ export class CreateBroadcast1764200300000 implements MigrationInterface {
     await queryRunner.query(`
       CREATE INDEX broadcast_destinations_tenant ON broadcast_destinations (tenant_id, created_at)`);
 
-    // \`size\` is that of the body, beside it so that sums do not read the bodies.
+    // The body is gzipped already. `size` is that of the body, beside it so that sums do not read the bodies.
     await queryRunner.query(`
       CREATE TABLE broadcast_deliveries (
         id uuid PRIMARY KEY,
@@ -38,6 +38,9 @@ export class CreateBroadcast1764200300000 implements MigrationInterface {
         next_attempt_at timestamptz NOT NULL DEFAULT now(),
         created_at timestamptz NOT NULL DEFAULT now()
       )`);
+    await queryRunner.query(
+      `ALTER TABLE broadcast_deliveries ALTER COLUMN body SET STORAGE EXTERNAL`,
+    );
     await queryRunner.query(`
       CREATE INDEX broadcast_deliveries_due
         ON broadcast_deliveries (destination_id, next_attempt_at) INCLUDE (size)`);

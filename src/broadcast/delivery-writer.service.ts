@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { Injectable, Logger } from '@nestjs/common';
 import { WorkQueue } from '../queue/work-queue.js';
 import { BroadcastMetrics, type DropReason } from './broadcast-metrics.js';
 import { DeliveryRepository } from './delivery.repository.js';
 import type { TraceBatch } from './trace-batch.js';
+
+const compress = promisify(gzip);
 
 /** Tried again after these; then the batch is lost, and counted. */
 const RETRIES_AFTER_MS = [500, 1_000, 2_000];
@@ -53,7 +57,8 @@ export class DeliveryWriter {
     const { destinationId, traceCount } = batch;
     for (let attempt = 0; ; attempt++) {
       try {
-        const body = batch.serialize();
+        // Its names repeat, so that a tenth of it goes through the database beside the ledger.
+        const body = await compress(batch.serialize(), { level: 1 });
         const isWritten = await this.deliveries.insert({ id, destinationId, body, traceCount });
         if (isWritten) this.wake(id);
         else this.metrics.countDropped('queue_full', traceCount);

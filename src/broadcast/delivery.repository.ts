@@ -6,6 +6,7 @@ import { LEASE_MS, MAX_PENDING_BYTES, MAX_PENDING_DELIVERIES } from './broadcast
 export interface DeliveryDraft {
   id: string;
   destinationId: string;
+  /** OTLP in JSON, gzipped. */
   body: Buffer;
   traceCount: number;
 }

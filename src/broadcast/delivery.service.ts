@@ -1,4 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import {
   Injectable,
   Logger,
@@ -19,6 +21,8 @@ import { deliveryHeaders } from './delivery-headers.js';
 import { DeliveryRepository, type ClaimedDelivery } from './delivery.repository.js';
 import { DestinationLane } from './destination-lane.js';
 import { HeaderBox } from './header-box.js';
+
+const decompress = promisify(gunzip);
 
 const SWEEP_INTERVAL_MS = 15_000;
 /** A wake-up that is this late is taken to be lost. */
@@ -184,8 +188,9 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     return false;
   }
 
-  private post(delivery: ClaimedDelivery): Promise<OutboundOutcome> {
-    const { id, destinationId, url, sealedHeaders, body } = delivery;
+  private async post(delivery: ClaimedDelivery): Promise<OutboundOutcome> {
+    const { id, destinationId, url, sealedHeaders } = delivery;
+    const body = await decompress(delivery.body);
     const own = this.headers.unseal(sealedHeaders, destinationId);
     const headers = deliveryHeaders(own, id);
     return this.client.post({ url, headers, body, timeoutMs: DELIVERY_TIMEOUT_MS });
