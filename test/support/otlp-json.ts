@@ -59,7 +59,7 @@ export function decodeTraces(text: string): DecodedSpan[] {
 function decodeSpan(span: Json, resource: Record<string, unknown>): DecodedSpan {
   only(span, SPAN);
   const status = span.status as DecodedSpan['status'];
-  only(status as unknown as Json, ['code', 'message']);
+  only(status, ['code', 'message']);
   const decoded = {
     traceId: hex(span.traceId, 32),
     spanId: hex(span.spanId, 16),
