@@ -3,6 +3,7 @@ import { AccessModule } from './access/access.module.js';
 import { ArtifactsModule } from './artifacts/artifacts.module.js';
 import { AudioModule } from './audio/audio.module.js';
 import { BootstrapModule } from './bootstrap/bootstrap.module.js';
+import { BroadcastModule } from './broadcast/broadcast.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import type { AppConfig } from './common/config/app-config.js';
 import { ConfigModule } from './common/config/config.module.js';
@@ -41,6 +42,7 @@ export class AppModule {
         WebhooksModule,
         ProvidersModule,
         CustomerModule,
+        BroadcastModule,
         CreditsModule,
         OperationsModule,
         BootstrapModule,

@@ -26,7 +26,7 @@ export function modelRow(model, routes) {
  * The built service as an operator runs it, everything on, with an inspector and with an embedded
  * PostgreSQL in `folder`. Unlike the bench's it may have several providers, and tells how it ended.
  */
-export async function startGateway({ servers, folder, providers, models }) {
+export async function startGateway({ servers, folder, providers, models, environment: further }) {
   const dataDirectory = join(folder, 'data');
   mkdirSync(dataDirectory);
   chmodSync(dataDirectory, 0o711);
@@ -44,6 +44,7 @@ export async function startGateway({ servers, folder, providers, models }) {
       models: [...models, modelRow('warm-up'), modelRow('warm-up-stream')],
     }),
     UPSTREAM_KEY: 'upstream-key',
+    ...further,
   };
   const logFile = join(folder, 'gateway.log');
   const log = openSync(logFile, 'a');

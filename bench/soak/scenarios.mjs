@@ -1,3 +1,4 @@
+import { runBroadcast } from './broadcast-scenario.mjs';
 import { runDrain } from './drain-scenario.mjs';
 import { runMixed } from './mixed-scenario.mjs';
 import { runOutage } from './outage-scenario.mjs';
@@ -11,6 +12,7 @@ export const SCENARIOS = [
   { id: 'stalled', run: runStalled },
   { id: 'outage', run: runOutage },
   { id: 'drain', run: runDrain },
+  { id: 'broadcast', run: runBroadcast },
   { id: 'uploads', run: runUploads },
   { id: 'mixed', run: runMixed },
 ];

@@ -63,10 +63,13 @@ export class Soak {
     };
   }
 
-  /** @param models rows of the catalogue; @param providers base URLs by provider id */
-  startGateway({ providers, models }) {
+  /**
+   * @param models rows of the catalogue; @param providers base URLs by provider id
+   * @param environment further settings
+   */
+  startGateway({ providers, models, environment }) {
     const folder = this.#scenarioFolder;
-    return startGateway({ servers: this.#servers, folder, providers, models });
+    return startGateway({ servers: this.#servers, folder, providers, models, environment });
   }
 
   /**

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { GuardrailsModule } from '../guardrails/guardrails.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
+import { TracingModule } from '../tracing/tracing.module.js';
 import { SpeechController } from './speech.controller.js';
 import { SpeechService } from './speech.service.js';
 import { TranscriptionsController } from './transcriptions.controller.js';
@@ -9,7 +10,7 @@ import { TranscriptionsService } from './transcriptions.service.js';
 import { UploadFolder } from './upload-folder.js';
 
 @Module({
-  imports: [RoutingModule, LedgerModule, GuardrailsModule],
+  imports: [RoutingModule, LedgerModule, GuardrailsModule, TracingModule],
   controllers: [SpeechController, TranscriptionsController],
   providers: [SpeechService, TranscriptionsService, UploadFolder],
 })

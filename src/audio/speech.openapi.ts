@@ -1,7 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
-import { ApiGenerationErrors, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import {
+  ApiGenerationErrors,
+  ApiTraceHeaders,
+  GENERATION_HEADERS,
+} from '../delivery/generation.openapi.js';
 import { speechSchema } from './speech.schema.js';
 
 const CONTENT_TYPES = [
@@ -45,6 +49,7 @@ export function ApiSpeech(): MethodDecorator {
         },
       },
     }),
+    ApiTraceHeaders(),
     ApiGenerationErrors(),
   );
 }

@@ -1,4 +1,8 @@
-import { modelFieldsSchema, routingFieldsSchema } from '../canonical/routing-fields.schema.js';
+import {
+  modelFieldsSchema,
+  routingFieldsSchema,
+  traceFieldSchema,
+} from '../canonical/routing-fields.schema.js';
 
 /** Code points; no model in the catalogue takes more, and some take less. */
 const MAX_INPUT_CHARACTERS = 10_000;
@@ -46,7 +50,7 @@ export const speechSchema = {
       default: 'audio',
       description: '`audio`: the bytes as they come; `sse`: the same bytes in events, in base64.',
     },
-    trace: { type: ['object', 'null'] },
+    trace: traceFieldSchema,
     models: modelFieldsSchema.models,
     ...routingFieldsSchema,
   },

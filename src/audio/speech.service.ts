@@ -8,6 +8,7 @@ import { callerGoneSignal } from '../delivery/caller-gone.js';
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { AudioSink, EventSink, deliverSpeech } from './deliver-speech.js';
 import { parseSpeech } from './speech.parse.js';
 
@@ -18,6 +19,7 @@ export class SpeechService {
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
     private readonly guardrails: GuardrailsService,
+    private readonly tracing: TracingService,
   ) {}
 
   /** Answers one call. @throws GatewayError before anything was sent */
@@ -28,12 +30,14 @@ export class SpeechService {
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'audio.speech', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
+    const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+    const followed = this.tracing.follow(plan, origin);
     const guard = await this.guardrails.guard(caller, this.ledger, response);
     await guard.admitTexts(plan, [request.text, request.instructions ?? ''], 'input');
     const hold = await this.ledger.hold(caller, plan);
     const events = this.ledger.settle(
       hold,
-      this.routing.openWork(plan, hold, (upstream, call) => upstream.speak?.(call)),
+      followed.watch(this.routing.openWork(plan, hold, (upstream, call) => upstream.speak?.(call))),
     );
 
     response.setHeader('X-Cache', 'MISS');

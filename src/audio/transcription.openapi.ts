@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
 import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
-import { GENERATION_HEADERS } from '../delivery/generation.openapi.js';
+import { ApiTraceHeaders, GENERATION_HEADERS } from '../delivery/generation.openapi.js';
 import { transcriptionSchema } from './transcription.schema.js';
 
 const formSchema = {
@@ -50,6 +50,7 @@ export function ApiTranscription(): MethodDecorator {
         'text/plain': { schema: { type: 'string' } },
       },
     }),
+    ApiTraceHeaders(),
     ApiErrorResponse(400, 'The form or its file is not valid; `param` names the field.'),
     ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
     ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),

@@ -11,6 +11,7 @@ import { setRouteHeaders } from '../delivery/deliver-stream.js';
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { identifyAudio } from './identify-audio.js';
 import { receiveForm } from './receive-form.js';
 import { transcriptTexts } from './transcript-texts.js';
@@ -26,6 +27,7 @@ export class TranscriptionsService {
   constructor(
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
+    private readonly tracing: TracingService,
     private readonly uploads: UploadFolder,
     private readonly guardrails: GuardrailsService,
   ) {}
@@ -57,6 +59,8 @@ export class TranscriptionsService {
       const request = makeTranscription(fields, await identifyAudio(file));
       const context = { requestId, endpoint: 'audio.transcriptions', receivedAt, callerGone };
       const plan = await this.routing.plan(caller, request, context);
+      const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+      const followed = this.tracing.follow(plan, origin);
       const guard = await this.guardrails.guard(caller, this.ledger, response);
       await guard.admitTexts(plan, request.prompt === undefined ? [] : [request.prompt], 'prompt');
       const hold = await this.ledger.hold(caller, plan);
@@ -65,7 +69,7 @@ export class TranscriptionsService {
       );
       const textsOf = (transcript: Transcript) => transcriptTexts(transcript, request.format);
       const watched = guard.watchTexts(plan, opened, textsOf, 'file');
-      return await collectWork(this.ledger.settle(hold, watched));
+      return await collectWork(this.ledger.settle(hold, followed.watch(watched)));
     } finally {
       await rm(path, { force: true });
     }

@@ -1,5 +1,6 @@
 import type { CancelSignal } from './cancel-signal.js';
 import type { ExactPricing } from './exact-pricing.js';
+import type { RequestFollower } from './request-follower.js';
 import type { Usage } from './usage.js';
 
 /** How a route is billed: the operator's vendor account, or the tenant's own. */
@@ -41,6 +42,8 @@ export interface BillableRequest {
   readonly withheldCharacters?: number;
   /** Whether a guardrail has marked the request, for its log row. */
   readonly isFlagged?: boolean;
+  /** Is told of the request's end, if anybody follows it. */
+  readonly follower?: RequestFollower | undefined;
   /** True once a vendor was called; a caller who leaves before that pays nothing. */
   readonly upstreamCalled: boolean;
 }

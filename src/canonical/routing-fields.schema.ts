@@ -43,3 +43,14 @@ export const routingFieldsSchema = {
     description: '`fallback` keeps the order of the chain, `sort` puts the cheapest first.',
   },
 } as const;
+
+/** What a caller says about its trace; what it may hold besides is read where traces are made. */
+export const traceFieldSchema = {
+  type: ['object', 'null'],
+  description:
+    'About the trace that `X-Gateway-Broadcast: true` asks for; 16 KB at most. Never goes to a vendor.',
+  properties: {
+    trace_name: { type: ['string', 'null'], description: 'What the root span is called.' },
+    priority: { type: ['string', 'null'] },
+  },
+} as const;

@@ -1,4 +1,8 @@
-import { modelFieldsSchema, routingFieldsSchema } from '../canonical/routing-fields.schema.js';
+import {
+  modelFieldsSchema,
+  routingFieldsSchema,
+  traceFieldSchema,
+} from '../canonical/routing-fields.schema.js';
 
 /**
  * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
@@ -91,7 +95,7 @@ export const chatCompletionSchema = {
     seed: { type: ['integer', 'null'] },
     user: { type: ['string', 'null'], description: 'End-user identifier.' },
     metadata: { type: ['object', 'null'] },
-    trace: { type: ['object', 'null'] },
+    trace: traceFieldSchema,
     ...routingFieldsSchema,
   },
 } as const;

@@ -4,6 +4,7 @@ import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
 import {
   ApiCacheHeader,
   ApiGenerationErrors,
+  ApiTraceHeaders,
   GENERATION_HEADERS,
 } from '../delivery/generation.openapi.js';
 import { chatChunkSchema } from './chat-chunk.schema.js';
@@ -92,6 +93,7 @@ export function ApiChatCompletion(): MethodDecorator {
       },
     }),
     ApiCacheHeader(),
+    ApiTraceHeaders(),
     ApiGenerationErrors(),
   );
 }

@@ -12,6 +12,7 @@ import { deliverStream, setCacheHeaders, setRouteHeaders } from '../delivery/del
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { parseChat, wantsUsageChunk } from './chat.parse.js';
 import { ChatStreamRenderer, renderChatCompletion } from './chat.render.js';
 
@@ -22,6 +23,7 @@ export class ChatService {
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
     private readonly guardrails: GuardrailsService,
+    private readonly tracing: TracingService,
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
@@ -36,10 +38,12 @@ export class ChatService {
     const cacheTtlSeconds = readCacheTtl(received.headers);
     const context = { requestId, endpoint: 'chat', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
+    const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+    const followed = this.tracing.follow(plan, origin);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
     const watched = guard.watch(plan, this.routing.open(plan, hold));
-    const events = this.ledger.settle(hold, this.routing.keep(plan, watched));
+    const events = this.ledger.settle(hold, followed.watch(this.routing.keep(plan, watched)));
 
     const options = {
       requestId,

@@ -27,6 +27,24 @@ export function ApiCacheHeader(): MethodDecorator {
   });
 }
 
+/** The headers with which a caller asks for the call's trace, and says where it belongs. */
+export function ApiTraceHeaders(): MethodDecorator {
+  return applyDecorators(
+    ApiHeader({
+      name: 'X-Gateway-Broadcast',
+      required: false,
+      description: "`true` sends the call's trace to the tenant's destinations.",
+      schema: { type: 'string', enum: ['true', 'false'] },
+    }),
+    ApiHeader({
+      name: 'traceparent',
+      required: false,
+      description: 'W3C trace context, which that trace continues.',
+      schema: { type: 'string' },
+    }),
+  );
+}
+
 /** The ways in which a call of a model fails, beside those of the key and the rate limit. */
 export function ApiGenerationErrors(): MethodDecorator {
   return applyDecorators(

@@ -1,4 +1,8 @@
-import { modelFieldsSchema, routingFieldsSchema } from '../canonical/routing-fields.schema.js';
+import {
+  modelFieldsSchema,
+  routingFieldsSchema,
+  traceFieldSchema,
+} from '../canonical/routing-fields.schema.js';
 
 /** Items of one request; what the vendors of this dialect take at most. */
 export const MAX_ITEMS = 2_048;
@@ -32,7 +36,7 @@ export const createEmbeddingsSchema = {
       description: 'Reduced dimensions, for models that can.',
     },
     user: { type: ['string', 'null'], description: 'End-user identifier.' },
-    trace: { type: ['object', 'null'] },
+    trace: traceFieldSchema,
     models: {
       ...modelFieldsSchema.models,
       description: 'One alias at most: vectors of different models do not compare.',

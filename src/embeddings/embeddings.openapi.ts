@@ -4,6 +4,7 @@ import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
 import {
   ApiCacheHeader,
   ApiGenerationErrors,
+  ApiTraceHeaders,
   GENERATION_HEADERS,
 } from '../delivery/generation.openapi.js';
 import { createEmbeddingsSchema } from './create-embeddings.schema.js';
@@ -72,6 +73,7 @@ export function ApiCreateEmbeddings(): MethodDecorator {
       content: { 'application/json': { schema: list } },
     }),
     ApiCacheHeader(),
+    ApiTraceHeaders(),
     ApiGenerationErrors(),
   );
 }

@@ -14,6 +14,7 @@ import { setCacheHeaders, setRouteHeaders } from '../delivery/deliver-stream.js'
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { parseEmbeddings } from './embeddings.parse.js';
 import { renderEmbeddings } from './embeddings.render.js';
 
@@ -23,6 +24,7 @@ export class EmbeddingsService {
   constructor(
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
+    private readonly tracing: TracingService,
     private readonly catalogue: CatalogueService,
     private readonly guardrails: GuardrailsService,
   ) {}
@@ -35,6 +37,8 @@ export class EmbeddingsService {
     const cacheTtlSeconds = readCacheTtl(received.headers);
     const context = { requestId, endpoint: 'embeddings', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
+    const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+    const followed = this.tracing.follow(plan, origin);
     this.assertDimensions(request);
     const guard = await this.guardrails.guard(caller, this.ledger, response);
     // Tokens cannot be read here: their vocabulary is the vendor's.
@@ -42,7 +46,8 @@ export class EmbeddingsService {
     await guard.admitTexts(plan, texts, 'input');
     const hold = await this.ledger.hold(caller, plan);
     const opened = this.routing.openWork(plan, hold, (upstream, call) => upstream.embed?.(call));
-    const work = await collectWork(this.ledger.settle(hold, this.routing.keep(plan, opened)));
+    const kept = this.routing.keep(plan, opened);
+    const work = await collectWork(this.ledger.settle(hold, followed.watch(kept)));
 
     setRouteHeaders(response, work);
     setCacheHeaders(response, plan.cache?.hit?.route);

@@ -90,6 +90,7 @@ export class LedgerService {
     const row = draftRow(caller, request, meter, 'refused', refusal);
     await this.logged(this.store.record(row));
     this.observe(row, meter, 0, 0);
+    follow(request, row, meter, 0);
   }
 
   /**
@@ -218,10 +219,12 @@ export class LedgerService {
     this.forgetHold();
     const committed = await this.logged(commit, record !== undefined);
     if (committed) this.metrics.observeSettle(performance.now() - startedMs);
-    this.observe(log, meter, committed?.cost ?? totalOf(charge), committed?.shortfall ?? 0);
+    const cost = committed?.cost ?? totalOf(charge);
+    this.observe(log, meter, cost, committed?.shortfall ?? 0);
+    follow(request, log, meter, cost);
     return {
       type: 'settled',
-      cost: committed?.cost ?? totalOf(charge),
+      cost,
       usage: log.usage,
       usageSource: log.usageSource,
       ...(makeRecord && { recorded: committed?.recorded ?? false }),
@@ -286,6 +289,29 @@ export class LedgerService {
 function outputLimitOf({ endpoint, routes: [first] }: BillableRequest): string | undefined {
   if (first.ceiling.outputTokens === 0) return undefined;
   return endpoint === 'responses' ? 'max_output_tokens' : 'max_tokens';
+}
+
+/** Tells who follows the request that it has ended. */
+function follow(
+  { follower }: BillableRequest,
+  log: RequestLogDraft,
+  { firstContentMs }: UsageMeter,
+  cost: number,
+): void {
+  if (!follower) return;
+  const waitedMs = log.latencyMs - log.generationTimeMs;
+  follower.ended({
+    outcome: log.outcome,
+    model: log.model,
+    provider: log.provider,
+    errorType: log.errorType,
+    trafficMode: log.trafficMode,
+    usage: log.usage,
+    usageSource: log.usageSource,
+    flagged: log.flagged ?? false,
+    cost,
+    firstContentMs: firstContentMs === undefined ? undefined : waitedMs,
+  });
 }
 
 function refusalOf(

@@ -2,11 +2,12 @@ import { Module } from '@nestjs/common';
 import { GuardrailsModule } from '../guardrails/guardrails.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
+import { TracingModule } from '../tracing/tracing.module.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesService } from './messages.service.js';
 
 @Module({
-  imports: [RoutingModule, LedgerModule, GuardrailsModule],
+  imports: [RoutingModule, LedgerModule, GuardrailsModule, TracingModule],
   controllers: [MessagesController],
   providers: [MessagesService],
 })

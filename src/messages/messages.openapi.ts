@@ -5,6 +5,7 @@ import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
 import {
   ApiCacheHeader,
   ApiGenerationErrors,
+  ApiTraceHeaders,
   GENERATION_HEADERS,
 } from '../delivery/generation.openapi.js';
 import { messageEventSchema } from './message-event.schema.js';
@@ -89,6 +90,7 @@ export function ApiCreateMessage(): MethodDecorator {
       },
     }),
     ApiCacheHeader(),
+    ApiTraceHeaders(),
     ApiGenerationErrors(),
   );
 }

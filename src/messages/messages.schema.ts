@@ -1,4 +1,8 @@
-import { modelFieldsSchema, routingFieldsSchema } from '../canonical/routing-fields.schema.js';
+import {
+  modelFieldsSchema,
+  routingFieldsSchema,
+  traceFieldSchema,
+} from '../canonical/routing-fields.schema.js';
 
 /**
  * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
@@ -103,7 +107,7 @@ export const messagesSchema = {
         user_id: { type: ['string', 'null'], description: 'End-user identifier.' },
       },
     },
-    trace: { type: ['object', 'null'] },
+    trace: traceFieldSchema,
   },
 } as const;
 

@@ -9,6 +9,7 @@ import type { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { NO_GUARD } from '../guardrails/request-guard.js';
 import type { LedgerService } from '../ledger/ledger.service.js';
 import type { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { MessagesService } from './messages.service.js';
 
 describe(MessagesService.name, () => {
@@ -33,7 +34,12 @@ describe(MessagesService.name, () => {
     }) as Response['end'];
     const guardrails = { guard: () => NO_GUARD } as unknown as GuardrailsService;
     // The ledger has no part in a count.
-    const service = new MessagesService(routing, {} as LedgerService, guardrails);
+    const service = new MessagesService(
+      routing,
+      {} as LedgerService,
+      guardrails,
+      new TracingService(),
+    );
     await service.countTokens({} as Caller, request, response);
     return {
       body: JSON.parse(sent) as unknown,

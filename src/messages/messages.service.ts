@@ -13,6 +13,7 @@ import { deliverStream, setCacheHeaders, setRouteHeaders } from '../delivery/del
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { parseCountTokens, parseMessages } from './messages.parse.js';
 import { MessagesStreamRenderer } from './messages.render.js';
 import { renderMessage } from './render-message.js';
@@ -24,6 +25,7 @@ export class MessagesService {
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
     private readonly guardrails: GuardrailsService,
+    private readonly tracing: TracingService,
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
@@ -38,10 +40,12 @@ export class MessagesService {
     const cacheTtlSeconds = readCacheTtl(received.headers);
     const context = { requestId, endpoint: 'messages', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
+    const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+    const followed = this.tracing.follow(plan, origin);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
     const watched = guard.watch(plan, this.routing.open(plan, hold));
-    const events = this.ledger.settle(hold, this.routing.keep(plan, watched));
+    const events = this.ledger.settle(hold, followed.watch(this.routing.keep(plan, watched)));
 
     setCacheHeaders(response, plan.cache?.hit?.route);
     if (request.stream) {

@@ -1,4 +1,8 @@
-import { modelFieldsSchema, routingFieldsSchema } from '../canonical/routing-fields.schema.js';
+import {
+  modelFieldsSchema,
+  routingFieldsSchema,
+  traceFieldSchema,
+} from '../canonical/routing-fields.schema.js';
 
 const MAX_TOKENS = 2_147_483_647;
 const text = { type: ['string', 'null'] } as const;
@@ -99,7 +103,7 @@ export const createResponseSchema = {
     background: flag,
     conversation: { type: ['string', 'object', 'null'] },
     prompt: object,
-    trace: object,
+    trace: traceFieldSchema,
     ...routingFieldsSchema,
   },
 } as const;

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { GuardrailsModule } from '../guardrails/guardrails.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
+import { TracingModule } from '../tracing/tracing.module.js';
 import { ConversationsService } from './conversations.service.js';
 import { ItemReferencesService } from './item-references.service.js';
 import { ResponseRetentionService } from './response-retention.service.js';
@@ -12,7 +13,7 @@ import { StoredResponsesRepository } from './stored-responses.repository.js';
 import { StoredResponsesService } from './stored-responses.service.js';
 
 @Module({
-  imports: [RoutingModule, LedgerModule, GuardrailsModule],
+  imports: [RoutingModule, LedgerModule, GuardrailsModule, TracingModule],
   controllers: [ResponsesController, StoredResponsesController],
   providers: [
     ConversationsService,

@@ -5,6 +5,7 @@ import { toOpenApiSchema } from '../common/http/to-openapi-schema.js';
 import {
   ApiCacheHeader,
   ApiGenerationErrors,
+  ApiTraceHeaders,
   GENERATION_HEADERS,
 } from '../delivery/generation.openapi.js';
 import { createResponseSchema } from './create-response.schema.js';
@@ -123,6 +124,7 @@ export function ApiCreateResponse(): MethodDecorator {
       },
     }),
     ApiCacheHeader(),
+    ApiTraceHeaders(),
     ApiGenerationErrors(),
     ApiErrorResponse(
       404,

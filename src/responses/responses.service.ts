@@ -14,6 +14,7 @@ import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import type { MakeRecord } from '../ledger/settlement-record.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
 import { ConversationsService } from './conversations.service.js';
 import { ItemReferencesService } from './item-references.service.js';
 import { ResponseAnswer } from './response-answer.js';
@@ -32,6 +33,7 @@ export class ResponsesService {
     private readonly conversations: ConversationsService,
     private readonly itemReferences: ItemReferencesService,
     private readonly guardrails: GuardrailsService,
+    private readonly tracing: TracingService,
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
@@ -57,6 +59,8 @@ export class ResponsesService {
     const cacheTtlSeconds = readCacheTtl(received.headers);
     const context = { requestId, endpoint: 'responses', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
+    const origin = { tenantId: caller.tenantId, headers: received.headers, response };
+    const followed = this.tracing.follow(plan, origin);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
 
@@ -75,7 +79,11 @@ export class ResponsesService {
     };
     const record = answer.wantsStore ? recordOf(turn, answer, request.stream) : undefined;
     const watched = guard.watch(plan, this.routing.open(plan, hold));
-    const events = this.ledger.settle(hold, this.routing.keep(plan, watched), record);
+    const events = this.ledger.settle(
+      hold,
+      followed.watch(this.routing.keep(plan, watched)),
+      record,
+    );
 
     setCacheHeaders(response, plan.cache?.hit?.route);
     if (renderer) {

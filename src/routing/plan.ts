@@ -2,6 +2,7 @@ import type { CacheLookup } from '../cache/answer-cache.service.js';
 import type { CancelSignal } from '../canonical/cancel-signal.js';
 import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
+import type { RequestFollower } from '../canonical/request-follower.js';
 import { estimateTokens } from '../canonical/estimate-tokens.js';
 import { NO_USAGE, type Usage } from '../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../canonical/work-request.js';
@@ -25,6 +26,8 @@ export interface RouteAttempt {
   readonly startedAt: Date;
   durationMs: number;
   outcome: 'pending' | 'answered' | 'uncovered' | 'aborted' | UpstreamFailure;
+  /** The vendor's HTTP status, where a failure had one. */
+  status?: number | undefined;
 }
 
 /** Where a request comes from, beside its body. */
@@ -48,6 +51,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   /** Both are the guardrails' to change. */
   isFlagged = false;
   withheldCharacters = 0;
+  /** Set where the request is traced. */
+  follower: RequestFollower | undefined;
 
   constructor(
     readonly request: Request,

@@ -147,6 +147,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       }
       if (!(error instanceof UpstreamError)) throw error;
       attempt.outcome = error.failure;
+      attempt.status = error.status;
       this.failures.push({ route, error });
       health.recordFailure(route, error);
       logger.warn(`${nameOf(route)} failed: ${error.failure}: ${error.message}`);

@@ -35,7 +35,7 @@ async function insert(
      ), month AS (
        INSERT INTO account_months AS existing (tenant_id, month, spent)
        SELECT tenant_id, date_trunc('month', created_at AT TIME ZONE 'UTC')::date, -amount
-       FROM entry WHERE kind IN ('charge', 'shortfall')
+       FROM entry WHERE kind <> 'grant'
        ON CONFLICT (tenant_id, month) DO UPDATE SET spent = existing.spent + excluded.spent
      )
      UPDATE accounts SET balance = balance + amount FROM entry

@@ -49,6 +49,8 @@ export interface AppConfig {
   };
   /** Lifts the rule that URLs which callers give us must lead to public addresses. */
   readonly allowPrivateDestinations: boolean;
+  /** Where the service's own traces and metrics go; undefined: nowhere. */
+  readonly telemetry: TelemetryConfig | undefined;
   readonly settle: 'before-end' | 'after-response';
   /** Bearer token that `/metrics` asks for; undefined: open. */
   readonly metricsToken: string | undefined;
@@ -76,6 +78,18 @@ export interface S3Config {
   readonly secretAccessKey: string | undefined;
   /** Whether callers are sent to the bucket; otherwise the service passes the bytes on. */
   readonly redirect: boolean;
+}
+
+/** The operator's OpenTelemetry collector, as the `OTEL_*` variables name it. */
+export interface TelemetryConfig {
+  /** Full URLs; undefined: that signal is not exported. */
+  readonly tracesUrl: string | undefined;
+  readonly metricsUrl: string | undefined;
+  readonly tracesHeaders: Readonly<Record<string, string>>;
+  readonly metricsHeaders: Readonly<Record<string, string>>;
+  readonly metricsIntervalMs: number;
+  /** Attributes of the resource, the service's name among them where it is set. */
+  readonly resource: Readonly<Record<string, string>>;
 }
 
 export interface BootstrapConfig {

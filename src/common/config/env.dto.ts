@@ -5,6 +5,7 @@ import {
   FileVariable,
   IntegerVariable,
   KeyVariable,
+  PairsVariable,
   UrlVariable,
   WorkersVariable,
 } from './variable.decorators.js';
@@ -204,4 +205,43 @@ export class EnvDto {
 
   @IntegerVariable(0, MAX_RETENTION_DAYS)
   GATEWAY_LOG_RETENTION_DAYS?: number;
+
+  @UrlVariable('http', 'https')
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+
+  @UrlVariable('http', 'https')
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string;
+
+  @UrlVariable('http', 'https')
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?: string;
+
+  @PairsVariable()
+  OTEL_EXPORTER_OTLP_HEADERS?: string;
+
+  @PairsVariable()
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS?: string;
+
+  @PairsVariable()
+  OTEL_EXPORTER_OTLP_METRICS_HEADERS?: string;
+
+  @ChoiceVariable('http/protobuf')
+  OTEL_EXPORTER_OTLP_PROTOCOL?: 'http/protobuf';
+
+  @ChoiceVariable('otlp', 'none')
+  OTEL_TRACES_EXPORTER?: 'otlp' | 'none';
+
+  @ChoiceVariable('otlp', 'none')
+  OTEL_METRICS_EXPORTER?: 'otlp' | 'none';
+
+  @IntegerVariable(100, MAX_TIMEOUT_MS)
+  OTEL_METRIC_EXPORT_INTERVAL?: number;
+
+  @ChoiceVariable('true', 'false')
+  OTEL_SDK_DISABLED?: 'true' | 'false';
+
+  @IsOptional()
+  OTEL_SERVICE_NAME?: string;
+
+  @PairsVariable()
+  OTEL_RESOURCE_ATTRIBUTES?: string;
 }

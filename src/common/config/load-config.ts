@@ -12,6 +12,7 @@ import {
 import { incompleteS3, s3Of } from './s3-settings.js';
 import { readProvidersFile } from './read-providers-file.js';
 import { withoutTrailingSlash } from './is-url.js';
+import { readTelemetry } from './read-telemetry.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
 
 /**
@@ -80,6 +81,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
       concurrency: env.GATEWAY_JOB_CONCURRENCY ?? 8,
     },
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
+    telemetry: readTelemetry(env),
     settle: env.GATEWAY_SETTLE ?? 'before-end',
     metricsToken: env.GATEWAY_METRICS_TOKEN,
     queue: { consume: env.GATEWAY_JOB_WORKERS !== 'false' },

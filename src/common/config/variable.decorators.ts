@@ -3,6 +3,7 @@ import { buildMessage, IsIn, IsInt, IsOptional, Max, Min, ValidateBy } from 'cla
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isUrl } from './is-url.js';
+import { readPairs } from './read-pairs.js';
 import { isOperatorKey, OPERATOR_KEY_RULES } from './operator-key.js';
 
 /** An optional whole number, written in digits. */
@@ -46,6 +47,15 @@ export function UrlVariable(...schemes: string[]): PropertyDecorator {
 /** The path of a file that is there. */
 export function FileVariable(): PropertyDecorator {
   return checked('isFile', 'must be the path of an existing file', (value) => existsSync(value));
+}
+
+/** `name=value,name=value`, percent-encoded. */
+export function PairsVariable(): PropertyDecorator {
+  return checked(
+    'isPairs',
+    'must be a list of name=value, with commas between them',
+    (value) => readPairs(value) !== undefined,
+  );
 }
 
 /** An API key that the operator declares. */

@@ -8,6 +8,7 @@ import { CreateSpendLimits1764100100000 } from '../../../migrations/176410010000
 import { CreateJobs1764200000000 } from '../../../migrations/1764200000000-create-jobs.js';
 import { CreateWebhookDeliveries1764200100000 } from '../../../migrations/1764200100000-create-webhook-deliveries.js';
 import { CreateProviderCredentials1764200200000 } from '../../../migrations/1764200200000-create-provider-credentials.js';
+import { CreateBroadcast1764200300000 } from '../../../migrations/1764200300000-create-broadcast.js';
 import { NameItemsOfStoredResponses1764250500000 } from '../../../migrations/1764250500000-name-items-of-stored-responses.js';
 import { IndexRareLedgerEntries1764250600000 } from '../../../migrations/1764250600000-index-rare-ledger-entries.js';
 
@@ -30,6 +31,7 @@ export const MIGRATIONS = [
   CreateJobs1764200000000,
   CreateWebhookDeliveries1764200100000,
   CreateProviderCredentials1764200200000,
+  CreateBroadcast1764200300000,
   NameItemsOfStoredResponses1764250500000,
   IndexRareLedgerEntries1764250600000,
 ];

@@ -1,0 +1,140 @@
+import http from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { makeUser } from '../answers.mjs';
+import { percentile } from '../statistics.mjs';
+import { modelRow } from './gateway-process.mjs';
+import { collectGarbage } from './inspector.mjs';
+import { inUseLine } from './memory.mjs';
+import { atMost, none, told } from './table.mjs';
+
+const DESTINATIONS = 5;
+const ROUNDS = 40;
+const REQUESTS_PER_TURN = 100;
+const CONCURRENCY = 4;
+const WARM_UP_TURNS = 5;
+/** How much later the slowest hundredth may be while every destination hangs. */
+const P99_WITHIN = 1.1;
+const HEAP_WITHIN_BYTES = 50e6;
+
+/**
+ * Every destination of the tenant hangs. Requests with and without broadcast take turns, so that
+ * whatever else the machine does hits both alike.
+ */
+export async function runBroadcast(soak) {
+  const vendor = await soak.startVendor();
+  const collector = await startHangingCollector();
+  soak.addServer(collector);
+  const gateway = await soak.startGateway({
+    providers: { bench: vendor.url },
+    models: [modelRow('traced')],
+    environment: { GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true' },
+  });
+  const agent = new Agent({ connections: CONCURRENCY });
+  const call = caller(gateway, agent);
+  for (let count = 0; count < DESTINATIONS; count++) {
+    await call('/v1/customer/broadcast/destinations', { url: collector.url });
+  }
+  for (let turn = 0; turn < WARM_UP_TURNS; turn++) {
+    await takeTurn(call, false);
+    await takeTurn(call, true);
+  }
+  await wait(soak.settings.settleSeconds * 1000);
+  const before = await collectGarbage(gateway);
+
+  const off = [];
+  const on = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    // Whoever comes second in a round comes first in the next.
+    const turns = [
+      [off, false],
+      [on, true],
+    ];
+    if (round % 2 === 1) turns.reverse();
+    for (const [times, isBroadcast] of turns) times.push(...(await takeTurn(call, isBroadcast)));
+  }
+  const after = await collectGarbage(gateway);
+  await agent.close();
+  const figures = (times) =>
+    [0.5, 0.99].map((part) => `${percentile(times, part).toFixed(1)} ms`).join(', ');
+  return {
+    lines: [
+      told(`${off.length} requests without broadcast: p50, p99`, figures(off)),
+      told(`${on.length} requests while every destination hangs: p50, p99`, figures(on)),
+      atMost(
+        'p99 with broadcast, of that without',
+        percentile(on, 0.99) / percentile(off, 0.99),
+        P99_WITHIN,
+        (value) => `${(100 * value).toFixed(0)} %`,
+      ),
+      inUseLine('before', before),
+      inUseLine('after', after),
+      atMost(
+        'heap that is in use after it, above that before',
+        after.heapBytes - before.heapBytes,
+        HEAP_WITHIN_BYTES,
+        (bytes) => `${(bytes / 1e6).toFixed(1)} MB`,
+      ),
+      told('deliveries that the collector has seen', String(collector.count())),
+      none("errors in the gateway's log", gateway.findLoggedErrors().length),
+    ],
+  };
+}
+
+function caller({ url, target }, dispatcher) {
+  return async (path, body, headers = {}) => {
+    const response = await request(url + path, {
+      method: 'POST',
+      dispatcher,
+      headers: {
+        authorization: `Bearer ${target.apiKey}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body: JSON.stringify(body),
+    });
+    const text = await response.body.text();
+    if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${text}`);
+  };
+}
+
+/** @returns how long each request took, in milliseconds */
+async function takeTurn(call, isBroadcast) {
+  const body = {
+    model: 'bench/traced',
+    user: makeUser('traced', 0),
+    messages: [{ role: 'user', content: 'Hello there' }],
+    max_tokens: 100,
+  };
+  const headers = isBroadcast ? { 'x-gateway-broadcast': 'true' } : {};
+  const times = [];
+  let left = REQUESTS_PER_TURN;
+  const worker = async () => {
+    while (left-- > 0) {
+      const startedMs = performance.now();
+      await call('/v1/chat/completions', body, headers);
+      times.push(performance.now() - startedMs);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  return times;
+}
+
+async function startHangingCollector() {
+  let count = 0;
+  const server = http.createServer((received) => {
+    count++;
+    received.resume();
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/v1/traces`,
+    count: () => count,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,27 @@
+/** What its tenant decides of a destination. */
+export interface DestinationDraft {
+  isEnabled: boolean;
+  url: string;
+  /** Sent with each delivery. */
+  headers: Readonly<Record<string, string>>;
+  /** 0 to 1: the share of traces that is sent, decided by trace id. */
+  samplingRate: number;
+  includesContent: boolean;
+}
+
+export interface DestinationRecord extends DestinationDraft {
+  id: string;
+  /** Traces. */
+  deliveredCount: number;
+  droppedCount: number;
+  /** Deliveries that wait, batches of traces. */
+  pendingCount: number;
+  lastSuccessAt: Date | null;
+  lastError: string | null;
+  lastErrorAt: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** What has to be known of a destination to choose the traces that it gets. */
+export type DestinationChoice = Pick<DestinationRecord, 'id' | 'samplingRate' | 'includesContent'>;

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/caller.js';
+import { isUuid } from '../common/database/is-uuid.js';
+import {
+  InvalidRequestError,
+  NotFoundError,
+  RateLimitError,
+} from '../common/errors/gateway-errors.js';
+import { OutboundClient } from '../outbound/outbound-client.js';
+import { toSpans } from '../tracing/to-spans.js';
+import { TENANT_RESOURCE } from '../tracing/trace-resource.js';
+import { DELIVERY_TIMEOUT_MS, MAX_DESTINATIONS_PER_TENANT } from './broadcast-limits.js';
+import { deliveryHeaders } from './delivery-headers.js';
+import { DestinationDirectory } from './destination-directory.service.js';
+import type { DestinationRecord } from './destination.js';
+import { DestinationRepository } from './destination.repository.js';
+import type { CreateDestinationDto } from './dto/create-destination.dto.js';
+import type {
+  DeletedDestinationDto,
+  DestinationDto,
+  DestinationTestDto,
+} from './dto/destination.dto.js';
+import type { UpdateDestinationDto } from './dto/update-destination.dto.js';
+import { MASK, readDestinationHeaders } from './read-destination-headers.js';
+import { testTrace } from './test-trace.js';
+import { TraceBatch, renderTrace } from './trace-batch.js';
+
+/** Where a tenant's traces go. A change holds at once here, and within a second on other instances. */
+@Injectable()
+export class DestinationsService {
+  /** Tenants whose destination is being tried: one try at a time each. */
+  private readonly testing = new Set<string>();
+
+  constructor(
+    private readonly destinations: DestinationRepository,
+    private readonly directory: DestinationDirectory,
+    private readonly client: OutboundClient,
+  ) {}
+
+  async list({ tenantId }: Caller): Promise<DestinationDto[]> {
+    return (await this.destinations.listOfTenant(tenantId)).map(toDestination);
+  }
+
+  async get({ tenantId }: Caller, id: string): Promise<DestinationDto> {
+    return toDestination(await this.find(tenantId, id));
+  }
+
+  async create({ tenantId }: Caller, body: CreateDestinationDto): Promise<DestinationDto> {
+    await this.client.assertDestinationUrl(body.url, 'url');
+    const draft = {
+      isEnabled: body.enabled ?? true,
+      url: body.url,
+      headers: readDestinationHeaders(body.headers ?? {}),
+      samplingRate: body.sampling_rate ?? 1,
+      includesContent: body.include_content ?? false,
+    };
+    const made = await this.destinations.insert(tenantId, draft, MAX_DESTINATIONS_PER_TENANT);
+    if (!made) {
+      throw new InvalidRequestError(
+        'destinations',
+        `There are ${MAX_DESTINATIONS_PER_TENANT} destinations already, which is the most; delete one first.`,
+      );
+    }
+    this.directory.forget(tenantId);
+    return toDestination(made);
+  }
+
+  async update(
+    { tenantId }: Caller,
+    id: string,
+    body: UpdateDestinationDto,
+  ): Promise<DestinationDto> {
+    const before = await this.find(tenantId, id);
+    if (body.url !== undefined) await this.client.assertDestinationUrl(body.url, 'url');
+    const changed = await this.destinations.update(tenantId, id, {
+      isEnabled: body.enabled,
+      url: body.url,
+      headers: body.headers && readDestinationHeaders(body.headers, before.headers),
+      samplingRate: body.sampling_rate,
+      includesContent: body.include_content,
+    });
+    this.directory.forget(tenantId);
+    return toDestination(changed ?? notFound());
+  }
+
+  async delete({ tenantId }: Caller, id: string): Promise<DeletedDestinationDto> {
+    if (!isUuid(id) || !(await this.destinations.delete(tenantId, id))) notFound();
+    this.directory.forget(tenantId);
+    return { id, deleted: true };
+  }
+
+  /** Sends a made-up trace at once, whether the destination is enabled or not. */
+  async test({ tenantId }: Caller, id: string): Promise<DestinationTestDto> {
+    const { url, headers } = await this.find(tenantId, id);
+    if (this.testing.has(tenantId)) {
+      throw new RateLimitError('id', 'A destination is being tested; wait for its outcome.', 1);
+    }
+    this.testing.add(tenantId);
+    try {
+      const trace = testTrace(tenantId);
+      const batch = new TraceBatch(id);
+      const resource = TENANT_RESOURCE;
+      const options = { audience: 'tenant', resource, includeContent: false } as const;
+      batch.add(renderTrace(toSpans(trace, options)));
+      const startedMs = performance.now();
+      const outcome = await this.client.post({
+        url,
+        headers: deliveryHeaders(headers, randomUUID()),
+        body: batch.serialize(),
+        timeoutMs: DELIVERY_TIMEOUT_MS,
+      });
+      return {
+        delivered: outcome.ok,
+        status: outcome.status ?? null,
+        error: outcome.ok ? null : outcome.reason,
+        duration_ms: Math.round(performance.now() - startedMs),
+        trace_id: trace.context.traceId,
+      };
+    } finally {
+      this.testing.delete(tenantId);
+    }
+  }
+
+  private async find(tenantId: string, id: string): Promise<DestinationRecord> {
+    const found = isUuid(id) && (await this.destinations.findOfTenant(tenantId, id));
+    return found || notFound();
+  }
+}
+
+function notFound(): never {
+  throw new NotFoundError('id', 'There is no destination with this id.');
+}
+
+function toDestination(record: DestinationRecord): DestinationDto {
+  const masked = Object.keys(record.headers).map((name) => [name, MASK] as const);
+  return {
+    id: record.id,
+    destination: 'webhook',
+    enabled: record.isEnabled,
+    url: record.url,
+    method: 'POST',
+    headers: Object.fromEntries(masked),
+    sampling_rate: record.samplingRate,
+    include_content: record.includesContent,
+    delivered_count: record.deliveredCount,
+    dropped_count: record.droppedCount,
+    pending_count: record.pendingCount,
+    last_success_at: record.lastSuccessAt?.toISOString() ?? null,
+    last_error: record.lastError,
+    last_error_at: record.lastErrorAt?.toISOString() ?? null,
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,27 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
+import { gatewaySecret } from '../common/config/gateway-secret.js';
+import { SecretBox } from '../common/crypto/secret-box.js';
+
+/** Encrypts the headers of destinations, which hold the tenants' keys to their collectors. */
+@Injectable()
+export class HeaderBox {
+  private box: SecretBox | undefined;
+
+  constructor(@Inject(APP_CONFIG) private readonly config: AppConfig) {}
+
+  seal(headers: Readonly<Record<string, string>>, destinationId: string): Buffer {
+    return this.open().seal(JSON.stringify(headers), destinationId);
+  }
+
+  /** @throws UnsealError */
+  unseal(sealed: Buffer, destinationId: string): Record<string, string> {
+    return JSON.parse(this.open().unseal(sealed, destinationId)) as Record<string, string>;
+  }
+
+  /** On first use, since a secret is made where there is none yet. */
+  private open(): SecretBox {
+    this.box ??= new SecretBox(gatewaySecret(this.config), 'destination-headers');
+    return this.box;
+  }
+}

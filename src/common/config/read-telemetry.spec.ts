@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadConfig } from './load-config.js';
+
+const telemetryOf = (environment: Record<string, string>) => loadConfig(environment).telemetry;
+
+describe('the telemetry settings', () => {
+  it('are nothing without an endpoint, or when switched off', () => {
+    expect(telemetryOf({ OTEL_SERVICE_NAME: 'a' })).toBeUndefined();
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' };
+    expect(telemetryOf({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBeUndefined();
+    expect(
+      telemetryOf({ ...endpoint, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' }),
+    ).toBeUndefined();
+  });
+
+  it('add the signal to a common endpoint and take a signal’s own as it is', () => {
+    expect(
+      telemetryOf({
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318/',
+        OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://m:1/push',
+        OTEL_EXPORTER_OTLP_HEADERS: 'a=1,b=two%20words',
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'a=3',
+        OTEL_RESOURCE_ATTRIBUTES: 'service.name=no,x=y',
+        OTEL_SERVICE_NAME: 'yes',
+      }),
+    ).toEqual({
+      tracesUrl: 'http://c:4318/v1/traces',
+      metricsUrl: 'http://m:1/push',
+      tracesHeaders: { a: '3', b: 'two words' },
+      metricsHeaders: { a: '1', b: 'two words' },
+      metricsIntervalMs: 60_000,
+      resource: { 'service.name': 'yes', x: 'y' },
+    });
+  });
+
+  it.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'no pair'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_RESOURCE_ATTRIBUTES', 'a=%'],
+  ])('stop the start with %s=%s', (name, value) => {
+    expect(() => loadConfig({ [name]: value })).toThrow(name);
+  });
+});

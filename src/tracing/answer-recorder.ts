@@ -1,0 +1,90 @@
+import type { CanonicalEvent } from '../canonical/canonical-event.js';
+import type { WorkEvent } from '../canonical/work-event.js';
+
+/** More of an answer than this is not remembered, in characters or bytes. */
+const MAX_REMEMBERED = 256 * 1024;
+
+/** Sees an answer's events, and remembers what a trace tells of them. */
+export class AnswerRecorder {
+  /** One for each choice, in the order in which they ended. */
+  readonly finishReasons: string[] = [];
+  /** Content of the answer, where it is wanted. */
+  readonly content: CanonicalEvent[] = [];
+  /** The vendor's id of the answer, which the caller sees too. */
+  id: string | undefined;
+  hasRoute = false;
+  isTruncated = false;
+  private remembered = 0;
+
+  constructor(private readonly keepsContent: boolean) {}
+
+  observe(event: CanonicalEvent | WorkEvent<unknown>): void {
+    switch (event.type) {
+      case 'route':
+        this.hasRoute = true;
+        break;
+      case 'start':
+        this.id ??= event.id;
+        break;
+      case 'finish':
+        this.finishReasons.push(event.reason);
+        if (this.keepsContent) this.content.push(event);
+        break;
+      case 'relay':
+        if (event.finishReason !== undefined) this.finishReasons.push(event.finishReason);
+        this.remember(event, event.bytes.length);
+        break;
+      case 'text':
+      case 'reasoning':
+      case 'refusal':
+      case 'tool_arguments':
+        this.remember(event, event.text.length);
+        break;
+      case 'tool_call':
+        this.remember(event, event.name.length);
+        break;
+      case 'output':
+      case 'usage':
+      case 'settled':
+        break;
+    }
+  }
+
+  private remember(event: CanonicalEvent, size: number): void {
+    if (!this.keepsContent || this.isTruncated) return;
+    // An event has a size of its own, however little it says.
+    this.remembered += size + 64;
+    // A whole answer that is relayed comes as one piece, of which a cut one would be no JSON.
+    if (this.remembered > MAX_REMEMBERED && this.content.length > 0) this.isTruncated = true;
+    else this.content.push(event);
+  }
+}
+
+/** Passes an answer's events on and lets the recorder see them, at the price of one turn each. */
+export class WatchedAnswer<
+  Event extends CanonicalEvent | WorkEvent<unknown>,
+> implements AsyncIterableIterator<Event> {
+  private readonly source: AsyncIterator<Event>;
+  private readonly onResult: (result: IteratorResult<Event>) => IteratorResult<Event>;
+
+  constructor(events: AsyncIterable<Event>, recorder: AnswerRecorder) {
+    this.source = events[Symbol.asyncIterator]();
+    this.onResult = (result) => {
+      if (!result.done) recorder.observe(result.value);
+      return result;
+    };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Event>> {
+    return this.source.next().then(this.onResult);
+  }
+
+  async return(): Promise<IteratorResult<Event>> {
+    await this.source.return?.();
+    return { done: true, value: undefined };
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { HrTime } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import type { Resource } from '@opentelemetry/resources';
+import {
+  MeterProvider,
+  PeriodicExportingMetricReader,
+  type CollectionResult,
+  type MetricProducer,
+} from '@opentelemetry/sdk-metrics';
+import { BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace';
+import type { Registry } from 'prom-client';
+import type { TelemetryConfig } from '../common/config/app-config.js';
+import { toMetricData } from './prometheus-metrics.js';
+import { serviceResource, TRACE_SCOPE } from './trace-resource.js';
+
+/** What sends the service's own traces and metrics off. Loaded only where a collector is named. */
+export interface OperatorExporters {
+  readonly resource: Resource;
+  /** Undefined where traces are not exported. */
+  readonly exportSpans: ((spans: readonly ReadableSpan[]) => void) | undefined;
+  /** Sends what is left. */
+  stop(): Promise<void>;
+}
+
+export function startExporters(config: TelemetryConfig, registry: Registry): OperatorExporters {
+  const resource = serviceResource({ 'service.instance.id': randomUUID(), ...config.resource });
+  const { tracesUrl, metricsUrl } = config;
+  // Both read what else is standard (time-outs, batch sizes, compression) from the environment.
+  const spans =
+    tracesUrl === undefined
+      ? undefined
+      : new BatchSpanProcessor({
+          exporter: new OTLPTraceExporter({
+            url: tracesUrl,
+            headers: { ...config.tracesHeaders },
+          }),
+        });
+  const metrics =
+    metricsUrl === undefined
+      ? undefined
+      : new MeterProvider({
+          resource,
+          readers: [
+            new PeriodicExportingMetricReader({
+              exporter: new OTLPMetricExporter({
+                url: metricsUrl,
+                headers: { ...config.metricsHeaders },
+              }),
+              exportIntervalMillis: config.metricsIntervalMs,
+              exportTimeoutMillis: Math.min(config.metricsIntervalMs, EXPORT_LIMIT_MS),
+              metricProducers: [new RegistryProducer(registry, resource)],
+            }),
+          ],
+        });
+  return {
+    resource,
+    exportSpans: spans && ((made) => made.forEach((span) => spans.onEnd(span))),
+    async stop() {
+      await Promise.allSettled([spans?.shutdown(), metrics?.shutdown()]);
+    },
+  };
+}
+
+const EXPORT_LIMIT_MS = 30_000;
+
+/** The one registry of the service, as another source of what the SDK sends. */
+class RegistryProducer implements MetricProducer {
+  private readonly startTime = now();
+
+  constructor(
+    private readonly registry: Registry,
+    private readonly resource: Resource,
+  ) {}
+
+  async collect(): Promise<CollectionResult> {
+    const figures = await this.registry.getMetricsAsJSON();
+    const span = { startTime: this.startTime, endTime: now() };
+    const metrics = toMetricData(figures, span);
+    const scopeMetrics = [{ scope: TRACE_SCOPE, metrics }];
+    return { resourceMetrics: { resource: this.resource, scopeMetrics }, errors: [] };
+  }
+}
+
+function now(): HrTime {
+  const ms = Date.now();
+  return [Math.floor(ms / 1_000), (ms % 1_000) * 1_000_000];
+}

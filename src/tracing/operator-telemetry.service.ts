@@ -1,0 +1,67 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
+import { GatewayMetrics } from '../metrics/gateway-metrics.js';
+import type { OperatorExporters } from './operator-exporters.js';
+import type { RecordedTrace } from './recorded-trace.js';
+import { toSpans } from './to-spans.js';
+import type { TraceInterest, TraceSink } from './trace-sink.js';
+import { TracingService } from './tracing.service.js';
+
+/** How long a stop waits for what has not been sent yet. */
+const STOP_LIMIT_MS = 3_000;
+
+/**
+ * The service's own traces and metrics for the operator's collector, where `OTEL_*` variables name
+ * one. Without them nothing of it is loaded. Texts of callers are never in it.
+ */
+@Injectable()
+export class OperatorTelemetryService
+  implements TraceSink, OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  private readonly logger = new Logger(OperatorTelemetryService.name);
+  private exporters: OperatorExporters | undefined;
+
+  constructor(
+    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'telemetry'>,
+    private readonly metrics: GatewayMetrics,
+    private readonly tracing: TracingService,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { telemetry } = this.config;
+    if (!telemetry) return;
+    const { startExporters } = await import('./operator-exporters.js');
+    this.exporters = startExporters(telemetry, this.metrics.registry);
+    if (this.exporters.exportSpans) this.tracing.addSink(this);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    if (!this.exporters) return;
+    const limit = wait(STOP_LIMIT_MS, undefined, { ref: false });
+    await Promise.race([this.exporters.stop(), limit]);
+  }
+
+  interestIn(): TraceInterest {
+    return 'figures';
+  }
+
+  accept(trace: RecordedTrace): void {
+    const { exporters } = this;
+    if (!exporters?.exportSpans) return;
+    try {
+      const { resource } = exporters;
+      exporters.exportSpans(
+        toSpans(trace, { audience: 'operator', resource, includeContent: false }),
+      );
+    } catch (error) {
+      this.logger.error(`A trace could not be exported: ${(error as Error).message}`);
+    }
+  }
+}

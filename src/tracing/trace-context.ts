@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { createTraceState, type TraceState } from '@opentelemetry/api';
+
+/** Where a request's root span stands: in the caller's trace, or at the head of one of its own. */
+export interface TraceContext {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** Of the root span: 16 hexadecimal digits. */
+  readonly spanId: string;
+  /** The caller's own span. */
+  readonly parentSpanId: string | undefined;
+  readonly traceState: TraceState | undefined;
+}
+
+const TRACE_ID_BYTES = 16;
+const SPAN_ID_BYTES = 8;
+
+/** Version, trace id, parent id and flags; versions after 00 may have more fields. */
+const TRACE_PARENT =
+  /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+
+export function newSpanId(): string {
+  return randomBytes(SPAN_ID_BYTES).toString('hex');
+}
+
+/**
+ * The context of a request by its W3C headers. A `traceparent` that cannot be read begins a new
+ * trace, as the recommendation says.
+ */
+export function readTraceContext({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext {
+  const spanId = newSpanId();
+  const [, version, traceId, parentSpanId, further] =
+    TRACE_PARENT.exec(typeof traceparent === 'string' ? traceparent.trim() : '') ?? [];
+  if (traceId === undefined || (version === '00' && further !== undefined)) {
+    const newTraceId = randomBytes(TRACE_ID_BYTES).toString('hex');
+    return { traceId: newTraceId, spanId, parentSpanId: undefined, traceState: undefined };
+  }
+  const state = Array.isArray(tracestate) ? tracestate.join(',') : tracestate;
+  return { traceId, spanId, parentSpanId, traceState: state ? createTraceState(state) : undefined };
+}

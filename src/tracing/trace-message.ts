@@ -1,0 +1,34 @@
+/** A message as the semantic conventions have it in `gen_ai.input.messages` and `…output.messages`. */
+export interface TraceMessage {
+  role: string;
+  parts: TracePart[];
+  finish_reason?: string;
+}
+
+export type TracePart =
+  | { type: 'text' | 'reasoning' | 'refusal'; content: string }
+  | { type: 'tool_call'; id: string; name: string; arguments: string }
+  | { type: 'tool_call_response'; id: string; response: string }
+  | { type: 'uri'; modality: string; uri: string }
+  /** Bytes are left out. */
+  | { type: 'blob'; modality: string; mime_type: string; omitted: true };
+
+/** Characters of all texts in one list of messages; the rest is cut off. */
+export const MAX_TEXT_CHARACTERS = 64 * 1024;
+
+/** Cuts texts so that a list of messages stays within its bound. */
+export class TextBudget {
+  isSpent = false;
+  private left: number;
+
+  constructor(characters = MAX_TEXT_CHARACTERS) {
+    this.left = characters;
+  }
+
+  take(text: string): string {
+    if (text.length > this.left) this.isSpent = true;
+    const taken = text.slice(0, this.left);
+    this.left -= taken.length;
+    return taken.toWellFormed();
+  }
+}

@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Injectable, Logger } from '@nestjs/common';
+import type { RecordedTrace } from './recorded-trace.js';
+import {
+  NOT_FOLLOWED,
+  RequestTrace,
+  type FollowedRequest,
+  type TracedResponse,
+} from './request-trace.js';
+import { readTraceContext } from './trace-context.js';
+import { readTraceFields } from './trace-fields.js';
+import type { TraceInterest, TraceSink } from './trace-sink.js';
+import type { TracedRequest } from './traced-request.js';
+
+/** Where a request came from. Work that runs later keeps the three headers and has no response. */
+export interface TraceOrigin {
+  readonly tenantId: string;
+  /** `x-gateway-broadcast`, `traceparent` and `tracestate` are read. */
+  readonly headers: IncomingHttpHeaders;
+  readonly response?: TracedResponse;
+}
+
+/** Records what happens in requests for those who want to know; for all others it does nothing. */
+@Injectable()
+export class TracingService {
+  private readonly logger = new Logger(TracingService.name);
+  private readonly sinks: TraceSink[] = [];
+
+  addSink(sink: TraceSink): void {
+    this.sinks.push(sink);
+  }
+
+  /**
+   * Follows a request from now on, if anybody wants its trace. To be called when it is planned.
+   *
+   * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
+   */
+  follow(planned: TracedRequest, { tenantId, headers, response }: TraceOrigin): FollowedRequest {
+    const fields = readTraceFields(planned.request.body.value.trace);
+    const isBroadcast = isOptIn(headers);
+    let wanted: TraceInterest = 'none';
+    const takers: TraceSink[] = [];
+    for (const sink of this.sinks) {
+      const interest = sink.interestIn({ tenantId, isBroadcast });
+      if (interest === 'none') continue;
+      if (wanted !== 'content') wanted = interest;
+      takers.push(sink);
+    }
+    if (wanted === 'none') return NOT_FOLLOWED;
+    const trace = new RequestTrace(planned, {
+      tenantId,
+      isBroadcast,
+      context: readTraceContext(headers),
+      fields,
+      keepsContent: wanted === 'content',
+      response,
+      onRecorded: (recorded) => this.give(recorded, takers),
+    });
+    planned.follower = trace;
+    return trace;
+  }
+
+  private give(trace: RecordedTrace, sinks: readonly TraceSink[]): void {
+    for (const sink of sinks) {
+      try {
+        sink.accept(trace);
+      } catch (error) {
+        this.logger.error(`A trace was not taken: ${(error as Error).message}`);
+      }
+    }
+  }
+}
+
+function isOptIn(headers: IncomingHttpHeaders): boolean {
+  const value = headers['x-gateway-broadcast'];
+  return typeof value === 'string' && value.trim().toLowerCase() === 'true';
+}

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { bootWithBroadcast, OPT_IN, type BroadcastSetUp } from '../support/boot-with-broadcast.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { RECEPTIONS, startTraceReceiver, type TraceReceiver } from '../support/trace-receiver.js';
+
+const CHAT = '/v1/chat/completions';
+const BODY = { model: 'other/b', messages: [{ role: 'user', content: 'Hello' }] };
+const PATIENCE_MS = 40_000;
+
+async function ask({ gateway }: BroadcastSetUp): Promise<string> {
+  const response = await gateway.post(CHAT, BODY, OPT_IN);
+  await response.text();
+  expect(response.status).toBe(200);
+  return response.headers.get('x-request-id')!;
+}
+
+/** Waits until a destination has settled so many traces, one way or the other. */
+async function settled(setUp: BroadcastSetUp, id: string, traces: number) {
+  for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += 50) {
+    const state = await setUp.destination(id);
+    if (Number(state.delivered_count) + Number(state.dropped_count) >= traces) return state;
+    await wait(50);
+  }
+  throw new Error(`not settled: ${JSON.stringify(await setUp.destination(id))}`);
+}
+
+describe('a receiver that fails', () => {
+  let setUp: BroadcastSetUp;
+  const receivers: TraceReceiver[] = [];
+
+  beforeAll(async () => {
+    setUp = await bootWithBroadcast();
+  });
+  afterAll(async () => {
+    await setUp.close();
+    for (const receiver of receivers) await receiver.close();
+  });
+
+  async function receive(reception: TraceReceiver['reception']) {
+    const receiver = await startTraceReceiver();
+    receiver.reception = reception;
+    receivers.push(receiver);
+    const id = await setUp.send({ url: receiver.url });
+    return { receiver, id };
+  }
+  const remove = (id: string) =>
+    setUp.gateway.fetch(`/v1/customer/broadcast/destinations/${id}`, { method: 'DELETE' });
+
+  it('gets a trace again, under the same key, after it answered 500 or reset the connection', async () => {
+    const failing = await receive(RECEPTIONS.fail);
+    const resetting = await receive(RECEPTIONS.reset);
+    const requestId = await ask(setUp);
+    for (const { receiver } of [failing, resetting]) {
+      await receiver.traceOf(requestId);
+      receiver.reception = RECEPTIONS.accept;
+    }
+    for (const { receiver, id } of [failing, resetting]) {
+      const state = await settled(setUp, id, 1);
+      expect(state).toMatchObject({ delivered_count: 1, dropped_count: 0, pending_count: 0 });
+      expect(state.last_error).toEqual(expect.any(String));
+      const keys = receiver.deliveries.map(({ headers }) => headers['idempotency-key']);
+      expect(keys.length).toBeGreaterThanOrEqual(2);
+      expect(new Set(keys).size).toBe(1);
+      await remove(id);
+    }
+  });
+
+  it('gets a trace once that it refuses, which counts as dropped', async () => {
+    const { receiver, id } = await receive(RECEPTIONS.refuse);
+    await ask(setUp);
+    const state = await settled(setUp, id, 1);
+    expect(state).toMatchObject({
+      delivered_count: 0,
+      dropped_count: 1,
+      last_error: 'answered with status 400',
+      last_success_at: null,
+    });
+    expect(receiver.deliveries).toHaveLength(1);
+    await remove(id);
+  });
+
+  it('gets a trace five times, and then it is dropped and counted', async () => {
+    const { receiver, id } = await receive(RECEPTIONS.fail);
+    await ask(setUp);
+    const state = await settled(setUp, id, 1);
+    expect(state).toMatchObject({ delivered_count: 0, dropped_count: 1, pending_count: 0 });
+    expect(receiver.deliveries).toHaveLength(5);
+    const metrics = await (await fetch(`${setUp.gateway.url}/metrics`)).text();
+    expect(metrics).toMatch(/gateway_broadcast_dropped_total\{reason="exhausted"\} [1-9]/);
+    await remove(id);
+  }, 60_000);
+
+  it('is given up after ten seconds when it hangs or drips, and holds nobody else up', async () => {
+    const hanging = await receive(RECEPTIONS.hang);
+    const dripping = await receive(RECEPTIONS.drip);
+    const good = await receive(RECEPTIONS.accept);
+    const requestId = await ask(setUp);
+    for (const { receiver } of [hanging, dripping, good]) await receiver.traceOf(requestId);
+    // What comes later does not wait for what hangs.
+    const later = await ask(setUp);
+    for (const { receiver } of [hanging, dripping, good]) await receiver.traceOf(later);
+    for (const { receiver } of [hanging, dripping]) receiver.reception = RECEPTIONS.accept;
+    for (const { id } of [hanging, dripping, good]) {
+      expect(await settled(setUp, id, 2)).toMatchObject({ delivered_count: 2, dropped_count: 0 });
+      await remove(id);
+    }
+    for (const { receiver } of [hanging, dripping])
+      expect(receiver.concurrency.most).toBeLessThan(5);
+  }, 60_000);
+
+  it('gets no more of what waited for a destination that is disabled', async () => {
+    const { receiver, id } = await receive(RECEPTIONS.fail);
+    const requestId = await ask(setUp);
+    await receiver.traceOf(requestId);
+    await setUp.gateway.fetch(`/v1/customer/broadcast/destinations/${id}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: '{"enabled":false}',
+    });
+    expect(await settled(setUp, id, 1)).toMatchObject({ dropped_count: 1, enabled: false });
+    await remove(id);
+  });
+});
+
+describe('a restart', () => {
+  it('loses no trace: neither one in memory nor one whose receiver was away', async () => {
+    const database = await createTestDatabase();
+    const environment = {
+      GATEWAY_SECRET: randomBytes(32).toString('hex'),
+      GATEWAY_BOOTSTRAP_API_KEY: `sk-${randomBytes(20).toString('hex')}`,
+    };
+    const receiver = await startTraceReceiver();
+    receiver.reception = RECEPTIONS.hang;
+    try {
+      const first = await bootWithBroadcast(environment, { database });
+      const id = await first.send({ url: receiver.url });
+      const hung = await ask(first);
+      await receiver.traceOf(hung);
+      const buffered = await ask(first);
+      const startedMs = performance.now();
+      await first.close();
+      expect(performance.now() - startedMs).toBeLessThan(5_000);
+
+      receiver.reception = RECEPTIONS.accept;
+      receiver.deliveries.length = 0;
+      const second = await bootWithBroadcast(environment, { database });
+      for (const requestId of [hung, buffered]) await receiver.traceOf(requestId);
+      expect(await settled(second, id, 2)).toMatchObject({ delivered_count: 2, dropped_count: 0 });
+      await second.close();
+    } finally {
+      await receiver.close();
+      await database.drop();
+    }
+  });
+});

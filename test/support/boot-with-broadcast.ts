@@ -1,0 +1,76 @@
+import { bootGateway, type BootedGateway } from './boot-gateway.js';
+import { errorAnswer, politeAnswer, startFakeOpenAi, type FakeOpenAi } from './fake-openai.js';
+import { writeOperatorFiles } from './operator-files.js';
+import type { TestDatabase } from './test-database.js';
+import { startTraceReceiver, type TraceReceiver } from './trace-receiver.js';
+
+export const DESTINATIONS = '/v1/customer/broadcast/destinations';
+export const OPT_IN = { 'x-gateway-broadcast': 'true' };
+
+export interface BroadcastSetUp {
+  gateway: BootedGateway;
+  /** Fails, so that a chain of `one/a` and `other/b` shows a fallback. */
+  one: FakeOpenAi;
+  other: FakeOpenAi;
+  receiver: TraceReceiver;
+  /** Makes a destination and answers its id. */
+  send(fields?: object): Promise<string>;
+  destination(id: string): Promise<Record<string, unknown>>;
+  /** Removes all destinations. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The service with two vendors and a collector, which a destination has to be made for. */
+export async function bootWithBroadcast(
+  environment: Record<string, string> = {},
+  options: { database?: TestDatabase } = {},
+): Promise<BroadcastSetUp> {
+  const one = await startFakeOpenAi(errorAnswer(500));
+  const other = await startFakeOpenAi(politeAnswer({ text: 'From b.' }));
+  const receiver = await startTraceReceiver();
+  const pricing = { prompt: '0.000001', completion: '0.000002' };
+  const files = await writeOperatorFiles({ one: one.baseUrl, other: other.baseUrl }, [
+    { id: 'one/a', pricing },
+    { id: 'other/b', pricing },
+  ]);
+  const gateway = await bootGateway(
+    {
+      ...files.environment,
+      GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
+      GATEWAY_COOLDOWN_MS: '1',
+      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
+      ...environment,
+    },
+    options,
+  );
+  return {
+    gateway,
+    one,
+    other,
+    receiver,
+    async send(fields = {}) {
+      const response = await gateway.post(DESTINATIONS, { url: receiver.url, ...fields });
+      const body = (await response.json()) as { id: string };
+      if (response.status !== 201) throw new Error(JSON.stringify(body));
+      return body.id;
+    },
+    async destination(id) {
+      const response = await gateway.fetch(`${DESTINATIONS}/${id}`);
+      return (await response.json()) as Record<string, unknown>;
+    },
+    async clear() {
+      const { data } = (await (await gateway.fetch(DESTINATIONS)).json()) as {
+        data: { id: string }[];
+      };
+      for (const { id } of data) {
+        await gateway.fetch(`${DESTINATIONS}/${id}`, { method: 'DELETE' });
+      }
+    },
+    async close() {
+      await gateway.close();
+      for (const server of [one, other, receiver]) await server.close();
+      await files.remove();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { decodeTraces, type DecodedSpan } from './otlp-json.js';
+
+export interface ReceivedDelivery {
+  headers: http.IncomingHttpHeaders;
+  text: string;
+  spans: DecodedSpan[];
+}
+
+/** What the receiver does with a delivery that it has read. */
+export type Reception = (response: http.ServerResponse) => void;
+
+export interface TraceReceiver {
+  url: string;
+  deliveries: ReceivedDelivery[];
+  /** Takes the place of the current behaviour. */
+  reception: Reception;
+  /** Deliveries being answered now, and the most there were at once. */
+  concurrency: { now: number; most: number };
+  /** All spans of the trace that a request left, when they are there. */
+  traceOf(requestId: string): Promise<DecodedSpan[]>;
+  requestIds(): string[];
+  close(): Promise<void>;
+}
+
+export const RECEPTIONS = {
+  accept: (response) => void response.writeHead(200).end('{}'),
+  fail: (response) => void response.writeHead(500).end(),
+  refuse: (response) => void response.writeHead(400).end(),
+  reset: (response) => void response.socket?.destroy(),
+  hang: () => undefined,
+  drip: (response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write('x'), 50);
+    response.once('close', () => clearInterval(timer));
+  },
+} satisfies Record<string, Reception>;
+
+const PATIENCE_MS = 15_000;
+
+/** A collector on a free loopback port that decodes whatever it takes. */
+export async function startTraceReceiver(port = 0): Promise<TraceReceiver> {
+  const deliveries: ReceivedDelivery[] = [];
+  const concurrency = { now: 0, most: 0 };
+  const server = http.createServer((request, response) => {
+    concurrency.now++;
+    concurrency.most = Math.max(concurrency.most, concurrency.now);
+    response.once('close', () => concurrency.now--);
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString('utf8');
+      deliveries.push({ headers: request.headers, text, spans: decodeTraces(text) });
+      receiver.reception(response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const spansOf = (requestId: string): DecodedSpan[] => {
+    const spans = deliveries.flatMap((delivery) => delivery.spans);
+    const root = spans.find((span) => span.attributes['gateway.request.id'] === requestId);
+    if (!root) return [];
+    return [root, ...spans.filter(({ parentSpanId }) => parentSpanId === root.spanId)];
+  };
+  const receiver: TraceReceiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`,
+    deliveries,
+    reception: RECEPTIONS.accept,
+    concurrency,
+    async traceOf(requestId) {
+      for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += 25) {
+        const spans = spansOf(requestId);
+        if (spans.length > 0) return spans;
+        await wait(25);
+      }
+      throw new Error(`no trace of ${requestId}`);
+    },
+    requestIds: () => [
+      ...new Set(
+        deliveries
+          .flatMap((delivery) => delivery.spans)
+          .map(({ attributes }) => attributes['gateway.request.id'])
+          .filter((id) => typeof id === 'string'),
+      ),
+    ],
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return receiver;
+}
