@@ -305,11 +305,12 @@ function keepsTheContract(kind: WorkQueue['kind'], setting: Setting): void {
     await wait(300);
     const keys = Array.from({ length: 60 }, (_, index) => `shared-${index}`);
     await Promise.all(keys.map((key) => first.queue.wake('jobs', key)));
-    await until(() => delivered[0].length + delivered[1].length >= keys.length, 5_000);
+    // What another test has left behind may come again meanwhile.
+    const shares = () => delivered.map((taken) => taken.filter((key) => keys.includes(key)));
+    await until(() => shares().flat().length >= keys.length, 5_000);
     await wait(200);
-    expect([...delivered[0], ...delivered[1]].sort()).toEqual([...keys].sort());
-    expect(delivered[0].length).toBeGreaterThan(0);
-    expect(delivered[1].length).toBeGreaterThan(0);
+    expect(shares().flat().sort()).toEqual([...keys].sort());
+    for (const share of shares()) expect(share.length).toBeGreaterThan(0);
   });
 
   it('gives what a killed process worked on to another, within ten seconds', async () => {
