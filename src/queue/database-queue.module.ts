@@ -1,0 +1,15 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { GraphileWorkQueue } from './graphile-work-queue.js';
+import { WorkQueue } from './work-queue.js';
+
+/** The queue in the service's own database. Loaded only where there is no Redis. */
+@Module({})
+export class DatabaseQueueModule {
+  static forRoot(databaseUrl: string): DynamicModule {
+    return {
+      module: DatabaseQueueModule,
+      providers: [{ provide: WorkQueue, useFactory: () => new GraphileWorkQueue(databaseUrl) }],
+      exports: [WorkQueue],
+    };
+  }
+}
