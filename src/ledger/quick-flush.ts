@@ -75,13 +75,17 @@ function toStatement(instanceId: string, { settlements, holds }: OrdinaryGroup):
   );
   const opening = [JSON.stringify(holds.map(toHoldRow)), instanceId];
   if (settlements.length === 0) {
-    return { ...statements.QUICK_HOLD, values: [accounts, ...opening] };
+    return fill(statements.QUICK_HOLD, [accounts, ...opening]);
   }
   const ended = settlements.filter(({ hadHold }) => hadHold).map(({ requestId }) => requestId);
   const rows = settlements.map(({ log, charge }) =>
     toLogRow(log, { charge, cost: totalOf(charge), shortfall: 0 }),
   );
   const settling = [accounts, ended, JSON.stringify(rows)];
-  if (holds.length === 0) return { ...statements.QUICK_SETTLE, values: settling };
-  return { ...statements.QUICK_SETTLE_AND_HOLD, values: [...settling, ...opening] };
+  if (holds.length === 0) return fill(statements.QUICK_SETTLE, settling);
+  return fill(statements.QUICK_SETTLE_AND_HOLD, [...settling, ...opening]);
+}
+
+function fill({ name, text }: QueryConfig, values: unknown[]): QueryConfig {
+  return { name, text, values };
 }

@@ -65,8 +65,8 @@ function send(client: PoolClient, statements: readonly QueryConfig[]): Promise<Q
 }
 
 /** `query_timeout` is an option of pg that its types do not know. */
-function withLimit(statement: QueryConfig): QueryConfig {
-  const limited = { ...statement, query_timeout: STATEMENT_LIMIT_MS };
+function withLimit({ name, text, values }: QueryConfig): QueryConfig {
+  const limited = { name, text, values, query_timeout: STATEMENT_LIMIT_MS };
   return limited;
 }
 

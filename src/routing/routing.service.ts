@@ -297,8 +297,15 @@ function withinRequest(plan: Plan<RoutableRequest>, route: PlannedRoute): Planne
 }
 
 function toTextCall(plan: Plan, route: PlannedRoute): UpstreamCall {
-  const call = { ...toCall(plan, route), maxOutputTokens: route.maxOutputTokens };
-  return plan.request.accountBoundParam ? { ...call, request: untranslatable(plan.request) } : call;
+  const { request, callerGone } = plan;
+  return {
+    request: request.accountBoundParam ? untranslatable(request) : request,
+    alias: route.model,
+    upstreamModel: route.upstreamModel,
+    limits: route.limits,
+    signal: callerGone,
+    maxOutputTokens: route.maxOutputTokens,
+  };
 }
 
 /** What names a thing in an account of one vendor means nothing in the words of another. */

@@ -36,6 +36,7 @@ export interface ChatServer {
 /** Speaks the chat completions dialect with a server, for callers of every dialect. */
 export class ChatClient implements Upstream {
   private readonly headers: Record<string, string>;
+  private readonly streamHeaders: Record<string, string>;
 
   constructor(
     private readonly server: ChatServer,
@@ -44,8 +45,10 @@ export class ChatClient implements Upstream {
     this.headers = {
       'content-type': 'application/json',
       'user-agent': 'model-gateway',
+      accept: 'application/json',
       ...server.authorization,
     };
+    this.streamHeaders = { ...this.headers, accept: 'text/event-stream' };
   }
 
   /** Of a chat caller's `reasoning` only the effort has a counterpart; all else is passed on. */
@@ -65,10 +68,7 @@ export class ChatClient implements Upstream {
       const response = await this.transport.call({
         method: 'POST',
         url: this.server.chatUrl(call.upstreamModel),
-        headers: {
-          ...this.headers,
-          accept: request.stream ? 'text/event-stream' : 'application/json',
-        },
+        headers: request.stream ? this.streamHeaders : this.headers,
         body: this.encode(call),
         limits: call.limits,
         signal: call.signal,
