@@ -8,12 +8,21 @@ import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { done, fakeMedia, file, hang, type FakeMedia } from '../support/fake-media.js';
 import { jobIn, listedJob, readJob, submitJob } from '../support/job-client.js';
+import { jobQueues } from '../support/job-queues.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
+import { hasRedisServer, type TestRedis } from '../support/redis-server.js';
 
 const PRICE = 40_000;
 
-describe('a job', () => {
+describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
+  if (startRedis === 'missing') {
+    it('is not tested, for want of a redis-server on the PATH', () => {
+      expect(hasRedisServer()).toBe(false);
+    });
+    return;
+  }
+  let redis: TestRedis | undefined;
   let gateway: BootedGateway;
   let files: Awaited<ReturnType<typeof writeOperatorFiles>>;
   let one: FakeMedia;
@@ -34,8 +43,10 @@ describe('a job', () => {
         },
       ],
     );
+    redis = await startRedis();
     gateway = await bootGateway({
       ...files.environment,
+      ...(redis && { REDIS_URL: redis.url }),
       GATEWAY_JOB_POLL_MS: '20',
       GATEWAY_DRAIN_SECONDS: '2',
       GATEWAY_COOLDOWN_MS: '0',
@@ -52,6 +63,7 @@ describe('a job', () => {
   });
   afterAll(async () => {
     await gateway.close();
+    await redis?.stop();
     await files.remove();
   });
 
