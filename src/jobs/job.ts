@@ -86,4 +86,7 @@ export interface EndableJob {
   readonly flagged: boolean;
   readonly acceptedAt: Date | null;
   readonly createdAt: Date;
+  /** JSON of the routes that were tried; undefined: as the row has them. */
+  readonly attempts?: string;
+  readonly isTraced: boolean;
 }

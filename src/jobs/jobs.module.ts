@@ -2,14 +2,17 @@ import { Module } from '@nestjs/common';
 import { ArtifactsModule } from '../artifacts/artifacts.module.js';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { GuardrailsModule } from '../guardrails/guardrails.module.js';
+import { CredentialsModule } from '../credentials/credentials.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { WebhooksModule } from '../outbound/webhooks.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
+import { TracingModule } from '../tracing/tracing.module.js';
 import { CustomerJobsController } from './customer-jobs.controller.js';
 import { EncodedImages } from './encoded-images.js';
 import { ImageGenerationsController } from './image-generations.controller.js';
 import { ImageGenerationsService } from './image-generations.service.js';
 import { ImageJobsController } from './image-jobs.controller.js';
+import { JobAccounts } from './job-accounts.js';
 import { JobAfterwards } from './job-afterwards.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { JobClaims } from './job-claims.repository.js';
@@ -19,6 +22,7 @@ import { JobNotices } from './job-notices.js';
 import { JobRunner } from './job-runner.service.js';
 import { JobSubmission } from './job-submission.service.js';
 import { JobSweeper } from './job-sweeper.service.js';
+import { JobTraces } from './job-traces.service.js';
 import { JobWaiter } from './job-waiter.service.js';
 import { JobWorker } from './job-worker.service.js';
 import { JobsController } from './jobs.controller.js';
@@ -32,9 +36,11 @@ import { VideoJobsController } from './video-jobs.controller.js';
   imports: [
     ArtifactsModule,
     CatalogueModule,
+    CredentialsModule,
     GuardrailsModule,
     LedgerModule,
     RoutingModule,
+    TracingModule,
     WebhooksModule,
   ],
   controllers: [
@@ -47,6 +53,7 @@ import { VideoJobsController } from './video-jobs.controller.js';
   providers: [
     EncodedImages,
     ImageGenerationsService,
+    JobAccounts,
     JobAfterwards,
     JobArtifacts,
     JobClaims,
@@ -56,6 +63,7 @@ import { VideoJobsController } from './video-jobs.controller.js';
     JobRunner,
     JobSubmission,
     JobSweeper,
+    JobTraces,
     JobWaiter,
     JobWorker,
     JobsRepository,

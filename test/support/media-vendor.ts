@@ -7,6 +7,8 @@ export interface MediaVendor {
   baseUrl: string;
   /** Every piece of work that it took on, by the words it was asked with. */
   readonly accepted: string[];
+  /** The key of each call, submissions and questions alike. */
+  readonly keys: string[];
   /** How often it refused. */
   readonly refused: number;
   close(): Promise<void>;
@@ -29,6 +31,7 @@ const PICTURE = Buffer.from('89504e470d0a1a0a00', 'hex').toString('base64');
 export async function startMediaVendor(options: MediaVendorOptions): Promise<MediaVendor> {
   const { random } = options;
   const accepted: string[] = [];
+  const keys: string[] = [];
   const videos = new Map<string, number>();
   let refused = 0;
 
@@ -55,6 +58,7 @@ export async function startMediaVendor(options: MediaVendorOptions): Promise<Med
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
     const { method, url = '' } = request;
+    keys.push((request.headers.authorization ?? '').replace('Bearer ', ''));
     const [, videoId, rest] = /^\/v1\/videos\/([^/]+)(\/content)?$/.exec(url) ?? [];
     if (videoId !== undefined) {
       const doneAtMs = videos.get(videoId);
@@ -92,6 +96,7 @@ export async function startMediaVendor(options: MediaVendorOptions): Promise<Med
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     accepted,
+    keys,
     get refused() {
       return refused;
     },
