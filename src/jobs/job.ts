@@ -14,6 +14,9 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export const JOB_MODALITIES = ['image', 'video', 'audio'] as const;
 export type JobModality = (typeof JOB_MODALITIES)[number];
 
+/** A job in one of these may still come to something. */
+export const OPEN_STATUSES = ['queued', 'in_progress'] as const satisfies readonly JobStatus[];
+
 /** True as long as the job may still come to something. */
 export function isOpen(status: JobStatus): boolean {
   return status === 'queued' || status === 'in_progress';
