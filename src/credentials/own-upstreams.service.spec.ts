@@ -22,6 +22,7 @@ function setUp() {
   const made: { provider: ProviderConfig; transport: unknown }[] = [];
   const uses: string[] = [];
   const stored: OwnCredential[] = [];
+  const afterForget: OwnCredential[] = [];
   const transport = new OwnAccountTransport(1_000);
   const upstreams = new OwnUpstreams(
     {
@@ -34,7 +35,10 @@ function setUp() {
       },
     } as unknown as UpstreamRegistry,
     seal,
-    { of: () => stored } as unknown as CredentialDirectory,
+    {
+      of: () => stored,
+      forget: () => void stored.push(...afterForget.splice(0)),
+    } as unknown as CredentialDirectory,
     transport,
     { record: (id: string) => uses.push(id) } as unknown as CredentialUseLog,
   );
@@ -50,7 +54,7 @@ function setUp() {
     credential: credential(id),
     hasOwnAddress: false,
   });
-  return { upstreams, made, uses, stored, credential, accessOf, transport };
+  return { upstreams, made, uses, stored, afterForget, credential, accessOf, transport };
 }
 
 describe(OwnUpstreams.name, () => {
@@ -104,11 +108,13 @@ describe(OwnUpstreams.name, () => {
     expect(made).toHaveLength(2);
   });
 
-  it('finds the adapter of work that was begun earlier, for the same tenant only', async () => {
-    const { upstreams, stored, credential } = setUp();
+  it('finds the account of work that was planned earlier, also one that was stored a moment ago', async () => {
+    const { upstreams, stored, afterForget, credential } = setUp();
     stored.push(credential('a'));
     expect(await upstreams.find('tenant', 'a')).toBeDefined();
     expect(await upstreams.find('tenant', 'b')).toBeUndefined();
+    afterForget.push(credential('c'));
+    expect((await upstreams.find('tenant', 'c'))?.credential.id).toBe('c');
   });
 
   it('fails as a refused account does when a key cannot be opened or its settings make no sense', () => {

@@ -90,13 +90,17 @@ export class OwnUpstreams {
   }
 
   /**
-   * The same for work that was begun with a credential earlier, maybe by another process; undefined
-   * when the credential is gone.
+   * The account for work that was planned with a credential earlier, maybe by another process;
+   * undefined when the credential is gone.
    */
-  async find(tenantId: string, credentialId: string): Promise<Upstream | undefined> {
-    const accesses = await this.of(tenantId);
-    const access = accesses.find(({ credential }) => credential.id === credentialId);
-    return access && this.use(access);
+  async find(tenantId: string, credentialId: string): Promise<OwnAccess | undefined> {
+    const find = async (): Promise<OwnAccess | undefined> =>
+      (await this.of(tenantId)).find(({ credential }) => credential.id === credentialId);
+    const known = await find();
+    if (known) return known;
+    // What another process has stored a moment ago may not be known here.
+    this.directory.forget(tenantId);
+    return find();
   }
 
   /** To be called after a credential was deleted: its key leaves the memory. */

@@ -3,9 +3,9 @@ import { ArtifactUrls } from '../artifacts/artifact-urls.js';
 import { Database } from '../common/database/database.js';
 import { fromStoredText } from '../common/database/stored-text.js';
 import { WebhookDeliveries } from '../outbound/webhook-deliveries.js';
-import type { PlannedRoute } from '../routing/plan.js';
 import { RoutingService } from '../routing/routing.service.js';
-import { readRoutes } from './job-routes.js';
+import { readRoutes, type JobRoute } from './job-routes.js';
+import { JobAccounts } from './job-accounts.js';
 import { JobsRepository } from './jobs.repository.js';
 import { renderJob } from './render-job.js';
 
@@ -25,6 +25,7 @@ export class JobAfterwards {
     private readonly database: Database,
     private readonly repository: JobsRepository,
     private readonly routing: RoutingService,
+    private readonly accounts: JobAccounts,
     private readonly urls: ArtifactUrls,
     private readonly webhooks: WebhookDeliveries,
   ) {}
@@ -67,6 +68,7 @@ export class JobAfterwards {
 
   private async stopVendor(jobId: string): Promise<void> {
     const { rows } = await this.database.query<{
+      tenantId: string;
       operation: string;
       routes: string;
       routeIndex: number;
@@ -75,19 +77,19 @@ export class JobAfterwards {
       `UPDATE jobs SET cancel_attempts = cancel_attempts + 1,
          run_at = now() + make_interval(secs => 10 * (cancel_attempts + 1))
        WHERE id = $1 AND cancel_due AND run_at <= now()
-       RETURNING operation, routes, route_index AS "routeIndex", cancel_attempts AS attempts`,
+       RETURNING tenant_id AS "tenantId", operation, routes, route_index AS "routeIndex", cancel_attempts AS attempts`,
       [jobId],
     );
     const [due] = rows;
     if (!due) return;
     const route = readRoutes(due.routes)[due.routeIndex];
-    const isStopped = route ? await this.stop(route, due.operation) : true;
+    const isStopped = route ? await this.stop(due.tenantId, route, due.operation) : true;
     if (!isStopped && due.attempts < MAX_CANCEL_ATTEMPTS) return;
     await this.database.query('UPDATE jobs SET cancel_due = false WHERE id = $1', [jobId]);
   }
 
   /** Stops work that a vendor has accepted. False when it did not answer. */
-  async stop(route: PlannedRoute, operation: string): Promise<boolean> {
+  async stop(tenantId: string, route: JobRoute, operation: string): Promise<boolean> {
     const { upstreamModel } = route;
     const limits = {
       firstByteMs: CANCEL_LIMIT_MS,
@@ -95,7 +97,8 @@ export class JobAfterwards {
       requestMs: CANCEL_LIMIT_MS,
     };
     try {
-      const upstream = this.routing.upstreamOf(route);
+      const open = await this.accounts.open(tenantId, route);
+      const upstream = open && this.routing.upstreamOf(open);
       const signal = new AbortController().signal;
       await upstream?.cancelMedia?.({ operation, upstreamModel, limits, signal });
       return true;

@@ -32,6 +32,9 @@ export interface ClaimedJob {
   readonly createdAt: Date;
   /** Whether its time is over. */
   readonly isLate: boolean;
+  /** JSON of the routes that were tried. */
+  readonly attempts: string;
+  readonly isTraced: boolean;
   readonly deadlineAt: Date;
 }
 
@@ -44,7 +47,7 @@ export interface JobClaim {
 const COLUMNS = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId", request_id AS "requestId",
   endpoint, modality, status, body, routes, flagged, step, route_index AS "routeIndex", round,
   operation, accepted_at AS "acceptedAt", polls, created_at AS "createdAt",
-  deadline_at AS "deadlineAt", deadline_at <= now() AS "isLate"`;
+  attempts, trace IS NOT NULL AS "isTraced", deadline_at AS "deadlineAt", deadline_at <= now() AS "isLate"`;
 
 const IS_OPEN = `status IN ('queued', 'in_progress')`;
 const IS_FREE = `(lease_until IS NULL OR lease_until < now())`;
@@ -118,7 +121,10 @@ export class JobClaims {
 
   /** The vendor surely has not taken the work: another route may be tried. */
   refused({ leaseId, job }: JobClaim, nextRouteIndex: number): Promise<boolean> {
-    return this.move(`step = 'waiting', route_index = $3`, leaseId, job, [nextRouteIndex]);
+    return this.move(`step = 'waiting', route_index = $3, attempts = $4`, leaseId, job, [
+      nextRouteIndex,
+      job.attempts,
+    ]);
   }
 
   /** All routes have refused; they are tried again after the delay. */
@@ -135,10 +141,10 @@ export class JobClaims {
   accepted({ leaseId, job }: JobClaim, operation: string, delayMs: number): Promise<boolean> {
     return this.move(
       `step = 'accepted', operation = $4, accepted_at = coalesce(accepted_at, now()),
-       ${FREED}, ${runAtAfter('$3')}`,
+       attempts = $5, ${FREED}, ${runAtAfter('$3')}`,
       leaseId,
       job,
-      [delayMs, operation],
+      [delayMs, operation, job.attempts],
     );
   }
 

@@ -15,6 +15,8 @@ export interface JobEnding {
   readonly usage?: Usage;
   /** Files that it made and that are to be given out. */
   readonly artifactIds?: readonly string[];
+  /** JSON of the routes that were tried; undefined: as the row has them. */
+  readonly attempts?: string;
   /** For how long. */
   readonly artifactTtlSeconds?: number;
 }
@@ -31,7 +33,8 @@ export function jobEndingRecord(ending: JobEnding): SettlementRecord {
       WITH ended AS (
         UPDATE jobs SET
           status = $2::text, ended_by = $3::uuid, provider = coalesce($4::text, provider),
-          error = $5::text, usage = $6::text, completed_at = now(),
+          error = $5::text, usage = $6::text,
+          attempts = coalesce($9::text, attempts), completed_at = now(),
           actual_cost = coalesce((
             SELECT cost FROM request_logs WHERE request_logs.request_id = jobs.request_id
           ), 0),
@@ -56,6 +59,7 @@ export function jobEndingRecord(ending: JobEnding): SettlementRecord {
       usage ? JSON.stringify(usage) : null,
       ending.artifactTtlSeconds ?? 0,
       JSON.stringify(ending.artifactIds ?? []),
+      ending.attempts ?? null,
     ],
   };
 }

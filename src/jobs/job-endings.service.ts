@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { BillableRoute } from '../canonical/billable-request.js';
-import type { Usage, UsageSource } from '../canonical/usage.js';
+import { NO_USAGE, type Usage, type UsageSource } from '../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import type { RequestOutcome } from '../request-log/request-log.draft.js';
@@ -11,6 +11,7 @@ import { DEADLINE_PASSED, toJobFailure } from './job-failure.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobNotices } from './job-notices.js';
 import { readRoutes } from './job-routes.js';
+import { JobTraces } from './job-traces.service.js';
 import type { EndableJob } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
 
@@ -22,7 +23,7 @@ export interface JobSuccess {
   readonly artifactIds: readonly string[];
 }
 
-type Ending = Omit<JobEnding, 'jobId' | 'endedBy'>;
+type Ending = Omit<JobEnding, 'jobId' | 'endedBy' | 'attempts'>;
 
 /**
  * The ends that a job may come to. Each settles the job's hold and moves its row in one transaction,
@@ -37,6 +38,7 @@ export class JobEndings {
     private readonly afterwards: JobAfterwards,
     private readonly notices: JobNotices,
     private readonly metrics: JobMetrics,
+    private readonly traces: JobTraces,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -77,15 +79,17 @@ export class JobEndings {
     billed?: { usage: Usage; source: UsageSource },
   ): Promise<boolean> {
     const endedBy = randomUUID();
-    await this.ledger.end(
+    const errorType = ending.failure?.type ?? null;
+    const { attempts } = job;
+    const settled = await this.ledger.end(
       { ...job, startedAt: job.createdAt, isFlagged: job.flagged },
       {
         outcome,
-        errorType: ending.failure?.type ?? null,
+        errorType,
         route,
         billed,
         generationTimeMs: job.acceptedAt ? Date.now() - job.acceptedAt.getTime() : 0,
-        record: jobEndingRecord({ ...ending, jobId: job.id, endedBy }),
+        record: jobEndingRecord({ ...ending, attempts, jobId: job.id, endedBy }),
       },
     );
     // Whose settlement it was a commit without an answer does not tell; the row does.
@@ -94,6 +98,20 @@ export class JobEndings {
     if (isOurs) {
       this.metrics.ended(job.modality, route.provider, ending.status);
       this.afterwards.attendSoon(job.id);
+      if (job.isTraced) {
+        this.traces.endedSoon(job.id, route, {
+          outcome,
+          model: route.model,
+          provider: route.provider,
+          errorType,
+          trafficMode: route.trafficMode,
+          usage: billed?.usage ?? NO_USAGE,
+          usageSource: billed?.source ?? 'none',
+          flagged: job.flagged,
+          cost: settled.cost,
+          firstContentMs: undefined,
+        });
+      }
     }
     return isOurs;
   }

@@ -16,6 +16,12 @@ export const UNKNOWN_OUTCOME = new ProviderError(
   'It is not known whether the provider took this job, so it was not sent again. Nothing was charged; submit it anew.',
 );
 
+/** The account that the work was to be, or was being, made with cannot be asked any more. */
+export const CREDENTIAL_GONE = new ProviderError(
+  'The provider credential that this job was to be made with has been deleted. Nothing was charged; submit it anew.',
+  { param: 'provider-credentials' },
+);
+
 export const DEADLINE_PASSED = new TimeoutError(
   'The job was not done before its deadline. Nothing was charged.',
 );

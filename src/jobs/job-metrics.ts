@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Counter } from 'prom-client';
+import { Database } from '../common/database/database.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
-import type { JobModality, JobStatus } from './job.js';
+import { JOB_MODALITIES, OPEN_STATUSES, type JobModality, type JobStatus } from './job.js';
 
 /** Jobs in numbers. A job that has succeeded and then expired unfetched counts in both. */
 @Injectable()
@@ -9,7 +10,8 @@ export class JobMetrics {
   private readonly submittedJobs: Counter;
   private readonly endedJobs: Counter;
 
-  constructor({ registry }: GatewayMetrics) {
+  constructor(metrics: GatewayMetrics, database: Database) {
+    const { registry } = metrics;
     this.submittedJobs = new Counter({
       name: 'gateway_jobs_submitted_total',
       help: 'Jobs that were taken in, by the provider of their first route.',
@@ -22,6 +24,12 @@ export class JobMetrics {
       labelNames: ['modality', 'provider', 'status'],
       registers: [registry],
     });
+    metrics.trackShared(
+      'gateway_jobs_open',
+      'Jobs that have not ended, of all instances together.',
+      ['modality', 'status'],
+      () => countOpen(database),
+    );
   }
 
   submitted(modality: JobModality, provider: string): void {
@@ -31,4 +39,17 @@ export class JobMetrics {
   ended(modality: JobModality, provider: string, status: JobStatus): void {
     this.endedJobs.inc({ modality, provider, status });
   }
+}
+
+async function countOpen(database: Database) {
+  const { rows } = await database.query<{ modality: string; status: string; jobs: number }>(
+    `SELECT modality, status, count(*) AS jobs FROM jobs
+     WHERE status IN ('queued', 'in_progress') GROUP BY modality, status`,
+  );
+  return JOB_MODALITIES.flatMap((modality) =>
+    OPEN_STATUSES.map((status) => {
+      const row = rows.find((each) => each.modality === modality && each.status === status);
+      return { labels: { modality, status }, value: row?.jobs ?? 0 };
+    }),
+  );
 }

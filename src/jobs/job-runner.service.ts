@@ -6,12 +6,13 @@ import type { PlannedRoute } from '../routing/plan.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { MediaFailedError, type MediaDone, type MediaProgress } from '../upstream/media-work.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
+import { JobAccounts } from './job-accounts.js';
 import { JobAfterwards } from './job-afterwards.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { toMediaRequest } from './job-body.js';
 import { JobClaims, type ClaimedJob, type JobClaim } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
-import { UNKNOWN_OUTCOME } from './job-failure.js';
+import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
 import type { JobLease } from './job-lease.js';
 import { readRoutes } from './job-routes.js';
 import { JobSubmission } from './job-submission.service.js';
@@ -34,6 +35,7 @@ export class JobRunner {
     private readonly afterwards: JobAfterwards,
     private readonly artifacts: JobArtifacts,
     private readonly routing: RoutingService,
+    private readonly accounts: JobAccounts,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -53,16 +55,16 @@ export class JobRunner {
     return this.submit(claim, lease, request);
   }
 
-  private async submit(claim: JobClaim, lease: JobLease, request: MediaRequest): Promise<NextLook> {
-    const outcome = await this.submission.submit(claim, lease, request);
+  private async submit(begun: JobClaim, lease: JobLease, request: MediaRequest): Promise<NextLook> {
+    const outcome = await this.submission.submit(begun, lease, request);
     if (outcome.state === 'over') return undefined;
     if (outcome.state === 'later') return { afterMs: outcome.afterMs };
-    const { progress, route, routeIndex, sentAt: acceptedAt } = outcome;
+    const { claim, progress, route, routeIndex, sentAt: acceptedAt } = outcome;
     if (progress.state === 'running') {
       const afterMs = progress.pollAfterMs ?? this.config.jobs.pollMs;
       if (await this.claims.accepted(claim, progress.operation, afterMs)) return { afterMs };
       // It ended while the vendor took it.
-      await this.afterwards.stop(route, progress.operation);
+      await this.afterwards.stop(claim.job.tenantId, route, progress.operation);
       return undefined;
     }
     const job = { ...claim.job, routeIndex, acceptedAt };
@@ -77,7 +79,11 @@ export class JobRunner {
 
   private async poll(claim: JobClaim, lease: JobLease, request: MediaRequest): Promise<NextLook> {
     const { job } = claim;
-    const route = readRoutes(job.routes)[job.routeIndex]!;
+    const route = await this.accounts.open(job.tenantId, readRoutes(job.routes)[job.routeIndex]!);
+    if (!route) {
+      await this.endings.fail(job, CREDENTIAL_GONE);
+      return undefined;
+    }
     const operation = job.operation!;
     const patienceMs = nextPollMs(this.config.jobs.pollMs, job.polls);
     try {

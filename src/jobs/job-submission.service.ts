@@ -6,9 +6,11 @@ import type { PlannedRoute } from '../routing/plan.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { MediaFailedError, type MediaProgress } from '../upstream/media-work.js';
 import { UpstreamError, type UpstreamFailure } from '../upstream/upstream-error.js';
+import { JobAccounts, type OpenJobRoute } from './job-accounts.js';
+import { withAttempt } from './job-attempts.js';
 import { JobClaims, type JobClaim } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
-import { UNKNOWN_OUTCOME } from './job-failure.js';
+import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
 import type { JobLease } from './job-lease.js';
 import { readRoutes } from './job-routes.js';
 
@@ -27,8 +29,10 @@ export type SubmissionOutcome =
 
 /** A job that a vendor has taken. */
 export interface SentJob {
+  /** With this attempt. */
+  readonly claim: JobClaim;
   readonly progress: MediaProgress;
-  readonly route: PlannedRoute;
+  readonly route: OpenJobRoute;
   readonly routeIndex: number;
   readonly sentAt: Date;
 }
@@ -48,24 +52,32 @@ export class JobSubmission {
     private readonly claims: JobClaims,
     private readonly endings: JobEndings,
     private readonly routing: RoutingService,
+    private readonly accounts: JobAccounts,
   ) {}
 
   async submit(
-    claim: JobClaim,
+    begun: JobClaim,
     lease: JobLease,
     request: MediaRequest,
   ): Promise<SubmissionOutcome> {
+    let claim = begun;
     const routes = readRoutes(claim.job.routes);
     const failures: RouteFailure[] = [];
     for (let index = claim.job.routeIndex; index < routes.length; index++) {
-      const route = routes[index]!;
+      const route = await this.accounts.open(claim.job.tenantId, routes[index]!);
+      if (!route) {
+        if (!(await this.claims.refused(claim, index + 1))) return OVER;
+        continue;
+      }
       if (!(await this.claims.beginSubmission(claim, index, route.provider))) return OVER;
       const sentAt = new Date();
       try {
         const progress = await this.send(route, request, lease);
-        return { state: 'sent', progress, route, routeIndex: index, sentAt };
+        claim = withAttempt(claim, route, sentAt);
+        return { state: 'sent', claim, progress, route, routeIndex: index, sentAt };
       } catch (error) {
         if (lease.signal.aborted) return OVER;
+        claim = withAttempt(claim, route, sentAt, error);
         const failure = this.asRefusal(error, route);
         if (!failure) return this.failed(claim, error);
         failures.push(failure);
@@ -73,7 +85,8 @@ export class JobSubmission {
         if (!(await this.claims.refused(claim, index + 1))) return OVER;
       }
     }
-    return this.giveUp(claim, failures, request);
+    const isGone = failures.length === 0 && routes.some(({ credentialId }) => credentialId);
+    return isGone ? this.failed(claim, CREDENTIAL_GONE) : this.giveUp(claim, failures, request);
   }
 
   private send(

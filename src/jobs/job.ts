@@ -14,6 +14,9 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export const JOB_MODALITIES = ['image', 'video', 'audio'] as const;
 export type JobModality = (typeof JOB_MODALITIES)[number];
 
+/** A job in one of these may still come to something. */
+export const OPEN_STATUSES = ['queued', 'in_progress'] as const satisfies readonly JobStatus[];
+
 /** True as long as the job may still come to something. */
 export function isOpen(status: JobStatus): boolean {
   return status === 'queued' || status === 'in_progress';
@@ -86,4 +89,7 @@ export interface EndableJob {
   readonly flagged: boolean;
   readonly acceptedAt: Date | null;
   readonly createdAt: Date;
+  /** JSON of the routes that were tried; undefined: as the row has them. */
+  readonly attempts?: string;
+  readonly isTraced: boolean;
 }

@@ -2,23 +2,28 @@ import { Module } from '@nestjs/common';
 import { ArtifactsModule } from '../artifacts/artifacts.module.js';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { GuardrailsModule } from '../guardrails/guardrails.module.js';
+import { CredentialsModule } from '../credentials/credentials.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { WebhooksModule } from '../outbound/webhooks.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
+import { TracingModule } from '../tracing/tracing.module.js';
 import { CustomerJobsController } from './customer-jobs.controller.js';
 import { EncodedImages } from './encoded-images.js';
 import { ImageGenerationsController } from './image-generations.controller.js';
 import { ImageGenerationsService } from './image-generations.service.js';
 import { ImageJobsController } from './image-jobs.controller.js';
+import { JobAccounts } from './job-accounts.js';
 import { JobAfterwards } from './job-afterwards.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { JobClaims } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobNotices } from './job-notices.js';
+import { JobRetention } from './job-retention.service.js';
 import { JobRunner } from './job-runner.service.js';
 import { JobSubmission } from './job-submission.service.js';
 import { JobSweeper } from './job-sweeper.service.js';
+import { JobTraces } from './job-traces.service.js';
 import { JobWaiter } from './job-waiter.service.js';
 import { JobWorker } from './job-worker.service.js';
 import { JobsController } from './jobs.controller.js';
@@ -32,9 +37,11 @@ import { VideoJobsController } from './video-jobs.controller.js';
   imports: [
     ArtifactsModule,
     CatalogueModule,
+    CredentialsModule,
     GuardrailsModule,
     LedgerModule,
     RoutingModule,
+    TracingModule,
     WebhooksModule,
   ],
   controllers: [
@@ -47,15 +54,18 @@ import { VideoJobsController } from './video-jobs.controller.js';
   providers: [
     EncodedImages,
     ImageGenerationsService,
+    JobAccounts,
     JobAfterwards,
     JobArtifacts,
     JobClaims,
     JobEndings,
     JobMetrics,
     JobNotices,
+    JobRetention,
     JobRunner,
     JobSubmission,
     JobSweeper,
+    JobTraces,
     JobWaiter,
     JobWorker,
     JobsRepository,

@@ -25,11 +25,13 @@ const MODALITIES: Partial<Record<ModelKind, JobModality>> = {
 export interface ParsedJob {
   readonly modality: JobModality;
   readonly request: MediaRequest;
-  /** The text to make something of, and the field that it came in. */
-  readonly text: string;
+  /** All that may steer the work: first the text to make something of, which came in `textField`. */
+  readonly texts: readonly string[];
   readonly textField: 'prompt' | 'input';
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly webhookUrl: string | undefined;
+  /** The body's own, which goes to no vendor. */
+  readonly trace: unknown;
 }
 
 /**
@@ -54,7 +56,7 @@ export function parseJob(body: JsonObject, find: (alias: string) => Model | unde
 
 /** The same for a body that its own schema has let pass, and a modality that is given. */
 export function readJob(body: JsonObject, modality: JobModality, model: Model): ParsedJob {
-  const { metadata, webhook_url: webhookUrl, trace: _, ...value } = body;
+  const { metadata, webhook_url: webhookUrl, trace, ...value } = body;
   assertText(value, modality);
   if (modality === 'audio') assertSpeechFormat(value);
   if (modality === 'video') assertSeconds(value);
@@ -64,11 +66,18 @@ export function readJob(body: JsonObject, modality: JobModality, model: Model): 
   return {
     modality,
     request: toMediaRequest(modality, value),
-    text,
+    texts: [text, ...furtherTexts(value, textField)],
     textField,
     metadata: (metadata ?? null) as Record<string, string> | null,
     webhookUrl: (webhookUrl ?? undefined) as string | undefined,
+    trace,
   };
+}
+
+/** What a model takes besides its prompt, such as `instructions`, whatever its vendor calls it. */
+function furtherTexts(value: JsonObject, textField: string): string[] {
+  const fields = Object.entries(value).filter(([name]) => name !== textField && name !== 'model');
+  return fields.flatMap(([, field]) => (typeof field === 'string' ? [field] : []));
 }
 
 export function findModel(body: JsonObject, find: (alias: string) => Model | undefined): Model {

@@ -29,6 +29,8 @@ export interface NewJob {
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly webhookUrl: string | undefined;
   readonly isFlagged: boolean;
+  /** JSON; null when nobody wants the job's trace. */
+  readonly trace: string | null;
   readonly idempotencyKey: string | undefined;
   readonly bodyHash: Buffer;
   readonly reservedCredits: number;
@@ -58,7 +60,7 @@ interface ViewRow extends Omit<JobView, 'error' | 'usage' | 'metadata' | 'artifa
 /** What has to be known of a job to end it. */
 export const ENDABLE = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId",
   request_id AS "requestId", endpoint, modality, routes, route_index AS "routeIndex", flagged,
-  accepted_at AS "acceptedAt", created_at AS "createdAt"`;
+  trace IS NOT NULL AS "isTraced", accepted_at AS "acceptedAt", created_at AS "createdAt"`;
 
 const VIEW = `
   SELECT id, request_id AS "requestId", tenant_id AS "tenantId", modality, model, status, provider,
@@ -82,9 +84,9 @@ export class JobsRepository {
       `INSERT INTO jobs (
          id, tenant_id, api_key_id, request_id, endpoint, modality, model, body, routes, metadata,
          webhook_url, flagged, idempotency_key, body_hash, reserved_credits, created_at,
-         deadline_at, expires_at
+         deadline_at, expires_at, trace
        ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-         $16::timestamptz + make_interval(secs => $17), $16::timestamptz + make_interval(secs => $17))`,
+         $16::timestamptz + make_interval(secs => $17), $16::timestamptz + make_interval(secs => $17), $18)`,
       [
         job.id,
         job.tenantId,
@@ -103,6 +105,7 @@ export class JobsRepository {
         job.reservedCredits,
         job.createdAt,
         job.deadlineSeconds,
+        job.trace,
       ],
     );
   }

@@ -71,6 +71,11 @@ export const jobSchema = {
       description: 'Where to send the job once, when it has ended.',
       example: 'https://example.com/hooks/jobs',
     },
+    stream: {
+      type: ['boolean', 'null'],
+      enum: [false, null],
+      description: 'Jobs are not streamed.',
+    },
     trace: { type: ['object', 'null'] },
     models: modelFieldsSchema.models,
     ...routingFieldsSchema,

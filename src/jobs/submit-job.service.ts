@@ -15,9 +15,11 @@ import { LedgerService } from '../ledger/ledger.service.js';
 import { WorkQueue } from '../queue/work-queue.js';
 import type { Plan, PlannedRoute } from '../routing/plan.js';
 import { RoutingService } from '../routing/routing.service.js';
+import type { TracedResponse } from '../tracing/request-trace.js';
 import type { MediaRequest } from '../canonical/media-request.js';
 import { newJobId } from './job-id.js';
 import { JobMetrics } from './job-metrics.js';
+import { JobTraces } from './job-traces.service.js';
 import { storeRoutes } from './job-routes.js';
 import { JobsRepository } from './jobs.repository.js';
 import type { ParsedJob } from './jobs.parse.js';
@@ -54,6 +56,7 @@ export class SubmitJobService {
     private readonly repository: JobsRepository,
     private readonly queue: WorkQueue,
     private readonly metrics: JobMetrics,
+    private readonly traces: JobTraces,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -64,7 +67,7 @@ export class SubmitJobService {
   async submit(
     caller: Caller,
     received: IdentifiedRequest,
-    response: HeaderTarget,
+    response: HeaderTarget & TracedResponse,
     input: JobSubmissionInput,
   ): Promise<SubmittedJob> {
     const { parsed, endpoint } = input;
@@ -73,10 +76,12 @@ export class SubmitJobService {
     const plan = await this.routing.plan(caller, parsed.request, context);
     const known = await this.findKnown(this.database.pool, caller, input);
     if (known !== undefined) return { id: known, droppedParams: [] };
+    const { headers } = received;
+    const trace = this.traces.begin(caller.tenantId, plan, { headers, response }, parsed.trace);
     const guard = await this.guardrails.guard(caller, this.ledger, response);
-    await guard.admitTexts(plan, [parsed.text], parsed.textField);
+    await guard.admitTexts(plan, parsed.texts, parsed.textField);
 
-    const submitted = await this.takeIn(caller, plan, input);
+    const submitted = await this.takeIn(caller, plan, input, trace());
     this.queue.wake('jobs', submitted.id).catch((error: unknown) => {
       this.logger.warn(`A wake-up is left to the sweep: ${(error as Error).message}`);
     });
@@ -108,6 +113,7 @@ export class SubmitJobService {
     caller: Caller,
     plan: Plan<MediaRequest>,
     input: JobSubmissionInput,
+    trace: string | null,
   ): Promise<SubmittedJob> {
     const { idempotencyKey } = input;
     const taken: { hold?: Hold } = {};
@@ -120,7 +126,7 @@ export class SubmitJobService {
           if (known !== undefined) return { id: known, droppedParams: [] };
           taken.hold = await this.ledger.hold(caller, plan);
         }
-        return this.write(client, caller, plan, input, taken.hold!);
+        return this.write(client, caller, plan, { ...input, trace }, taken.hold!);
       });
       if (taken.hold) this.ledger.entrusted();
       return submitted;
@@ -134,7 +140,7 @@ export class SubmitJobService {
     client: PoolClient,
     caller: Caller,
     plan: Plan<MediaRequest>,
-    { parsed, body, idempotencyKey }: JobSubmissionInput,
+    { parsed, body, idempotencyKey, trace }: JobSubmissionInput & { trace: string | null },
     hold: Hold,
   ): Promise<SubmittedJob> {
     const routes = await coverRoutes(hold, plan);
@@ -152,6 +158,7 @@ export class SubmitJobService {
       metadata: parsed.metadata,
       webhookUrl: parsed.webhookUrl,
       isFlagged: plan.isFlagged,
+      trace,
       idempotencyKey,
       bodyHash: hashOf(body),
       reservedCredits: hold.credits,

@@ -3,11 +3,10 @@ import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { InternalError } from '../common/errors/gateway-errors.js';
 import { classifyFailure } from './classify-failure.js';
-import { describeFailure } from './describe-failure.js';
+import { describeFailure, describeLoss } from './describe-failure.js';
 import type { Ask, Ending, HoldEntry, LedgerGroup } from './ledger-entry.js';
 import { flushGroup } from './ledger-flush.js';
 import { blankLog } from './log-row.js';
-import { totalOf } from './pricing.js';
 import { quickFlush } from './quick-flush.js';
 import { withConnection } from './statement-runner.js';
 
@@ -99,7 +98,7 @@ export class LedgerCommitter {
       return this.commit(toGroup([entry]));
     }
     if (entry.kind === 'settle') {
-      this.logger.error(`A charge of ${totalOf(entry.charge)} credits is lost, ${subject}`);
+      this.logger.error(`${describeLoss(entry)}, ${subject}`);
     } else {
       this.logger.error(`A ${entry.kind} can't be stored, ${subject}`);
     }

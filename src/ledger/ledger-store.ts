@@ -3,7 +3,7 @@ import { Database } from '../common/database/database.js';
 import { InternalError } from '../common/errors/gateway-errors.js';
 import { CoarseTimer } from '../common/time/coarse-timer.js';
 import type { RequestLogDraft } from '../request-log/request-log.draft.js';
-import { describeFailure } from './describe-failure.js';
+import { describeFailure, describeLoss } from './describe-failure.js';
 import { GroupCommit, type CommitSource } from './group-commit.js';
 import { InstanceService } from './instance.service.js';
 import { LedgerCommitter } from './ledger-committer.js';
@@ -170,10 +170,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
   private addSettlement(entry: SettleEntry): Promise<SettleOutcome> {
     if (this.pendingSettlements >= MAX_PENDING_SETTLEMENTS) {
       const cause = new Error(`${MAX_PENDING_SETTLEMENTS} settlements wait for the database`);
-      this.logger.error(
-        `A charge of ${totalOf(entry.charge)} credits is lost, request ${entry.requestId}: ` +
-          cause.message,
-      );
+      this.logger.error(`${describeLoss(entry)}, request ${entry.requestId}: ${cause.message}`);
       entry.fail(new InternalError({ cause }));
     } else {
       this.add(entry);

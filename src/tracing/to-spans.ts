@@ -139,6 +139,8 @@ function usageAttributes({ ending: { usage, usageSource } }: RecordedTrace): Att
     [GEN_AI.usageReasoningOutputTokens, usage.reasoningTokens],
     ['gateway.usage.input_characters', usage.inputCharacters],
     ['gateway.usage.audio_ms', usage.audioMs],
+    ['gateway.usage.images', usage.imageCount],
+    ['gateway.usage.video_seconds', usage.videoSeconds],
   ];
   for (const [name, amount] of parts) if (amount > 0) attributes[name] = amount;
   return attributes;

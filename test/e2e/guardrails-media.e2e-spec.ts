@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { jobIn } from '../support/job-client.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
 
@@ -16,6 +17,15 @@ const embed = (input: unknown): [string, Json] => [EMBEDDINGS, { model: 'sandbox
 const speak = (input: string, fields: Json = {}): [string, Json] => [
   SPEECH,
   { model: 'sandbox/speech', input, voice: 'alloy', response_format: 'wav', ...fields },
+];
+
+const JOBS: [path: string, body: Json, param: string][] = [
+  ['/v1/jobs', { model: 'sandbox/image', prompt: `a ${WORD}` }, 'prompt'],
+  ['/v1/jobs', { model: 'sandbox/video', prompt: `a ${WORD}` }, 'prompt'],
+  ['/v1/jobs', { model: 'sandbox/speech', input: `a ${WORD}` }, 'input'],
+  ['/v1/jobs', { model: 'sandbox/speech', input: 'x', instructions: `as a ${WORD}` }, 'input'],
+  ['/v1/jobs', { model: 'sandbox/image', prompt: 'x', negative_prompt: WORD }, 'prompt'],
+  ['/v1/images/generations', { model: 'sandbox/image', prompt: `a ${WORD}` }, 'prompt'],
 ];
 
 describe('guardrails on what is no conversation', () => {
@@ -133,6 +143,23 @@ describe('guardrails on what is no conversation', () => {
     await expectViolation(response, 'file');
     expect(await rowOf(response)).toMatchObject({ outcome: 'failed', cost });
     expect(await triggersOf(id)).toBe(1);
+  });
+
+  it.each(JOBS)('block at %s %j', async (path, body, param) => {
+    const id = await guard();
+    const response = await gateway.post(path, body);
+    await expectViolation(response, param);
+    expect(await rowOf(response)).toMatchObject({ outcome: 'refused', cost: 0 });
+    expect(await triggersOf(id)).toBe(1);
+  });
+
+  it.each(JOBS)('flag at %s %j', async (path, body) => {
+    const id = await guard({ action: 'flag' });
+    const response = await gateway.post(path, body);
+    expect(response.headers.get('x-guardrail-flagged')).toBe(id);
+    const { id: jobId } = (await response.json()) as { id?: string };
+    if (jobId !== undefined) await jobIn(gateway, jobId, 'succeeded');
+    expect(await rowOf(response)).toMatchObject({ outcome: 'completed', flagged: true });
   });
 
   it('flag a transcript', async () => {

@@ -99,6 +99,19 @@ describe('the paths of jobs', () => {
     ['an unknown route', { ...draw, route: 'scenic' }, 400, 'route'],
     ['no provider left', { ...draw, provider: { only: ['two'] } }, 404, 'provider'],
     ['no JSON', '{"model"', 400, 'body'],
+    ['an empty body', '', 400, 'body'],
+    ['a body of null', 'null', 400, 'body'],
+    ['a body of a list', [draw], 400, 'body'],
+    ['a stream', { ...draw, stream: true }, 400, 'stream'],
+    ['much metadata', { ...draw, metadata: { a: 'x'.repeat(100_000) } }, 400, 'metadata.a'],
+    [
+      'many metadata',
+      { ...draw, metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [n, 'x'])) },
+      400,
+      'metadata',
+    ],
+    ['a number of text', { ...draw, n: '2' }, 400, 'n'],
+    ['a webhook with a password', { ...draw, webhook_url: 'https://a:b@c.de' }, 400, 'webhook_url'],
     [
       'credits that do not reach',
       { ...draw, model: 'sandbox/video', seconds: 60, models: [] },
@@ -192,13 +205,58 @@ describe('the paths of jobs', () => {
       expect(foreign.status).toBe(402);
     });
 
-    it('refuse one that is too long', async () => {
-      expect(await errorOf(await gateway.post('/v1/jobs', draw, key('k'.repeat(256))))).toEqual([
-        400,
-        'invalid_request_error',
-        'idempotency-key',
-      ]);
+    it.each([0, 256, 10_000])('refuse one of %d characters', async (length) => {
+      const response = await gateway.post('/v1/jobs', draw, key('k'.repeat(length)));
+      expect(await errorOf(response)).toEqual([400, 'invalid_request_error', 'idempotency-key']);
     });
+
+    it('hold credits once for requests that come at the same time', async () => {
+      let finish = (): void => undefined;
+      const finished = new Promise<void>((resolve) => (finish = resolve));
+      fake.submit = async () => {
+        await finished;
+        return done();
+      };
+      const jobs = await Promise.all(
+        Array.from({ length: 10 }, () => submitJob(gateway, draw, key('held once'))),
+      );
+      // Those that are no job's would still belong to this process.
+      const { rows } = await gateway.database.query(
+        `SELECT idempotency_key FROM holds LEFT JOIN jobs USING (request_id)
+         WHERE idempotency_key = 'held once' OR instance_id IS NOT NULL`,
+      );
+      expect(rows).toEqual([{ idempotency_key: 'held once' }]);
+      finish();
+      fake.submit = async () => done();
+      await jobIn(gateway, jobs[0]!.id, 'succeeded');
+    });
+  });
+
+  it('hand fields that the gateway does not know on to the vendor', async () => {
+    const { id } = await submitJob(gateway, { ...draw, prompt: 'fields', 'x-own': { deep: [1] } });
+    await jobIn(gateway, id, 'succeeded');
+    const sent = fake.submissions.find((submission) => submission.includes('fields'))!;
+    expect(JSON.parse(sent)).toEqual({ ...draw, prompt: 'fields', 'x-own': { deep: [1] } });
+  });
+
+  it('take no webhook at private addresses, unless they are allowed', async () => {
+    const strict = await bootGateway();
+    try {
+      for (const webhook_url of [
+        'http://127.0.0.1/hook',
+        'http://localhost:9/hook',
+        'http://10.0.0.1/hook',
+        'http://169.254.169.254/latest',
+        'http://[::1]/hook',
+        'http://0x7f000001/hook',
+      ]) {
+        const body = { model: 'sandbox/image', prompt: 'x', webhook_url };
+        const [status, , param] = await errorOf(await strict.post('/v1/jobs', body));
+        expect([webhook_url, status, param]).toEqual([webhook_url, 400, 'webhook_url']);
+      }
+    } finally {
+      await strict.close();
+    }
   });
 
   describe('of the list', () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { JobEndings } from '../../src/jobs/job-endings.service.js';
+import { JobRetention } from '../../src/jobs/job-retention.service.js';
 import { JobSweeper } from '../../src/jobs/job-sweeper.service.js';
 import { JobWorker } from '../../src/jobs/job-worker.service.js';
 import { JobsRepository } from '../../src/jobs/jobs.repository.js';
@@ -8,12 +9,21 @@ import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { done, fakeMedia, file, hang, type FakeMedia } from '../support/fake-media.js';
 import { jobIn, listedJob, readJob, submitJob } from '../support/job-client.js';
+import { jobQueues } from '../support/job-queues.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
+import { hasRedisServer, type TestRedis } from '../support/redis-server.js';
 
 const PRICE = 40_000;
 
-describe('a job', () => {
+describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
+  if (startRedis === 'missing') {
+    it('is not tested, for want of a redis-server on the PATH', () => {
+      expect(hasRedisServer()).toBe(false);
+    });
+    return;
+  }
+  let redis: TestRedis | undefined;
   let gateway: BootedGateway;
   let files: Awaited<ReturnType<typeof writeOperatorFiles>>;
   let one: FakeMedia;
@@ -34,8 +44,10 @@ describe('a job', () => {
         },
       ],
     );
+    redis = await startRedis();
     gateway = await bootGateway({
       ...files.environment,
+      ...(redis && { REDIS_URL: redis.url }),
       GATEWAY_JOB_POLL_MS: '20',
       GATEWAY_DRAIN_SECONDS: '2',
       GATEWAY_COOLDOWN_MS: '0',
@@ -52,6 +64,7 @@ describe('a job', () => {
   });
   afterAll(async () => {
     await gateway.close();
+    await redis?.stop();
     await files.remove();
   });
 
@@ -383,6 +396,58 @@ describe('a job', () => {
        WHERE removed_at IS NULL AND status <> 'succeeded'`,
     );
     expect(rows[0]!.left).toBe(0);
+  });
+
+  it('is counted while it is open', async () => {
+    const openImages = async (): Promise<number> => {
+      const text = await (await fetch(`${gateway.url}/metrics`)).text();
+      expect(text).toContain('gateway_jobs_open{modality="video",status="queued"} 0');
+      return Number(
+        /gateway_jobs_open\{modality="image",status="in_progress"\} (\d+)/.exec(text)![1],
+      );
+    };
+    const before = await openImages();
+    one.submit = async () => ({ state: 'running', operation: 'op-6', pollAfterMs: 3_600_000 });
+    const { id } = await submitJob(gateway, draw);
+    await jobIn(gateway, id, 'in_progress');
+    expect(await openImages()).toBe(before + 1);
+    await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' });
+    expect(await openImages()).toBe(before);
+  });
+
+  it('is deleted with its files’ rows when log rows of its age are, if nothing is left to do', async () => {
+    const make = async (): Promise<string> => {
+      const { id } = await jobIn(gateway, (await submitJob(gateway, draw)).id, 'succeeded');
+      return id;
+    };
+    const [over, withFiles, unrefunded, young] = await Promise.all([
+      make(),
+      make(),
+      make(),
+      make(),
+    ]);
+    for (const id of [over, withFiles, young]) await change(id, 'fetched_at = now()');
+    for (const id of [over, unrefunded, young]) {
+      await gateway.database.query(
+        'UPDATE job_artifacts SET removed_at = now() WHERE job_id = $1',
+        [id],
+      );
+    }
+    const longAgo = "completed_at = now() - interval '32 days'";
+    for (const id of [over, withFiles, unrefunded]) await change(id, longAgo);
+    await change(young, "completed_at = now() - interval '29 days'");
+    const sweep = (logRetentionDays: number) =>
+      new JobRetention(gateway.database, { logRetentionDays }).sweepNow();
+    expect(await sweep(0)).toBe(0);
+    expect(await sweep(30)).toBe(1);
+    expect((await gateway.fetch(`/v1/jobs/${over}`)).status).toBe(404);
+    for (const id of [withFiles, unrefunded, young]) {
+      expect((await gateway.fetch(`/v1/jobs/${id}`)).status).toBe(200);
+    }
+    const { rows } = await gateway.database.query('SELECT FROM job_artifacts WHERE job_id = $1', [
+      over,
+    ]);
+    expect(rows).toEqual([]);
   });
 
   it('is made for a caller who waits, and cancelled when that one leaves', async () => {

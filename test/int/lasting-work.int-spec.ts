@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { BalanceReader } from '../../src/ledger/balance.reader.js';
 import { HoldSweeperService } from '../../src/ledger/hold-sweeper.service.js';
 import { RefundsService } from '../../src/ledger/refunds.service.js';
 import type { SettlementRecord } from '../../src/ledger/settlement-record.js';
@@ -125,6 +126,29 @@ describe('work that outlives its process', () => {
     const after = await snapshot(own.database, tenant.tenantId);
     expect(after).toMatchObject({ balance: before.balance + 90, spent: before.spent - 90 });
     expect(after.entries).toBe(after.balance);
+  });
+
+  it('takes a refund off the limits of its key and its tenant', async () => {
+    const limited = await createTenant(own.database, 1_000);
+    const { tenantId, apiKeyId } = limited;
+    await own.database.query('UPDATE api_keys SET monthly_spend_limit = 500 WHERE id = $1', [
+      apiKeyId,
+    ]);
+    await own.database.query('UPDATE tenants SET monthly_spend_limit = 500 WHERE id = $1', [
+      tenantId,
+    ]);
+    const hold = holdOperation(limited, 400, { spendLimited: true });
+    expect(await ledger.store.hold(hold)).toMatchObject({ admitted: true });
+    await ledger.store.settle(settleOperation(limited, hold.requestId, 400));
+    const again = () => ledger.store.hold(holdOperation(limited, 200, { spendLimited: true }));
+    expect(await again()).toMatchObject({ admitted: false, excess: { scope: 'key', left: 100 } });
+
+    const refunds = new RefundsService(ledger.database);
+    await refunds.refund({ tenantId, requestId: hold.requestId, decide: async () => true });
+    const balances = new BalanceReader(own.database);
+    expect(await balances.usedByKey(apiKeyId, new Date())).toBe(0);
+    expect((await balances.monthOf(tenantId, new Date())).spent).toBe(0);
+    expect(await again()).toMatchObject({ admitted: true });
   });
 
   it('is not refunded where it is decided against, or where nothing was charged', async () => {

@@ -1,0 +1,108 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** A vendor of pictures, videos and speech in OpenAI's dialect, with books of its own. */
+export interface MediaVendor {
+  baseUrl: string;
+  /** Every piece of work that it took on, by the words it was asked with. */
+  readonly accepted: string[];
+  /** The key of each call, submissions and questions alike. */
+  readonly keys: string[];
+  /** How often it refused. */
+  readonly refused: number;
+  close(): Promise<void>;
+}
+
+export interface MediaVendorOptions {
+  /** From 0 to 1, anew for each call. */
+  random: () => number;
+  /** The share of submissions that it refuses with a 500. */
+  refuses: number;
+  /** The share that it takes on, and whose answers get lost. */
+  losesAnswers: number;
+  /** The longest time that a picture or a piece of speech takes. */
+  workMs: number;
+}
+
+const PICTURE = Buffer.from('89504e470d0a1a0a00', 'hex').toString('base64');
+
+/** Starts one on loopback. Its texts have to be told apart by their first sentence. */
+export async function startMediaVendor(options: MediaVendorOptions): Promise<MediaVendor> {
+  const { random } = options;
+  const accepted: string[] = [];
+  const keys: string[] = [];
+  const videos = new Map<string, number>();
+  let refused = 0;
+
+  /** Resolves to whether the submission is to be answered. */
+  const takeOn = async (words: string, response: http.ServerResponse): Promise<boolean> => {
+    if (random() < options.refuses) {
+      refused++;
+      response.writeHead(500, { 'content-type': 'application/json' });
+      response.end('{"error":{"message":"not now","type":"server_error"}}');
+      return false;
+    }
+    accepted.push(words);
+    if (random() >= options.losesAnswers) return true;
+    response.destroy();
+    return false;
+  };
+  const answerJson = (response: http.ServerResponse, body: object): void => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  };
+
+  const answer = async (request: http.IncomingMessage, response: http.ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    const { method, url = '' } = request;
+    keys.push((request.headers.authorization ?? '').replace('Bearer ', ''));
+    const [, videoId, rest] = /^\/v1\/videos\/([^/]+)(\/content)?$/.exec(url) ?? [];
+    if (videoId !== undefined) {
+      const doneAtMs = videos.get(videoId);
+      if (method === 'DELETE' || doneAtMs === undefined) {
+        videos.delete(videoId);
+        response.writeHead(doneAtMs === undefined ? 404 : 200).end('{}');
+      } else if (rest) {
+        response.writeHead(200, { 'content-type': 'video/mp4' }).end('a film');
+      } else {
+        const status = Date.now() >= doneAtMs ? 'completed' : 'in_progress';
+        answerJson(response, { id: videoId, object: 'video', status, seconds: '4' });
+      }
+    } else if (url === '/v1/videos') {
+      const prompt = /name="prompt"\r\n\r\n([^\r]*)/.exec(body)?.[1] ?? '';
+      const id = `video_${accepted.length}`;
+      if (!(await takeOn(prompt, response))) return;
+      videos.set(id, Date.now() + random() * 10 * options.workMs);
+      answerJson(response, { id, object: 'video', status: 'queued' });
+    } else {
+      const asked = JSON.parse(body) as { prompt?: string; input?: string };
+      if (!(await takeOn(asked.prompt ?? asked.input ?? '', response))) return;
+      await wait(random() * options.workMs);
+      if (asked.input !== undefined) {
+        response.writeHead(200, { 'content-type': 'audio/pcm' }).end(Buffer.alloc(4_800));
+      } else {
+        answerJson(response, { created: 1, data: [{ b64_json: PICTURE }] });
+      }
+    }
+  };
+  const server = http.createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    accepted,
+    keys,
+    get refused() {
+      return refused;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
