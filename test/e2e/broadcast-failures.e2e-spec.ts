@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bootWithBroadcast, OPT_IN, type BroadcastSetUp } from '../support/boot-with-broadcast.js';
+import { hasRedisServer, startTestRedis } from '../support/redis-server.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { RECEPTIONS, startTraceReceiver, type TraceReceiver } from '../support/trace-receiver.js';
 
@@ -16,6 +17,20 @@ async function ask({ gateway }: BroadcastSetUp): Promise<string> {
   return response.headers.get('x-request-id')!;
 }
 
+interface TestQueue {
+  environment: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** Both kinds where there is a `redis-server` to test with. */
+const queues = hasRedisServer() ? ['the database', 'Redis'] : ['the database'];
+
+async function startQueue(kind: string): Promise<TestQueue> {
+  if (kind === 'the database') return { environment: {}, stop: () => Promise.resolve() };
+  const redis = await startTestRedis();
+  return { environment: { REDIS_URL: redis.url }, stop: () => redis.stop() };
+}
+
 /** Waits until a destination has settled so many traces, one way or the other. */
 async function settled(setUp: BroadcastSetUp, id: string, traces: number) {
   for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += 50) {
@@ -26,15 +41,18 @@ async function settled(setUp: BroadcastSetUp, id: string, traces: number) {
   throw new Error(`not settled: ${JSON.stringify(await setUp.destination(id))}`);
 }
 
-describe('a receiver that fails', () => {
+describe.each(queues)('a receiver that fails, with the queue in %s', (kind) => {
+  let queue: TestQueue;
   let setUp: BroadcastSetUp;
   const receivers: TraceReceiver[] = [];
 
   beforeAll(async () => {
-    setUp = await bootWithBroadcast();
+    queue = await startQueue(kind);
+    setUp = await bootWithBroadcast(queue.environment);
   });
   afterAll(async () => {
     await setUp.close();
+    await queue.stop();
     for (const receiver of receivers) await receiver.close();
   });
 
@@ -67,14 +85,17 @@ describe('a receiver that fails', () => {
     }
   });
 
-  it('gets a trace once that it refuses, which counts as dropped', async () => {
-    const { receiver, id } = await receive(RECEPTIONS.refuse);
+  it.each([
+    ['is gone', RECEPTIONS.refuse, 'answered with status 410'],
+    ['redirects', RECEPTIONS.redirect, 'redirects, which is not followed'],
+  ])('gets a trace once when it %s, which counts as dropped', async (_, reception, reason) => {
+    const { receiver, id } = await receive(reception);
     await ask(setUp);
     const state = await settled(setUp, id, 1);
     expect(state).toMatchObject({
       delivered_count: 0,
       dropped_count: 1,
-      last_error: 'answered with status 400',
+      last_error: reason,
       last_success_at: null,
     });
     expect(receiver.deliveries).toHaveLength(1);
@@ -124,10 +145,12 @@ describe('a receiver that fails', () => {
   });
 });
 
-describe('a restart', () => {
+describe.each(queues)('a restart, with the queue in %s', (kind) => {
   it('loses no trace: neither one in memory nor one whose receiver was away', async () => {
     const database = await createTestDatabase();
+    const queue = await startQueue(kind);
     const environment = {
+      ...queue.environment,
       GATEWAY_SECRET: randomBytes(32).toString('hex'),
       GATEWAY_BOOTSTRAP_API_KEY: `sk-${randomBytes(20).toString('hex')}`,
     };
@@ -151,6 +174,7 @@ describe('a restart', () => {
       await second.close();
     } finally {
       await receiver.close();
+      await queue.stop();
       await database.drop();
     }
   });

@@ -28,7 +28,8 @@ export interface TraceReceiver {
 export const RECEPTIONS = {
   accept: (response) => void response.writeHead(200).end('{}'),
   fail: (response) => void response.writeHead(500).end(),
-  refuse: (response) => void response.writeHead(400).end(),
+  refuse: (response) => void response.writeHead(410).end(),
+  redirect: (response) => void response.writeHead(307, { location: '/elsewhere' }).end(),
   reset: (response) => void response.socket?.destroy(),
   hang: () => undefined,
   drip: (response) => {
