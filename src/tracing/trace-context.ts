@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { randomHex } from './random-hex.js';
 
 /** Where a request's root span stands: in the caller's trace, or at the head of one of its own. */
 export interface TraceContext {
@@ -24,7 +24,7 @@ const TRACE_PARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 
 export function newSpanId(): string {
-  return randomBytes(SPAN_ID_BYTES).toString('hex');
+  return randomHex(SPAN_ID_BYTES);
 }
 
 /**
@@ -36,7 +36,7 @@ export function readTraceContext({ traceparent, tracestate }: IncomingHttpHeader
   const [, version, traceId, parentSpanId, further] =
     TRACE_PARENT.exec(typeof traceparent === 'string' ? traceparent.trim() : '') ?? [];
   if (traceId === undefined || (version === '00' && further !== undefined)) {
-    const newTraceId = randomBytes(TRACE_ID_BYTES).toString('hex');
+    const newTraceId = randomHex(TRACE_ID_BYTES);
     return { traceId: newTraceId, spanId, parentSpanId: undefined, traceState: undefined };
   }
   const state = Array.isArray(tracestate) ? tracestate.join(',') : tracestate;
