@@ -1,16 +1,16 @@
 import http from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Agent, request } from 'undici';
-import { makeUser } from '../answers.mjs';
+import { Agent } from 'undici';
 import { readTreeCpu } from '../process-tree.mjs';
 import { median, percentile } from '../statistics.mjs';
 import { modelRow } from './gateway-process.mjs';
 import { collectGarbage } from './inspector.mjs';
 import { inUseLine } from './memory.mjs';
 import { atMost, none, told } from './table.mjs';
+import { CHAT, DESTINATIONS, OPT_IN, makeCaller, makeTracedBody } from './traced-calls.mjs';
 
-const DESTINATIONS = 5;
+const DESTINATION_COUNT = 5;
 const ROUNDS = 14;
 /** For longer than batches are gathered, so that what a turn costs falls into it. */
 const REQUESTS_PER_TURN = 500;
@@ -34,9 +34,9 @@ export async function runBroadcast(soak) {
     environment: { GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true' },
   });
   const agent = new Agent({ connections: CONCURRENCY });
-  const call = caller(gateway, agent);
-  for (let count = 0; count < DESTINATIONS; count++) {
-    await call('/v1/customer/broadcast/destinations', { url: collector.url });
+  const call = makeCaller(gateway, agent);
+  for (let count = 0; count < DESTINATION_COUNT; count++) {
+    await call(DESTINATIONS, { url: collector.url });
   }
   for (let turn = 0; turn < WARM_UP_TURNS; turn++) {
     await takeTurn(call, false);
@@ -107,38 +107,15 @@ function ofTurns({ turns }, part) {
   return turns.map((times) => percentile(times, part));
 }
 
-function caller({ url, target }, dispatcher) {
-  return async (path, body, headers = {}) => {
-    const response = await request(url + path, {
-      method: 'POST',
-      dispatcher,
-      headers: {
-        authorization: `Bearer ${target.apiKey}`,
-        'content-type': 'application/json',
-        ...headers,
-      },
-      body: JSON.stringify(body),
-    });
-    const text = await response.body.text();
-    if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${text}`);
-  };
-}
-
 /** @returns how long each request took, in milliseconds */
 async function takeTurn(call, isBroadcast) {
-  const body = {
-    model: 'bench/traced',
-    user: makeUser('traced', 0),
-    messages: [{ role: 'user', content: 'Hello there' }],
-    max_tokens: 100,
-  };
-  const headers = isBroadcast ? { 'x-gateway-broadcast': 'true' } : {};
+  const headers = isBroadcast ? OPT_IN : {};
   const times = [];
   let left = REQUESTS_PER_TURN;
   const worker = async () => {
     while (left-- > 0) {
       const startedMs = performance.now();
-      await call('/v1/chat/completions', body, headers);
+      await call(CHAT, makeTracedBody(), headers);
       times.push(performance.now() - startedMs);
     }
   };

@@ -66,7 +66,10 @@ export class DeliveryWriter {
         // Its names repeat, so that a tenth of it goes through the database beside the ledger.
         const body = await compress(batch.serialize(), { level: 1 });
         const draft = { id: batchId, body, traceCount, recipients };
-        for (const each of await this.deliveries.insert(draft)) this.goOnWith(each, traceCount);
+        const written = await this.deliveries.insert(draft);
+        for (const each of written) this.goOnWith(each, traceCount);
+        const gone = recipients.length - written.length;
+        if (gone > 0) this.metrics.countDropped('disabled', gone * traceCount);
         return;
       } catch (error) {
         this.logger.warn(`Traces could not be written down: ${(error as Error).message}`);

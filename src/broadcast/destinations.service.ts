@@ -10,6 +10,7 @@ import {
 import { OutboundClient } from '../outbound/outbound-client.js';
 import { draftSpans } from '../tracing/draft-spans.js';
 import { DELIVERY_TIMEOUT_MS, MAX_DESTINATIONS_PER_TENANT } from './broadcast-limits.js';
+import { BroadcastMetrics } from './broadcast-metrics.js';
 import { deliveryHeaders } from './delivery-headers.js';
 import { DestinationDirectory } from './destination-directory.service.js';
 import type { DestinationRecord } from './destination.js';
@@ -35,6 +36,7 @@ export class DestinationsService {
     private readonly destinations: DestinationRepository,
     private readonly directory: DestinationDirectory,
     private readonly client: OutboundClient,
+    private readonly metrics: BroadcastMetrics,
   ) {}
 
   async list({ tenantId }: Caller): Promise<DestinationDto[]> {
@@ -84,7 +86,9 @@ export class DestinationsService {
   }
 
   async delete({ tenantId }: Caller, id: string): Promise<DeletedDestinationDto> {
-    if (!isUuid(id) || !(await this.destinations.delete(tenantId, id))) notFound();
+    const dropped = isUuid(id) ? await this.destinations.delete(tenantId, id) : undefined;
+    if (dropped === undefined) notFound();
+    this.metrics.countDropped('disabled', dropped);
     this.directory.forget(tenantId);
     return { id, deleted: true };
   }

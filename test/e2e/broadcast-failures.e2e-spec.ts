@@ -179,3 +179,67 @@ describe.each(queues)('a restart, with the queue in %s', (kind) => {
     }
   });
 });
+
+describe('an outage of receivers, with a restart in the middle', () => {
+  it('loses no trace silently: each arrives or is counted as dropped', async () => {
+    const database = await createTestDatabase();
+    const environment = {
+      GATEWAY_SECRET: randomBytes(32).toString('hex'),
+      GATEWAY_BOOTSTRAP_API_KEY: `sk-${randomBytes(20).toString('hex')}`,
+      GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '100000',
+    };
+    const failing = await startTraceReceiver();
+    const away = await startTraceReceiver();
+    const port = Number(new URL(away.url).port);
+    const sent: string[] = [];
+    const load = async (setUp: BroadcastSetUp, requests: number) => {
+      for (let count = 0; count < requests; count++) {
+        sent.push(await ask(setUp));
+        await wait(50);
+      }
+    };
+    let back: TraceReceiver | undefined;
+    try {
+      const first = await bootWithBroadcast(environment, { database });
+      const ids = [await first.send({ url: failing.url }), await first.send({ url: away.url })];
+      await load(first, 40);
+      failing.reception = RECEPTIONS.fail;
+      await away.close();
+      await load(first, 80);
+      await first.close();
+      const second = await bootWithBroadcast(environment, { database });
+      // Longer than all attempts for what was sent first take.
+      await load(second, 240);
+      failing.reception = RECEPTIONS.accept;
+      back = await startTraceReceiver(port);
+      await load(second, 20);
+      const states = [];
+      for (const id of ids) states.push(await settled(second, id, sent.length));
+      await second.close();
+      const received = [new Set(takenBy(failing)), new Set([...takenBy(away), ...takenBy(back)])];
+      for (const [index, state] of states.entries()) {
+        const { delivered_count: delivered, dropped_count: dropped } = state;
+        expect(Number(delivered) + Number(dropped)).toBe(sent.length);
+        expect(Number(delivered)).toBeGreaterThan(60);
+        expect(Number(dropped)).toBeGreaterThan(0);
+        expect(sent.filter((requestId) => received[index]!.has(requestId))).toHaveLength(
+          Number(delivered),
+        );
+        expect(state.pending_count).toBe(0);
+      }
+    } finally {
+      await failing.close();
+      await back?.close();
+      await database.drop();
+    }
+  }, 120_000);
+});
+
+/** Requests whose traces a receiver took with a good answer. */
+function takenBy({ deliveries }: TraceReceiver): string[] {
+  return deliveries
+    .filter(({ isAccepted }) => isAccepted)
+    .flatMap(({ spans }) => spans)
+    .map(({ attributes }) => attributes['gateway.request.id'])
+    .filter((id) => typeof id === 'string');
+}
