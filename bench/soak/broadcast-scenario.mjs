@@ -1,19 +1,21 @@
 import http from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Agent, request } from 'undici';
-import { makeUser } from '../answers.mjs';
-import { percentile } from '../statistics.mjs';
+import { Agent } from 'undici';
+import { readTreeCpu } from '../process-tree.mjs';
+import { median, percentile } from '../statistics.mjs';
 import { modelRow } from './gateway-process.mjs';
 import { collectGarbage } from './inspector.mjs';
 import { inUseLine } from './memory.mjs';
 import { atMost, none, told } from './table.mjs';
+import { CHAT, DESTINATIONS, OPT_IN, makeCaller, makeTracedBody } from './traced-calls.mjs';
 
-const DESTINATIONS = 5;
-const ROUNDS = 40;
-const REQUESTS_PER_TURN = 100;
+const DESTINATION_COUNT = 5;
+const ROUNDS = 14;
+/** For longer than batches are gathered, so that what a turn costs falls into it. */
+const REQUESTS_PER_TURN = 500;
 const CONCURRENCY = 4;
-const WARM_UP_TURNS = 5;
+const WARM_UP_TURNS = 1;
 /** How much later the slowest hundredth may be while every destination hangs. */
 const P99_WITHIN = 1.1;
 const HEAP_WITHIN_BYTES = 50e6;
@@ -32,9 +34,9 @@ export async function runBroadcast(soak) {
     environment: { GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true' },
   });
   const agent = new Agent({ connections: CONCURRENCY });
-  const call = caller(gateway, agent);
-  for (let count = 0; count < DESTINATIONS; count++) {
-    await call('/v1/customer/broadcast/destinations', { url: collector.url });
+  const call = makeCaller(gateway, agent);
+  for (let count = 0; count < DESTINATION_COUNT; count++) {
+    await call(DESTINATIONS, { url: collector.url });
   }
   for (let turn = 0; turn < WARM_UP_TURNS; turn++) {
     await takeTurn(call, false);
@@ -43,8 +45,8 @@ export async function runBroadcast(soak) {
   await wait(soak.settings.settleSeconds * 1000);
   const before = await collectGarbage(gateway);
 
-  const off = [];
-  const on = [];
+  const off = { turns: [], cpu: 0 };
+  const on = { turns: [], cpu: 0 };
   for (let round = 0; round < ROUNDS; round++) {
     // Whoever comes second in a round comes first in the next.
     const turns = [
@@ -52,19 +54,22 @@ export async function runBroadcast(soak) {
       [on, true],
     ];
     if (round % 2 === 1) turns.reverse();
-    for (const [times, isBroadcast] of turns) times.push(...(await takeTurn(call, isBroadcast)));
+    for (const [figures, isBroadcast] of turns) {
+      const cpuBefore = readTreeCpu(gateway.pid);
+      figures.turns.push(await takeTurn(call, isBroadcast));
+      const cpu = readTreeCpu(gateway.pid);
+      figures.cpu += cpu.node + cpu.postgres - cpuBefore.node - cpuBefore.postgres;
+    }
   }
   const after = await collectGarbage(gateway);
   await agent.close();
-  const figures = (times) =>
-    [0.5, 0.99].map((part) => `${percentile(times, part).toFixed(1)} ms`).join(', ');
   return {
     lines: [
-      told(`${off.length} requests without broadcast: p50, p99`, figures(off)),
-      told(`${on.length} requests while every destination hangs: p50, p99`, figures(on)),
+      told('without broadcast', describe(off)),
+      told('while every destination hangs', describe(on)),
       atMost(
-        'p99 with broadcast, of that without',
-        percentile(on, 0.99) / percentile(off, 0.99),
+        "median of the turns' p99s with broadcast, of that without",
+        median(ofTurns(on, 0.99)) / median(ofTurns(off, 0.99)),
         P99_WITHIN,
         (value) => `${(100 * value).toFixed(0)} %`,
       ),
@@ -82,38 +87,35 @@ export async function runBroadcast(soak) {
   };
 }
 
-function caller({ url, target }, dispatcher) {
-  return async (path, body, headers = {}) => {
-    const response = await request(url + path, {
-      method: 'POST',
-      dispatcher,
-      headers: {
-        authorization: `Bearer ${target.apiKey}`,
-        'content-type': 'application/json',
-        ...headers,
-      },
-      body: JSON.stringify(body),
-    });
-    const text = await response.body.text();
-    if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${text}`);
-  };
+/** What the machine does besides hits some turns and not others: medians of turns leave it out. */
+function describe({ turns, cpu }) {
+  const times = turns.flat();
+  const parts = [0.5, 0.9, 0.99].map((part) => [
+    percentile(times, part).toFixed(1),
+    median(ofTurns({ turns }, part)).toFixed(1),
+  ]);
+  const all = parts.map(([ofAll]) => ofAll).join(', ');
+  const medians = parts.map(([, ofTurn]) => ofTurn).join(', ');
+  const cpuEach = (cpu / times.length / 1000).toFixed(2);
+  return (
+    `${times.length} requests: p50, p90, p99 ${all} ms; ` +
+    `medians of ${turns.length} turns ${medians} ms; CPU ${cpuEach} ms each`
+  );
+}
+
+function ofTurns({ turns }, part) {
+  return turns.map((times) => percentile(times, part));
 }
 
 /** @returns how long each request took, in milliseconds */
 async function takeTurn(call, isBroadcast) {
-  const body = {
-    model: 'bench/traced',
-    user: makeUser('traced', 0),
-    messages: [{ role: 'user', content: 'Hello there' }],
-    max_tokens: 100,
-  };
-  const headers = isBroadcast ? { 'x-gateway-broadcast': 'true' } : {};
+  const headers = isBroadcast ? OPT_IN : {};
   const times = [];
   let left = REQUESTS_PER_TURN;
   const worker = async () => {
     while (left-- > 0) {
       const startedMs = performance.now();
-      await call('/v1/chat/completions', body, headers);
+      await call(CHAT, makeTracedBody(), headers);
       times.push(performance.now() - startedMs);
     }
   };

@@ -1,3 +1,4 @@
+import { runBroadcastOutage } from './broadcast-outage-scenario.mjs';
 import { runBroadcast } from './broadcast-scenario.mjs';
 import { runDrain } from './drain-scenario.mjs';
 import { runMixed } from './mixed-scenario.mjs';
@@ -13,6 +14,7 @@ export const SCENARIOS = [
   { id: 'outage', run: runOutage },
   { id: 'drain', run: runDrain },
   { id: 'broadcast', run: runBroadcast },
+  { id: 'broadcast-outage', run: runBroadcastOutage },
   { id: 'uploads', run: runUploads },
   { id: 'mixed', run: runMixed },
 ];

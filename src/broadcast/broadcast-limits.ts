@@ -1,8 +1,9 @@
 export const MAX_DESTINATIONS_PER_TENANT = 5;
 
 /** A batch is sent when it has so many traces, or bytes, or its oldest trace is so old. */
-export const MAX_BATCH_TRACES = 100;
-export const MAX_BATCH_BYTES = 512 * 1024;
+export const MAX_BATCH_TRACES = 250;
+/** As they are kept; what is sent is at most thrice as long. */
+export const MAX_BATCH_BYTES = 320 * 1024;
 export const MAX_BATCH_AGE_MS = 1_000;
 
 /** What one process keeps in memory, for all destinations together. */

@@ -5,7 +5,7 @@ import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 /**
  * Why a trace did not arrive: `buffer_full` and `undecided` in this process, `storage` because the
  * database was away, `queue_full` at one destination, `refused` or `exhausted` by the receiver,
- * `expired` while waiting, `disabled` with its destination.
+ * `expired` while waiting, `disabled` with its destination, or deleted.
  */
 export type DropReason =
   | 'buffer_full'

@@ -10,6 +10,8 @@ import { DestinationRepository } from './destination.repository.js';
 import { DestinationsController } from './destinations.controller.js';
 import { DestinationsService } from './destinations.service.js';
 import { HeaderBox } from './header-box.js';
+import { LostTraces } from './lost-traces.service.js';
+import { RenderedBatches } from './rendered-batches.service.js';
 import { TraceBuffer } from './trace-buffer.service.js';
 
 /** Traces of requests that opted in, sent to the tenants' own collectors. */
@@ -25,6 +27,8 @@ import { TraceBuffer } from './trace-buffer.service.js';
     DestinationRepository,
     DestinationsService,
     HeaderBox,
+    LostTraces,
+    RenderedBatches,
     TraceBuffer,
   ],
 })

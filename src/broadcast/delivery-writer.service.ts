@@ -4,8 +4,10 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Injectable, Logger } from '@nestjs/common';
 import { WorkQueue } from '../queue/work-queue.js';
-import { BroadcastMetrics, type DropReason } from './broadcast-metrics.js';
-import { DeliveryRepository } from './delivery.repository.js';
+import { MAX_POSTS_PER_DESTINATION } from './broadcast-limits.js';
+import { BroadcastMetrics } from './broadcast-metrics.js';
+import { DeliveryRepository, type WrittenDelivery } from './delivery.repository.js';
+import { LostTraces } from './lost-traces.service.js';
 import type { TraceBatch } from './trace-batch.js';
 
 const compress = promisify(gzip);
@@ -13,23 +15,33 @@ const compress = promisify(gzip);
 /** Tried again after these; then the batch is lost, and counted. */
 const RETRIES_AFTER_MS = [500, 1_000, 2_000];
 
-/** What the tenant is told of traces that never became a delivery. */
-const LOST_IN_GATEWAY = 'the gateway had no room for more traces';
+/** A destination that had no room is asked again after so long. */
+const FULL_FOR_MS = 5_000;
 
 /** Writes batches down as deliveries, one after the other, and wakes a worker for each. */
 @Injectable()
 export class DeliveryWriter {
   private readonly logger = new Logger(DeliveryWriter.name);
   private tail: Promise<void> = Promise.resolve();
-  /** Traces lost before they were written down, by destination, until that is written down. */
-  private readonly lost = new Map<string, number>();
+  /** Until when, on the clock of `performance.now()`. */
+  private readonly fullUntilMs = new Map<string, number>();
   private isStopping = false;
 
   constructor(
     private readonly deliveries: DeliveryRepository,
     private readonly queue: WorkQueue,
     private readonly metrics: BroadcastMetrics,
+    private readonly lost: LostTraces,
   ) {}
+
+  /** Whether a destination had no room a moment ago, so that its traces need not be put together. */
+  isFull(destinationId: string): boolean {
+    const untilMs = this.fullUntilMs.get(destinationId);
+    if (untilMs === undefined) return false;
+    if (performance.now() < untilMs) return true;
+    this.fullUntilMs.delete(destinationId);
+    return false;
+  }
 
   /** Never rejects: a batch that cannot be written is counted. */
   write(batch: TraceBatch): Promise<void> {
@@ -38,31 +50,26 @@ export class DeliveryWriter {
     return this.tail;
   }
 
-  /** Counts traces of a destination that were dropped in this process. */
-  countLost(destinationId: string, traces: number, reason: DropReason): void {
-    this.metrics.countDropped(reason, traces);
-    const isFirst = this.lost.size === 0;
-    this.lost.set(destinationId, (this.lost.get(destinationId) ?? 0) + traces);
-    if (isFirst) this.tail = this.tail.then(() => this.writeLost());
-  }
-
   /** Waits, for a bounded time, until all is written. */
   async drain(limitMs: number): Promise<void> {
     this.isStopping = true;
-    await Promise.race([this.tail, wait(limitMs, undefined, { ref: false })]);
+    const written = this.tail.then(() => this.lost.write());
+    await Promise.race([written, wait(limitMs, undefined, { ref: false })]);
   }
 
   private async writeNext(batch: TraceBatch): Promise<void> {
-    const id = randomUUID();
-    const { destinationId, traceCount } = batch;
+    const { traceCount, destinationIds } = batch;
+    const batchId = randomUUID();
+    const recipients = destinationIds.map((destinationId) => ({ id: randomUUID(), destinationId }));
     for (let attempt = 0; ; attempt++) {
       try {
         // Its names repeat, so that a tenth of it goes through the database beside the ledger.
         const body = await compress(batch.serialize(), { level: 1 });
-        const isWritten = await this.deliveries.insert({ id, destinationId, body, traceCount });
-        if (isWritten) this.wake(id);
-        else this.metrics.countDropped('queue_full', traceCount);
-        if (this.lost.size > 0) await this.writeLost();
+        const draft = { id: batchId, body, traceCount, recipients };
+        const written = await this.deliveries.insert(draft);
+        for (const each of written) this.goOnWith(each, traceCount);
+        const gone = recipients.length - written.length;
+        if (gone > 0) this.metrics.countDropped('disabled', gone * traceCount);
         return;
       } catch (error) {
         this.logger.warn(`Traces could not be written down: ${(error as Error).message}`);
@@ -71,22 +78,16 @@ export class DeliveryWriter {
         await wait(delayMs, undefined, { ref: false });
       }
     }
-    this.metrics.countDropped('storage', traceCount);
-    this.lost.set(destinationId, (this.lost.get(destinationId) ?? 0) + traceCount);
+    for (const id of destinationIds) this.lost.count(id, traceCount, 'storage');
   }
 
-  /** What cannot be written now is written with the next batch. */
-  private async writeLost(): Promise<void> {
-    for (const [destinationId, traces] of [...this.lost]) {
-      try {
-        await this.deliveries.countDropped(destinationId, traces, LOST_IN_GATEWAY);
-      } catch {
-        return;
-      }
-      const rest = (this.lost.get(destinationId) ?? 0) - traces;
-      if (rest > 0) this.lost.set(destinationId, rest);
-      else this.lost.delete(destinationId);
+  private goOnWith({ id, destinationId, isWritten, dueBefore }: WrittenDelivery, traces: number) {
+    if (!isWritten) {
+      this.metrics.countDropped('queue_full', traces);
+      this.fullUntilMs.set(destinationId, performance.now() + FULL_FOR_MS);
     }
+    // Where so many are due, somebody is at work on them, who finds this one too.
+    else if (dueBefore < MAX_POSTS_PER_DESTINATION) this.wake(id);
   }
 
   /** Nobody waits for it: should the queue be away, the sweep finds the delivery. */

@@ -3,19 +3,31 @@ import { Database } from '../common/database/database.js';
 import { fromStoredText, toStoredText } from '../common/database/stored-text.js';
 import { LEASE_MS, MAX_PENDING_BYTES, MAX_PENDING_DELIVERIES } from './broadcast-limits.js';
 
-export interface DeliveryDraft {
+/** Traces for one or several destinations. */
+export interface BatchDraft {
   id: string;
-  destinationId: string;
-  /** OTLP in JSON, gzipped. */
+  /** What a `TraceBatch` wrote, gzipped. */
   body: Buffer;
   traceCount: number;
+  /** Ids of the deliveries that it becomes, and whose they are. */
+  recipients: readonly { id: string; destinationId: string }[];
+}
+
+/** What became of one recipient of a batch; of a destination that is gone nothing is told. */
+export interface WrittenDelivery {
+  id: string;
+  destinationId: string;
+  /** False when the destination had too many already. */
+  isWritten: boolean;
+  /** How many of its deliveries were due before this one. */
+  dueBefore: number;
 }
 
 /** A delivery that this process has taken, with all that is needed to make it. */
 export interface ClaimedDelivery {
   id: string;
   destinationId: string;
-  body: Buffer;
+  batchId: string;
   traceCount: number;
   /** This one included. */
   attempts: number;
@@ -38,30 +50,67 @@ export class DeliveryRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Writes a delivery down, unless its destination has too many already: then it counts as dropped
-   * there. @returns whether it was written
+   * Writes a batch down with its deliveries. A destination that has too many already gets none:
+   * there the traces count as dropped. To be called again with the same ids when it is not known
+   * whether it went well.
    */
-  async insert({ id, destinationId, body, traceCount }: DeliveryDraft): Promise<boolean> {
-    const { rows } = await this.database.query<{ isWritten: boolean }>(
-      `WITH pending AS (
-         SELECT count(*) AS deliveries, coalesce(sum(size), 0) AS bytes
-           FROM broadcast_deliveries WHERE destination_id = $2
+  async insert({ id, body, traceCount, recipients }: BatchDraft): Promise<WrittenDelivery[]> {
+    const { rows } = await this.database.query<WrittenDelivery>(
+      `WITH recipients AS (
+         SELECT recipient.id, destination.id AS destination_id, waiting.*
+           FROM unnest($4::uuid[], $5::uuid[]) AS recipient (id, destination_id)
+           JOIN broadcast_destinations destination ON destination.id = recipient.destination_id,
+           LATERAL (
+             SELECT count(*) < $6 AND coalesce(sum(size), 0) < $7 AS has_room,
+                    count(*) FILTER (WHERE next_attempt_at <= now()) AS due
+               FROM broadcast_deliveries WHERE destination_id = destination.id
+           ) waiting
+       ), batch AS (
+         INSERT INTO broadcast_batches (id, body)
+         SELECT $1, $2 WHERE EXISTS (SELECT 1 FROM recipients WHERE has_room)
+         ON CONFLICT (id) DO NOTHING
        ), written AS (
-         INSERT INTO broadcast_deliveries (id, destination_id, body, size, trace_count)
-         SELECT $1, destination.id, $3, $4, $5
-           FROM broadcast_destinations destination, pending
-          WHERE destination.id = $2 AND deliveries < $6 AND bytes < $7
-         RETURNING id
+         INSERT INTO broadcast_deliveries (id, destination_id, batch_id, size, trace_count)
+         SELECT id, destination_id, $1, octet_length($2::bytea), $3 FROM recipients WHERE has_room
+         ON CONFLICT (id) DO NOTHING
        ), dropped AS (
-         UPDATE broadcast_destinations
-            SET dropped_count = dropped_count + $5,
+         UPDATE broadcast_destinations destination
+            SET dropped_count = dropped_count + $3,
                 last_error = 'too many deliveries wait already', last_error_at = now()
-          WHERE id = $2 AND NOT EXISTS (SELECT 1 FROM written)
+           FROM recipients
+          WHERE destination.id = destination_id AND NOT has_room
        )
-       SELECT EXISTS (SELECT 1 FROM written) AS "isWritten"`,
-      [id, destinationId, body, body.length, traceCount, MAX_PENDING_DELIVERIES, MAX_PENDING_BYTES],
+       SELECT id, destination_id AS "destinationId", has_room AS "isWritten", due AS "dueBefore"
+         FROM recipients`,
+      [
+        id,
+        body,
+        traceCount,
+        recipients.map((recipient) => recipient.id),
+        recipients.map(({ destinationId }) => destinationId),
+        MAX_PENDING_DELIVERIES,
+        MAX_PENDING_BYTES,
+      ],
     );
-    return rows[0]?.isWritten ?? false;
+    return rows;
+  }
+
+  /** Gzipped. @throws Error when nothing is left to deliver of it */
+  async readBody(batchId: string): Promise<Buffer> {
+    const { rows } = await this.database.query<{ body: Buffer }>(
+      'SELECT body FROM broadcast_batches WHERE id = $1',
+      [batchId],
+    );
+    if (!rows[0]) throw new Error('the traces of a delivery are gone');
+    return rows[0].body;
+  }
+
+  /** Removes batches that have no deliveries any more. */
+  async removeSpentBatches(): Promise<void> {
+    await this.database.query(
+      `DELETE FROM broadcast_batches batch
+        WHERE NOT EXISTS (SELECT 1 FROM broadcast_deliveries WHERE batch_id = batch.id)`,
+    );
   }
 
   /** Notes traces that were lost before there was a delivery of them. */
@@ -92,7 +141,7 @@ export class DeliveryRepository {
          FROM broadcast_destinations destination
         WHERE delivery.id = $1 AND next_attempt_at <= now()
           AND destination.id = destination_id
-        RETURNING delivery.id, destination_id AS "destinationId", body,
+        RETURNING delivery.id, destination_id AS "destinationId", batch_id AS "batchId",
                   trace_count AS "traceCount", attempts,
                   (extract(epoch FROM now() - delivery.created_at) * 1000)::float8 AS "ageMs",
                   is_enabled AS "isEnabled", url, sealed_headers AS "sealedHeaders"`,

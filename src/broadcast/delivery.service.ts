@@ -1,6 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import {
   Injectable,
   Logger,
@@ -21,8 +19,7 @@ import { deliveryHeaders } from './delivery-headers.js';
 import { DeliveryRepository, type ClaimedDelivery } from './delivery.repository.js';
 import { DestinationLane } from './destination-lane.js';
 import { HeaderBox } from './header-box.js';
-
-const decompress = promisify(gunzip);
+import { RenderedBatches } from './rendered-batches.service.js';
 
 const SWEEP_INTERVAL_MS = 15_000;
 /** A wake-up that is this late is taken to be lost. */
@@ -54,6 +51,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     private readonly queue: WorkQueue,
     private readonly client: OutboundClient,
     private readonly headers: HeaderBox,
+    private readonly batches: RenderedBatches,
     private readonly metrics: BroadcastMetrics,
   ) {}
 
@@ -88,6 +86,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     try {
       const ids = await this.deliveries.findOverdue(overdueMs);
       for (const id of ids) await this.queue.wake('broadcast', id);
+      await this.deliveries.removeSpentBatches();
     } catch (error) {
       this.logger.warn(`The sweep of trace deliveries failed: ${(error as Error).message}`);
     }
@@ -190,7 +189,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
 
   private async post(delivery: ClaimedDelivery): Promise<OutboundOutcome> {
     const { id, destinationId, url, sealedHeaders } = delivery;
-    const body = await decompress(delivery.body);
+    const body = await this.batches.of(delivery.batchId);
     const own = this.headers.unseal(sealedHeaders, destinationId);
     const headers = deliveryHeaders(own, id);
     return this.client.post({ url, headers, body, timeoutMs: DELIVERY_TIMEOUT_MS });

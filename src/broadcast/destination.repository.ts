@@ -103,13 +103,23 @@ export class DestinationRepository {
     return rows[0] && this.toRecord(rows[0]);
   }
 
-  /** Takes what waits for it along. @returns whether it was there */
-  async delete(tenantId: string, id: string): Promise<boolean> {
-    const { rowCount } = await this.database.query(
-      'DELETE FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2',
+  /**
+   * Takes what waits for it along.
+   *
+   * @returns how many traces that were; undefined when there is no such destination
+   */
+  async delete(tenantId: string, id: string): Promise<number | undefined> {
+    const { rows } = await this.database.query<{ traces: number }>(
+      `WITH waiting AS (
+         SELECT coalesce(sum(trace_count), 0)::int AS traces
+           FROM broadcast_deliveries WHERE destination_id = $2
+       ), gone AS (
+         DELETE FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2 RETURNING id
+       )
+       SELECT traces FROM waiting, gone`,
       [tenantId, id],
     );
-    return rowCount === 1;
+    return rows[0]?.traces;
   }
 
   /** Those that are on and get any traces, by tenant. */

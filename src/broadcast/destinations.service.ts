@@ -8,9 +8,9 @@ import {
   RateLimitError,
 } from '../common/errors/gateway-errors.js';
 import { OutboundClient } from '../outbound/outbound-client.js';
-import { toSpans } from '../tracing/to-spans.js';
-import { TENANT_RESOURCE } from '../tracing/trace-resource.js';
+import { draftSpans } from '../tracing/draft-spans.js';
 import { DELIVERY_TIMEOUT_MS, MAX_DESTINATIONS_PER_TENANT } from './broadcast-limits.js';
+import { BroadcastMetrics } from './broadcast-metrics.js';
 import { deliveryHeaders } from './delivery-headers.js';
 import { DestinationDirectory } from './destination-directory.service.js';
 import type { DestinationRecord } from './destination.js';
@@ -24,7 +24,7 @@ import type {
 import type { UpdateDestinationDto } from './dto/update-destination.dto.js';
 import { MASK, readDestinationHeaders } from './read-destination-headers.js';
 import { testTrace } from './test-trace.js';
-import { TraceBatch, renderTrace } from './trace-batch.js';
+import { TraceBatch } from './trace-batch.js';
 
 /** Where a tenant's traces go. A change holds at once here, and within a second on other instances. */
 @Injectable()
@@ -36,6 +36,7 @@ export class DestinationsService {
     private readonly destinations: DestinationRepository,
     private readonly directory: DestinationDirectory,
     private readonly client: OutboundClient,
+    private readonly metrics: BroadcastMetrics,
   ) {}
 
   async list({ tenantId }: Caller): Promise<DestinationDto[]> {
@@ -85,7 +86,9 @@ export class DestinationsService {
   }
 
   async delete({ tenantId }: Caller, id: string): Promise<DeletedDestinationDto> {
-    if (!isUuid(id) || !(await this.destinations.delete(tenantId, id))) notFound();
+    const dropped = isUuid(id) ? await this.destinations.delete(tenantId, id) : undefined;
+    if (dropped === undefined) notFound();
+    this.metrics.countDropped('disabled', dropped);
     this.directory.forget(tenantId);
     return { id, deleted: true };
   }
@@ -99,15 +102,16 @@ export class DestinationsService {
     this.testing.add(tenantId);
     try {
       const trace = testTrace(tenantId);
-      const batch = new TraceBatch(id);
-      const resource = TENANT_RESOURCE;
-      const options = { audience: 'tenant', resource, includeContent: false } as const;
-      batch.add(renderTrace(toSpans(trace, options)));
+      const batch = new TraceBatch(id, [id]);
+      batch.add(draftSpans(trace, { audience: 'tenant', includeContent: false }));
+      // What it needs of OpenTelemetry is loaded by the first trace that is sent.
+      const { renderBatch } = await import('./render-batch.js');
+      const body = await renderBatch(batch.serialize());
       const startedMs = performance.now();
       const outcome = await this.client.post({
         url,
         headers: deliveryHeaders(headers, randomUUID()),
-        body: batch.serialize(),
+        body,
         timeoutMs: DELIVERY_TIMEOUT_MS,
       });
       return {

@@ -1,25 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { toSpans } from '../tracing/to-spans.js';
-import { TENANT_RESOURCE } from '../tracing/trace-resource.js';
+import { draftSpans } from '../tracing/draft-spans.js';
+import { renderBatch } from './render-batch.js';
 import { testTrace } from './test-trace.js';
-import { TraceBatch, renderTrace } from './trace-batch.js';
+import { TraceBatch } from './trace-batch.js';
 
 interface Request {
   resourceSpans: { scopeSpans: { spans: { name: string }[] }[] }[];
 }
 
-function rendered(): Buffer {
-  const resource = TENANT_RESOURCE;
-  return renderTrace(
-    toSpans(testTrace('t'), { audience: 'tenant', resource, includeContent: false }),
-  );
-}
+const drafts = () => draftSpans(testTrace('t'), { audience: 'tenant', includeContent: false });
 
 describe(TraceBatch.name, () => {
-  it.each([1, 3])('is one request with all spans of %s traces', (traces) => {
-    const batch = new TraceBatch('d');
-    for (let count = 0; count < traces; count++) batch.add(rendered());
-    const request = JSON.parse(batch.serialize().toString()) as Request;
+  it.each([1, 3, 100])('is rendered as one request with all spans of %s traces', async (traces) => {
+    const batch = new TraceBatch('d', ['d']);
+    for (let count = 0; count < traces; count++) batch.add(drafts());
+    const request = JSON.parse((await renderBatch(batch.serialize())).toString()) as Request;
     const names = request.resourceSpans.flatMap(({ scopeSpans }) =>
       scopeSpans.flatMap(({ spans }) => spans.map(({ name }) => name)),
     );
@@ -31,14 +26,24 @@ describe(TraceBatch.name, () => {
     ]);
   });
 
-  it('is full with a hundred traces, or half a megabyte', () => {
-    const many = new TraceBatch('d');
-    for (let count = 0; count < 99; count++) many.add(Buffer.from('{}'));
+  it('lets others run while it is rendered', async () => {
+    const batch = new TraceBatch('d', ['d']);
+    for (let count = 0; count < 250; count++) batch.add(drafts());
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    await renderBatch(batch.serialize());
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(1);
+  });
+
+  it('is full with 250 traces, or 320 KB', () => {
+    const many = new TraceBatch('d', ['d']);
+    for (let count = 0; count < 249; count++) many.add([]);
     expect(many.isFull).toBe(false);
-    many.add(Buffer.from('{}'));
+    many.add([]);
     expect(many.isFull).toBe(true);
-    const large = new TraceBatch('d');
-    large.add(Buffer.alloc(512 * 1024));
+    const large = new TraceBatch('d', ['d']);
+    large.add([{ ...drafts()[0]!, name: 'x'.repeat(320 * 1024) }]);
     expect(large.isFull).toBe(true);
   });
 });

@@ -4,9 +4,8 @@ import {
   type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
+import { draftSpans } from '../tracing/draft-spans.js';
 import type { RecordedTrace } from '../tracing/recorded-trace.js';
-import { toSpans } from '../tracing/to-spans.js';
-import { TENANT_RESOURCE } from '../tracing/trace-resource.js';
 import type { TraceInterest, TraceSink, TraceSubject } from '../tracing/trace-sink.js';
 import { TracingService } from '../tracing/tracing.service.js';
 import {
@@ -20,14 +19,15 @@ import { DeliveryWriter } from './delivery-writer.service.js';
 import { DestinationDirectory } from './destination-directory.service.js';
 import type { DestinationChoice } from './destination.js';
 import { isSampled } from './is-sampled.js';
-import { TraceBatch, renderTrace } from './trace-batch.js';
+import { LostTraces } from './lost-traces.service.js';
+import { TraceBatch } from './trace-batch.js';
 
 /** How long a stop waits for what is in memory to be written down. */
 const FLUSH_LIMIT_MS = 3_000;
 
 /**
  * Takes the traces of requests that opted in, when their answers have left, and gathers them for
- * each destination. What it holds is bounded; what does not fit is dropped, and counted.
+ * the destinations. What it holds is bounded; what does not fit is dropped, and counted.
  */
 @Injectable()
 export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationShutdown {
@@ -42,6 +42,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
     private readonly tracing: TracingService,
     private readonly directory: DestinationDirectory,
     private readonly writer: DeliveryWriter,
+    private readonly lost: LostTraces,
     private readonly metrics: BroadcastMetrics,
   ) {}
 
@@ -89,36 +90,31 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
       isSampled(trace.context.traceId, samplingRate),
     );
     for (const includeContent of [true, false]) {
-      const alike = takers.filter(({ includesContent }) => includesContent === includeContent);
-      if (alike.length === 0) continue;
-      const options = { audience: 'tenant', resource: TENANT_RESOURCE, includeContent } as const;
-      const rendered = renderTrace(toSpans(trace, options));
-      const bytes = rendered.length;
-      for (const { id } of alike) {
-        if (!this.hasRoomFor(bytes)) {
-          this.writer.countLost(id, 1, 'buffer_full');
-          continue;
-        }
-        const batch = this.batchOf(id);
-        batch.add(rendered);
-        this.bufferedTraces++;
-        this.bufferedBytes += bytes;
-        if (batch.isFull) this.send(batch);
+      const ids: string[] = [];
+      for (const { id, includesContent } of takers) {
+        if (includesContent !== includeContent) continue;
+        if (!this.hasRoom) this.lost.count(id, 1, 'buffer_full');
+        else if (this.writer.isFull(id)) this.lost.count(id, 1, 'queue_full');
+        else ids.push(id);
       }
+      if (ids.length === 0) continue;
+      const batch = this.batchFor(ids, includeContent);
+      this.bufferedBytes += batch.add(draftSpans(trace, { audience: 'tenant', includeContent }));
+      this.bufferedTraces++;
+      if (batch.isFull) this.send(batch);
     }
   }
 
-  private hasRoomFor(bytes: number): boolean {
-    return (
-      this.bufferedTraces < MAX_BUFFERED_TRACES && this.bufferedBytes + bytes <= MAX_BUFFERED_BYTES
-    );
+  private get hasRoom(): boolean {
+    return this.bufferedTraces < MAX_BUFFERED_TRACES && this.bufferedBytes < MAX_BUFFERED_BYTES;
   }
 
-  private batchOf(destinationId: string): TraceBatch {
-    let batch = this.batches.get(destinationId);
+  private batchFor(destinationIds: readonly string[], includeContent: boolean): TraceBatch {
+    const key = `${includeContent}/${destinationIds.join()}`;
+    let batch = this.batches.get(key);
     if (!batch) {
-      batch = new TraceBatch(destinationId);
-      this.batches.set(destinationId, batch);
+      batch = new TraceBatch(key, destinationIds);
+      this.batches.set(key, batch);
       this.timer ??= setTimeout(() => {
         this.timer = undefined;
         this.flush(performance.now() - MAX_BATCH_AGE_MS);
@@ -144,7 +140,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
   }
 
   private send(batch: TraceBatch): void {
-    this.batches.delete(batch.destinationId);
+    this.batches.delete(batch.key);
     void this.writer.write(batch).finally(() => {
       this.bufferedTraces -= batch.traceCount;
       this.bufferedBytes -= batch.bytes;

@@ -9,17 +9,18 @@ import {
   type CollectionResult,
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Registry } from 'prom-client';
 import type { TelemetryConfig } from '../common/config/app-config.js';
 import { toMetricData } from './prometheus-metrics.js';
+import type { SpanDraft } from './span-draft.js';
+import { toSpans } from './to-spans.js';
 import { serviceResource, TRACE_SCOPE } from './trace-resource.js';
 
 /** What sends the service's own traces and metrics off. Loaded only where a collector is named. */
 export interface OperatorExporters {
-  readonly resource: Resource;
   /** Undefined where traces are not exported. */
-  readonly exportSpans: ((spans: readonly ReadableSpan[]) => void) | undefined;
+  readonly exportSpans: ((drafts: readonly SpanDraft[]) => void) | undefined;
   /** Sends what is left. */
   stop(): Promise<void>;
 }
@@ -55,8 +56,8 @@ export function startExporters(config: TelemetryConfig, registry: Registry): Ope
           ],
         });
   return {
-    resource,
-    exportSpans: spans && ((made) => made.forEach((span) => spans.onEnd(span))),
+    exportSpans:
+      spans && ((drafts) => toSpans(drafts, resource).forEach((span) => spans.onEnd(span))),
     async stop() {
       await Promise.allSettled([spans?.shutdown(), metrics?.shutdown()]);
     },

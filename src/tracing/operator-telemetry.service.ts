@@ -8,9 +8,9 @@ import {
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
+import { draftSpans } from './draft-spans.js';
 import type { OperatorExporters } from './operator-exporters.js';
 import type { RecordedTrace } from './recorded-trace.js';
-import { toSpans } from './to-spans.js';
 import type { TraceInterest, TraceSink } from './trace-sink.js';
 import { TracingService } from './tracing.service.js';
 
@@ -56,10 +56,7 @@ export class OperatorTelemetryService
     const { exporters } = this;
     if (!exporters?.exportSpans) return;
     try {
-      const { resource } = exporters;
-      exporters.exportSpans(
-        toSpans(trace, { audience: 'operator', resource, includeContent: false }),
-      );
+      exporters.exportSpans(draftSpans(trace, { audience: 'operator', includeContent: false }));
     } catch (error) {
       this.logger.error(`A trace could not be exported: ${(error as Error).message}`);
     }

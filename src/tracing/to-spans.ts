@@ -1,210 +1,36 @@
 import {
+  createTraceState,
   SpanKind,
   SpanStatusCode,
   TraceFlags,
-  type Attributes,
   type HrTime,
 } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { telemetryProvider } from '../common/config/telemetry-provider.js';
-import { ERROR_TYPE, GEN_AI, HTTP_STATUS } from './gen-ai-attributes.js';
-import { inputMessages } from './input-messages.js';
-import { outputMessages } from './output-messages.js';
-import type { RecordedTrace } from './recorded-trace.js';
-import { requestAttributes } from './request-attributes.js';
-import { newSpanId } from './trace-context.js';
-import { MAX_TEXT_CHARACTERS, TextBudget } from './trace-message.js';
+import type { SpanDraft } from './span-draft.js';
 import { TRACE_SCOPE } from './trace-resource.js';
-import type { TracedAttempt } from './traced-request.js';
 
-export interface SpanOptions {
-  /**
-   * A tenant sees a call of its own (CLIENT), under the name that it gave; the operator a request
-   * that came in (SERVER), whose it was, and nothing of what the caller said about it.
-   */
-  audience: 'tenant' | 'operator';
-  resource: Resource;
-  /** Whether prompts and answers are in it. */
-  includeContent: boolean;
+const KINDS = { client: SpanKind.CLIENT, server: SpanKind.SERVER, internal: SpanKind.INTERNAL };
+
+/** Spans for OpenTelemetry's exporters and serializers. */
+export function toSpans(drafts: readonly SpanDraft[], resource: Resource): ReadableSpan[] {
+  return drafts.map((draft) => toSpan(draft, resource));
 }
 
-/** Spans of one trace; all that is not said of them is the same for every span. */
-type SpanDraft = Pick<ReadableSpan, 'name' | 'kind' | 'attributes' | 'status'> & {
-  spanId: string;
-  parentSpanId: string | undefined;
-  isParentRemote: boolean;
-  startMs: number;
-  endMs: number;
-};
-
-/** Endpoints by what the conventions, or else this service, call their operation. */
-const OPERATIONS: Readonly<Record<string, string>> = {
-  chat: 'chat',
-  messages: 'chat',
-  responses: 'chat',
-  embeddings: 'embeddings',
-  'audio.speech': 'speech',
-  'audio.transcriptions': 'transcription',
-};
-
-/** Of the JSON of one list of messages. */
-const MAX_MESSAGES_CHARACTERS = 4 * MAX_TEXT_CHARACTERS;
-
-/** Outcomes of an attempt that are no failure of a vendor. */
-const HARMLESS = new Set(['answered', 'uncovered', 'aborted', 'pending']);
-
-/** The spans of a finished request: its own, and one for each route that was tried or passed over. */
-export function toSpans(trace: RecordedTrace, options: SpanOptions): ReadableSpan[] {
-  const { context, attempts } = trace;
-  const operation = operationOf(trace);
-  const { errorType } = trace.ending;
-  const isTenant = options.audience === 'tenant';
-  const root: SpanDraft = {
-    name: (isTenant ? trace.fields.name : undefined) ?? `${operation} ${trace.request.models[0]}`,
-    kind: isTenant ? SpanKind.CLIENT : SpanKind.SERVER,
-    spanId: context.spanId,
-    parentSpanId: context.parentSpanId,
-    isParentRemote: context.parentSpanId !== undefined,
-    startMs: trace.startedAt.getTime(),
-    endMs: trace.endedAt.getTime(),
-    attributes: rootAttributes(trace, operation, options),
-    status:
-      errorType === null
-        ? { code: SpanStatusCode.UNSET }
-        : { code: SpanStatusCode.ERROR, message: errorType },
-  };
-  const children = attempts.map((attempt, index) => attemptDraft(trace, attempt, index));
-  return [root, ...children].map((draft) => toSpan(draft, trace, options.resource));
-}
-
-function operationOf({ endpoint, request }: RecordedTrace): string {
-  return OPERATIONS[endpoint] ?? ('kind' in request ? request.kind : endpoint);
-}
-
-function rootAttributes(
-  trace: RecordedTrace,
-  operation: string,
-  { audience, includeContent }: SpanOptions,
-): Attributes {
-  const { ending, answer, guardrails, endpoint } = trace;
-  const attributes: Attributes = {
-    [GEN_AI.operationName]: operation,
-    ...providerAttributes(ending.provider),
-    ...requestAttributes(trace.request),
-    ...usageAttributes(trace),
-    'gateway.request.id': trace.requestId,
-    'gateway.endpoint': endpoint,
-    'gateway.outcome': ending.outcome,
-    'gateway.cost.credits': ending.cost,
-    'gateway.traffic_mode': ending.trafficMode,
-    'gateway.attempts': trace.attempts.length,
-    ...(audience === 'tenant' ? trace.fields.attributes : { 'gateway.tenant.id': trace.tenantId }),
-  };
-  if (answer.hasRoute) attributes[GEN_AI.responseModel] = ending.model;
-  if (answer.id !== undefined) attributes[GEN_AI.responseId] = answer.id;
-  if (answer.finishReasons.length > 0) {
-    attributes[GEN_AI.responseFinishReasons] = answer.finishReasons;
-  }
-  if (trace.streamed && ending.firstContentMs !== undefined) {
-    attributes[GEN_AI.responseTimeToFirstChunk] = ending.firstContentMs / 1_000;
-  }
-  if (ending.errorType !== null) attributes[ERROR_TYPE] = ending.errorType;
-  if (trace.cache !== undefined) attributes['gateway.cache'] = trace.cache;
-  if (ending.flagged) attributes['gateway.guardrail.flagged'] = true;
-  if (guardrails.length > 0) {
-    attributes['gateway.guardrail.ids'] = guardrails.map(({ guardrailId }) => guardrailId);
-    attributes['gateway.guardrail.actions'] = guardrails.map(
-      ({ action, direction }) => `${action}:${direction}`,
-    );
-  }
-  if (includeContent) Object.assign(attributes, contentAttributes(trace));
-  return attributes;
-}
-
-function providerAttributes(provider: string): Attributes {
-  const name = telemetryProvider(provider);
-  return { [GEN_AI.system]: name, [GEN_AI.providerName]: name };
-}
-
-function usageAttributes({ ending: { usage, usageSource } }: RecordedTrace): Attributes {
-  const attributes: Attributes = {
-    [GEN_AI.usageInputTokens]: usage.inputTokens,
-    [GEN_AI.usageOutputTokens]: usage.outputTokens,
-    'gateway.usage.source': usageSource,
-  };
-  const parts: [string, number][] = [
-    [GEN_AI.usageCacheReadInputTokens, usage.cacheReadTokens],
-    [GEN_AI.usageCacheCreationInputTokens, usage.cacheWriteTokens],
-    [GEN_AI.usageReasoningOutputTokens, usage.reasoningTokens],
-    ['gateway.usage.input_characters', usage.inputCharacters],
-    ['gateway.usage.audio_ms', usage.audioMs],
-    ['gateway.usage.images', usage.imageCount],
-    ['gateway.usage.video_seconds', usage.videoSeconds],
-  ];
-  for (const [name, amount] of parts) if (amount > 0) attributes[name] = amount;
-  return attributes;
-}
-
-function contentAttributes({ request, answer, streamed }: RecordedTrace): Attributes {
-  const [input, output] = [new TextBudget(), new TextBudget()];
-  const prompt = inputMessages(request, input);
-  const answers = outputMessages(answer.content, streamed, output);
-  const attributes: Attributes = {};
-  let isCut = input.isSpent || output.isSpent || answer.isTruncated;
-  for (const [name, messages] of [
-    [GEN_AI.inputMessages, prompt],
-    [GEN_AI.outputMessages, answers],
-  ] as const) {
-    if (messages.length === 0) continue;
-    const json = JSON.stringify(messages);
-    // The texts are bounded; what is left to grow is a great many parts of no text.
-    if (json.length > MAX_MESSAGES_CHARACTERS) isCut = true;
-    else attributes[name] = json;
-  }
-  if (isCut) attributes['gateway.content.truncated'] = true;
-  return attributes;
-}
-
-/** An attempt carries no usage, and no operation, so that nobody adds the same call up twice. */
-function attemptDraft(trace: RecordedTrace, attempt: TracedAttempt, index: number): SpanDraft {
-  const { route, outcome, status } = attempt;
-  const startMs = attempt.startedAt.getTime();
-  const isAnswer = trace.answer.hasRoute && index === trace.attempts.length - 1;
-  const isFailure = !HARMLESS.has(outcome);
-  const attributes: Attributes = {
-    ...providerAttributes(route.provider),
-    [GEN_AI.requestModel]: route.model,
-    'gateway.attempt.number': index + 1,
-    'gateway.attempt.outcome': outcome,
-  };
-  if (isAnswer) attributes['gateway.attempt.first_content_ms'] = attempt.durationMs;
-  if (isFailure) attributes[ERROR_TYPE] = outcome;
-  if (status !== undefined) attributes[HTTP_STATUS] = status;
-  return {
-    name: `attempt ${route.model} via ${route.provider}`,
-    // A call that was never made has no other side.
-    kind: outcome === 'uncovered' ? SpanKind.INTERNAL : SpanKind.CLIENT,
-    spanId: newSpanId(),
-    parentSpanId: trace.context.spanId,
-    isParentRemote: false,
-    startMs,
-    endMs: isAnswer ? trace.endedAt.getTime() : startMs + attempt.durationMs,
-    attributes,
-    status: isFailure
-      ? { code: SpanStatusCode.ERROR, message: outcome }
-      : { code: SpanStatusCode.UNSET },
-  };
-}
-
-function toSpan(draft: SpanDraft, { context }: RecordedTrace, resource: Resource): ReadableSpan {
-  const { spanId, parentSpanId, isParentRemote, startMs, endMs, ...rest } = draft;
-  const { traceId, traceState } = context;
+function toSpan(draft: SpanDraft, resource: Resource): ReadableSpan {
+  const { traceId, spanId, parentSpanId, isParentRemote, startMs, error } = draft;
+  const traceState = draft.traceState ? createTraceState(draft.traceState) : undefined;
   const traceFlags = TraceFlags.SAMPLED;
   const spanContext = { traceId, spanId, traceFlags, ...(traceState && { traceState }) };
-  const durationMs = Math.max(0, endMs - startMs);
+  const durationMs = Math.max(0, draft.endMs - startMs);
   return {
-    ...rest,
+    name: draft.name,
+    kind: KINDS[draft.kind],
+    attributes: draft.attributes,
+    status:
+      error === undefined
+        ? { code: SpanStatusCode.UNSET }
+        : { code: SpanStatusCode.ERROR, message: error },
     spanContext: () => spanContext,
     ...(parentSpanId !== undefined && {
       parentSpanContext: { traceId, spanId: parentSpanId, traceFlags, isRemote: isParentRemote },

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { createTraceState, type TraceState } from '@opentelemetry/api';
+import { randomHex } from './random-hex.js';
 
 /** Where a request's root span stands: in the caller's trace, or at the head of one of its own. */
 export interface TraceContext {
@@ -10,8 +9,12 @@ export interface TraceContext {
   readonly spanId: string;
   /** The caller's own span. */
   readonly parentSpanId: string | undefined;
-  readonly traceState: TraceState | undefined;
+  /** The caller's `tracestate`, unread. */
+  readonly traceState: string | undefined;
 }
+
+/** Longer ones may be left out, as the recommendation says. */
+const MAX_TRACE_STATE_CHARACTERS = 512;
 
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
@@ -21,7 +24,7 @@ const TRACE_PARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 
 export function newSpanId(): string {
-  return randomBytes(SPAN_ID_BYTES).toString('hex');
+  return randomHex(SPAN_ID_BYTES);
 }
 
 /**
@@ -33,9 +36,13 @@ export function readTraceContext({ traceparent, tracestate }: IncomingHttpHeader
   const [, version, traceId, parentSpanId, further] =
     TRACE_PARENT.exec(typeof traceparent === 'string' ? traceparent.trim() : '') ?? [];
   if (traceId === undefined || (version === '00' && further !== undefined)) {
-    const newTraceId = randomBytes(TRACE_ID_BYTES).toString('hex');
+    const newTraceId = randomHex(TRACE_ID_BYTES);
     return { traceId: newTraceId, spanId, parentSpanId: undefined, traceState: undefined };
   }
   const state = Array.isArray(tracestate) ? tracestate.join(',') : tracestate;
-  return { traceId, spanId, parentSpanId, traceState: state ? createTraceState(state) : undefined };
+  return { traceId, spanId, parentSpanId, traceState: readTraceState(state) };
+}
+
+function readTraceState(state: string | undefined): string | undefined {
+  return state && state.length <= MAX_TRACE_STATE_CHARACTERS ? state : undefined;
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bootWithBroadcast, OPT_IN, type BroadcastSetUp } from '../support/boot-with-broadcast.js';
+import { hasRedisServer, startTestRedis } from '../support/redis-server.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { RECEPTIONS, startTraceReceiver, type TraceReceiver } from '../support/trace-receiver.js';
 
@@ -16,6 +17,20 @@ async function ask({ gateway }: BroadcastSetUp): Promise<string> {
   return response.headers.get('x-request-id')!;
 }
 
+interface TestQueue {
+  environment: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** Both kinds where there is a `redis-server` to test with. */
+const queues = hasRedisServer() ? ['the database', 'Redis'] : ['the database'];
+
+async function startQueue(kind: string): Promise<TestQueue> {
+  if (kind === 'the database') return { environment: {}, stop: () => Promise.resolve() };
+  const redis = await startTestRedis();
+  return { environment: { REDIS_URL: redis.url }, stop: () => redis.stop() };
+}
+
 /** Waits until a destination has settled so many traces, one way or the other. */
 async function settled(setUp: BroadcastSetUp, id: string, traces: number) {
   for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += 50) {
@@ -26,15 +41,18 @@ async function settled(setUp: BroadcastSetUp, id: string, traces: number) {
   throw new Error(`not settled: ${JSON.stringify(await setUp.destination(id))}`);
 }
 
-describe('a receiver that fails', () => {
+describe.each(queues)('a receiver that fails, with the queue in %s', (kind) => {
+  let queue: TestQueue;
   let setUp: BroadcastSetUp;
   const receivers: TraceReceiver[] = [];
 
   beforeAll(async () => {
-    setUp = await bootWithBroadcast();
+    queue = await startQueue(kind);
+    setUp = await bootWithBroadcast(queue.environment);
   });
   afterAll(async () => {
     await setUp.close();
+    await queue.stop();
     for (const receiver of receivers) await receiver.close();
   });
 
@@ -67,14 +85,17 @@ describe('a receiver that fails', () => {
     }
   });
 
-  it('gets a trace once that it refuses, which counts as dropped', async () => {
-    const { receiver, id } = await receive(RECEPTIONS.refuse);
+  it.each([
+    ['is gone', RECEPTIONS.refuse, 'answered with status 410'],
+    ['redirects', RECEPTIONS.redirect, 'redirects, which is not followed'],
+  ])('gets a trace once when it %s, which counts as dropped', async (_, reception, reason) => {
+    const { receiver, id } = await receive(reception);
     await ask(setUp);
     const state = await settled(setUp, id, 1);
     expect(state).toMatchObject({
       delivered_count: 0,
       dropped_count: 1,
-      last_error: 'answered with status 400',
+      last_error: reason,
       last_success_at: null,
     });
     expect(receiver.deliveries).toHaveLength(1);
@@ -124,10 +145,12 @@ describe('a receiver that fails', () => {
   });
 });
 
-describe('a restart', () => {
+describe.each(queues)('a restart, with the queue in %s', (kind) => {
   it('loses no trace: neither one in memory nor one whose receiver was away', async () => {
     const database = await createTestDatabase();
+    const queue = await startQueue(kind);
     const environment = {
+      ...queue.environment,
       GATEWAY_SECRET: randomBytes(32).toString('hex'),
       GATEWAY_BOOTSTRAP_API_KEY: `sk-${randomBytes(20).toString('hex')}`,
     };
@@ -151,7 +174,72 @@ describe('a restart', () => {
       await second.close();
     } finally {
       await receiver.close();
+      await queue.stop();
       await database.drop();
     }
   });
 });
+
+describe('an outage of receivers, with a restart in the middle', () => {
+  it('loses no trace silently: each arrives or is counted as dropped', async () => {
+    const database = await createTestDatabase();
+    const environment = {
+      GATEWAY_SECRET: randomBytes(32).toString('hex'),
+      GATEWAY_BOOTSTRAP_API_KEY: `sk-${randomBytes(20).toString('hex')}`,
+      GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '100000',
+    };
+    const failing = await startTraceReceiver();
+    const away = await startTraceReceiver();
+    const port = Number(new URL(away.url).port);
+    const sent: string[] = [];
+    const load = async (setUp: BroadcastSetUp, requests: number) => {
+      for (let count = 0; count < requests; count++) {
+        sent.push(await ask(setUp));
+        await wait(50);
+      }
+    };
+    let back: TraceReceiver | undefined;
+    try {
+      const first = await bootWithBroadcast(environment, { database });
+      const ids = [await first.send({ url: failing.url }), await first.send({ url: away.url })];
+      await load(first, 40);
+      failing.reception = RECEPTIONS.fail;
+      await away.close();
+      await load(first, 80);
+      await first.close();
+      const second = await bootWithBroadcast(environment, { database });
+      // Longer than all attempts for what was sent first take.
+      await load(second, 240);
+      failing.reception = RECEPTIONS.accept;
+      back = await startTraceReceiver(port);
+      await load(second, 20);
+      const states = [];
+      for (const id of ids) states.push(await settled(second, id, sent.length));
+      await second.close();
+      const received = [new Set(takenBy(failing)), new Set([...takenBy(away), ...takenBy(back)])];
+      for (const [index, state] of states.entries()) {
+        const { delivered_count: delivered, dropped_count: dropped } = state;
+        expect(Number(delivered) + Number(dropped)).toBe(sent.length);
+        expect(Number(delivered)).toBeGreaterThan(60);
+        expect(Number(dropped)).toBeGreaterThan(0);
+        expect(sent.filter((requestId) => received[index]!.has(requestId))).toHaveLength(
+          Number(delivered),
+        );
+        expect(state.pending_count).toBe(0);
+      }
+    } finally {
+      await failing.close();
+      await back?.close();
+      await database.drop();
+    }
+  }, 120_000);
+});
+
+/** Requests whose traces a receiver took with a good answer. */
+function takenBy({ deliveries }: TraceReceiver): string[] {
+  return deliveries
+    .filter(({ isAccepted }) => isAccepted)
+    .flatMap(({ spans }) => spans)
+    .map(({ attributes }) => attributes['gateway.request.id'])
+    .filter((id) => typeof id === 'string');
+}

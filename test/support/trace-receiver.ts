@@ -7,6 +7,8 @@ export interface ReceivedDelivery {
   headers: http.IncomingHttpHeaders;
   text: string;
   spans: DecodedSpan[];
+  /** Whether the receiver was one that takes what it gets. */
+  isAccepted: boolean;
 }
 
 /** What the receiver does with a delivery that it has read. */
@@ -28,7 +30,8 @@ export interface TraceReceiver {
 export const RECEPTIONS = {
   accept: (response) => void response.writeHead(200).end('{}'),
   fail: (response) => void response.writeHead(500).end(),
-  refuse: (response) => void response.writeHead(400).end(),
+  refuse: (response) => void response.writeHead(410).end(),
+  redirect: (response) => void response.writeHead(307, { location: '/elsewhere' }).end(),
   reset: (response) => void response.socket?.destroy(),
   hang: () => undefined,
   drip: (response) => {
@@ -53,7 +56,8 @@ export async function startTraceReceiver(port = 0): Promise<TraceReceiver> {
     request.on('error', () => undefined);
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8');
-      deliveries.push({ headers: request.headers, text, spans: decodeTraces(text) });
+      const isAccepted = receiver.reception === RECEPTIONS.accept;
+      deliveries.push({ headers: request.headers, text, spans: decodeTraces(text), isAccepted });
       receiver.reception(response);
     });
   });

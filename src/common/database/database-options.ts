@@ -11,6 +11,7 @@ import { CreateProviderCredentials1764200200000 } from '../../../migrations/1764
 import { CreateBroadcast1764200300000 } from '../../../migrations/1764200300000-create-broadcast.js';
 import { NameItemsOfStoredResponses1764250500000 } from '../../../migrations/1764250500000-name-items-of-stored-responses.js';
 import { IndexRareLedgerEntries1764250600000 } from '../../../migrations/1764250600000-index-rare-ledger-entries.js';
+import { ShareBodiesOfBroadcasts1764250700000 } from '../../../migrations/1764250700000-share-bodies-of-broadcasts.js';
 import { TraceJobs1764260000000 } from '../../../migrations/1764260000000-trace-jobs.js';
 
 const INT8_OID = 20;
@@ -35,6 +36,7 @@ export const MIGRATIONS = [
   CreateBroadcast1764200300000,
   NameItemsOfStoredResponses1764250500000,
   IndexRareLedgerEntries1764250600000,
+  ShareBodiesOfBroadcasts1764250700000,
   TraceJobs1764260000000,
 ];
 

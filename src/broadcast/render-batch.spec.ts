@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { decodeJsonTraces, decodeProtobufTraces } from '../../test/support/otlp-protobuf.js';
+import { draftSpans } from '../tracing/draft-spans.js';
+import type { RecordedTrace } from '../tracing/recorded-trace.js';
+import { toSpans } from '../tracing/to-spans.js';
+import { TENANT_RESOURCE } from '../tracing/trace-resource.js';
+import { renderBatch } from './render-batch.js';
+import { testTrace } from './test-trace.js';
+import { TraceBatch } from './trace-batch.js';
+
+/** With all kinds of values, a parent and a failed attempt. */
+function fullTrace(): RecordedTrace {
+  const trace = testTrace('t');
+  const [attempt] = trace.attempts;
+  return {
+    ...trace,
+    context: { ...trace.context, parentSpanId: 'b7ad6b7169203331', traceState: 'a=1,b=2' },
+    fields: {
+      name: 'Ünï\nname',
+      attributes: { text: '"\u2028', whole: 2 ** 53 - 1, negative: -1, part: 0.1, yes: true },
+    },
+    attempts: [{ ...attempt!, outcome: 'rate_limited', status: 429 }, attempt!],
+  };
+}
+
+describe(renderBatch.name, () => {
+  it("says the same as OpenTelemetry's protobuf of the same spans", async () => {
+    const drafts = draftSpans(fullTrace(), { audience: 'tenant', includeContent: false });
+    const batch = new TraceBatch('d', ['d']);
+    batch.add(drafts);
+    const json = await renderBatch(batch.serialize());
+    const bytes = ProtobufTraceSerializer.serializeRequest(toSpans(drafts, TENANT_RESOURCE));
+    const decoded = decodeJsonTraces(json.toString());
+    expect(decoded).toEqual(decodeProtobufTraces(bytes!));
+    expect(JSON.stringify(decoded)).toContain('rate_limited');
+  });
+});
