@@ -74,7 +74,7 @@ export class SubmitJobService {
     const known = await this.findKnown(this.database.pool, caller, input);
     if (known !== undefined) return { id: known, droppedParams: [] };
     const guard = await this.guardrails.guard(caller, this.ledger, response);
-    await guard.admitTexts(plan, [parsed.text], parsed.textField);
+    await guard.admitTexts(plan, wordsOf(parsed), parsed.textField);
 
     const submitted = await this.takeIn(caller, plan, input);
     this.queue.wake('jobs', submitted.id).catch((error: unknown) => {
@@ -195,4 +195,10 @@ async function coverRoutes(
 
 function hashOf({ bytes }: JsonBody): Buffer {
   return createHash('sha256').update(bytes).digest();
+}
+
+/** Everything in a job that its model reads as text. */
+function wordsOf({ text, request }: ParsedJob): string[] {
+  const { instructions, negative_prompt: unwanted } = request.body.value;
+  return [text, instructions, unwanted].filter((words) => typeof words === 'string');
 }

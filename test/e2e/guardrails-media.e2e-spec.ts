@@ -98,6 +98,38 @@ describe('guardrails on what is no conversation', () => {
     expect(await triggersOf(id)).toBe(1);
   });
 
+  const JOBS: [string, string, string, Json][] = [
+    ['the prompt of a picture', 'prompt', '/v1/jobs', { model: 'sandbox/image', prompt: WORD }],
+    [
+      'what a picture is not to show',
+      'prompt',
+      '/v1/jobs',
+      { model: 'sandbox/image', prompt: 'Hi', negative_prompt: WORD },
+    ],
+    ['the prompt of a video', 'prompt', '/v1/jobs', { model: 'sandbox/video', prompt: WORD }],
+    ['a long text to speak', 'input', '/v1/jobs', { model: 'sandbox/speech', input: WORD }],
+    [
+      'instructions on how to speak it',
+      'input',
+      '/v1/jobs',
+      { model: 'sandbox/speech', input: 'Hi', instructions: WORD },
+    ],
+    [
+      'a picture to wait for',
+      'prompt',
+      '/v1/images/generations',
+      { model: 'sandbox/image', prompt: WORD },
+    ],
+  ];
+
+  it.each(JOBS)('block jobs, for nothing: %s', async (_name, param, path, body) => {
+    const id = await guard();
+    const response = await gateway.post(path, body);
+    await expectViolation(response, param);
+    expect(await rowOf(response)).toMatchObject({ outcome: 'refused', cost: 0 });
+    expect(await triggersOf(id)).toBe(1);
+  });
+
   it.each(INPUTS)('flag and log %s, and let it pass', async (_name, _param, ask) => {
     const flag = await guard({ action: 'flag' });
     const log = await guard({ action: 'log' });
