@@ -31,12 +31,16 @@ describe('clients that are given {base}/api/v1', () => {
 
   describe('as @openrouter/sdk', () => {
     it('read an answer, whole and streamed', async () => {
-      const whole = await client.chat.send({ chatRequest: { model: MODEL, messages } });
+      const whole = await client.chat.send({
+        chatRequest: { model: MODEL, messages, stream: false },
+      });
+      if (!('choices' in whole)) throw new Error('a stream');
       expect(whole.choices[0]!.message.content).toBe(SAID);
       expect(whole.usage).toMatchObject({ promptTokens: 2, completionTokens: 4 });
       const stream = await client.chat.send({
         chatRequest: { model: MODEL, messages, stream: true },
       });
+      if ('choices' in stream) throw new Error('no stream');
       let text = '';
       for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
       expect(text).toBe(SAID);
