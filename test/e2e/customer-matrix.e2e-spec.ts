@@ -119,6 +119,8 @@ describe('GET /api/v1/credits', () => {
 describe('bad input', () => {
   it.each([
     ['/v1/customer/logs?start_date=2026-02-30', 400, 'start_date'],
+    ['/v1/customer/logs?__proto__=1', 400, '__proto__'],
+    ['/v1/customer/analytics?constructor=1', 400, 'constructor'],
     ['/v1/customer/logs?api_key_id=no-uuid', 404, 'api_key_id'],
     [`/v1/customer/logs?api_key_id=${randomUUID()}`, 404, 'api_key_id'],
     ['/v1/customer/logs/export.csv?start_date=yesterday', 400, 'start_date'],
