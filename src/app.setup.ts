@@ -1,11 +1,12 @@
 import type { Server } from 'node:http';
-import { ValidationPipe, type INestApplication, type ValidationError } from '@nestjs/common';
+import { type INestApplication, type ValidationError } from '@nestjs/common';
 import { accessLogMiddleware } from './access-log.middleware.js';
 import { InvalidRequestError } from './common/errors/gateway-errors.js';
 import { answerClientError } from './common/http/client-error.js';
 import { refuseRequest } from './common/http/refuse-request.js';
 import type { JsonLogger } from './common/logging/json-logger.js';
 import { requestIdMiddleware } from './common/http/request-id.middleware.js';
+import { StrictValidationPipe } from './common/http/strict-validation.pipe.js';
 import { isMessagesPath, messagesErrorBody } from './messages/messages-error-body.js';
 import { GatewayErrorFilter } from './gateway-error.filter.js';
 import { GatewayMetrics } from './metrics/gateway-metrics.js';
@@ -30,7 +31,7 @@ export async function setUpApplication(
   if (logger) application.use(accessLogMiddleware(logger));
   application.useGlobalFilters(new GatewayErrorFilter(routes, application.get(GatewayMetrics)));
   application.useGlobalPipes(
-    new ValidationPipe({
+    new StrictValidationPipe({
       transform: true,
       whitelist: true,
       forbidNonWhitelisted: true,
@@ -70,7 +71,7 @@ function describeViolations(violations: ValidationError[]): InvalidRequestError 
   let violation = violations[0];
   while (violation) {
     path.push(violation.property.slice(0, MAX_NAME_LENGTH));
-    const [message] = Object.values(violation.constraints ?? {});
+    const [message] = Object.entries(violation.constraints ?? {}).map(toMessage);
     if (message !== undefined) {
       const sentence = message.slice(0, MAX_MESSAGE_LENGTH).replace(/\.$/, '');
       return new InvalidRequestError(path.join('.') || 'body', `${sentence}.`);
@@ -78,4 +79,11 @@ function describeViolations(violations: ValidationError[]): InvalidRequestError 
     violation = violation.children?.[0];
   }
   return new InvalidRequestError('body', 'The request is not valid.');
+}
+
+/** The validator's own words for an unknown field tell nobody what to do. */
+function toMessage([constraint, message]: [string, string]): string {
+  if (constraint !== 'whitelistValidation') return message;
+  const name = /^property (.*) should not exist$/s.exec(message)?.[1] ?? 'It';
+  return `\`${name.slice(0, MAX_NAME_LENGTH)}\` is not taken here; leave it out`;
 }

@@ -296,6 +296,7 @@ describe(renderChatCompletion.name, () => {
         },
       ],
       usage,
+      system_fingerprint: null,
     });
   });
 

@@ -181,6 +181,8 @@ export function renderChatCompletion(answer: CollectedAnswer, options: ChatRende
       model: answer.route.model,
       choices: answer.choices.map(renderChoice),
       usage,
+      // Some clients insist on it, if only as null.
+      system_fingerprint: null,
     }),
   );
 }

@@ -46,6 +46,9 @@ const STRUCTURE_MEMBERS = new Set([
   'cache_control',
 ]);
 
+/** Members whose keys are names that somebody made up: the parameters in the schema of a tool. */
+const NAMING_MEMBERS = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
+
 /** Members of free form, whose very keys are the caller's words: what tools are called with. */
 const FREE_FORM_MEMBERS = new Set(['input']);
 
@@ -76,6 +79,9 @@ function collect(value: unknown, texts: string[]): void {
 function collectMembers(object: JsonObject, texts: string[]): void {
   for (const key of Object.keys(object)) {
     if (isStructure(key, object[key])) continue;
+    if (NAMING_MEMBERS.has(key) && isJsonObject(object[key])) {
+      texts.push(...Object.keys(object[key]));
+    }
     if (isEncoded(object, key)) {
       const text = decodeText(object, key);
       if (text !== undefined) texts.push(text);

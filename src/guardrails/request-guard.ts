@@ -2,7 +2,8 @@ import type { Caller } from '../access/caller.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import type { WorkEvent } from '../canonical/work-event.js';
-import { GuardrailViolationError } from '../common/errors/gateway-errors.js';
+import { GuardrailViolationError, InvalidRequestError } from '../common/errors/gateway-errors.js';
+import { repeatsMembers } from '../common/http/repeats-members.js';
 import type {
   GuardedRequest,
   GuardedTextRequest,
@@ -19,7 +20,11 @@ import { guardWorkOutput } from './work-output-guard.js';
 
 /** What guardrails do to one request, step by step. */
 export interface RequestGuard {
-  /** To be called before the plan is made: asks for the answer in a form that can be looked at. */
+  /**
+   * To be called before the plan is made: asks for the answer in a form that can be looked at.
+   *
+   * @throws InvalidRequestError (`body`) when the prompt may be read in two ways
+   */
   prepare<Request extends CanonicalRequest>(request: Request): Request;
 
   /**
@@ -97,6 +102,12 @@ export class TenantRequestGuard implements RequestGuard {
   }
 
   prepare<Request extends CanonicalRequest>(request: Request): Request {
+    if (this.input.length > 0 && repeatsMembers(request.body)) {
+      throw new InvalidRequestError(
+        'body',
+        'The body names a member of an object twice, so guardrails cannot tell which one the model reads. Send each once.',
+      );
+    }
     return this.output.length > 0 ? { ...request, decodesAnswer: true } : request;
   }
 

@@ -69,12 +69,13 @@ export class MessagesService {
   async countTokens(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
     const { requestId, receivedAt, headers, rateLimit } = received;
     if (rateLimit) setRateLimitHeaders(response, rateLimit);
-    const request = parseCountTokens(await readJsonBody(received), headers);
+    const parsed = parseCountTokens(await readJsonBody(received), headers);
+    // The vendor is about to read the prompt here as well.
+    const guard = await this.guardrails.guard(caller, this.ledger, response);
+    const request = guard.prepare(parsed);
     const callerGone = callerGoneSignal(response);
     const context = { requestId, endpoint: 'count_tokens', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
-    // The vendor is about to read the prompt here as well.
-    const guard = await this.guardrails.guard(caller, this.ledger, response);
     await guard.admit(plan);
     const counted = await this.routing.countTokens(plan);
     if (counted) response.setHeader('X-Gateway-Provider', counted.provider);

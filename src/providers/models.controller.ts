@@ -8,7 +8,7 @@ import { ModelDto, ModelListDto } from './model.dto.js';
 import { ModelsService } from './models.service.js';
 
 @ApiTags('Catalogue')
-@Controller(['v1', 'api/v1'])
+@Controller('v1')
 @Authenticated('any')
 export class ModelsController {
   constructor(private readonly models: ModelsService) {}

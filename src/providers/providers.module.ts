@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { CredentialsModule } from '../credentials/credentials.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
+import { CompatibleModelsController } from './compatible-models.controller.js';
 import { ModelsController } from './models.controller.js';
 import { ModelsService } from './models.service.js';
 import { ProviderHealthService } from './provider-health.service.js';
@@ -10,7 +11,7 @@ import { ProvidersService } from './providers.service.js';
 
 @Module({
   imports: [CatalogueModule, CredentialsModule, UpstreamModule],
-  controllers: [ModelsController, ProvidersController],
+  controllers: [ModelsController, CompatibleModelsController, ProvidersController],
   providers: [ModelsService, ProviderHealthService, ProvidersService],
 })
 export class ProvidersModule {}

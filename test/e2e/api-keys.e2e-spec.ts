@@ -158,6 +158,8 @@ describe(PATH, () => {
       [{ is_active: false }, 'is_active'],
       [{ rate_limit_per_minute: 5 }, 'rate_limit_per_minute'],
       [{ name: 'n', status: 'active' }, 'status'],
+      [{ name: 'n', constructor: {} }, 'constructor'],
+      [JSON.parse('{"name": "n", "__proto__": {}}') as object, '__proto__'],
       [{ name: null }, 'name'],
       [{ expires_at: '2020-01-01' }, 'expires_at'],
     ])('answers 400 to %j, naming %s, and changes nothing', async (body, param) => {

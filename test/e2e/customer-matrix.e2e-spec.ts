@@ -119,6 +119,8 @@ describe('GET /api/v1/credits', () => {
 describe('bad input', () => {
   it.each([
     ['/v1/customer/logs?start_date=2026-02-30', 400, 'start_date'],
+    ['/v1/customer/logs?__proto__=1', 400, '__proto__'],
+    ['/v1/customer/analytics?constructor=1', 400, 'constructor'],
     ['/v1/customer/logs?api_key_id=no-uuid', 404, 'api_key_id'],
     [`/v1/customer/logs?api_key_id=${randomUUID()}`, 404, 'api_key_id'],
     ['/v1/customer/logs/export.csv?start_date=yesterday', 400, 'start_date'],
@@ -174,7 +176,7 @@ describe('the compatibility layer', () => {
   });
 
   it.each(['/models', '/providers', '/embeddings/models', '/models/sandbox/echo'])(
-    'answers %s as /v1 does',
+    'answers %s as /v1 does, if with more fields',
     async (path) => {
       const [own, mirrored] = await Promise.all(
         ['/v1', '/api/v1'].map(async (base) => {
@@ -183,7 +185,7 @@ describe('the compatibility layer', () => {
         }),
       );
       expect(own!.status).toBe(200);
-      expect(mirrored).toEqual(own);
+      expect(mirrored).toMatchObject(withoutNulls(own!));
     },
   );
 
@@ -200,8 +202,37 @@ describe('the compatibility layer', () => {
         limit: null,
         limit_remaining: null,
         is_free_tier: false,
-        rate_limit: { requests: 7, interval: '1m' },
+        rate_limit: { requests: 7, interval: '1m', note: expect.any(String) },
+        ...UNUSED,
       },
     });
   });
 });
+
+/** What `/api/v1` fills in where `/v1` has null is its own. */
+function withoutNulls(value: object): object {
+  return JSON.parse(
+    JSON.stringify(value, (_key, member: unknown) => (member === null ? undefined : member)),
+  ) as object;
+}
+
+/** What a key without limits, expiry and requests has besides. */
+const UNUSED = {
+  usage_daily: 0,
+  usage_weekly: 0,
+  usage_monthly: 0,
+  limit_reset: null,
+  expires_at: null,
+  is_management_key: false,
+  is_provisioning_key: false,
+  include_byok_in_limit: false,
+  byok_usage: 0,
+  byok_usage_daily: 0,
+  byok_usage_weekly: 0,
+  byok_usage_monthly: 0,
+  free_model_daily_requests: { limit: 0, used: 0, remaining: 0 },
+  allowed_data_regions: [],
+  creator_user_id: null,
+  organization_id: null,
+  workspace_id: null,
+};

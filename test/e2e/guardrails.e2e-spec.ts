@@ -63,6 +63,19 @@ const INPUTS: [string, string, Json][] = [
     },
   ],
   [
+    'chat tool parameter',
+    CHAT,
+    {
+      messages: [user('Hi')],
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'f', parameters: { type: 'object', properties: { [WORD]: {} } } },
+        },
+      ],
+    },
+  ],
+  [
     'chat text file',
     CHAT,
     {
@@ -282,6 +295,38 @@ describe('guardrails', () => {
       expect(await status('a hawk!')).toBe(200);
       await gateway.fetch(`${GUARDRAILS}/${id}`, { method: 'DELETE' });
       expect(await status('a hawk!')).toBe(200);
+    });
+
+    it.each([
+      ['a chat', CHAT, `"messages": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`],
+      [
+        'a message',
+        MESSAGES,
+        `"messages": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`,
+      ],
+      [
+        'a count',
+        `${MESSAGES}/count_tokens`,
+        `"messages": [{"content": "Hi", "role": "user", "role": "user"}]`,
+      ],
+      [
+        'a response',
+        RESPONSES,
+        `"input": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`,
+      ],
+    ])('take no body that may be read in two ways: %s', async (_name, path, rest) => {
+      say('Fine.');
+      const fields = JSON.stringify(modelOf(path)).slice(0, -1);
+      expect((await gateway.post(path, `${fields}, ${rest}}`)).status).toBe(200);
+      openAi.calls.length = 0;
+      anthropic.calls.length = 0;
+      await guard();
+      const response = await gateway.post(path, `${fields}, ${rest}}`);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
+        error: { type: 'invalid_request_error', param: 'body' },
+      });
+      expect([...openAi.calls, ...anthropic.calls]).toEqual([]);
     });
 
     it('do not hold up the others, whatever the pattern and however long the text', async () => {

@@ -25,12 +25,19 @@ export interface CustomerGateways {
   close(): Promise<void>;
 }
 
-export async function bootCustomerGateways(): Promise<CustomerGateways> {
+/** @param environment settings of both, beside the ones that make them run here */
+export async function bootCustomerGateways(
+  environment: Record<string, string> = {},
+): Promise<CustomerGateways> {
   const database = await createTestDatabase();
   const access = await openAccessServices(database.url);
-  const gateway = await bootGateway({}, { database });
+  const gateway = await bootGateway(environment, { database });
   const restricted = await bootGateway(
-    { GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey, GATEWAY_CUSTOMER_WRITES: 'management' },
+    {
+      ...environment,
+      GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey,
+      GATEWAY_CUSTOMER_WRITES: 'management',
+    },
     { database },
   );
   return {

@@ -16,6 +16,6 @@ export class CurrentKeyController {
   @ApiOperation({ summary: 'The calling key, what it has spent and its limits' })
   @ApiOkResponse({ type: CurrentKeyDto })
   async get(@CurrentCaller() caller: Caller): Promise<CurrentKeyDto> {
-    return { data: await this.currentKey.get(caller) };
+    return { data: await this.currentKey.get(caller, new Date()) };
   }
 }

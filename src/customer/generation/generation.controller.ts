@@ -7,10 +7,11 @@ import { ApiErrorResponse } from '../../common/errors/api-error-response.decorat
 import { GenerationQueryDto } from './dto/generation-query.dto.js';
 import { GenerationDto } from './dto/generation.dto.js';
 import { GenerationService } from './generation.service.js';
+import { toGenerationRecord } from './to-generation-record.js';
 
 @ApiTags('Generation')
 @Authenticated('any')
-@Controller(['v1/generation', 'api/v1/generation'])
+@Controller('v1/generation')
 export class GenerationController {
   constructor(private readonly generation: GenerationService) {}
 
@@ -26,6 +27,6 @@ export class GenerationController {
     @CurrentCaller() caller: Caller,
     @Query() query: GenerationQueryDto,
   ): Promise<GenerationDto> {
-    return { data: await this.generation.get(caller, query.id) };
+    return { data: toGenerationRecord(await this.generation.get(caller, query.id)) };
   }
 }

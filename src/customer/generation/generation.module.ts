@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import { RequestLogModule } from '../../request-log/request-log.module.js';
+import { CompatibleGenerationController } from './compatible-generation.controller.js';
 import { GenerationController } from './generation.controller.js';
 import { GenerationService } from './generation.service.js';
 
 /** What one request used and cost: `/v1/generation`. */
 @Module({
   imports: [RequestLogModule],
-  controllers: [GenerationController],
+  controllers: [GenerationController, CompatibleGenerationController],
   providers: [GenerationService],
 })
 export class GenerationModule {}

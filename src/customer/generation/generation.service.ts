@@ -2,16 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/caller.js';
 import { isUuid } from '../../common/database/is-uuid.js';
 import { NotFoundError } from '../../common/errors/gateway-errors.js';
+import type { RequestLogRow } from '../../request-log/request-log-row.js';
 import { RequestLogReader } from '../../request-log/request-log.reader.js';
-import type { GenerationRecordDto } from './dto/generation.dto.js';
-import { toGenerationRecord } from './to-generation-record.js';
 
 @Injectable()
 export class GenerationService {
   constructor(private readonly requestLog: RequestLogReader) {}
 
   /** @throws NotFoundError when the tenant has made no request with this id */
-  async get(caller: Caller, requestId: string): Promise<GenerationRecordDto> {
+  async get(caller: Caller, requestId: string): Promise<RequestLogRow> {
     const row = isUuid(requestId)
       ? await this.requestLog.findByRequestId(caller.tenantId, requestId)
       : undefined;
@@ -21,6 +20,6 @@ export class GenerationService {
         'There is no request with this id. It is the `x-request-id` of an answer that has ended.',
       );
     }
-    return toGenerationRecord(row);
+    return row;
   }
 }

@@ -6,7 +6,27 @@ class KeyRateLimitDto {
 
   @ApiProperty({ example: '1m' })
   interval!: string;
+
+  @ApiProperty()
+  note!: string;
 }
+
+class FreeRequestsDto {
+  @ApiProperty({ type: 'integer', example: 0 })
+  limit!: number;
+
+  @ApiProperty({ type: 'integer', example: 0 })
+  used!: number;
+
+  @ApiProperty({ type: 'integer', example: 0 })
+  remaining!: number;
+}
+
+const NOT_COUNTED = {
+  type: 'integer',
+  description: '0: what a vendor bills for an own account is not known here.',
+  example: 0,
+} as const;
 
 /** The calling key, in the words of the compatibility layer. Amounts are credits. */
 export class CurrentKeyRecordDto {
@@ -37,6 +57,64 @@ export class CurrentKeyRecordDto {
 
   @ApiProperty({ type: KeyRateLimitDto })
   rate_limit!: KeyRateLimitDto;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Credits for requests of the current day (UTC).',
+    example: 0,
+  })
+  usage_daily!: number;
+
+  @ApiProperty({ type: 'integer', description: 'For those since Monday.', example: 0 })
+  usage_weekly!: number;
+
+  @ApiProperty({ type: 'integer', description: 'For those of this month.', example: 0 })
+  usage_monthly!: number;
+
+  @ApiProperty({ enum: ['monthly'], nullable: true, description: 'When `limit` starts anew.' })
+  limit_reset!: 'monthly' | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  expires_at!: string | null;
+
+  @ApiProperty({ example: false })
+  is_management_key!: boolean;
+
+  @ApiProperty({ description: 'As `is_management_key`.', example: false })
+  is_provisioning_key!: boolean;
+
+  @ApiProperty({
+    description: 'False: what vendors bill for own accounts counts nowhere here, but the fee does.',
+    example: false,
+  })
+  include_byok_in_limit!: boolean;
+
+  @ApiProperty(NOT_COUNTED)
+  byok_usage!: number;
+
+  @ApiProperty(NOT_COUNTED)
+  byok_usage_daily!: number;
+
+  @ApiProperty(NOT_COUNTED)
+  byok_usage_weekly!: number;
+
+  @ApiProperty(NOT_COUNTED)
+  byok_usage_monthly!: number;
+
+  @ApiProperty({ type: FreeRequestsDto, description: 'There are no free models.' })
+  free_model_daily_requests!: FreeRequestsDto;
+
+  @ApiProperty({ type: [String], description: 'Empty: there are no regions.', example: [] })
+  allowed_data_regions!: string[];
+
+  @ApiProperty({ type: String, nullable: true, example: null })
+  creator_user_id!: null;
+
+  @ApiProperty({ type: String, nullable: true, example: null })
+  organization_id!: null;
+
+  @ApiProperty({ type: String, nullable: true, example: null })
+  workspace_id!: null;
 }
 
 export class CurrentKeyDto {

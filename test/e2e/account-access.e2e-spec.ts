@@ -1,0 +1,253 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  bootCustomerGateways,
+  refusal,
+  type CustomerGateways,
+  type JsonAnswer,
+} from '../support/customer-gateways.js';
+
+type KeyType = 'routing' | 'management';
+
+/** Something of a tenant that a path names, and how it is made. */
+const THINGS = {
+  'api-key': ['/v1/customer/api-keys', { name: 'made' }],
+  guardrail: ['/v1/customer/guardrails', { name: 'made', rules: [{ type: 'secret' }] }],
+  credential: ['/v1/customer/provider-credentials', { provider: 'openai', key: 'sk-of-vendor-1' }],
+  destination: ['/v1/customer/broadcast/destinations', { url: 'http://127.0.0.1:9/traces' }],
+  job: ['/v1/jobs', { model: 'sandbox/image', prompt: 'a barn' }],
+  video: ['/v1/jobs', { model: 'sandbox/video', prompt: 'a barn' }],
+  response: ['/v1/responses', { model: 'sandbox/echo', input: 'word' }],
+  request: [
+    '/v1/chat/completions',
+    { model: 'sandbox/echo', messages: [{ role: 'user', content: 'word' }] },
+  ],
+} as const satisfies Record<string, readonly [string, object]>;
+
+interface Rule {
+  /** What the path's id, or the query's, is of. */
+  of?: keyof typeof THINGS;
+  body?: object;
+  /** What the tenant itself is answered; 200 unless said. */
+  status?: readonly number[];
+  /** The one type of key that may; both unless said. */
+  only?: KeyType;
+}
+
+const OWN: Rule = {};
+const of = (thing: keyof typeof THINGS, rest: Rule = {}): Rule => ({ of: thing, ...rest });
+const makes = (thing: keyof typeof THINGS): Rule => ({ body: THINGS[thing][1], status: [201] });
+const asInference = (thing: keyof typeof THINGS, status?: readonly number[]): Rule =>
+  of(thing, { only: 'routing', status });
+/** A job may have ended before it is cancelled. */
+const CANCELLED = [200, 409];
+
+/** Every operation on something of a tenant's own. A path below `/api` is as that without. */
+const RULES: Record<string, Rule> = {
+  'GET /v1/customer/api-keys': OWN,
+  'POST /v1/customer/api-keys': makes('api-key'),
+  'GET /v1/customer/api-keys/{id}': of('api-key'),
+  'PATCH /v1/customer/api-keys/{id}': of('api-key', { body: { name: 'changed' } }),
+  'DELETE /v1/customer/api-keys/{id}': of('api-key'),
+  'GET /v1/customer/guardrails': OWN,
+  'POST /v1/customer/guardrails': makes('guardrail'),
+  'GET /v1/customer/guardrails/{id}': of('guardrail'),
+  'PUT /v1/customer/guardrails/{id}': of('guardrail', { body: { is_enabled: false } }),
+  'DELETE /v1/customer/guardrails/{id}': of('guardrail'),
+  'GET /v1/customer/provider-credentials': OWN,
+  'POST /v1/customer/provider-credentials': makes('credential'),
+  'DELETE /v1/customer/provider-credentials/{id}': of('credential'),
+  'GET /v1/customer/broadcast/destinations': OWN,
+  'POST /v1/customer/broadcast/destinations': makes('destination'),
+  'GET /v1/customer/broadcast/destinations/{id}': of('destination'),
+  'PUT /v1/customer/broadcast/destinations/{id}': of('destination', { body: { enabled: false } }),
+  'DELETE /v1/customer/broadcast/destinations/{id}': of('destination'),
+  'POST /v1/customer/broadcast/destinations/{id}/test': of('destination'),
+  'GET /v1/customer/logs': OWN,
+  'GET /v1/customer/logs/export.csv': OWN,
+  'GET /v1/customer/analytics': OWN,
+  'GET /v1/customer/statements/{month}': OWN,
+  'GET /v1/customer/credits': OWN,
+  'GET /v1/customer/jobs': OWN,
+  'GET /v1/customer/webhook-secret': OWN,
+  'GET /v1/generation': of('request'),
+  'GET /api/v1/key': OWN,
+  'GET /api/v1/credits': { only: 'management' },
+  'GET /v1/jobs/{id}': asInference('job'),
+  'DELETE /v1/jobs/{id}': asInference('job', CANCELLED),
+  'GET /v1/images/{id}': asInference('job'),
+  'DELETE /v1/images/{id}': asInference('job', CANCELLED),
+  'GET /v1/videos/{id}': asInference('video'),
+  'DELETE /v1/videos/{id}': asInference('video', CANCELLED),
+  'GET /v1/responses/{id}': asInference('response'),
+  'DELETE /v1/responses/{id}': asInference('response'),
+  'GET /v1/responses/{id}/input_items': asInference('response'),
+};
+
+interface Operation {
+  tags?: string[];
+}
+
+/** Calls to models, and what is the same for every tenant or needs no key. */
+function isOfNoTenant(method: string, path: string, { tags = [] }: Operation): boolean {
+  if (path.startsWith('/v1/customer/')) return false;
+  if (tags.some((tag) => ['Catalogue', 'Operations', 'Artifacts'].includes(tag))) return true;
+  return method === 'post' && tags.some((tag) => ['Inference', 'Jobs'].includes(tag));
+}
+
+const KEY_ERROR = refusal(401, 'authentication_error', 'authorization');
+const RIGHTS_ERROR = refusal(403, 'permission_error', 'authorization');
+
+let set: CustomerGateways;
+/** What no answer to another tenant may hold. */
+const secrets = new Set<string>();
+const uselessKeys: string[] = [];
+const otherKeys = {} as Record<KeyType, string>;
+let documented: string[];
+
+beforeAll(async () => {
+  set = await bootCustomerGateways({
+    GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
+    GATEWAY_SECRET: 'the-secret-that-both-instances-share',
+  });
+  const { access, gateway } = set;
+  const { tenantId } = gateway;
+  const revoked = await access.makeKey({ tenantId });
+  await access.apiKeys.revoke(tenantId, revoked.id);
+  const expired = await access.makeKey({ tenantId, expiresAt: new Date('2020-01-01') });
+  uselessKeys.push('', revoked.plaintext, expired.plaintext, 'sk-unknown-key-of-nobody');
+  const otherId = await access.makeTenant('other');
+  for (const type of ['routing', 'management'] as const) {
+    const key = await access.makeKey({ tenantId: otherId, type, rateLimitPerMinute: 100_000 });
+    otherKeys[type] = key.plaintext;
+  }
+  for (const thing of Object.keys(THINGS) as (keyof typeof THINGS)[]) await make(thing);
+  const { secret } = (await set.call('GET', '/v1/customer/webhook-secret')).body;
+  secrets.add(secret as string);
+
+  const { body } = await set.call('GET', '/docs-json', undefined, '');
+  documented = Object.entries(body.paths as Record<string, Record<string, Operation>>).flatMap(
+    ([path, operations]) =>
+      Object.entries(operations)
+        .filter(([method, operation]) => !isOfNoTenant(method, path, operation))
+        .map(([method]) => `${method.toUpperCase()} ${path}`),
+  );
+});
+afterEach(async () => {
+  // A tenant may have few of them.
+  const path = '/v1/customer/broadcast/destinations';
+  const { data } = (await set.call('GET', path)).body as { data: { id: string }[] };
+  for (const { id } of data) await set.call('DELETE', `${path}/${id}`);
+});
+afterAll(() => set.close());
+
+/** Makes one with the tenant's routing key, and returns its id. */
+async function make(thing: keyof typeof THINGS): Promise<string> {
+  const [path, body] = THINGS[thing];
+  const response = await set.gateway.post(path, body);
+  expect(response.status).toBeLessThan(300);
+  const made = (await response.json()) as { id: string };
+  const id = thing === 'request' ? response.headers.get('x-request-id')! : made.id;
+  secrets.add(id);
+  return id;
+}
+
+interface Call {
+  method: string;
+  path: string;
+  body: object | undefined;
+}
+
+/** The operation on something new of the tenant's. */
+async function callOf(operation: string): Promise<Call> {
+  const [method, template] = operation.split(' ') as [string, string];
+  const rule = ruleOf(operation);
+  const id = rule.of && (await make(rule.of));
+  const path = template
+    .replace('{id}', id ?? '')
+    .replace('{month}', new Date().toISOString().slice(0, 7));
+  const query = rule.of === 'request' ? `?id=${id}` : '';
+  return { method, path: path + query, body: rule.body };
+}
+
+function ruleOf(operation: string): Rule {
+  return RULES[operation] ?? RULES[operation.replace(' /api/', ' /')]!;
+}
+
+function send({ method, path, body }: Call, key: string, instance = set.gateway): Promise<Answer> {
+  return fetch(instance.url + path, {
+    method,
+    headers: {
+      ...(key !== '' && { authorization: `Bearer ${key}` }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    body: body && JSON.stringify(body),
+  }).then(async (response) => ({ status: response.status, text: await response.text() }));
+}
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+const json = ({ status, text }: Answer): JsonAnswer => ({
+  status,
+  body: JSON.parse(text) as JsonAnswer['body'],
+});
+
+const MIRRORED = ['generation', 'jobs', 'images', 'videos', 'responses'];
+const OPERATIONS = Object.keys(RULES).flatMap((operation) =>
+  MIRRORED.some((name) => operation.includes(` /v1/${name}`))
+    ? [operation, operation.replace(' /', ' /api/')]
+    : [operation],
+);
+
+describe("a tenant's account", () => {
+  it('has no operation that this table leaves out, and none that is not described', () => {
+    expect(documented.sort()).toEqual([...OPERATIONS].sort());
+  });
+
+  describe.each(OPERATIONS)('%s', (operation) => {
+    const { of: thing, status = [200], only } = ruleOf(operation);
+    const isChange = !operation.startsWith('GET');
+
+    it('answers 401 without a key, and to a revoked, expired or unknown one', async () => {
+      const call = await callOf(operation);
+      for (const key of uselessKeys) expect(json(await send(call, key))).toEqual(KEY_ERROR);
+    });
+
+    it("gives another tenant's keys nothing of it, and lets them change nothing", async () => {
+      const call = await callOf(operation);
+      for (const type of ['routing', 'management'] as const) {
+        const answer = await send(call, otherKeys[type]);
+        if (only !== undefined && only !== type) expect(json(answer)).toEqual(RIGHTS_ERROR);
+        else if (thing) expect(json(answer)).toEqual(refusal(404, 'not_found_error', 'id'));
+        else expect(status).toContain(answer.status);
+        // An error may name the id that was asked for.
+        for (const secret of secrets) {
+          if (!call.path.includes(secret)) expect(answer.text).not.toContain(secret);
+        }
+      }
+      const own = only === 'management' ? set.gateway.managementKey : set.gateway.apiKey;
+      const { status: answered } = await send(call, own);
+      expect(status).toContain(answered);
+    });
+
+    it.each(['routing', 'management'] as const)('answers its %s key as it should', async (type) => {
+      const key = type === 'routing' ? set.gateway.apiKey : set.gateway.managementKey;
+      const answer = await send(await callOf(operation), key);
+      if (only !== undefined && only !== type) expect(json(answer)).toEqual(RIGHTS_ERROR);
+      else expect(status).toContain(answer.status);
+    });
+
+    it('keeps changes of the account to management keys where they are restricted', async () => {
+      const isRestricted = isChange && operation.includes(' /v1/customer/');
+      const call = await callOf(operation);
+      const routing = await send(call, set.gateway.apiKey, set.restricted);
+      if (isRestricted || only === 'management') expect(json(routing)).toEqual(RIGHTS_ERROR);
+      else expect(status).toContain(routing.status);
+      if (!isRestricted) return;
+      const management = await send(call, set.gateway.managementKey, set.restricted);
+      expect(status).toContain(management.status);
+    });
+  });
+});
