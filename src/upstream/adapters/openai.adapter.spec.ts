@@ -1,58 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { canonicalRequest } from '../../../test/support/canonical-requests.js';
 import { chatRequest } from '../../../test/support/chat-requests.js';
 import {
   collectEvents,
   drivenTransport,
   sendJson,
-  type Drive,
 } from '../../../test/support/driven-transport.js';
 import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
-import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { ProviderConfig } from '../../common/config/app-config.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { OpenAiAdapter } from './openai.adapter.js';
-
-const provider = {
-  id: 'openai',
-  name: 'OpenAI',
-  adapter: 'openai',
-  type: 'openai',
-  baseUrl: 'https://api.openai.com/v1',
-  apiKey: 'secret-key-of-no-known-shape' as string | undefined,
-  settings: {},
-} as const;
-
-const answer = {
-  id: 'x',
-  model: 'gpt',
-  choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }],
-};
-const chunk = (delta: object, finish_reason: string | null = null) =>
-  `data: ${JSON.stringify({ id: 'x', model: 'gpt', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-
-const ROUTE = { upstreamModel: 'gpt-4o-mini', maxOutputTokens: 4_096 };
-
-function generate(
-  drive: Drive,
-  fields: Record<string, unknown> = {},
-  overrides: Partial<ProviderConfig> & { signal?: AbortSignal; request?: CanonicalRequest } = {},
-) {
-  const { transport, calls, connections } = drivenTransport(drive);
-  const { signal = new AbortController().signal, request, ...rest } = overrides;
-  const adapter = new OpenAiAdapter({ ...provider, ...rest }, transport);
-  const events = adapter.generate({
-    request: request ?? chatRequest(fields),
-    alias: 'openai/gpt-4o',
-    upstreamModel: 'gpt-4o-mini',
-    limits: LONG_LIMITS,
-    maxOutputTokens: 4_096,
-    signal,
-  });
-  return { events, calls, connections };
-}
-
-const SSE = { 'content-type': 'text/event-stream; charset=utf-8' };
+import {
+  provider,
+  answer,
+  chunk,
+  ROUTE,
+  generate,
+  SSE,
+} from '../../../test/support/openai-adapter-calls.js';
 
 describe(OpenAiAdapter.name, () => {
   it('sends one authenticated request with the encoded body', async () => {
@@ -290,70 +253,5 @@ describe(OpenAiAdapter.name, () => {
     await new Promise((resolve) => setImmediate(resolve));
     aborter.abort();
     await expect(collecting).rejects.toBeInstanceOf(CallAbortedError);
-  });
-
-  describe('for a caller of another dialect', () => {
-    const bodyOf = async (overrides: Partial<ProviderConfig>): Promise<unknown> => {
-      const request = canonicalRequest({}, { maxOutputTokens: 9 });
-      const { events, calls } = generate(sendJson(answer), {}, { request, ...overrides });
-      await collectEvents(events);
-      return JSON.parse(String(calls[0]?.body));
-    };
-
-    it('translates the request and a whole answer', async () => {
-      const { events, calls } = generate(sendJson(answer), {}, { request: canonicalRequest() });
-      expect(await collectEvents(events)).toEqual([
-        { type: 'start', id: 'x' },
-        { type: 'text', choice: 0, text: 'Hi' },
-        { type: 'finish', choice: 0, reason: 'stop' },
-      ]);
-      expect(JSON.parse(String(calls[0]?.body))).toEqual({
-        model: 'gpt-4o-mini',
-        messages: [{ role: 'user', content: 'Hi' }],
-      });
-    });
-
-    it('translates a stream', async () => {
-      const { events } = generate(
-        (connection) =>
-          void connection
-            .answer(200, SSE)
-            .send(chunk({ content: 'H' }) + chunk({ content: 'i' }) + chunk({}, 'stop'))
-            .end(),
-        {},
-        { request: canonicalRequest({}, { stream: true }) },
-      );
-      expect(await collectEvents(events)).toEqual([
-        { type: 'start', id: 'x' },
-        { type: 'text', choice: 0, text: 'H' },
-        { type: 'text', choice: 0, text: 'i' },
-        { type: 'finish', choice: 0, reason: 'stop' },
-      ]);
-    });
-
-    it('calls the output limit by its new name at the vendor, by its old one elsewhere', async () => {
-      expect(await bodyOf({})).toMatchObject({ max_completion_tokens: 9 });
-      expect(await bodyOf({ id: 'local' })).toMatchObject({ max_tokens: 9 });
-    });
-
-    it('calls the output limit as the settings say', async () => {
-      const settings = { outputLimitField: 'max_completion_tokens' };
-      expect(await bodyOf({ id: 'local', settings })).toMatchObject({ max_completion_tokens: 9 });
-    });
-
-    it('calls nobody for what the dialect cannot say', async () => {
-      const source = { kind: 'url', url: 'https://a.b/c.pdf' } as const;
-      const messages = [{ role: 'user', parts: [{ type: 'document', source }] }] as const;
-      const request = canonicalRequest({ messages });
-      const { events, calls } = generate(sendJson(answer), {}, { request });
-      await expect(collectEvents(events)).rejects.toMatchObject({ failure: 'unsupported' });
-      expect(calls).toHaveLength(0);
-    });
-
-    it('names what the dialect has no place for', () => {
-      const adapter = new OpenAiAdapter(provider, drivenTransport(() => undefined).transport);
-      const request = canonicalRequest({ sampling: { topK: 1 }, leftOver: ['mcp_servers'] });
-      expect(adapter.droppedParams(request, ROUTE)).toEqual(['top_k', 'mcp_servers']);
-    });
   });
 });
