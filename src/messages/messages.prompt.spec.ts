@@ -27,6 +27,10 @@ describe(messagesPrompt.name, () => {
     });
   });
 
+  it('takes an end user that is null for none', () => {
+    expect(promptOf({ metadata: { user_id: null } }).endUser).toBeUndefined();
+  });
+
   it('reads the controls', () => {
     const prompt = promptOf({
       temperature: 0,

@@ -70,8 +70,7 @@ export function messagesPrompt(body: JsonObject): CanonicalPrompt {
     parallelToolCalls: typeof isSerial === 'boolean' ? !isSerial : undefined,
     responseFormat: toResponseFormat(body),
     reasoning: toReasoning(body, leftOver),
-    endUser: (isJsonObject(body.metadata) ? body.metadata.user_id : undefined) as
-      string | undefined,
+    endUser: toEndUser(body.metadata),
     leftOver: [...leftOver],
     sampling: {
       ...optional('temperature', body.temperature as number | null | undefined),
@@ -80,6 +79,11 @@ export function messagesPrompt(body: JsonObject): CanonicalPrompt {
       ...optional('stop', body.stop_sequences as string[] | null | undefined),
     },
   };
+}
+
+function toEndUser(metadata: unknown): string | undefined {
+  const { user_id: userId } = isJsonObject(metadata) ? metadata : {};
+  return typeof userId === 'string' ? userId : undefined;
 }
 
 function toSystemMessages(system: unknown, parts: MessageParts): CanonicalMessage[] {

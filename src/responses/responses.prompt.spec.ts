@@ -135,6 +135,16 @@ describe(responsesPrompt.name, () => {
     expect(promptOf({ tool_choice }).toolChoice).toEqual(expected);
   });
 
+  it.each(['any', { type: 'mystery' }])(
+    'names the tool choice %j, which it cannot read',
+    (choice) => {
+      expect(promptOf({ tool_choice: choice })).toMatchObject({
+        toolChoice: undefined,
+        leftOver: ['tool_choice'],
+      });
+    },
+  );
+
   it('leaves only the allowed tools', () => {
     const { tools, toolChoice } = promptOf({
       tools: ['f', 'g', 'h'].map((name) => ({ type: 'function', name })),

@@ -71,7 +71,11 @@ export function responsesPrompt(body: JsonObject, historyLength: number): Canoni
     reasoning: toReasoning(body.reasoning),
     sampling: toSampling(body),
     endUser: (body.safety_identifier ?? body.user ?? undefined) as string | undefined,
-    leftOver: [...leftOver, ...leftOverFields(body, tools)],
+    leftOver: [
+      ...leftOver,
+      ...leftOverFields(body, tools),
+      ...(body.tool_choice != null && choice.toolChoice === undefined ? ['tool_choice'] : []),
+    ],
   };
 }
 

@@ -1,75 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { ANSWER_ID, responsesRequest } from '../../test/support/responses-requests.js';
-import type { BillableRoute } from '../canonical/billable-request.js';
-import type { CanonicalEvent, SettledEvent } from '../canonical/canonical-event.js';
-import { NO_USAGE } from '../canonical/usage.js';
+import type { CanonicalEvent } from '../canonical/canonical-event.js';
 import { ProviderError, RateLimitError } from '../common/errors/gateway-errors.js';
-import { ResponseAnswer } from './response-answer.js';
-import { ResponsesStreamRenderer, renderResponse } from './responses.render.js';
-
-const route = { model: 'a/b', provider: 'a' } as BillableRoute;
-const opening: CanonicalEvent = { type: 'route', route, droppedParams: [] };
-const usage = {
-  ...NO_USAGE,
-  inputTokens: 10,
-  outputTokens: 5,
-  cacheReadTokens: 4,
-  reasoningTokens: 2,
-};
-const settled: SettledEvent = { type: 'settled', cost: 7, usage, usageSource: 'upstream' };
-const finish = (reason = 'stop'): CanonicalEvent => ({ type: 'finish', choice: 0, reason });
-const text = (piece: string): CanonicalEvent => ({ type: 'text', choice: 0, text: piece });
-const call = (index: number, name: string): CanonicalEvent => ({
-  type: 'tool_call',
-  choice: 0,
-  index,
-  id: `call_${index}`,
-  name,
-});
-const args = (index: number, piece: string): CanonicalEvent => ({
-  type: 'tool_arguments',
-  choice: 0,
-  index,
-  text: piece,
-});
-
-interface StreamEvent {
-  type: string;
-  sequence_number: number;
-  response?: { status: string; output: object[] } & Record<string, unknown>;
-  [field: string]: unknown;
-}
-
-/** The events that a stream's text holds, each with its name and number checked. */
-function read(stream: string, firstNumber = 0): StreamEvent[] {
-  const frames = stream.split('\n\n');
-  expect(frames.pop()).toBe('');
-  return frames.map((frame, index) => {
-    const [, name, data = ''] = /^event: (.*)\ndata: (.*)$/.exec(frame) ?? [];
-    const event = JSON.parse(data) as StreamEvent;
-    expect(event).toMatchObject({ type: name, sequence_number: firstNumber + index });
-    return event;
-  });
-}
-
-function streamOf(events: CanonicalEvent[], fields: object = {}): StreamEvent[] {
-  const request = responsesRequest(fields);
-  const renderer = new ResponsesStreamRenderer({ request, createdAt: 1_700_000_000 });
-  const pieces = [opening, ...events].map((event) => renderer.render(event) ?? '');
-  return read(pieces.join('') + renderer.end().toString());
-}
-
-function wholeOf(events: CanonicalEvent[], fields: object = {}): Record<string, unknown> {
-  const answer = new ResponseAnswer({
-    request: responsesRequest(fields),
-    createdAt: 1_700_000_000,
-  });
-  for (const event of [opening, ...events]) answer.observe(event);
-  return JSON.parse(renderResponse(answer).toString()) as Record<string, unknown>;
-}
-
-const typesOf = (events: StreamEvent[]) =>
-  events.map(({ type }) => type.replace('response.', '')).slice(2, -1);
+import { ResponsesStreamRenderer } from './responses.render.js';
+import {
+  opening,
+  usage,
+  settled,
+  finish,
+  text,
+  call,
+  args,
+  read,
+  streamOf,
+  wholeOf,
+  typesOf,
+} from '../../test/support/rendered-responses.js';
 
 describe(ResponsesStreamRenderer.name, () => {
   it('says nothing before there is content', () => {
@@ -350,50 +296,6 @@ describe(ResponsesStreamRenderer.name, () => {
     expect(streamOf([text('x'), finish(), lost]).at(-1)?.response).toMatchObject({ store: false });
     expect(wholeOf([text('x'), finish(), { ...settled, recorded: true }])).toMatchObject({
       store: true,
-    });
-  });
-
-  describe('of a relayed answer', () => {
-    const answer = { id: ANSWER_ID, status: 'completed', store: true, output: [], usage: null };
-    const last = `event: response.completed\ndata: ${JSON.stringify({
-      type: 'response.completed',
-      sequence_number: 9,
-      response: answer,
-    })}\n\n`;
-    const relay = (bytes: string, fields: object = {}): CanonicalEvent => ({
-      type: 'relay',
-      dialect: 'responses',
-      bytes: Buffer.from(bytes),
-      hasContent: true,
-      outputCharacters: 1,
-      ...fields,
-    });
-    const begin = () => {
-      const renderer = new ResponsesStreamRenderer({ request: responsesRequest(), createdAt: 1 });
-      renderer.render(opening);
-      const delta = 'event: x\ndata: {"type":"x","sequence_number":8}\n\n';
-      expect(String(renderer.render(relay(delta)))).toBe(delta);
-      return renderer;
-    };
-
-    it('passes the bytes, the last ones after the commit', () => {
-      const renderer = begin();
-      expect(renderer.render(relay(last, { answer, usage }))).toBeUndefined();
-      renderer.render({ ...settled, recorded: true });
-      expect(renderer.end().toString()).toBe(last);
-    });
-
-    it('adds what only the commit told', () => {
-      const renderer = begin();
-      renderer.render(relay(last, { answer }));
-      renderer.render({ ...settled, recorded: false });
-      const [event] = read(renderer.end().toString(), 9);
-      expect(event?.response).toMatchObject({ store: false, usage: { total_tokens: 15 } });
-    });
-
-    it('goes on counting where it fails', () => {
-      const [failed] = read(begin().error(new ProviderError('It broke.')), 9);
-      expect(failed).toMatchObject({ type: 'response.failed', response: { id: ANSWER_ID } });
     });
   });
 });

@@ -167,10 +167,10 @@ describe('the compatibility layer', () => {
       (path) => path.startsWith('/v1/') && !/^\/v1\/(customer|artifacts)\//.test(path),
     );
     expect(own.length).toBeGreaterThan(8);
-    // The base URL of one vendor's SDK, which has a version of its own behind it.
+    // Links to artifacts are made here and signed, and so have one address only.
     const missing = own.filter((path) => !(`/api${path}` in paths));
-    expect(missing).toEqual([]);
-    for (const path of own) {
+    expect(missing).toEqual(['/v1/artifacts/{id}']);
+    for (const path of own.filter((path) => !missing.includes(path))) {
       expect(Object.keys(paths[`/api${path}`]!).sort()).toEqual(Object.keys(paths[path]!).sort());
     }
   });

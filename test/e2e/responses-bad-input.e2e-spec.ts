@@ -42,6 +42,13 @@ const BAD: [object, string][] = [
   [{ stream: 'yes' }, 'stream'],
   [{ store: 'no' }, 'store'],
   [{ metadata: 'x' }, 'metadata'],
+  [{ metadata: { n: 1 } }, 'metadata.n'],
+  [{ metadata: { long: 'v'.repeat(513) } }, 'metadata.long'],
+  [{ metadata: { ['k'.repeat(65)]: 'v' } }, 'metadata'],
+  [
+    { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'])) },
+    'metadata',
+  ],
   [{ max_output_tokens: 0 }, 'max_output_tokens'],
   [{ max_output_tokens: 1.5 }, 'max_output_tokens'],
   [{ temperature: 'hot' }, 'temperature'],

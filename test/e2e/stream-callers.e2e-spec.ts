@@ -1,49 +1,27 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { CHAT, setUpStreamedChat } from '../support/streamed-chat.js';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { BootedGateway } from '../support/boot-gateway.js';
-import { bootWithVendor, IDLE_MS, type VendorSetUp } from '../support/boot-with-vendor.js';
-import { errorAnswer, hangAnswer, politeAnswer, type FakeOpenAi } from '../support/fake-openai.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
-import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
+import { IDLE_MS } from '../support/boot-with-vendor.js';
+import { errorAnswer, hangAnswer, politeAnswer } from '../support/fake-openai.js';
+import { type LoggedRequest } from '../support/logged-request.js';
 import { within } from '../support/within.js';
 import { delta, DONE, finish, usageChunk } from '../support/vendor-stream.js';
 
-const CHAT = '/v1/chat/completions';
 /** 10 tokens at 1 credit and 5 at 2. */
 const COST = 20;
 
 describe('a caller who does not wait for the end', () => {
-  let vendor: VendorSetUp;
-  let fake: FakeOpenAi;
-  let gateway: BootedGateway;
-
-  beforeAll(async () => {
-    vendor = await bootWithVendor();
-    ({ fake, gateway } = vendor);
-  });
-  afterEach(async () => {
-    fake.calls.length = 0;
-    fake.answer = politeAnswer();
-    expect(await findLedgerFaults(gateway.database)).toEqual([]);
-  });
-  afterAll(() => vendor.close());
-
-  const bodyOf = (fields: object): object => ({
-    model: 'one/a',
-    messages: [{ role: 'user', content: 'x'.repeat(400) }],
-    ...fields,
-  });
-  const rowOf = (id: string | null | undefined): Promise<LoggedRequest> =>
-    loggedRequest(gateway.database, id);
+  const chat = setUpStreamedChat();
+  const { bodyOf, rowOf } = chat;
 
   describe('a caller who reads slowly', () => {
     it('slows the vendor down, and gets everything in the end', async () => {
       const content = 'z'.repeat(64_000);
       const total = 1_000;
       let sent = 0;
-      fake.answer = async (_call, response) => {
+      chat.fake.answer = async (_call, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         for (; sent < total; sent++) {
           if (!response.write(delta({ content }))) await once(response, 'drain');
@@ -83,10 +61,10 @@ describe('a caller who does not wait for the end', () => {
     }
 
     async function openStream(): Promise<IncomingMessage> {
-      const request = httpRequest(gateway.url + CHAT, {
+      const request = httpRequest(chat.gateway.url + CHAT, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${gateway.apiKey}`,
+          authorization: `Bearer ${chat.gateway.apiKey}`,
           'content-type': 'application/json',
         },
       });
@@ -101,7 +79,7 @@ describe('a caller who does not wait for the end', () => {
     async function leave(fields: object, moment: () => Promise<void>): Promise<LoggedRequest> {
       const known = await idsInLog();
       const abort = new AbortController();
-      const answer = gateway
+      const answer = chat.gateway
         .fetch(CHAT, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
@@ -124,11 +102,11 @@ describe('a caller who does not wait for the end', () => {
     }
     let seen = '';
     const called = async (): Promise<void> => {
-      while (fake.calls.length === 0) await wait(5);
+      while (chat.fake.calls.length === 0) await wait(5);
       await wait(30);
     };
     const idsInLog = async (): Promise<string[]> => {
-      const { rows } = await gateway.database.query<{ request_id: string }>(
+      const { rows } = await chat.gateway.database.query<{ request_id: string }>(
         'SELECT request_id FROM request_logs',
       );
       return rows.map((row) => row.request_id);
@@ -137,9 +115,9 @@ describe('a caller who does not wait for the end', () => {
     it.each([true, false])(
       'before the first byte (stream: %s) ends the vendor’s call at once and pays the prompt',
       async (isStream) => {
-        fake.answer = hangAnswer;
+        chat.fake.answer = hangAnswer;
         const row = await leave({ stream: isStream }, called);
-        await within(1_000, fake.calls[0]!.hungUp);
+        await within(1_000, chat.fake.calls[0]!.hungUp);
         expect(row).toMatchObject({
           outcome: 'cancelled',
           status: 'success',
@@ -148,27 +126,27 @@ describe('a caller who does not wait for the end', () => {
           completion_tokens: 0,
           cost: 100,
         });
-        expect(fake.calls).toHaveLength(1);
+        expect(chat.fake.calls).toHaveLength(1);
       },
     );
 
     it('in the middle of a whole answer pays the prompt', async () => {
-      fake.answer = (_call, response) => {
+      chat.fake.answer = (_call, response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
         response.write('{"choices":[{"index":0,"message":{"content":"Half');
       };
       const row = await leave({}, called);
-      await within(1_000, fake.calls[0]!.hungUp);
+      await within(1_000, chat.fake.calls[0]!.hungUp);
       expect(row).toMatchObject({ outcome: 'cancelled', cost: 100, completion_tokens: 0 });
     });
 
     it('in the middle of a stream pays the prompt and what was generated', async () => {
       seen = '';
-      fake.answer = politeAnswer({ text: 'word '.repeat(500), chunkDelayMs: 10 });
+      chat.fake.answer = politeAnswer({ text: 'word '.repeat(500), chunkDelayMs: 10 });
       const row = await leave({ stream: true }, async () => {
         while (seen.split('word').length < 20) await wait(5);
       });
-      await within(1_000, fake.calls[0]!.hungUp);
+      await within(1_000, chat.fake.calls[0]!.hungUp);
       const words = seen.split('word').length - 1;
       expect(row).toMatchObject({
         outcome: 'cancelled',
@@ -181,20 +159,20 @@ describe('a caller who does not wait for the end', () => {
     });
 
     it('while a vendor’s Retry-After is waited out pays nothing', async () => {
-      fake.answer = errorAnswer(429, { message: 'later' }, { 'retry-after': '5' });
+      chat.fake.answer = errorAnswer(429, { message: 'later' }, { 'retry-after': '5' });
       const startedMs = performance.now();
       const row = await leave({}, called);
       expect(performance.now() - startedMs).toBeLessThan(4_000);
       expect(row).toMatchObject({ outcome: 'cancelled', cost: 0, usage_source: 'none' });
       await wait(100);
-      expect(fake.calls).toHaveLength(1);
+      expect(chat.fake.calls).toHaveLength(1);
     });
 
     it('ends the vendor’s calls also when many leave at once', async () => {
-      fake.answer = hangAnswer;
+      chat.fake.answer = hangAnswer;
       const abort = new AbortController();
       const answers = Array.from({ length: 20 }, () =>
-        gateway.fetch(CHAT, {
+        chat.gateway.fetch(CHAT, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify(bodyOf({ stream: true })),
@@ -202,11 +180,11 @@ describe('a caller who does not wait for the end', () => {
         }),
       );
       const left = Promise.allSettled(answers);
-      while (fake.calls.length < answers.length) await wait(5);
+      while (chat.fake.calls.length < answers.length) await wait(5);
       abort.abort();
       expect((await left).every(({ status }) => status === 'rejected')).toBe(true);
-      await Promise.all(fake.calls.map((call) => within(2_000, call.hungUp)));
-      expect(fake.calls).toHaveLength(answers.length);
+      await Promise.all(chat.fake.calls.map((call) => within(2_000, call.hungUp)));
+      expect(chat.fake.calls).toHaveLength(answers.length);
     });
   });
 });

@@ -1,10 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { BootedGateway } from '../support/boot-gateway.js';
-import { bootWithVendor, IDLE_MS, type VendorSetUp } from '../support/boot-with-vendor.js';
+import { describe, expect, it } from '@jest/globals';
+import { setUpStreamedChat } from '../support/streamed-chat.js';
+import { IDLE_MS } from '../support/boot-with-vendor.js';
 import { expectError, partsOf } from '../support/error-answers.js';
-import { politeAnswer, type FakeAnswer, type FakeOpenAi } from '../support/fake-openai.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
-import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
+import { type FakeAnswer } from '../support/fake-openai.js';
 import { readStream } from '../support/streamed-answer.js';
 import { within } from '../support/within.js';
 import {
@@ -22,37 +20,14 @@ import {
   type Piece,
 } from '../support/vendor-stream.js';
 
-const CHAT = '/v1/chat/completions';
 /** 10 tokens at 1 credit and 5 at 2. */
 const COST = 20;
 const RUNNING = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 const LAST_CHOICE = [{ index: 0, delta: {}, finish_reason: 'stop' }];
 
 describe('a vendor that misbehaves in a stream', () => {
-  let vendor: VendorSetUp;
-  let fake: FakeOpenAi;
-  let gateway: BootedGateway;
-
-  beforeAll(async () => {
-    vendor = await bootWithVendor();
-    ({ fake, gateway } = vendor);
-  });
-  afterEach(async () => {
-    fake.calls.length = 0;
-    fake.answer = politeAnswer();
-    expect(await findLedgerFaults(gateway.database)).toEqual([]);
-  });
-  afterAll(() => vendor.close());
-
-  const bodyOf = (fields: object): object => ({
-    model: 'one/a',
-    messages: [{ role: 'user', content: 'x'.repeat(400) }],
-    ...fields,
-  });
-  const ask = (fields: object = {}): Promise<Response> =>
-    gateway.post(CHAT, bodyOf({ stream: true, ...fields }));
-  const rowOf = (id: string | null | undefined): Promise<LoggedRequest> =>
-    loggedRequest(gateway.database, id);
+  const chat = setUpStreamedChat();
+  const { ask, rowOf } = chat;
 
   const FAULTS: [string, Piece[], Ending][] = [
     ['an error chunk', ['data: {"error":{"message":"overloaded","code":null}}\n\n'], 'hang'],
@@ -68,7 +43,7 @@ describe('a vendor that misbehaves in a stream', () => {
 
   describe('after content', () => {
     it.each(FAULTS)('%s: one last event with the error, at no cost', async (_n, pieces, end) => {
-      fake.answer = streamOf([delta({ content: 'Half ' }), ...pieces], end);
+      chat.fake.answer = streamOf([delta({ content: 'Half ' }), ...pieces], end);
       const answer = await readStream(await ask());
       expect(answer.text).toMatch(/^Half /);
       expect(answer.last).toMatchObject({
@@ -84,8 +59,8 @@ describe('a vendor that misbehaves in a stream', () => {
         error_type: 'provider_error',
         cost: 0,
       });
-      expect(fake.calls).toHaveLength(1);
-      if (end === 'hang') await within(1_000, fake.calls[0]!.hungUp);
+      expect(chat.fake.calls).toHaveLength(1);
+      if (end === 'hang') await within(1_000, chat.fake.calls[0]!.hungUp);
     });
 
     const half = Buffer.from(delta({ content: 'Half ' }));
@@ -96,7 +71,7 @@ describe('a vendor that misbehaves in a stream', () => {
       ['an event with CRLF, in single bytes', slices(halfInLines, 1)],
       ['an event and a half', [half, half.subarray(0, 40)]],
     ])('silence behind %s: an error that says so, and an end', async (_name, pieces) => {
-      fake.answer = streamOf(pieces, 'hang');
+      chat.fake.answer = streamOf(pieces, 'hang');
       const startedMs = performance.now();
       const answer = await readStream(await ask());
       expect(performance.now() - startedMs).toBeLessThan(IDLE_MS + 3_000);
@@ -108,12 +83,12 @@ describe('a vendor that misbehaves in a stream', () => {
       });
       expect(answer.isDone).toBe(false);
       expect(await rowOf(answer.id)).toMatchObject({ outcome: 'failed', cost: 0 });
-      await within(1_000, fake.calls[0]!.hungUp);
+      await within(1_000, chat.fake.calls[0]!.hungUp);
     });
 
     it('pieces that come slowly are no silence', async () => {
       const pieces = Array.from({ length: 8 }, (_, index) => delta({ content: `${index}` }));
-      fake.answer = streamOf([...pieces, finish(), DONE], 'end', IDLE_MS / 4);
+      chat.fake.answer = streamOf([...pieces, finish(), DONE], 'end', IDLE_MS / 4);
       expect((await readStream(await ask())).text).toBe('01234567');
     });
   });
@@ -122,7 +97,7 @@ describe('a vendor that misbehaves in a stream', () => {
     it.each(FAULTS.filter(([name]) => !name.startsWith('one of two')))(
       '%s: an ordinary error, at no cost',
       async (_name, pieces, end) => {
-        fake.answer = streamOf([delta({ role: 'assistant', content: '' }), ...pieces], end);
+        chat.fake.answer = streamOf([delta({ role: 'assistant', content: '' }), ...pieces], end);
         const answer = await partsOf(await ask());
         const id = expectError(answer, 502, 'provider_error', 'model');
         expect(await rowOf(id)).toMatchObject({ outcome: 'failed', cost: 0 });
@@ -138,12 +113,12 @@ describe('a vendor that misbehaves in a stream', () => {
       ['only comments', streamOf([': a\n\n', ': b\n\n'], 'end')],
       ['an event of 17 MB', streamOf([delta({ content: 'x'.repeat(17_000_000) }), DONE], 'end')],
     ])('%s instead of a stream: an ordinary error', async (_name, answer) => {
-      fake.answer = answer;
+      chat.fake.answer = answer;
       expectError(await partsOf(await ask()), 502, 'provider_error', 'model');
     });
 
     it('silence: 504', async () => {
-      fake.answer = streamOf([delta({ role: 'assistant', content: '' })], 'hang');
+      chat.fake.answer = streamOf([delta({ role: 'assistant', content: '' })], 'hang');
       expectError(await partsOf(await ask()), 504, 'timeout_error', 'model');
     });
   });
@@ -200,7 +175,7 @@ describe('a vendor that misbehaves in a stream', () => {
       ],
     ])('a stream %s', async (_name, pieces, end) => {
       for (const include_usage of [true, false]) {
-        fake.answer = streamOf(pieces, end);
+        chat.fake.answer = streamOf(pieces, end);
         const answer = await readStream(await ask({ stream_options: { include_usage } }));
         expect(answer.text).toBe(text);
         expect(answer.isDone).toBe(true);
@@ -222,7 +197,7 @@ describe('a vendor that misbehaves in a stream', () => {
 
     it('an event of 10 MB', async () => {
       const large = 'Grüße '.repeat(1_400_000);
-      fake.answer = streamOf([delta({ content: large }), finish(), usageChunk(), DONE], 'end');
+      chat.fake.answer = streamOf([delta({ content: large }), finish(), usageChunk(), DONE], 'end');
       const startedMs = performance.now();
       const answer = await readStream(await ask());
       expect(answer.text === large).toBe(true);
@@ -230,12 +205,12 @@ describe('a vendor that misbehaves in a stream', () => {
     });
 
     it('a content type in other letters', async () => {
-      fake.answer = contentOf('Text/Event-Stream;charset=UTF-8', plain.join(''));
+      chat.fake.answer = contentOf('Text/Event-Stream;charset=UTF-8', plain.join(''));
       expect((await readStream(await ask())).text).toBe(text);
     });
 
     it('two answers, interleaved', async () => {
-      fake.answer = streamOf(
+      chat.fake.answer = streamOf(
         [
           ...['a', 'b', 'c'].flatMap((content) => [
             delta({ content }, null, 0),
@@ -259,7 +234,7 @@ describe('a vendor that misbehaves in a stream', () => {
     });
 
     it.each([true, false])('no usage: estimated, shown if asked for (%s)', async (asked) => {
-      fake.answer = streamOf([delta({ content: 'y'.repeat(41) }), finish(), DONE], 'end');
+      chat.fake.answer = streamOf([delta({ content: 'y'.repeat(41) }), finish(), DONE], 'end');
       const answer = await readStream(await ask({ stream_options: { include_usage: asked } }));
       const estimate = { prompt_tokens: 100, completion_tokens: 11, total_tokens: 111 };
       const usages = answer.chunks.filter((chunk) => chunk.usage);

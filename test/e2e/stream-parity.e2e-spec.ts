@@ -1,45 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { CHAT, setUpStreamedChat } from '../support/streamed-chat.js';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { BootedGateway } from '../support/boot-gateway.js';
-import { bootWithVendor, type VendorSetUp } from '../support/boot-with-vendor.js';
-import { politeAnswer, type FakeOpenAi } from '../support/fake-openai.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
-import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
+import { politeAnswer } from '../support/fake-openai.js';
 import { readStream } from '../support/streamed-answer.js';
 import { delta, DONE, finish, streamOf, USAGE, usageChunk } from '../support/vendor-stream.js';
 
-const CHAT = '/v1/chat/completions';
 /** 10 tokens at 1 credit and 5 at 2. */
 const COST = 20;
 
 describe('one answer, streamed or whole', () => {
-  let vendor: VendorSetUp;
-  let fake: FakeOpenAi;
-  let gateway: BootedGateway;
-
-  beforeAll(async () => {
-    vendor = await bootWithVendor({
-      input_cache_read: '0.00000025',
-      internal_reasoning: '0.000004',
-    });
-    ({ fake, gateway } = vendor);
+  const chat = setUpStreamedChat({
+    input_cache_read: '0.00000025',
+    internal_reasoning: '0.000004',
   });
-  afterEach(async () => {
-    fake.calls.length = 0;
-    fake.answer = politeAnswer();
-    expect(await findLedgerFaults(gateway.database)).toEqual([]);
-  });
-  afterAll(() => vendor.close());
-
-  const bodyOf = (fields: object): object => ({
-    model: 'one/a',
-    messages: [{ role: 'user', content: 'x'.repeat(400) }],
-    ...fields,
-  });
-  const ask = (fields: object = {}): Promise<Response> =>
-    gateway.post(CHAT, bodyOf({ stream: true, ...fields }));
-  const rowOf = (id: string | null | undefined): Promise<LoggedRequest> =>
-    loggedRequest(gateway.database, id);
+  const { ask, bodyOf, rowOf } = chat;
 
   describe('has the same text, usage and charge', () => {
     const usage = (
@@ -70,8 +44,8 @@ describe('one answer, streamed or whole', () => {
       ['with usage that counts nothing', { usage: usage(0, 0, 0, 0), text: 'four' }, 100 + 2],
       ['with usage that is nonsense', { usage: { prompt_tokens: -5 }, text: 'four' }, 100 + 2],
     ])('%s', async (_name, answer, cost) => {
-      fake.answer = politeAnswer({ text: 'Grüße, 日本 👋🏽 and "more".', ...answer });
-      const whole = await gateway.post(CHAT, bodyOf({}));
+      chat.fake.answer = politeAnswer({ text: 'Grüße, 日本 👋🏽 and "more".', ...answer });
+      const whole = await chat.gateway.post(CHAT, bodyOf({}));
       const streamed = await readStream(await ask({ stream_options: { include_usage: true } }));
       const body = (await whole.json()) as {
         model: string;
@@ -102,7 +76,7 @@ describe('one answer, streamed or whole', () => {
   });
 
   it('requests at once do not mix', async () => {
-    fake.answer = async (call, response) => {
+    chat.fake.answer = async (call, response) => {
       const { user } = call.body as { user: string };
       const pieces = Array.from({ length: 20 }, (_, index) =>
         delta({ content: `${user}.${index} ` }),

@@ -71,7 +71,10 @@ describe(OutboundClient.name, () => {
   it('gives up on a receiver that hangs, drips its head, or never ends its answer', async () => {
     const hang = await receive(() => undefined);
     const drip = createTcpServer((socket) => {
-      socket.on('error', () => undefined).write('HTTP/1.1 200 OK\r\n');
+      socket
+        .on('error', () => undefined)
+        .resume()
+        .write('HTTP/1.1 200 OK\r\n');
       const timer = setInterval(() => socket.write('x-a: b\r\n'), 20);
       socket.on('close', () => clearInterval(timer));
     }).listen(0, '127.0.0.1');
@@ -128,7 +131,11 @@ describe(OutboundClient.name, () => {
 
   it('says that a connection was broken off or refused, and throws nothing', async () => {
     const reset = await receive((request) => request.socket.resetAndDestroy());
-    const garbage = createTcpServer((socket) => socket.end('what?')).listen(0, '127.0.0.1');
+    // What is never read never ends, and such a socket would keep the process up.
+    const garbage = createTcpServer((socket) => socket.resume().end('what?')).listen(
+      0,
+      '127.0.0.1',
+    );
     await once(garbage, 'listening');
     closing.push(() => garbage.close());
     const client = makeClient();

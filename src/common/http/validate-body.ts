@@ -36,6 +36,7 @@ function paramOf(error: ErrorObject): string {
 }
 
 function messageOf(error: ErrorObject): string {
+  if (error.propertyName !== undefined) return `has a name that ${error.message ?? 'is not valid'}`;
   switch (error.keyword) {
     case 'type':
       return `must be ${listTypes(error.params.type as string | string[])}`;

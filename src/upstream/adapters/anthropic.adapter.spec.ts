@@ -1,4 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import {
+  collectEvents,
+  drivenTransport,
+  sendJson,
+  type Drive,
+} from '../../../test/support/driven-transport.js';
 import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
 import {
   MESSAGE_STOP,
@@ -9,9 +15,7 @@ import {
   textBlock,
 } from '../../../test/support/messages-stream.js';
 import { messagesRequest, promptRequest } from '../../../test/support/prompt-requests.js';
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { HttpCall, HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { AnthropicAdapter } from './anthropic.adapter.js';
 
@@ -38,25 +42,9 @@ const STREAM = messageStart() + PING + textBlock(0, 'Hi') + messageEnd() + MESSA
 const SSE = { 'content-type': 'text/event-stream; charset=utf-8' };
 
 /** An adapter whose calls are answered over connections which the test drives. */
-function adapterOf(
-  drive: (connection: FakeConnection) => void,
-  overrides: Partial<typeof provider> = {},
-) {
-  const calls: HttpCall[] = [];
-  const connections: FakeConnection[] = [];
-  const transport = {
-    call(call: HttpCall) {
-      const connection = new FakeConnection(call.limits, { signal: call.signal });
-      calls.push(call);
-      connections.push(connection);
-      if (!connection.response.isOver) drive(connection.start());
-      return connection.head;
-    },
-  };
-  const adapter = new AnthropicAdapter(
-    { ...provider, ...overrides },
-    transport as unknown as HttpTransport,
-  );
+function adapterOf(drive: Drive, overrides: Partial<typeof provider> = {}) {
+  const { transport, calls, connections } = drivenTransport(drive);
+  const adapter = new AnthropicAdapter({ ...provider, ...overrides }, transport);
   return { adapter, calls, connections };
 }
 
@@ -69,16 +57,6 @@ const callOf = (request: CanonicalRequest, signal = new AbortController().signal
   signal,
 });
 
-async function collect(events: AsyncIterable<CanonicalEvent>): Promise<CanonicalEvent[]> {
-  const collected: CanonicalEvent[] = [];
-  for await (const event of events) collected.push(event);
-  return collected;
-}
-
-const sendJson =
-  (body: unknown, status = 200, headers: Record<string, string> = {}) =>
-  (connection: FakeConnection) =>
-    void connection.answer(status, headers).send(JSON.stringify(body)).end();
 const sendStream = (text: string) => (connection: FakeConnection) =>
   void connection.answer(200, SSE).send(text);
 
@@ -93,7 +71,7 @@ describe(AnthropicAdapter.name, () => {
     const { adapter, calls } = adapterOf(sendJson(answer));
     const events = adapter.generate(callOf(promptRequest()));
     expect(calls).toHaveLength(0);
-    await collect(events);
+    await collectEvents(events);
     expect(calls).toHaveLength(1);
     const [call] = calls;
     expect(String(call?.url)).toBe('https://api.anthropic.com/v1/messages');
@@ -116,7 +94,7 @@ describe(AnthropicAdapter.name, () => {
 
   it('sends no key where there is none', async () => {
     const { adapter, calls } = adapterOf(sendJson(answer), { apiKey: undefined });
-    await collect(adapter.generate(callOf(promptRequest())));
+    await collectEvents(adapter.generate(callOf(promptRequest())));
     expect(calls[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
@@ -125,8 +103,8 @@ describe(AnthropicAdapter.name, () => {
     const { adapter, calls } = adapterOf(sendStream(STREAM));
     const streamed = adapter.generate(callOf(promptRequest({}, { stream: true })));
     const types = ['start', 'text', 'finish', 'usage'];
-    expect((await collect(whole)).map(({ type }) => type)).toEqual(types);
-    expect((await collect(streamed)).map(({ type }) => type)).toEqual(types);
+    expect((await collectEvents(whole)).map(({ type }) => type)).toEqual(types);
+    expect((await collectEvents(streamed)).map(({ type }) => type)).toEqual(types);
     expect(calls[0]?.headers.accept).toBe('text/event-stream');
     expect(JSON.parse(String(calls[0]?.body))).toMatchObject({ stream: true });
   });
@@ -134,7 +112,7 @@ describe(AnthropicAdapter.name, () => {
   it('relays for callers of its own', async () => {
     const { adapter, calls } = adapterOf(sendJson(answer));
     const body = { ...MESSAGES_BODY, temperature: 0.1, provider: {} };
-    const events = await collect(adapter.generate(callOf(messagesRequest(body))));
+    const events = await collectEvents(adapter.generate(callOf(messagesRequest(body))));
     expect(calls[0]?.body?.toString()).toBe(
       JSON.stringify({ ...MESSAGES_BODY, model: 'claude-haiku-4-5', temperature: 0.1 }),
     );
@@ -148,7 +126,7 @@ describe(AnthropicAdapter.name, () => {
 
     const stream = adapterOf(sendStream(STREAM));
     const request = messagesRequest({ ...MESSAGES_BODY, stream: true });
-    const relayed = await collect(stream.adapter.generate(callOf(request)));
+    const relayed = await collectEvents(stream.adapter.generate(callOf(request)));
     const bytes = relayed.map((event) => (event.type === 'relay' ? event.bytes.toString() : ''));
     expect(bytes.join('')).toContain('"text":"Hi"');
     expect(bytes.join('')).not.toContain('message_stop');
@@ -162,7 +140,7 @@ describe(AnthropicAdapter.name, () => {
       const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
       const { adapter, connections } = adapterOf((it) => void it.answer(200, headers).send('x'));
       const events = adapter.generate(callOf(promptRequest({}, { stream: true })));
-      await expect(collect(events)).rejects.toMatchObject({ failure: 'unreadable' });
+      await expect(collectEvents(events)).rejects.toMatchObject({ failure: 'unreadable' });
       expect(connections[0]?.actions).toEqual(['abort']);
     },
   );
@@ -196,7 +174,7 @@ describe(AnthropicAdapter.name, () => {
         it.answer(200, SSE).send(text);
         finish(it);
       });
-      await expect(collect(adapter.generate(callOf(request)))).rejects.toMatchObject(failure);
+      await expect(collectEvents(adapter.generate(callOf(request)))).rejects.toMatchObject(failure);
     }
   });
 
@@ -209,7 +187,7 @@ describe(AnthropicAdapter.name, () => {
 
   describe('errors', () => {
     const refuse = (status: number, body: unknown, request = promptRequest(), headers = {}) =>
-      collect(adapterOf(sendJson(body, status, headers)).adapter.generate(callOf(request)));
+      collectEvents(adapterOf(sendJson(body, status, headers)).adapter.generate(callOf(request)));
     const error = (message: string, type = 'invalid_request_error') => ({
       type: 'error',
       error: { type, message },
@@ -256,7 +234,10 @@ describe(AnthropicAdapter.name, () => {
     it('of the request itself call nobody', async () => {
       const { adapter, calls } = adapterOf(sendJson(answer));
       const events = adapter.generate(callOf(promptRequest({}, { choices: 2 })));
-      await expect(collect(events)).rejects.toMatchObject({ failure: 'unsupported', param: 'n' });
+      await expect(collectEvents(events)).rejects.toMatchObject({
+        failure: 'unsupported',
+        param: 'n',
+      });
       expect(calls).toHaveLength(0);
     });
   });
@@ -318,7 +299,7 @@ describe(AnthropicAdapter.name, () => {
   it('hangs up on a caller who leaves', async () => {
     const aborter = new AbortController();
     const { adapter, connections } = adapterOf(() => undefined);
-    const collecting = collect(adapter.generate(callOf(promptRequest(), aborter.signal)));
+    const collecting = collectEvents(adapter.generate(callOf(promptRequest(), aborter.signal)));
     aborter.abort();
     await expect(collecting).rejects.toBeInstanceOf(CallAbortedError);
     expect(connections[0]?.actions).toEqual(['abort']);

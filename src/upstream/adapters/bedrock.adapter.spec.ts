@@ -2,10 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { bedrockVendor, CREDENTIALS } from '../../../test/contract/vendors/bedrock.vendor.js';
 import type { Reply, ScriptedAnswer } from '../../../test/contract/contract-vendor.js';
 import { chatRequest } from '../../../test/support/chat-requests.js';
-import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
+import {
+  collectEvents,
+  drivenTransport,
+  type Drive,
+} from '../../../test/support/driven-transport.js';
+import { LONG_LIMITS } from '../../../test/support/fake-connection.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
-import type { HttpCall } from '../transport/http-transport.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import type { AdapterTools } from '../upstream.registry.js';
 import { BedrockAdapter } from './bedrock.adapter.js';
@@ -19,21 +23,9 @@ const answer: ScriptedAnswer = {
   usage: { input: 10, output: 5, cacheRead: 4 },
 };
 
-type Drive = (connection: FakeConnection) => void;
-
 function adapterWith(drive: Drive, overrides: Partial<ProviderConfig> = {}) {
-  const calls: HttpCall[] = [];
-  const connections: FakeConnection[] = [];
   const fetched: string[] = [];
-  const transport = {
-    call(call: HttpCall) {
-      const connection = new FakeConnection(call.limits, { signal: call.signal });
-      calls.push(call);
-      connections.push(connection);
-      if (!connection.response.isOver) drive(connection.start());
-      return connection.head;
-    },
-  };
+  const { transport, calls, connections } = drivenTransport(drive);
   const mediaFetcher = {
     fetch: async (url: string) => {
       fetched.push(url);
@@ -72,12 +64,6 @@ function generate(
   return { events, ...rest };
 }
 
-async function collect(events: AsyncIterable<CanonicalEvent>): Promise<CanonicalEvent[]> {
-  const collected: CanonicalEvent[] = [];
-  for await (const event of events) collected.push(event);
-  return collected;
-}
-
 const send =
   ({ status, headers, body }: Reply): Drive =>
   (connection) =>
@@ -91,7 +77,7 @@ describe(BedrockAdapter.name, () => {
   it('sends one signed request, and nothing before the first pull', async () => {
     const { events, calls } = generate(whole, { temperature: 0 });
     expect(calls).toHaveLength(0);
-    await collect(events);
+    await collectEvents(events);
     const [call] = calls;
     expect(calls).toHaveLength(1);
     expect(call!.url.href).toBe(
@@ -119,14 +105,14 @@ describe(BedrockAdapter.name, () => {
       { stream: true },
       { baseUrl: 'http://127.0.0.1:8080/aws', model: 'a/b:c' },
     );
-    await collect(events);
+    await collectEvents(events);
     expect(calls[0]!.url.href).toBe('http://127.0.0.1:8080/aws/model/a%2Fb%3Ac/converse-stream');
   });
 
   it('reads whole and streamed answers alike', async () => {
     const [fromWhole, fromStream] = await Promise.all([
-      collect(generate(whole).events),
-      collect(generate(send(streamed), { stream: true }).events),
+      collectEvents(generate(whole).events),
+      collectEvents(generate(send(streamed), { stream: true }).events),
     ]);
     for (const events of [fromWhole, fromStream]) {
       expect(text(events)).toBe(answer.text);
@@ -146,7 +132,7 @@ describe(BedrockAdapter.name, () => {
     };
     const fields = { response_format: { type: 'json_object' } };
     const { events, calls } = generate(send(bedrockVendor.whole(called)), fields);
-    const collected = await collect(events);
+    const collected = await collectEvents(events);
     expect(JSON.parse(calls[0]!.body!.toString())).toMatchObject({
       toolConfig: { toolChoice: { tool: { name: 'answer_in_json' } } },
     });
@@ -158,12 +144,12 @@ describe(BedrockAdapter.name, () => {
     const image_url = { url: 'https://example.com/a.png' };
     const messages = [{ role: 'user', content: [{ type: 'image_url', image_url }] }];
     const { events, calls, fetched } = generate(whole, { messages });
-    await collect(events);
+    await collectEvents(events);
     expect(fetched).toEqual([image_url.url]);
     expect(calls[0]!.body!.toString()).toContain(Buffer.from('pixels').toString('base64'));
 
     const refused = generate(whole, { messages, n: 2 });
-    await expect(collect(refused.events)).rejects.toMatchObject({
+    await expect(collectEvents(refused.events)).rejects.toMatchObject({
       failure: 'unsupported',
       param: 'n',
     });
@@ -180,7 +166,7 @@ describe(BedrockAdapter.name, () => {
   ] as const)('tells whose fault %s is', async (kind, failure) => {
     for (const stream of [false, true]) {
       const { events } = generate(send(bedrockVendor.failure(kind)), { stream });
-      await expect(collect(events)).rejects.toMatchObject({ failure });
+      await expect(collectEvents(events)).rejects.toMatchObject({ failure });
     }
   });
 
@@ -190,7 +176,9 @@ describe(BedrockAdapter.name, () => {
       headers: { 'content-type': 'text/html' },
       body: Buffer.from('<h1>'),
     };
-    await expect(collect(generate(send(page)).events)).rejects.toMatchObject({ failure: 'server' });
+    await expect(collectEvents(generate(send(page)).events)).rejects.toMatchObject({
+      failure: 'server',
+    });
   });
 
   it('gives what came before a failure in the stream', async () => {
@@ -208,7 +196,7 @@ describe(BedrockAdapter.name, () => {
     ['no type', { status: 200, headers: {}, body: streamed.body }],
   ])('takes a stream of %s for none', async (_what, reply) => {
     const { events, connections } = generate(send(reply), { stream: true });
-    await expect(collect(events)).rejects.toMatchObject({ failure: 'unreadable' });
+    await expect(collectEvents(events)).rejects.toMatchObject({ failure: 'unreadable' });
     expect(connections).toHaveLength(1);
   });
 
@@ -216,7 +204,7 @@ describe(BedrockAdapter.name, () => {
     const half = { ...answer, withoutFinish: true };
     for (const stream of [false, true]) {
       const reply = stream ? bedrockVendor.stream(half) : bedrockVendor.whole(half);
-      await expect(collect(generate(send(reply), { stream }).events)).rejects.toMatchObject({
+      await expect(collectEvents(generate(send(reply), { stream }).events)).rejects.toMatchObject({
         failure: 'cut',
       });
     }
@@ -226,7 +214,7 @@ describe(BedrockAdapter.name, () => {
     const open: Drive = (connection) =>
       void connection.answer(200, streamed.headers).send(...streamed.pieces);
     const { events, connections } = generate(open, { stream: true });
-    expect(text(await collect(events))).toBe(answer.text);
+    expect(text(await collectEvents(events))).toBe(answer.text);
     expect(connections[0]!.aborted).toBe(false);
     connections[0]!.end();
   });
@@ -251,7 +239,7 @@ describe(BedrockAdapter.name, () => {
     const message = `messages: ${secretAccessKey} ${accessKeyId} ${sessionToken}`;
     const body = Buffer.from(JSON.stringify({ message, __type: 'ValidationException' }));
     const { events } = generate(send({ status: 400, headers: {}, body }));
-    const error = await collect(events).catch((thrown: Error) => thrown);
+    const error = await collectEvents(events).catch((thrown: Error) => thrown);
     expect(error).toMatchObject({ failure: 'caller', param: 'messages' });
     const shown = (error as Error).message;
     for (const secret of Object.values(CREDENTIALS)) expect(shown).not.toContain(secret);

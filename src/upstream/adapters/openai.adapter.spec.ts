@@ -1,87 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
-import { canonicalRequest } from '../../../test/support/canonical-requests.js';
 import { chatRequest } from '../../../test/support/chat-requests.js';
+import {
+  collectEvents,
+  drivenTransport,
+  sendJson,
+} from '../../../test/support/driven-transport.js';
 import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { ProviderConfig } from '../../common/config/app-config.js';
-import type { HttpCall, HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { OpenAiAdapter } from './openai.adapter.js';
-
-const provider = {
-  id: 'openai',
-  name: 'OpenAI',
-  adapter: 'openai',
-  type: 'openai',
-  baseUrl: 'https://api.openai.com/v1',
-  apiKey: 'secret-key-of-no-known-shape' as string | undefined,
-  settings: {},
-} as const;
-
-const answer = {
-  id: 'x',
-  model: 'gpt',
-  choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }],
-};
-const chunk = (delta: object, finish_reason: string | null = null) =>
-  `data: ${JSON.stringify({ id: 'x', model: 'gpt', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-
-/** A transport that answers each call over a connection which the test drives. */
-function fakeTransport(drive: (connection: FakeConnection) => void) {
-  const calls: HttpCall[] = [];
-  const connections: FakeConnection[] = [];
-  const transport = {
-    call(call: HttpCall) {
-      const connection = new FakeConnection(call.limits, { signal: call.signal });
-      calls.push(call);
-      connections.push(connection);
-      if (!connection.response.isOver) drive(connection.start());
-      return connection.head;
-    },
-  };
-  return { transport: transport as unknown as HttpTransport, calls, connections };
-}
-
-const ROUTE = { upstreamModel: 'gpt-4o-mini', maxOutputTokens: 4_096 };
-
-function generate(
-  drive: (connection: FakeConnection) => void,
-  fields: Record<string, unknown> = {},
-  overrides: Partial<ProviderConfig> & { signal?: AbortSignal; request?: CanonicalRequest } = {},
-) {
-  const { transport, calls, connections } = fakeTransport(drive);
-  const { signal = new AbortController().signal, request, ...rest } = overrides;
-  const adapter = new OpenAiAdapter({ ...provider, ...rest }, transport);
-  const events = adapter.generate({
-    request: request ?? chatRequest(fields),
-    alias: 'openai/gpt-4o',
-    upstreamModel: 'gpt-4o-mini',
-    limits: LONG_LIMITS,
-    maxOutputTokens: 4_096,
-    signal,
-  });
-  return { events, calls, connections };
-}
-
-async function collect(events: AsyncIterable<CanonicalEvent>): Promise<CanonicalEvent[]> {
-  const collected: CanonicalEvent[] = [];
-  for await (const event of events) collected.push(event);
-  return collected;
-}
-
-const sendJson = (body: unknown) => (connection: FakeConnection) =>
-  void connection
-    .answer(200, { 'content-type': 'application/json' })
-    .send(JSON.stringify(body))
-    .end();
-const SSE = { 'content-type': 'text/event-stream; charset=utf-8' };
+import {
+  provider,
+  answer,
+  chunk,
+  ROUTE,
+  generate,
+  SSE,
+} from '../../../test/support/openai-adapter-calls.js';
 
 describe(OpenAiAdapter.name, () => {
   it('sends one authenticated request with the encoded body', async () => {
     const { events, calls } = generate(sendJson(answer), { provider: {}, temperature: 0 });
     expect(calls).toHaveLength(0); // nothing before the first pull
-    await collect(events);
+    await collectEvents(events);
     expect(calls).toHaveLength(1);
     const [call] = calls;
     expect(String(call?.url)).toBe('https://api.openai.com/v1/chat/completions');
@@ -103,13 +43,13 @@ describe(OpenAiAdapter.name, () => {
 
   it('sends no authorization where there is no key', async () => {
     const { events, calls } = generate(sendJson(answer), {}, { apiKey: undefined });
-    await collect(events);
+    await collectEvents(events);
     expect(calls[0]?.headers).not.toHaveProperty('authorization');
   });
 
   it('relays a whole answer under the alias', async () => {
     const { events } = generate(sendJson(answer));
-    expect(await collect(events)).toMatchObject([
+    expect(await collectEvents(events)).toMatchObject([
       { type: 'start', id: 'x' },
       { type: 'relay', bytes: Buffer.from(JSON.stringify({ ...answer, model: 'openai/gpt-4o' })) },
     ]);
@@ -146,7 +86,7 @@ describe(OpenAiAdapter.name, () => {
           (it) => void it.answer(200, { 'content-type': type }).send(stream).end(),
           { stream: true },
         );
-        expect(await collect(events)).toHaveLength(2);
+        expect(await collectEvents(events)).toHaveLength(2);
       },
     );
 
@@ -157,7 +97,7 @@ describe(OpenAiAdapter.name, () => {
         const { events, connections } = generate((it) => void it.answer(200, headers).send('x'), {
           stream: true,
         });
-        await expect(collect(events)).rejects.toMatchObject({ failure: 'unreadable' });
+        await expect(collectEvents(events)).rejects.toMatchObject({ failure: 'unreadable' });
         expect(connections[0]?.actions).toEqual(['abort']);
       },
     );
@@ -191,7 +131,7 @@ describe(OpenAiAdapter.name, () => {
         },
         { stream: true },
       );
-      await expect(collect(events)).rejects.toMatchObject(failure);
+      await expect(collectEvents(events)).rejects.toMatchObject(failure);
     });
 
     it('closes the connection when nobody reads on', async () => {
@@ -209,7 +149,7 @@ describe(OpenAiAdapter.name, () => {
         chunk({ content: 'Hi' }, 'stop') +
         `data: ${JSON.stringify({ id: 'x', model: 'gpt', choices: [], usage })}\n\ndata: [DONE]\n\n`;
       const run = (include_usage: boolean) =>
-        collect(
+        collectEvents(
           generate((it) => void it.answer(200, SSE).send(stream), {
             stream: true,
             stream_options: { include_usage },
@@ -223,7 +163,9 @@ describe(OpenAiAdapter.name, () => {
   describe('errors', () => {
     const refuse = (status: number, body: unknown, headers = {}) => {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      return collect(generate((it) => void it.answer(status, headers).send(text).end()).events);
+      return collectEvents(
+        generate((it) => void it.answer(status, headers).send(text).end()).events,
+      );
     };
 
     it('are classified from status, headers and body', async () => {
@@ -248,7 +190,10 @@ describe(OpenAiAdapter.name, () => {
 
     it('whose body breaks off go by the status', async () => {
       const { events } = generate((it) => void it.answer(401).send('{"err').fail('ECONNRESET'));
-      await expect(collect(events)).rejects.toMatchObject({ failure: 'operator', status: 401 });
+      await expect(collectEvents(events)).rejects.toMatchObject({
+        failure: 'operator',
+        status: 401,
+      });
     });
 
     it('do not repeat the key, whatever it looks like', async () => {
@@ -264,11 +209,11 @@ describe(OpenAiAdapter.name, () => {
         {},
         { apiKey: 'none' },
       );
-      await expect(collect(events)).rejects.toThrow('x is none');
+      await expect(collectEvents(events)).rejects.toThrow('x is none');
     });
 
     it('of an answer that is none say so', async () => {
-      await expect(collect(generate(sendJson({})).events)).rejects.toMatchObject({
+      await expect(collectEvents(generate(sendJson({})).events)).rejects.toMatchObject({
         failure: 'unreadable',
       });
     });
@@ -284,18 +229,18 @@ describe(OpenAiAdapter.name, () => {
   ])(
     'says what of reasoning %j has no counterpart, in words fit for a header',
     (reasoning, names) => {
-      const adapter = new OpenAiAdapter(provider, fakeTransport(() => undefined).transport);
+      const adapter = new OpenAiAdapter(provider, drivenTransport(() => undefined).transport);
       expect(adapter.droppedParams(chatRequest({ reasoning }), ROUTE)).toEqual(names);
     },
   );
 
   it('calls nobody for a caller who has left, and hangs up on one who leaves', async () => {
     const gone = generate(sendJson(answer), {}, { signal: AbortSignal.abort() });
-    await expect(collect(gone.events)).rejects.toBeInstanceOf(CallAbortedError);
+    await expect(collectEvents(gone.events)).rejects.toBeInstanceOf(CallAbortedError);
 
     const aborter = new AbortController();
     const leaving = generate(() => undefined, {}, { signal: aborter.signal });
-    const collecting = collect(leaving.events);
+    const collecting = collectEvents(leaving.events);
     aborter.abort();
     await expect(collecting).rejects.toBeInstanceOf(CallAbortedError);
     expect(leaving.connections[0]?.actions).toEqual(['abort']);
@@ -304,74 +249,9 @@ describe(OpenAiAdapter.name, () => {
   it('hangs up on a caller who leaves while an error is read', async () => {
     const aborter = new AbortController();
     const { events } = generate((it) => void it.answer(500), {}, { signal: aborter.signal });
-    const collecting = collect(events);
+    const collecting = collectEvents(events);
     await new Promise((resolve) => setImmediate(resolve));
     aborter.abort();
     await expect(collecting).rejects.toBeInstanceOf(CallAbortedError);
-  });
-
-  describe('for a caller of another dialect', () => {
-    const bodyOf = async (overrides: Partial<ProviderConfig>): Promise<unknown> => {
-      const request = canonicalRequest({}, { maxOutputTokens: 9 });
-      const { events, calls } = generate(sendJson(answer), {}, { request, ...overrides });
-      await collect(events);
-      return JSON.parse(String(calls[0]?.body));
-    };
-
-    it('translates the request and a whole answer', async () => {
-      const { events, calls } = generate(sendJson(answer), {}, { request: canonicalRequest() });
-      expect(await collect(events)).toEqual([
-        { type: 'start', id: 'x' },
-        { type: 'text', choice: 0, text: 'Hi' },
-        { type: 'finish', choice: 0, reason: 'stop' },
-      ]);
-      expect(JSON.parse(String(calls[0]?.body))).toEqual({
-        model: 'gpt-4o-mini',
-        messages: [{ role: 'user', content: 'Hi' }],
-      });
-    });
-
-    it('translates a stream', async () => {
-      const { events } = generate(
-        (connection) =>
-          void connection
-            .answer(200, SSE)
-            .send(chunk({ content: 'H' }) + chunk({ content: 'i' }) + chunk({}, 'stop'))
-            .end(),
-        {},
-        { request: canonicalRequest({}, { stream: true }) },
-      );
-      expect(await collect(events)).toEqual([
-        { type: 'start', id: 'x' },
-        { type: 'text', choice: 0, text: 'H' },
-        { type: 'text', choice: 0, text: 'i' },
-        { type: 'finish', choice: 0, reason: 'stop' },
-      ]);
-    });
-
-    it('calls the output limit by its new name at the vendor, by its old one elsewhere', async () => {
-      expect(await bodyOf({})).toMatchObject({ max_completion_tokens: 9 });
-      expect(await bodyOf({ id: 'local' })).toMatchObject({ max_tokens: 9 });
-    });
-
-    it('calls the output limit as the settings say', async () => {
-      const settings = { outputLimitField: 'max_completion_tokens' };
-      expect(await bodyOf({ id: 'local', settings })).toMatchObject({ max_completion_tokens: 9 });
-    });
-
-    it('calls nobody for what the dialect cannot say', async () => {
-      const source = { kind: 'url', url: 'https://a.b/c.pdf' } as const;
-      const messages = [{ role: 'user', parts: [{ type: 'document', source }] }] as const;
-      const request = canonicalRequest({ messages });
-      const { events, calls } = generate(sendJson(answer), {}, { request });
-      await expect(collect(events)).rejects.toMatchObject({ failure: 'unsupported' });
-      expect(calls).toHaveLength(0);
-    });
-
-    it('names what the dialect has no place for', () => {
-      const adapter = new OpenAiAdapter(provider, fakeTransport(() => undefined).transport);
-      const request = canonicalRequest({ sampling: { topK: 1 }, leftOver: ['mcp_servers'] });
-      expect(adapter.droppedParams(request, ROUTE)).toEqual(['top_k', 'mcp_servers']);
-    });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { collectEvents } from '../../../test/support/driven-transport.js';
 import { chatRequest } from '../../../test/support/chat-requests.js';
 import { LONG_LIMITS } from '../../../test/support/fake-connection.js';
 import { messagesRequest } from '../../../test/support/messages-requests.js';
@@ -28,15 +29,9 @@ function generate(
   });
 }
 
-async function collect(events: AsyncIterable<CanonicalEvent>): Promise<CanonicalEvent[]> {
-  const collected: CanonicalEvent[] = [];
-  for await (const event of events) collected.push(event);
-  return collected;
-}
-
 /** The answer's text, finish reasons and usage. */
 async function ask(fields: Record<string, unknown>, options?: CallOptions) {
-  const events = await collect(generate(fields, options));
+  const events = await collectEvents(generate(fields, options));
   const texts: string[] = [];
   for (const event of events) {
     if (event.type === 'text') texts[event.choice] = (texts[event.choice] ?? '') + event.text;
@@ -222,7 +217,7 @@ describe(SandboxAdapter.name, () => {
 
   describe('faults', () => {
     const fail = (fault: string, options: CallOptions = {}) =>
-      collect(generate(say('hi'), { ...options, model: `fault-${fault}` }));
+      collectEvents(generate(say('hi'), { ...options, model: `fault-${fault}` }));
 
     it.each<[string, object]>([
       ['400', { failure: 'caller', status: 400 }],

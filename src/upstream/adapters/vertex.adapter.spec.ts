@@ -1,9 +1,13 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { chatRequest } from '../../../test/support/chat-requests.js';
+import {
+  collectEvents,
+  drivenTransport,
+  sendJson,
+  type Drive,
+} from '../../../test/support/driven-transport.js';
 import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
-import type { HttpCall, HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { GoogleAccess } from './google-access-tokens.js';
@@ -36,27 +40,13 @@ interface Options {
   get?: () => Promise<GoogleAccess>;
 }
 
-function setUp(drive: (connection: FakeConnection) => void, options: Options = {}) {
-  const calls: HttpCall[] = [];
-  const connections: FakeConnection[] = [];
-  const transport = {
-    call(call: HttpCall) {
-      const connection = new FakeConnection(call.limits, { signal: call.signal });
-      calls.push(call);
-      connections.push(connection);
-      if (!connection.response.isOver) drive(connection.start());
-      return connection.head;
-    },
-  };
+function setUp(drive: Drive, options: Options = {}) {
+  const { transport, calls, connections } = drivenTransport(drive);
   const tokens = {
     get: jest.fn(options.get ?? (() => Promise.resolve({ token: TOKEN, quotaProject: 'quota' }))),
     forget: jest.fn(),
   };
-  const adapter = new VertexAdapter(
-    { ...provider, ...options.provider },
-    transport as unknown as HttpTransport,
-    tokens,
-  );
+  const adapter = new VertexAdapter({ ...provider, ...options.provider }, transport, tokens);
   const { signal = new AbortController().signal, limits = LONG_LIMITS } = options;
   const generate = (fields: Record<string, unknown> = {}) =>
     adapter.generate({
@@ -70,17 +60,6 @@ function setUp(drive: (connection: FakeConnection) => void, options: Options = {
   return { adapter, calls, connections, tokens, generate, signal };
 }
 
-async function collect(events: AsyncIterable<CanonicalEvent>): Promise<CanonicalEvent[]> {
-  const collected: CanonicalEvent[] = [];
-  for await (const event of events) collected.push(event);
-  return collected;
-}
-
-const sendJson = (body: unknown) => (connection: FakeConnection) =>
-  void connection
-    .answer(200, { 'content-type': 'application/json' })
-    .send(JSON.stringify(body))
-    .end();
 const ADC = { provider: { apiKey: undefined } };
 
 describe(VertexAdapter.name, () => {
@@ -88,7 +67,11 @@ describe(VertexAdapter.name, () => {
     const { calls, generate } = setUp(sendJson(answer));
     const events = generate({ max_tokens: 5 });
     expect(calls).toHaveLength(0);
-    expect((await collect(events)).map((event) => event.type)).toEqual(['start', 'text', 'finish']);
+    expect((await collectEvents(events)).map((event) => event.type)).toEqual([
+      'start',
+      'text',
+      'finish',
+    ]);
     expect(calls).toHaveLength(1);
     expect(String(calls[0]?.url)).toBe(
       'https://us-central1-aiplatform.googleapis.com/v1/projects/my-project/locations/us-central1/publishers/google/models/gemini-2.5-flash:generateContent',
@@ -117,14 +100,14 @@ describe(VertexAdapter.name, () => {
   ])('finds location %s, with base URL %j, at %s', async (location, baseUrl, origin) => {
     const settings = { project: 'p', location };
     const { calls, generate } = setUp(sendJson(answer), { provider: { baseUrl, settings } });
-    await collect(generate());
+    await collectEvents(generate());
     expect(calls[0]?.url.origin).toBe(origin);
     expect(calls[0]?.url.pathname).toContain(`/v1/projects/p/locations/${location}/`);
   });
 
   it('writes nothing into a path that could lead elsewhere', async () => {
     const { calls, generate } = setUp(sendJson(answer), { model: '../../x?y=1#@z' });
-    await collect(generate());
+    await collectEvents(generate());
     expect(calls[0]?.url.pathname).toMatch(
       /\/models\/\.\.%2F\.\.%2Fx%3Fy%3D1%23@z:generateContent$/,
     );
@@ -143,7 +126,7 @@ describe(VertexAdapter.name, () => {
     const { calls, generate, adapter } = setUp(sendJson(message), {
       model: 'claude-sonnet-4-5@20250929',
     });
-    const collected = collect(generate({ stream }));
+    const collected = collectEvents(generate({ stream }));
     // The answer is whole, which a caller of a stream is told.
     if (stream) await expect(collected).rejects.toMatchObject({ failure: 'unreadable' });
     else expect((await collected).some((event) => event.type === 'text')).toBe(true);
@@ -160,9 +143,9 @@ describe(VertexAdapter.name, () => {
   it('judges the request by the model that it is for', async () => {
     const two = { n: 2 };
     const older = setUp(sendJson(answer), { model: 'gemini-2.5-flash' });
-    await collect(older.generate(two));
+    await collectEvents(older.generate(two));
     const newer = setUp(sendJson(answer), { model: 'gemini-4-argon' });
-    await expect(collect(newer.generate(two))).rejects.toMatchObject({
+    await expect(collectEvents(newer.generate(two))).rejects.toMatchObject({
       failure: 'unsupported',
       param: 'n',
     });
@@ -203,7 +186,9 @@ describe(VertexAdapter.name, () => {
       async (type) => {
         const headers = type === undefined ? {} : { 'content-type': type };
         const { connections, generate } = setUp((it) => void it.answer(200, headers).send('[{}]'));
-        await expect(collect(generate(stream))).rejects.toMatchObject({ failure: 'unreadable' });
+        await expect(collectEvents(generate(stream))).rejects.toMatchObject({
+          failure: 'unreadable',
+        });
         expect(connections[0]?.actions).toEqual(['abort']);
       },
     );
@@ -239,7 +224,7 @@ describe(VertexAdapter.name, () => {
   describe('errors', () => {
     const refuse = (status: number, body: string, options: Options = {}) => {
       const set = setUp((it) => void it.answer(status).send(body).end(), options);
-      return { ...set, failing: collect(set.generate()) };
+      return { ...set, failing: collectEvents(set.generate()) };
     };
 
     it.each<[number, string, object]>([
@@ -268,7 +253,7 @@ describe(VertexAdapter.name, () => {
   describe('with application default credentials', () => {
     it('uses their token and bills their project', async () => {
       const { calls, generate } = setUp(sendJson(answer), ADC);
-      await collect(generate());
+      await collectEvents(generate());
       expect(calls[0]?.headers).toMatchObject({
         authorization: `Bearer ${TOKEN}`,
         'x-goog-user-project': 'quota',
@@ -281,7 +266,7 @@ describe(VertexAdapter.name, () => {
         ...ADC,
         get: () => Promise.reject(failure),
       });
-      await expect(collect(generate())).rejects.toBe(failure);
+      await expect(collectEvents(generate())).rejects.toBe(failure);
       expect(calls).toHaveLength(0);
     });
 
@@ -289,16 +274,16 @@ describe(VertexAdapter.name, () => {
       const never = (): Promise<GoogleAccess> => new Promise(() => undefined);
       const limits = { ...LONG_LIMITS, firstByteMs: 5 };
       const slow = setUp(sendJson(answer), { ...ADC, get: never, limits });
-      await expect(collect(slow.generate())).rejects.toMatchObject({ failure: 'timeout' });
+      await expect(collectEvents(slow.generate())).rejects.toMatchObject({ failure: 'timeout' });
 
       const aborter = new AbortController();
       const left = setUp(sendJson(answer), { ...ADC, get: never, signal: aborter.signal });
-      const failing = collect(left.generate());
+      const failing = collectEvents(left.generate());
       setImmediate(() => aborter.abort());
       await expect(failing).rejects.toBeInstanceOf(CallAbortedError);
 
       const gone = setUp(sendJson(answer), { ...ADC, signal: AbortSignal.abort() });
-      await expect(collect(gone.generate())).rejects.toBeInstanceOf(CallAbortedError);
+      await expect(collectEvents(gone.generate())).rejects.toBeInstanceOf(CallAbortedError);
       expect(gone.tokens.get).not.toHaveBeenCalled();
     });
   });

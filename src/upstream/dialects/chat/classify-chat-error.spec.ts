@@ -1,31 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
+import { COMMON_VERDICTS, type StatusVerdict } from '../../../../test/support/status-verdicts.js';
 import { classifyChatError, classifyInlineChatError } from './classify-chat-error.js';
 
 const classify = (status: number, error: unknown = { message: 'x' }) =>
   classifyChatError(status, {}, { error });
 
 describe(classifyChatError.name, () => {
-  it.each<[number, string, boolean, boolean]>([
-    // status, failure, goes on to the next route, is tried again at once
-    [400, 'caller', false, false],
-    [401, 'operator', true, false],
-    [402, 'operator', true, false],
-    [403, 'operator', true, false],
-    [404, 'operator', true, false],
+  it.each<StatusVerdict>([
+    ...COMMON_VERDICTS,
     [405, 'caller', false, false],
-    [408, 'timeout', true, false],
-    [409, 'server', true, true],
     [413, 'caller', false, false],
     [415, 'caller', false, false],
-    [422, 'caller', false, false],
-    [429, 'rate_limited', true, false],
-    [500, 'server', true, true],
     [501, 'server', true, true],
     [502, 'server', true, true],
-    [503, 'server', true, true],
     [504, 'server', true, true],
-    [529, 'server', true, true],
-    [301, 'unreadable', true, false],
     [204, 'unreadable', true, false],
   ])('takes status %d for %s', (status, failure, allowsFallback, isRetryable) => {
     expect(classify(status)).toMatchObject({ status, failure, allowsFallback, isRetryable });

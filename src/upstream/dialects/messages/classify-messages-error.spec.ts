@@ -1,29 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
+import { COMMON_VERDICTS, type StatusVerdict } from '../../../../test/support/status-verdicts.js';
 import { classifyInlineMessagesError, classifyMessagesError } from './classify-messages-error.js';
 
 const classify = (status: number, error: object = {}, headers = {}) =>
   classifyMessagesError(status, headers, { type: 'error', error: { message: 'x', ...error } });
 
 describe(classifyMessagesError.name, () => {
-  it.each<[number, string, boolean, boolean]>([
-    // status, failure, goes on to the next route, is tried again at once
-    [400, 'caller', false, false],
-    [401, 'operator', true, false],
-    [402, 'operator', true, false],
-    [403, 'operator', true, false],
-    [404, 'operator', true, false],
-    [408, 'timeout', true, false],
-    [409, 'server', true, true],
-    [413, 'context_length', true, false],
-    [422, 'caller', false, false],
-    [429, 'rate_limited', true, false],
-    [500, 'server', true, true],
-    [503, 'server', true, true],
-    [529, 'server', true, true],
-    [301, 'unreadable', true, false],
-  ])('takes status %d for %s', (status, failure, allowsFallback, isRetryable) => {
-    expect(classify(status)).toMatchObject({ status, failure, allowsFallback, isRetryable });
-  });
+  it.each<StatusVerdict>([...COMMON_VERDICTS, [413, 'context_length', true, false]])(
+    'takes status %d for %s',
+    (status, failure, allowsFallback, isRetryable) => {
+      expect(classify(status)).toMatchObject({ status, failure, allowsFallback, isRetryable });
+    },
+  );
 
   it.each<[number, object, string]>([
     [504, { type: 'timeout_error' }, 'timeout'],

@@ -104,7 +104,9 @@ describe(encodeResponsesRequest.name, () => {
     const include = ['reasoning.encrypted_content'];
     expect(encode({ reasoning: { effort: 'low' } })).toMatchObject({ include });
     expect(encode({ reasoning: {}, include })).toMatchObject({ include });
-    expect(encode({ reasoning: {}, store: false })).not.toHaveProperty('include');
+    expect(encode({ reasoning: { effort: 'low' }, store: false })).not.toHaveProperty('include');
+    expect(encode({ reasoning: { effort: null } })).not.toHaveProperty('include');
+    expect(encode({ reasoning: {} })).not.toHaveProperty('include');
     expect(encode({})).not.toHaveProperty('include');
   });
 

@@ -56,7 +56,7 @@ export function encodeResponsesRequest(request: CanonicalRequest, upstreamModel:
     if (fieldsResponsesLacks(request).length > 0) {
       edits.set('reasoning', JSON.stringify(withoutGatewayFields(value.reasoning)));
     }
-    const include = askForSeals(value);
+    const include = setsReasoning(value.reasoning) ? askForSeals(value) : undefined;
     if (include) edits.set('include', JSON.stringify(include));
   }
   return spliceMembers(body.bytes, body.members, edits);
@@ -66,6 +66,11 @@ function withoutGatewayFields(reasoning: JsonObject): JsonObject {
   const rest = { ...reasoning };
   for (const field of GATEWAY_REASONING) delete rest[field];
   return rest;
+}
+
+/** Whether there is more in it than what says nothing of how much to think. */
+function setsReasoning(reasoning: JsonObject): boolean {
+  return Object.values(withoutGatewayFields(reasoning)).some((value) => value != null);
 }
 
 /**

@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { ChatStreamRelay } from './chat-stream-relay.js';
+import {
+  OPTIONS,
+  WITH_USAGE,
+  type Json,
+  relayText,
+  chunk,
+  choice,
+  text,
+  opening,
+  stop,
+  usage,
+  counted,
+  usageChunk,
+  sse,
+} from '../../../../test/support/chat-streams.js';
+
+describe(`${ChatStreamRelay.name}, counting`, () => {
+  describe('usage', () => {
+    const begun = [
+      opening({ usage: null }),
+      text('a', { usage: null }),
+      text('b', { usage: null }),
+    ];
+    const streamed = (...rest: (Json | string)[]) => sse(...begun, ...rest);
+
+    it('is kept from callers who did not ask, `"usage":null` included', () => {
+      const { bytes, usages } = relayText(streamed(stop({ usage: null }), usageChunk(), '[DONE]'));
+      expect(bytes).not.toContain('usage');
+      expect(usages).toEqual([counted]);
+    });
+
+    it('is shown last to those who asked, under the alias', () => {
+      const stream = streamed(stop({ usage: null }), usageChunk(), '[DONE]');
+      const { chunks, usages } = relayText(stream, WITH_USAGE);
+      expect(chunks.slice(0, -1).every((item) => item.usage === null)).toBe(true);
+      expect(chunks.at(-1)).toEqual({ ...usageChunk(), model: 'openai/gpt-4o' });
+      expect(usages).toEqual([counted]);
+    });
+
+    it.each([OPTIONS, WITH_USAGE])('counts in a chunk that also has choices (%j)', (options) => {
+      const stream = sse(...begun, stop({ usage }), '[DONE]');
+      const { chunks, usages, finishReason } = relayText(stream, options);
+      expect(usages).toEqual([counted]);
+      expect(finishReason).toBe('stop');
+      const ending = chunks.find(({ choices }) =>
+        (choices as { finish_reason: unknown }[]).some((it) => it.finish_reason === 'stop'),
+      );
+      expect(ending).not.toHaveProperty('usage');
+      const shown = chunks.filter((item) => item.usage != null);
+      expect(shown).toEqual(
+        options.includeUsage ? [{ ...usageChunk(), model: options.alias }] : [],
+      );
+    });
+
+    it('of the last chunk that has any counts', () => {
+      const later = { prompt_tokens: 10, completion_tokens: 6 };
+      const running = (completion_tokens: number) => ({ prompt_tokens: 10, completion_tokens });
+      const stream = sse(
+        opening({ usage: running(0) }),
+        text('a', { usage: running(1) }),
+        text('b', { usage: running(2) }),
+        stop({ usage: later }),
+        '[DONE]',
+      );
+      const { usages, chunks } = relayText(stream, WITH_USAGE);
+      expect(usages).toEqual([expect.objectContaining({ inputTokens: 10, outputTokens: 6 })]);
+      expect(chunks.filter((item) => item.usage != null)).toEqual([
+        expect.objectContaining({ usage: later, choices: [] }),
+      ]);
+    });
+
+    it('in a later chunk than the finish reason counts', () => {
+      const { usages } = relayText(sse(...begun, stop(), text(''), usageChunk(), '[DONE]'));
+      expect(usages).toEqual([counted]);
+    });
+
+    it('that a server puts into the choice counts', () => {
+      const ending = chunk([{ ...choice({}, 'stop'), usage }]);
+      for (const options of [OPTIONS, WITH_USAGE]) {
+        expect(relayText(sse(...begun, ending, '[DONE]'), options).usages).toEqual([counted]);
+      }
+    });
+
+    it('of all zeros is none', () => {
+      const zero = chunk([], { usage: { prompt_tokens: 0, completion_tokens: 0 } });
+      expect(relayText(sse(...begun, stop(), zero, '[DONE]'), WITH_USAGE).usages).toEqual([]);
+    });
+
+    it('survives a chunk that shows null first and figures elsewhere', () => {
+      const odd = text('c', { first: { a: 1, usage: null }, usage });
+      expect(relayText(sse(...begun, odd, stop(), '[DONE]')).usages).toEqual([counted]);
+    });
+  });
+});

@@ -1,0 +1,153 @@
+import { expect } from '@jest/globals';
+import { chatModel, modelRoute } from './catalogue-models.js';
+import { chatRequest } from './chat-requests.js';
+import type { Caller } from '../../src/access/caller.js';
+import type { AnswerCache } from '../../src/cache/answer-cache.service.js';
+import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
+import { NO_USAGE } from '../../src/canonical/usage.js';
+import type { CatalogueService } from '../../src/catalogue/catalogue.service.js';
+import type { Model } from '../../src/catalogue/model.js';
+import type { AppConfig } from '../../src/common/config/app-config.js';
+import type { OwnUpstreams } from '../../src/credentials/own-upstreams.service.js';
+import type { GatewayMetrics } from '../../src/metrics/gateway-metrics.js';
+import {
+  UpstreamError,
+  type UpstreamErrorFields,
+  type UpstreamFailure,
+} from '../../src/upstream/upstream-error.js';
+import type { UpstreamRegistry } from '../../src/upstream/upstream.registry.js';
+import type { UpstreamCall } from '../../src/upstream/upstream.js';
+import type { Plan, RouteCover } from '../../src/routing/plan.js';
+import { RoutingService } from '../../src/routing/routing.service.js';
+
+/** One call's answer: its events, and how it fails if it does; `hang` waits for the caller to go. */
+export interface Script {
+  events?: CanonicalEvent[];
+  error?: UpstreamError;
+  hang?: boolean;
+}
+
+export const start: CanonicalEvent = { type: 'start', id: 'x' };
+export const text: CanonicalEvent = { type: 'text', choice: 0, text: 'Hi' };
+export const finish: CanonicalEvent = { type: 'finish', choice: 0, reason: 'stop' };
+export const usage: CanonicalEvent = { type: 'usage', usage: { ...NO_USAGE, inputTokens: 3 } };
+export const GOOD: Script = { events: [start, text, finish, usage] };
+
+export const error = (failure: UpstreamFailure, fields: Partial<UpstreamErrorFields> = {}) =>
+  new UpstreamError({ failure, message: `vendor: ${failure}`, ...fields });
+export const bad = (
+  failure: UpstreamFailure,
+  fields: Partial<UpstreamErrorFields> = {},
+): Script => ({
+  error: error(failure, fields),
+});
+export const limited = (retryAfterMs: number): Script => bad('rate_limited', { retryAfterMs });
+
+export const gpt = chatModel('openai/gpt', [modelRoute('openai'), modelRoute('azure')]);
+export const claude = chatModel('anthropic/claude', [modelRoute('anthropic')]);
+export const speech = chatModel('openai/tts', [modelRoute('openai')], { kind: 'speech' });
+
+export class World {
+  /** Calls in order, by provider. */
+  readonly called: string[] = [];
+  readonly calls: UpstreamCall[] = [];
+  /** Iterations that are not over: neither ended, nor failed, nor returned. */
+  openIterations = 0;
+  readonly service: RoutingService;
+  aborter = new AbortController();
+
+  constructor(
+    private readonly scripts: Record<string, Script[]>,
+    models: Model[] = [gpt, claude, speech],
+    private readonly countTokens?: (call: UpstreamCall) => Promise<number>,
+  ) {
+    const config = {
+      limits: {
+        firstByteTimeoutMs: undefined,
+        idleTimeoutMs: 60_000,
+        requestTimeoutMs: 600_000,
+        cooldownMs: 30_000,
+      },
+    } as unknown as AppConfig;
+    this.service = new RoutingService(
+      config,
+      { find: (id: string) => models.find((model) => model.id === id) } as CatalogueService,
+      {
+        has: () => true,
+        get: (provider: string) => ({
+          droppedParams: (_request: unknown, { upstreamModel }: { upstreamModel: string }) => [
+            `dropped by ${provider} for ${upstreamModel}`,
+          ],
+          generate: (call: UpstreamCall) => this.iterate(provider, call),
+          ...(this.countTokens && { countTokens: this.countTokens }),
+        }),
+      } as unknown as UpstreamRegistry,
+      { observeAttempt: () => undefined, track: () => undefined } as unknown as GatewayMetrics,
+      { of: () => [] } as unknown as OwnUpstreams,
+      {} as AnswerCache,
+    );
+  }
+
+  plan(fields: Record<string, unknown> = {}, receivedAt = new Date()): Promise<Plan> {
+    const request = chatRequest({ model: 'openai/gpt', ...fields });
+    const context = {
+      requestId: 'id',
+      endpoint: 'chat',
+      receivedAt,
+      callerGone: this.aborter.signal,
+    };
+    return this.service.plan({} as Caller, request, context);
+  }
+
+  async open(fields: Record<string, unknown> = {}, cover: RouteCover = COVERS_ALL) {
+    const plan = await this.plan(fields);
+    const events: CanonicalEvent[] = [];
+    let failure: unknown;
+    try {
+      for await (const event of this.service.open(plan, cover)) events.push(event);
+    } catch (thrown) {
+      failure = thrown;
+    }
+    expect(this.openIterations).toBe(0);
+    return { plan, events, failure, outcomes: plan.attempts.map(({ outcome }) => outcome) };
+  }
+
+  /** No generator, so that it is seen whether what was begun is also ended. */
+  private iterate(provider: string, call: UpstreamCall): AsyncIterable<CanonicalEvent> {
+    let script: Script | undefined;
+    let events: CanonicalEvent[] = [];
+    let isOver = false;
+    const end = (): IteratorResult<CanonicalEvent> => {
+      if (script && !isOver) this.openIterations--;
+      isOver = true;
+      return { done: true, value: undefined };
+    };
+    const begin = (): Script => {
+      this.called.push(provider);
+      this.calls.push(call);
+      this.openIterations++;
+      const next = this.scripts[provider]?.shift() ?? GOOD;
+      events = [...(next.events ?? [])];
+      return next;
+    };
+    const next = async (): Promise<IteratorResult<CanonicalEvent>> => {
+      script ??= begin();
+      const event = events.shift();
+      if (event) return { done: false, value: event };
+      if (isOver) return end();
+      if (script.hang) {
+        await new Promise((resolve) =>
+          call.signal.addEventListener('abort', () => resolve(undefined)),
+        );
+      }
+      const result = end();
+      if (script.hang) throw new Error('The call was aborted.');
+      if (script.error) throw script.error;
+      return result;
+    };
+    return { [Symbol.asyncIterator]: () => ({ next, return: () => Promise.resolve(end()) }) };
+  }
+}
+
+export const COVERS_ALL: RouteCover = { cover: () => Promise.resolve(true) };
+export const CHAIN = { models: ['anthropic/claude'] };

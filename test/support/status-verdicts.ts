@@ -1,0 +1,19 @@
+/** How a status is taken: the failure, whether the next route is asked, and whether this one at once. */
+export type StatusVerdict = [status: number, failure: string, fallsBack: boolean, retries: boolean];
+
+/** The statuses that mean the same in every dialect. */
+export const COMMON_VERDICTS: StatusVerdict[] = [
+  [400, 'caller', false, false],
+  [401, 'operator', true, false],
+  [402, 'operator', true, false],
+  [403, 'operator', true, false],
+  [404, 'operator', true, false],
+  [408, 'timeout', true, false],
+  [409, 'server', true, true],
+  [422, 'caller', false, false],
+  [429, 'rate_limited', true, false],
+  [500, 'server', true, true],
+  [503, 'server', true, true],
+  [529, 'server', true, true],
+  [301, 'unreadable', true, false],
+];
