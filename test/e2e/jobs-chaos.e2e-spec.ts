@@ -128,11 +128,10 @@ describe.each(jobQueues())('jobs, queued in $name', ({ startRedis }) => {
     };
 
     let kills = 0;
-    const kill = async (): Promise<void> => {
+    const killAgainAndAgain = async (victim: number): Promise<void> => {
       const endMs = Date.now() + CHAOS_MS;
       while (Date.now() < endMs) {
         await wait(500 + random() * 2_500);
-        const victim = Math.floor(random() * WORKERS);
         await workers[victim]!.stop('SIGKILL');
         kills++;
         workers[victim] = await spawnGateway(environment, 'worker');
@@ -146,7 +145,11 @@ describe.each(jobQueues())('jobs, queued in $name', ({ startRedis }) => {
       await wait(1_500);
       redis = await startTestRedis(port);
     };
-    await Promise.all([...Array.from({ length: SUBMITTERS }, submit), kill(), loseRedis()]);
+    await Promise.all([
+      ...Array.from({ length: SUBMITTERS }, submit),
+      ...workers.map((_, victim) => killAgainAndAgain(victim)),
+      loseRedis(),
+    ]);
     expect(ids).toHaveLength(JOBS);
     expect(kills).toBeGreaterThanOrEqual(3);
 
