@@ -18,6 +18,7 @@ import { startWebhookReceiver } from '../support/webhook-receiver.js';
 const JOBS = Number(process.env.CHAOS_JOBS ?? 120);
 const CHAOS_MS = JOBS >= 500 ? 40_000 : 15_000;
 const WORKERS = 2;
+const LEAST_KILLS = 3;
 const SUBMITTERS = 8;
 const API_KEY = 'sk-chaos-test-key-000001';
 /** Dead workers' leases run out after 15 seconds, and lost wake-ups are found by a sweep. */
@@ -128,11 +129,10 @@ describe.each(jobQueues())('jobs, queued in $name', ({ startRedis }) => {
     };
 
     let kills = 0;
-    const kill = async (): Promise<void> => {
+    const killAgainAndAgain = async (victim: number): Promise<void> => {
       const endMs = Date.now() + CHAOS_MS;
-      while (Date.now() < endMs) {
+      while (Date.now() < endMs || kills < LEAST_KILLS) {
         await wait(500 + random() * 2_500);
-        const victim = Math.floor(random() * WORKERS);
         await workers[victim]!.stop('SIGKILL');
         kills++;
         workers[victim] = await spawnGateway(environment, 'worker');
@@ -146,9 +146,13 @@ describe.each(jobQueues())('jobs, queued in $name', ({ startRedis }) => {
       await wait(1_500);
       redis = await startTestRedis(port);
     };
-    await Promise.all([...Array.from({ length: SUBMITTERS }, submit), kill(), loseRedis()]);
+    await Promise.all([
+      ...Array.from({ length: SUBMITTERS }, submit),
+      ...workers.map((_, victim) => killAgainAndAgain(victim)),
+      loseRedis(),
+    ]);
     expect(ids).toHaveLength(JOBS);
-    expect(kills).toBeGreaterThanOrEqual(3);
+    expect(kills).toBeGreaterThanOrEqual(LEAST_KILLS);
 
     const count = async (sql: string): Promise<number> =>
       (await database.database.query<{ count: number }>(sql)).rows[0]!.count;
