@@ -112,6 +112,19 @@ describe('broadcast destinations', () => {
     });
   });
 
+  it('are given up after ten seconds when they hang while being tested', async () => {
+    const id = await setUp.send();
+    setUp.receiver.reception = RECEPTIONS.hang;
+    const startedMs = performance.now();
+    const tested = await setUp.gateway.post(`${DESTINATIONS}/${id}/test`, {});
+    expect(await tested.json()).toMatchObject({
+      delivered: false,
+      status: null,
+      error: 'did not answer within 10 seconds',
+    });
+    expect(performance.now() - startedMs).toBeLessThan(12_000);
+  }, 20_000);
+
   it('are at most five', async () => {
     for (let count = 0; count < 5; count++) await setUp.send({ url: URL });
     const response = await setUp.gateway.post(DESTINATIONS, { url: URL });
@@ -155,6 +168,8 @@ describe('broadcast destinations', () => {
     ['credentials in the URL', { url: 'https://me:pass@example.com/' }, 'url'],
     ['a rate above 1', { url: URL, sampling_rate: 1.5 }, 'sampling_rate'],
     ['a rate below 0', { url: URL, sampling_rate: -0.1 }, 'sampling_rate'],
+    ['no finite rate', { url: URL, sampling_rate: NaN }, 'sampling_rate'],
+    ['a rate that is a list', { url: URL, sampling_rate: [1] }, 'sampling_rate'],
     ['a rate that is text', { url: URL, sampling_rate: '1' }, 'sampling_rate'],
     ['another method', { url: URL, method: 'GET' }, 'method'],
     ['another kind', { url: URL, destination: 'kafka' }, 'destination'],
@@ -193,7 +208,22 @@ describe('where private destinations are not allowed', () => {
     'http://[::1]/',
     'http://[::ffff:127.0.0.1]/',
     'http://[fe80::1]/',
+    'http://[::ffff:7f00:1]/',
+    'http://[::]/',
+    'http://[64:ff9b::7f00:1]/',
+    'http://[fd00::1]/',
     'http://2130706433/',
+    'http://017700000001/',
+    'http://0177.0.0.1/',
+    'http://127.1/',
+    'http://\uff11\uff12\uff17.0.0.1/',
+    'http://localhost./',
+    'http://LOCALHOST:8080/',
+    'http://a.localhost/',
+    'http://\uff4cocalhost/',
+    'http://127.0.0.1.:80/',
+    'http://example.com@127.0.0.1/',
+    'http://example.com:99999/',
     'http://0x7f.1/',
     'http://0.0.0.0/',
     'http://100.64.0.1/',

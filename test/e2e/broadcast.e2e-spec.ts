@@ -204,6 +204,52 @@ describe('trace broadcast', () => {
     }
   });
 
+  it('tells of an answer from the cache, which no route was asked for', async () => {
+    await setUp.send();
+    const cached = { ...OPT_IN, 'x-gateway-cache': '60' };
+    const messages = [{ role: 'user', content: 'asked twice' }];
+    const [miss, hit] = [await chat({ messages }, cached), await chat({ messages }, cached)];
+    expect(setUp.other.calls).toHaveLength(1);
+    const [first] = await setUp.receiver.traceOf(miss.id);
+    expect(first!.attributes).toMatchObject({ 'gateway.cache': 'miss', 'gateway.attempts': 1 });
+    const [second, ...attempts] = await setUp.receiver.traceOf(hit.id);
+    expect(second!.attributes).toMatchObject({
+      'gateway.cache': 'hit',
+      'gateway.outcome': 'completed',
+      'gen_ai.response.model': 'other/b',
+      'gen_ai.response.finish_reasons': ['stop'],
+    });
+    expect(attempts).toEqual([]);
+  });
+
+  it("tells of a tenant's own account without naming it", async () => {
+    await setUp.send({ include_content: true });
+    const made = await setUp.gateway.post('/v1/customer/provider-credentials', {
+      provider: 'other',
+      name: 'account of the day',
+      key: 'tenant-key-of-their-own',
+    });
+    const credential = (await made.json()) as { id: string; key_preview: string };
+    expect(made.status).toBe(201);
+    try {
+      const { id } = await chat();
+      const [root] = await setUp.receiver.traceOf(id);
+      expect(root!.attributes).toMatchObject({ 'gateway.traffic_mode': 'byok' });
+      const told = JSON.stringify(setUp.receiver.deliveries.map(({ text }) => text));
+      for (const secret of [
+        'account of the day',
+        'tenant-key',
+        credential.id,
+        credential.key_preview,
+      ]) {
+        expect(told).not.toContain(secret);
+      }
+    } finally {
+      const path = `/v1/customer/provider-credentials/${credential.id}`;
+      await setUp.gateway.fetch(path, { method: 'DELETE' });
+    }
+  });
+
   it("continues the caller's trace", async () => {
     await setUp.send();
     const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -274,6 +320,7 @@ describe('trace broadcast', () => {
   it.each([
     ['is too large', { note: 'x'.repeat(100_000) }, 'trace'],
     ['is no object', 'text', 'trace'],
+    ['is a list', ['text'], 'trace'],
     ['has a name that is no text', { trace_name: 1 }, 'trace.trace_name'],
     ['has a priority that is no text', { priority: ['high'] }, 'trace.priority'],
   ])('answers 400 where the trace object %s', async (_name, trace, param) => {
@@ -281,5 +328,18 @@ describe('trace broadcast', () => {
     expect(status).toBe(400);
     expect((JSON.parse(text) as { error: { param: string } }).error.param).toBe(param);
     expect(setUp.other.calls).toHaveLength(0);
+  });
+
+  it.each([50, 5_000, 50_000])('survives a trace object of %s levels', async (levels) => {
+    await setUp.send();
+    const body = `{"model":"other/b","messages":[${JSON.stringify(USER)}],"trace":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
+    const response = await setUp.gateway.fetch('/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...OPT_IN },
+      body,
+    });
+    await response.text();
+    expect(response.status).toBe(levels === 50 ? 200 : 400);
+    if (response.ok) await setUp.receiver.traceOf(response.headers.get('x-request-id')!);
   });
 });

@@ -30,10 +30,13 @@ export async function bootWithBroadcast(
   const other = await startFakeOpenAi(politeAnswer({ text: 'From b.' }));
   const receiver = await startTraceReceiver();
   const pricing = { prompt: '0.000001', completion: '0.000002' };
-  const files = await writeOperatorFiles({ one: one.baseUrl, other: other.baseUrl }, [
-    { id: 'one/a', pricing },
-    { id: 'other/b', pricing },
-  ]);
+  const files = await writeOperatorFiles(
+    { one: one.baseUrl, other: { base_url: other.baseUrl, own_credentials: true } },
+    [
+      { id: 'one/a', pricing },
+      { id: 'other/b', pricing },
+    ],
+  );
   const gateway = await bootGateway(
     {
       ...files.environment,

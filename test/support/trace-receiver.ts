@@ -2,6 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { decodeTraces, type DecodedSpan } from './otlp-json.js';
+import { decodeJsonTraces } from './otlp-protobuf.js';
 
 export interface ReceivedDelivery {
   headers: http.IncomingHttpHeaders;
@@ -57,7 +58,7 @@ export async function startTraceReceiver(port = 0): Promise<TraceReceiver> {
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8');
       const isAccepted = receiver.reception === RECEPTIONS.accept;
-      deliveries.push({ headers: request.headers, text, spans: decodeTraces(text), isAccepted });
+      deliveries.push({ headers: request.headers, text, spans: decode(text), isAccepted });
       receiver.reception(response);
     });
   });
@@ -96,4 +97,14 @@ export async function startTraceReceiver(port = 0): Promise<TraceReceiver> {
       }),
   };
   return receiver;
+}
+
+/** Strictly, and through protobuf's messages, which have to hold all of it. */
+function decode(text: string): DecodedSpan[] {
+  const spans = decodeTraces(text);
+  const held = JSON.stringify(decodeJsonTraces(text));
+  for (const { name } of spans) {
+    if (!held.includes(JSON.stringify(name))) throw new Error(`protobuf does not hold ${name}`);
+  }
+  return spans;
 }

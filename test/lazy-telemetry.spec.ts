@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+
+const IMPORT = /^(?:import|export) (?!type\b)(?:[^;']* from )?'([^']+)'/gm;
+
+/** The files of `src` that load OpenTelemetry as soon as they are loaded themselves. */
+function findEager(): string[] {
+  const importsOf = new Map<string, string[]>();
+  for (const name of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts') || name.endsWith('.spec.ts')) continue;
+    const path = join('src', name);
+    const found = [...readFileSync(path, 'utf8').matchAll(IMPORT)].map(([, target = '']) =>
+      target.startsWith('.')
+        ? posix.join(posix.dirname(path), target).replace(/\.js$/, '.ts')
+        : target,
+    );
+    importsOf.set(path, found);
+  }
+  const eager = new Set<string>();
+  for (let size = -1; size < eager.size;) {
+    size = eager.size;
+    for (const [path, targets] of importsOf) {
+      if (targets.some((target) => target.startsWith('@opentelemetry/') || eager.has(target))) {
+        eager.add(path);
+      }
+    }
+  }
+  return [...eager].sort();
+}
+
+describe('the packages of OpenTelemetry', () => {
+  it('are loaded only with what exports or renders traces, which is imported when needed', () => {
+    expect(findEager()).toEqual([
+      'src/broadcast/render-batch.ts',
+      'src/tracing/operator-exporters.ts',
+      'src/tracing/prometheus-metrics.ts',
+      'src/tracing/to-spans.ts',
+      'src/tracing/trace-resource.ts',
+    ]);
+  });
+});
