@@ -32,6 +32,14 @@ const CONSUMERS = 16;
 /** How long a stop waits for receivers that may still answer. */
 const STOP_LIMIT_MS = 1_000;
 
+/** The service's secret was changed: the tenant has to set the headers anew. */
+const UNREADABLE_HEADERS: OutboundOutcome = {
+  ok: false,
+  reason: 'could not be asked, because its headers cannot be read any more: set them again',
+  retryable: false,
+  status: undefined,
+};
+
 /**
  * Makes the deliveries: each destination has a lane of its own in each process, and a delivery that
  * is to be tried again stands in none until it is due.
@@ -189,8 +197,9 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
 
   private async post(delivery: ClaimedDelivery): Promise<OutboundOutcome> {
     const { id, destinationId, url, sealedHeaders } = delivery;
-    const body = await this.batches.of(delivery.batchId);
     const own = this.headers.unseal(sealedHeaders, destinationId);
+    if (!own) return UNREADABLE_HEADERS;
+    const body = await this.batches.of(delivery.batchId);
     const headers = deliveryHeaders(own, id);
     return this.client.post({ url, headers, body, timeoutMs: DELIVERY_TIMEOUT_MS });
   }

@@ -137,7 +137,8 @@ export class DestinationRepository {
   }
 
   private toRecord({ sealedHeaders, ...row }: Stored): DestinationRecord {
-    const headers = this.headers.unseal(sealedHeaders, row.id);
+    // Those that nobody can read any more have to be set anew.
+    const headers = this.headers.unseal(sealedHeaders, row.id) ?? {};
     return { ...row, url: fromStoredText(row.url), headers };
   }
 }

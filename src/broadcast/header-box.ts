@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { gatewaySecret } from '../common/config/gateway-secret.js';
-import { SecretBox } from '../common/crypto/secret-box.js';
+import { SecretBox, UnsealError } from '../common/crypto/secret-box.js';
 
 /** Encrypts the headers of destinations, which hold the tenants' keys to their collectors. */
 @Injectable()
@@ -14,9 +14,14 @@ export class HeaderBox {
     return this.open().seal(JSON.stringify(headers), destinationId);
   }
 
-  /** @throws UnsealError */
-  unseal(sealed: Buffer, destinationId: string): Record<string, string> {
-    return JSON.parse(this.open().unseal(sealed, destinationId)) as Record<string, string>;
+  /** Undefined when they were sealed with another `GATEWAY_SECRET`. */
+  unseal(sealed: Buffer, destinationId: string): Record<string, string> | undefined {
+    try {
+      return JSON.parse(this.open().unseal(sealed, destinationId)) as Record<string, string>;
+    } catch (error) {
+      if (error instanceof UnsealError) return undefined;
+      throw error;
+    }
   }
 
   /** On first use, since a secret is made where there is none yet. */

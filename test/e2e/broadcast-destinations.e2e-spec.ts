@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { SecretBox } from '../../src/common/crypto/secret-box.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import {
   bootWithBroadcast,
@@ -45,6 +46,19 @@ describe('broadcast destinations', () => {
     });
     return (await response.json()) as Json;
   };
+
+  it('can be read and mended when the service has another secret than their headers', async () => {
+    const id = await setUp.send({ url: URL, headers: { 'X-Api-Key': 'collector-secret' } });
+    const box = new SecretBox('another-secret-of-at-least-32-characters', 'destination-headers');
+    await database.database.query(
+      'UPDATE broadcast_destinations SET sealed_headers = $2 WHERE id = $1',
+      [id, box.seal('{"x-api-key":"collector-secret"}', id)],
+    );
+    expect(await setUp.destination(id)).toMatchObject({ id, headers: {} });
+    const mended = await put(id, { headers: { 'X-Api-Key': 'new-secret' } });
+    expect(mended).toMatchObject({ headers: { 'x-api-key': '********' } });
+    await setUp.gateway.fetch(`${DESTINATIONS}/${id}`, { method: 'DELETE' });
+  });
 
   it('are made, listed, read, changed and deleted; headers are masked and encrypted', async () => {
     const id = await setUp.send({ url: URL, headers: { 'X-Api-Key': 'collector-secret' } });
