@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { BUILT_SERVICE } from '../scripts/ensure-built.mjs';
 import { PROJECT_ROOT } from '../scripts/project-root.mjs';
 import { PRICING } from './answers.mjs';
+import { addGuardrail } from './guardrail.mjs';
 import { InvoiceCheck } from './invoice-check.mjs';
 import { startServer } from './server-process.mjs';
 import { PROVIDERS } from './workloads.mjs';
@@ -14,7 +15,7 @@ const RATE_LIMIT_PER_MINUTE = 1_000_000;
 
 /**
  * The built service as an operator runs it, everything on: embedded PostgreSQL, ledger, request
- * log, rate limit, access log. It lives in a folder of its own inside `folder`.
+ * log, one guardrail, rate limit, access log. It lives in a folder of its own inside `folder`.
  */
 export async function startGatewayTarget({ servers, folder, upstreamUrl, models, inspect }) {
   const home = join(folder, 'gateway');
@@ -62,6 +63,7 @@ export async function startGatewayTarget({ servers, folder, upstreamUrl, models,
     logFile: join(home, 'gateway.log'),
     environment,
   });
+  await addGuardrail(server.url, apiKey);
   const check = new InvoiceCheck(server.url, apiKey);
   return {
     name: 'gateway',

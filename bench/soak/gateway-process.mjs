@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { addGuardrail } from '../guardrail.mjs';
 import { BUILT_SERVICE } from '../../scripts/ensure-built.mjs';
 import { PROJECT_ROOT } from '../../scripts/project-root.mjs';
 import { PRICING } from '../answers.mjs';
@@ -59,6 +60,7 @@ export async function startGateway({ servers, folder, providers, models, environ
   servers.push({ stop: () => stop(child, exited) });
 
   const url = await findUrl(child, printed);
+  await addGuardrail(url, apiKey);
   const books = new Books(dataDirectory);
   return {
     pid: child.pid,

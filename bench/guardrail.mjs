@@ -1,0 +1,12 @@
+/** What no workload says, so that every prompt is looked through to its end. */
+const RULES = [{ type: 'keyword', words: ['nobody-says-this'] }];
+
+/** Gives the account a guardrail on input, as accounts in earnest have. */
+export async function addGuardrail(origin, apiKey) {
+  const response = await fetch(`${origin}/v1/customer/guardrails`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Bench', action: 'block', rules: RULES }),
+  });
+  if (response.status !== 201) throw new Error(`No guardrail: ${await response.text()}`);
+}
