@@ -41,13 +41,14 @@ async function settled(setUp: BroadcastSetUp, id: string, traces: number) {
   throw new Error(`not settled: ${JSON.stringify(await setUp.destination(id))}`);
 }
 
-describe.each(queues)('a receiver that fails, with the queue in %s', (kind) => {
+// On one queue only: what a failure leads to is decided in the rows, whoever wakes the workers.
+describe('a receiver that fails', () => {
   let queue: TestQueue;
   let setUp: BroadcastSetUp;
   const receivers: TraceReceiver[] = [];
 
   beforeAll(async () => {
-    queue = await startQueue(kind);
+    queue = await startQueue('the database');
     setUp = await bootWithBroadcast(queue.environment);
   });
   afterAll(async () => {
