@@ -8,13 +8,13 @@ import { APP_CONFIG, type AppConfig } from '../../src/common/config/app-config.j
 import { waveHeader } from '../../src/common/audio/wave-file.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 
-const UPLOADS = 40;
+const UPLOADS = 16;
 const AT_ONCE = 8;
 const FILE_BYTES = 20_000_000;
 /** Far below the 160 MB that are under way at a time. */
 const MAX_GROWTH_BYTES = 60_000_000;
 
-describe('40 uploads of 20 MB, 8 at a time', () => {
+describe('16 uploads of 20 MB, 8 at a time', () => {
   let vendor: http.Server;
   let gateway: BootedGateway;
   let received = 0;

@@ -15,10 +15,10 @@ import { createTestDatabase } from '../support/test-database.js';
 import { startWebhookReceiver } from '../support/webhook-receiver.js';
 
 /** The proof is for 500; by itself the suite is content with fewer, as it is run often. */
-const JOBS = Number(process.env.CHAOS_JOBS ?? 120);
-const CHAOS_MS = JOBS >= 500 ? 40_000 : 15_000;
+const JOBS = Number(process.env.CHAOS_JOBS ?? 60);
+const CHAOS_MS = JOBS >= 500 ? 40_000 : 8_000;
 const WORKERS = 2;
-const LEAST_KILLS = 3;
+const LEAST_KILLS = 2;
 const SUBMITTERS = 8;
 const API_KEY = 'sk-chaos-test-key-000001';
 /** Dead workers' leases run out after 15 seconds, and lost wake-ups are found by a sweep. */
