@@ -1,24 +1,24 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Caller } from '../access/caller.js';
-import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
+import type { BillableRequest } from '../canonical/billable-request.js';
 import type { SettledEvent } from '../canonical/canonical-event.js';
 import { NO_USAGE } from '../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import {
   AnswerWithheldError,
   GatewayError,
-  InsufficientCreditsError,
   InternalError,
-  SpendLimitError,
 } from '../common/errors/gateway-errors.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log.draft.js';
+import { billingNoteOf, draftLogRow } from './draft-log-row.js';
 import { Hold, ceilingOf } from './hold.js';
-import type { Charge, HoldOutcome, SettleOutcome } from './ledger-operations.js';
+import type { Charge, SettleOutcome } from './ledger-operations.js';
 import type { LastingEnding, LastingWork } from './lasting-work.js';
 import { LedgerStore } from './ledger-store.js';
 import { priceRoute, totalOf } from './pricing.js';
+import { refusalOf } from './refusal-of.js';
 import { SettledAnswer, type BilledEvent } from './settled-answer.js';
 import type { MakeRecord, SettlementEnding, SettlementRecord } from './settlement-record.js';
 import { UsageMeter } from './usage-meter.js';
@@ -79,7 +79,7 @@ export class LedgerService {
       return new Hold(this.store, caller, request, amount);
     }
 
-    const refusal = refusalOf(amount, outcome, outputLimitOf(request));
+    const refusal = refusalOf(amount, outcome, request);
     await this.refuse(caller, request, refusal);
     throw refusal;
   }
@@ -87,7 +87,7 @@ export class LedgerService {
   /** Logs, at cost 0, that a planned request was refused before anything was set aside for it. */
   async refuse(caller: Caller, request: BillableRequest, refusal: GatewayError): Promise<void> {
     const meter = new UsageMeter(request);
-    const row = draftRow(caller, request, meter, 'refused', refusal);
+    const row = draftLogRow(caller, request, meter, 'refused', refusal);
     await this.logged(this.store.record(row));
     this.observe(row, meter, 0, 0);
     follow(request, row, meter, 0);
@@ -203,7 +203,7 @@ export class LedgerService {
     failure: unknown,
     makeRecord: MakeRecord | undefined,
   ): Promise<SettledEvent> {
-    const log = draftRow(caller, request, meter, outcome, failure);
+    const log = draftLogRow(caller, request, meter, outcome, failure);
     // An answer that was kept from its caller has been made all the same.
     const isFailed = outcome === 'failed' && !(failure instanceof AnswerWithheldError);
     const isFree = isFailed || (outcome === 'cancelled' && !request.upstreamCalled);
@@ -285,12 +285,6 @@ export class LedgerService {
   }
 }
 
-/** What callers of the endpoint call the limit on output tokens, where it has one. */
-function outputLimitOf({ endpoint, routes: [first] }: BillableRequest): string | undefined {
-  if (first.ceiling.outputTokens === 0) return undefined;
-  return endpoint === 'responses' ? 'max_output_tokens' : 'max_tokens';
-}
-
 /** Tells who follows the request that it has ended. */
 function follow(
   { follower }: BillableRequest,
@@ -312,67 +306,6 @@ function follow(
     cost,
     firstContentMs: firstContentMs === undefined ? undefined : waitedMs,
   });
-}
-
-function refusalOf(
-  amount: number,
-  { available, excess }: Extract<HoldOutcome, { admitted: false }>,
-  outputLimit: string | undefined,
-): GatewayError {
-  const lowerIt = outputLimit ? ` lower \`${outputLimit}\`, or` : ' or';
-  if (excess) {
-    return new SpendLimitError(
-      `This request needs ${amount} credits set aside and the ${excess.scope}'s limit of ` +
-        `${excess.limit} credits a month leaves ${excess.left}. Ask for a higher limit,${lowerIt} ` +
-        'wait for the next month.',
-    );
-  }
-  return new InsufficientCreditsError(
-    `This request needs ${amount} credits set aside and ${available} are available. ` +
-      (outputLimit ? `Add credits, or lower \`${outputLimit}\`.` : 'Add credits.'),
-  );
-}
-
-function draftRow(
-  caller: Caller,
-  request: BillableRequest,
-  meter: UsageMeter,
-  outcome: RequestOutcome,
-  failure: unknown,
-): RequestLogDraft {
-  const { firstContentMs, route } = meter;
-  const isFailed = outcome === 'failed' || outcome === 'refused';
-  return {
-    requestId: request.requestId,
-    tenantId: caller.tenantId,
-    apiKeyId: caller.apiKeyId,
-    endpoint: request.endpoint,
-    model: route.model,
-    provider: route.provider,
-    outcome,
-    errorType: isFailed ? errorTypeOf(failure) : null,
-    finishReason: outcome === 'completed' ? (meter.finishReason ?? null) : null,
-    trafficMode: route.trafficMode,
-    usage: NO_USAGE,
-    usageSource: 'none',
-    // Nobody was asked on behalf of a request that was refused.
-    billingNote: outcome === 'refused' ? null : billingNoteOf(route),
-    streamed: request.streamed,
-    flagged: request.isFlagged ?? false,
-    latencyMs: Date.now() - request.startedAt.getTime(),
-    generationTimeMs:
-      firstContentMs === undefined ? 0 : Math.round(performance.now() - firstContentMs),
-    createdAt: request.startedAt,
-  };
-}
-
-function billingNoteOf({ trafficMode, provider }: BillableRoute): string | null {
-  if (trafficMode === 'shared') return null;
-  return `The use of the model is billed by ${provider} to your own account there; only the platform fee is charged here.`;
-}
-
-function errorTypeOf(failure: unknown): string {
-  return failure instanceof GatewayError ? failure.type : 'internal_error';
 }
 
 async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | undefined> {

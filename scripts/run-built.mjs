@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ensureBuilt } from './ensure-built.mjs';
+import { ensureInstalled } from './ensure-installed.mjs';
+import { PROJECT_ROOT } from './project-root.mjs';
+
+/**
+ * Runs a built program in this very process, so that signals and memory are its own. On a fresh
+ * clone it installs and builds first, later only what has become stale.
+ */
+export async function runBuilt(program) {
+  process.chdir(PROJECT_ROOT);
+  try {
+    const say = (line) => console.log(line);
+    await ensureInstalled({ say });
+    await ensureBuilt({ say });
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
+  }
+  const path = join(PROJECT_ROOT, program);
+  process.argv[1] = path;
+  await import(pathToFileURL(path).href);
+}
