@@ -13,14 +13,20 @@ export function accessLogMiddleware(logger: JsonLogger) {
       logger.request({
         request_id: requestId,
         method: request.method,
-        path: hideKeys(request.originalUrl.split('?', 1)[0]!),
+        path: hideKeys(pathOf(request.originalUrl)),
         status: response.statusCode,
         duration_ms: Math.round(performance.now() - startedMs),
-        ...(!response.writableFinished && { aborted: true }),
-        ...(caller && { tenant_id: caller.tenantId, api_key_id: caller.apiKeyId }),
+        aborted: response.writableFinished ? undefined : true,
+        tenant_id: caller?.tenantId,
+        api_key_id: caller?.apiKeyId,
         provider: response.getHeader('x-gateway-provider'),
       });
     });
     next();
   };
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
 }

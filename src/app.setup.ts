@@ -3,6 +3,7 @@ import { type INestApplication, type ValidationError } from '@nestjs/common';
 import { accessLogMiddleware } from './access-log.middleware.js';
 import { InvalidRequestError } from './common/errors/gateway-errors.js';
 import { answerClientError } from './common/http/client-error.js';
+import { cutStalledEnds } from './common/http/drained.js';
 import { refuseRequest } from './common/http/refuse-request.js';
 import type { JsonLogger } from './common/logging/json-logger.js';
 import { requestIdMiddleware } from './common/http/request-id.middleware.js';
@@ -47,6 +48,7 @@ export async function setUpApplication(
 function setUpServer(server: Server): void {
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  cutStalledEnds(server);
   server.on('clientError', answerClientError);
   // `Expect: 100-continue` is answered when the body is read, that is after the key was checked.
   server.on('checkContinue', (request, response) => {

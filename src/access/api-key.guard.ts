@@ -9,21 +9,32 @@ import { readPresentedKey } from './read-presented-key.js';
 /** Lets a request pass with a key of the right type, and attaches its caller. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
+  /** What each handler asks for: reading its metadata costs more than checking a key. */
+  private readonly requirements = new WeakMap<object, KeyRequirement>();
+
   constructor(
     private readonly reflector: Reflector,
     private readonly directory: KeyDirectory,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const requirement = this.reflector.getAllAndOverride<KeyRequirement>(KEY_REQUIREMENT, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
+    const requirement = this.requirementOf(context);
     const request = context.switchToHttp().getRequest<GatewayRequest>();
     const presented = readPresentedKey(request.headers, requirement.acceptsXApiKey);
     const key = this.directory.resolve(presented);
     if (key instanceof Promise) return key.then((late) => admit(request, late, requirement));
     return admit(request, key, requirement);
+  }
+
+  private requirementOf(context: ExecutionContext): KeyRequirement {
+    const handler = context.getHandler();
+    let requirement = this.requirements.get(handler);
+    if (!requirement) {
+      const places = [handler, context.getClass()];
+      requirement = this.reflector.getAllAndOverride<KeyRequirement>(KEY_REQUIREMENT, places);
+      this.requirements.set(handler, requirement);
+    }
+    return requirement;
   }
 }
 

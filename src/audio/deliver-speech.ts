@@ -76,8 +76,8 @@ export class EventSink implements SpeechSink {
     this.writer.end();
   }
 
-  private send(event: object): Promise<void> {
-    return this.writer.write(`data: ${JSON.stringify(event)}\n\n`);
+  private async send(event: object): Promise<void> {
+    await this.writer.write(`data: ${JSON.stringify(event)}\n\n`);
   }
 }
 

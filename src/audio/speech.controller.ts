@@ -1,8 +1,6 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import type { Caller } from '../access/caller.js';
-import { CurrentCaller } from '../access/current-caller.decorator.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { Inference } from '../access/inference.decorator.js';
 import { ApiSpeech } from './speech.openapi.js';
@@ -17,11 +15,7 @@ export class SpeechController {
   @Post()
   @HttpCode(200)
   @ApiSpeech()
-  create(
-    @CurrentCaller() caller: Caller,
-    @Req() request: GatewayRequest,
-    @Res() response: Response,
-  ): Promise<void> {
-    return this.speech.create(caller, request, response);
+  create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return this.speech.create(request, response);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Caller } from '../access/caller.js';
+import { callerOf } from '../access/current-caller.decorator.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
 import { readJsonBody } from '../common/http/read-json-body.js';
@@ -23,7 +23,8 @@ export class SpeechService {
   ) {}
 
   /** Answers one call. @throws GatewayError before anything was sent */
-  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+  async create(received: GatewayRequest, response: Response): Promise<void> {
+    const caller = callerOf(received);
     const { requestId, receivedAt, rateLimit } = received;
     if (rateLimit) setRateLimitHeaders(response, rateLimit);
     const request = parseSpeech(await readJsonBody(received));

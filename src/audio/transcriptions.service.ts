@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Caller } from '../access/caller.js';
+import { callerOf } from '../access/current-caller.decorator.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
 import { collectWork, type CollectedWork } from '../canonical/collect-work.js';
@@ -33,7 +34,8 @@ export class TranscriptionsService {
   ) {}
 
   /** Answers one call. The file is gone before the answer leaves. @throws GatewayError */
-  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+  async create(received: GatewayRequest, response: Response): Promise<void> {
+    const caller = callerOf(received);
     if (received.rateLimit) setRateLimitHeaders(response, received.rateLimit);
     const work = await this.transcribe(caller, received, response);
     if (response.destroyed) return;

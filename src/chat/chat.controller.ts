@@ -1,8 +1,6 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import type { Caller } from '../access/caller.js';
-import { CurrentCaller } from '../access/current-caller.decorator.js';
 import { Inference } from '../access/inference.decorator.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { ApiChatCompletion } from './chat.openapi.js';
@@ -17,11 +15,7 @@ export class ChatController {
   @Post()
   @HttpCode(200)
   @ApiChatCompletion()
-  create(
-    @CurrentCaller() caller: Caller,
-    @Req() request: GatewayRequest,
-    @Res() response: Response,
-  ): Promise<void> {
-    return this.chat.complete(caller, request, response);
+  create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return this.chat.complete(request, response);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Caller } from '../access/caller.js';
+import { callerOf } from '../access/current-caller.decorator.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
 import { readCacheTtl } from '../cache/read-cache-ttl.js';
@@ -27,7 +27,8 @@ export class ChatService {
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
-  async complete(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+  async complete(received: GatewayRequest, response: Response): Promise<void> {
+    const caller = callerOf(received);
     const { requestId, receivedAt, rateLimit } = received;
     if (rateLimit) setRateLimitHeaders(response, rateLimit);
     // Here and not in a pipe: the guards have run by now, and a parameter pipe costs 40 µs.

@@ -31,7 +31,9 @@ export async function deliverStream(
     for await (const event of events) {
       if (event.type === 'route') setRouteHeaders(response, event);
       const bytes = renderer.render(event);
-      if (bytes !== undefined && bytes.length > 0) await writer.write(bytes);
+      if (bytes === undefined || bytes.length === 0) continue;
+      const lagging = writer.write(bytes);
+      if (lagging) await lagging;
     }
     await writer.write(renderer.end());
   } catch (error) {

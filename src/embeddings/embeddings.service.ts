@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Caller } from '../access/caller.js';
+import { callerOf } from '../access/current-caller.decorator.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { readCacheTtl } from '../cache/read-cache-ttl.js';
 import { collectWork } from '../canonical/collect-work.js';
@@ -30,7 +30,8 @@ export class EmbeddingsService {
   ) {}
 
   /** Answers one call. @throws GatewayError before anything was sent */
-  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+  async create(received: GatewayRequest, response: Response): Promise<void> {
+    const caller = callerOf(received);
     const { requestId, receivedAt } = received;
     const request = parseEmbeddings(await readJsonBody(received));
     const callerGone = callerGoneSignal(response);

@@ -10,6 +10,7 @@ import {
   GatewayError,
   InternalError,
 } from '../common/errors/gateway-errors.js';
+import { CoarseTimer, type Watched } from '../common/time/coarse-timer.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log.draft.js';
 import { billingNoteOf, draftLogRow } from './draft-log-row.js';
@@ -38,6 +39,8 @@ export class LedgerService {
   /** Holds that have not come to their settlement yet, and who waits for the last of them. */
   private openHolds = 0;
   private onLastSettled: (() => void) | undefined;
+  /** One timer for all commits: a timer each costs more than the wait is worth. */
+  private readonly waits = new CoarseTimer();
 
   constructor(
     private readonly store: LedgerStore,
@@ -215,10 +218,10 @@ export class LedgerService {
     const charge = isFree ? NO_CHARGE : priceRoute(log.usage, meter.route);
     const startedMs = performance.now();
     const record = makeRecord && this.recordOf(makeRecord, { outcome, usage: log.usage, failure });
-    const commit = this.store.settle({ charge, log, ...(record && { record }) });
+    const commit = this.store.settle({ charge, log, record });
     this.forgetHold();
-    const committed = await this.logged(commit, record !== undefined);
-    if (committed) this.metrics.observeSettle(performance.now() - startedMs);
+    const onCommit = () => this.metrics.observeSettle(performance.now() - startedMs);
+    const committed = await this.logged(commit, record !== undefined, onCommit);
     const cost = committed?.cost ?? totalOf(charge);
     this.observe(log, meter, cost, committed?.shortfall ?? 0);
     follow(request, log, meter, cost);
@@ -271,17 +274,35 @@ export class LedgerService {
   /**
    * Waits for a commit as long as the setting allows; a failure is the operator's to know. What
    * the caller may ask for next is waited for in any case.
+   *
+   * @param onCommit called when the commit stands, be it after the wait
+   * @returns undefined when it did not stand in time
    */
-  private async logged<Outcome extends SettleOutcome | void>(
+  private logged<Outcome extends SettleOutcome | void>(
     commit: Promise<Outcome>,
     hasRecord = false,
+    onCommit?: () => void,
   ): Promise<Outcome | undefined> {
-    const watched = commit.catch((error: Error) => {
-      this.logger.error(`A settlement could not be written: ${error.message}`);
-      return undefined;
+    return new Promise((resolve) => {
+      const wait: Watched = {
+        deadlineMs: performance.now() + MAX_COMMIT_WAIT_MS,
+        onDeadline: () => resolve(undefined),
+      };
+      commit.then(
+        (outcome) => {
+          this.waits.unwatch(wait);
+          onCommit?.();
+          resolve(outcome);
+        },
+        (error: Error) => {
+          this.waits.unwatch(wait);
+          this.logger.error(`A settlement could not be written: ${error.message}`);
+          resolve(undefined);
+        },
+      );
+      if (this.config.settle === 'after-response' && !hasRecord) resolve(undefined);
+      else this.waits.watch(wait);
     });
-    if (this.config.settle === 'after-response' && !hasRecord) return undefined;
-    return within(MAX_COMMIT_WAIT_MS, watched);
   }
 }
 

@@ -16,19 +16,19 @@ export function priceUsage(usage: Usage, pricing: ExactPricing): Charge {
   const shortWrites = usage.cacheWriteTokens - usage.cacheWriteLongTokens;
   const plainOutput = usage.outputTokens - usage.reasoningTokens;
   const model =
-    BigInt(plainInput) * pricing.prompt +
-    BigInt(usage.cacheReadTokens) * pricing.cacheRead +
-    BigInt(shortWrites) * pricing.cacheWrite +
-    BigInt(usage.cacheWriteLongTokens) * pricing.cacheWriteLong +
-    BigInt(plainOutput) * pricing.completion +
-    BigInt(usage.reasoningTokens) * pricing.reasoning +
-    BigInt(usage.inputCharacters) * pricing.audioCharacter +
-    BigInt(usage.inputBytes) * pricing.audioByte +
-    BigInt(usage.imageCount) * pricing.image +
-    BigInt(usage.videoSeconds) * pricing.videoSecond +
+    times(plainInput, pricing.prompt) +
+    times(usage.cacheReadTokens, pricing.cacheRead) +
+    times(shortWrites, pricing.cacheWrite) +
+    times(usage.cacheWriteLongTokens, pricing.cacheWriteLong) +
+    times(plainOutput, pricing.completion) +
+    times(usage.reasoningTokens, pricing.reasoning) +
+    times(usage.inputCharacters, pricing.audioCharacter) +
+    times(usage.inputBytes, pricing.audioByte) +
+    times(usage.imageCount, pricing.image) +
+    times(usage.videoSeconds, pricing.videoSecond) +
     pricing.request;
-  const audio = BigInt(usage.audioMs) * pricing.audioMinute;
-  const tools = BigInt(usage.webSearches) * pricing.webSearch;
+  const audio = times(usage.audioMs, pricing.audioMinute);
+  const tools = times(usage.webSearches, pricing.webSearch);
   const total = ceilCredits(model + tools, audio);
   const modelCharge = Math.min(ceilCredits(model, audio), total);
   return { modelCharge, byokPlatformFee: 0, managedToolFee: total - modelCharge };
@@ -54,6 +54,11 @@ type BilledBy = Pick<BillableRoute, 'pricing' | 'trafficMode' | 'byokFeePercent'
 /** Credits of a charge as a whole. */
 export function totalOf(charge: Charge): number {
   return charge.modelCharge + charge.byokPlatformFee + charge.managedToolFee;
+}
+
+/** Most counts of a use are 0, which need no arithmetic. */
+function times(count: number, price: bigint): bigint {
+  return count === 0 ? 0n : BigInt(count) * price;
 }
 
 /** @param audio price units times milliseconds, per minute */

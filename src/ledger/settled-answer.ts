@@ -41,7 +41,12 @@ export class SettledAnswer<
     this.close = observer.close;
     this.onEvent = (result) => {
       if (result.done) return this.complete();
-      observer.observe(result.value);
+      try {
+        observer.observe(result.value);
+      } catch (error) {
+        // Nobody pulls again after a failed pull, and the hold must not stay.
+        return this.onFailure(error);
+      }
       return result;
     };
     this.onFailure = async (failure) => {

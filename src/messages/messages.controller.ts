@@ -1,8 +1,6 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import type { Caller } from '../access/caller.js';
-import { CurrentCaller } from '../access/current-caller.decorator.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { Inference } from '../access/inference.decorator.js';
 import { ApiCountTokens, ApiCreateMessage } from './messages.openapi.js';
@@ -18,22 +16,14 @@ export class MessagesController {
   @Post()
   @HttpCode(200)
   @ApiCreateMessage()
-  create(
-    @CurrentCaller() caller: Caller,
-    @Req() request: GatewayRequest,
-    @Res() response: Response,
-  ): Promise<void> {
-    return this.messages.create(caller, request, response);
+  create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return this.messages.create(request, response);
   }
 
   @Post('count_tokens')
   @HttpCode(200)
   @ApiCountTokens()
-  countTokens(
-    @CurrentCaller() caller: Caller,
-    @Req() request: GatewayRequest,
-    @Res() response: Response,
-  ): Promise<void> {
-    return this.messages.countTokens(caller, request, response);
+  countTokens(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return this.messages.countTokens(request, response);
   }
 }

@@ -40,7 +40,7 @@ describe(MessagesService.name, () => {
       guardrails,
       new TracingService(),
     );
-    await service.countTokens({} as Caller, request, response);
+    await service.countTokens(Object.assign(request, { caller: {} as Caller }), response);
     return {
       body: JSON.parse(sent) as unknown,
       provider: response.getHeader('x-gateway-provider'),

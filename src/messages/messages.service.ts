@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Caller } from '../access/caller.js';
+import { callerOf } from '../access/current-caller.decorator.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
 import { readCacheTtl } from '../cache/read-cache-ttl.js';
@@ -29,7 +29,8 @@ export class MessagesService {
   ) {}
 
   /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
-  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+  async create(received: GatewayRequest, response: Response): Promise<void> {
+    const caller = callerOf(received);
     const { requestId, receivedAt, headers, rateLimit } = received;
     if (rateLimit) setRateLimitHeaders(response, rateLimit);
     // Here and not in a pipe: the guards have run by now, and a parameter pipe costs 40 µs.
@@ -66,7 +67,8 @@ export class MessagesService {
    *
    * @throws GatewayError
    */
-  async countTokens(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
+  async countTokens(received: GatewayRequest, response: Response): Promise<void> {
+    const caller = callerOf(received);
     const { requestId, receivedAt, headers, rateLimit } = received;
     if (rateLimit) setRateLimitHeaders(response, rateLimit);
     const parsed = parseCountTokens(await readJsonBody(received), headers);

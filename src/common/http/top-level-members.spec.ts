@@ -99,7 +99,7 @@ describe(spliceMembers.name, () => {
 
   it.each([
     ['{}', { a: '1' }, '{"a":1}'],
-    ['{ }', {}, '{}'],
+    ['{ }', {}, '{ }'],
     ['{"a":1}', { a: undefined }, '{}'],
     ['{"a":1}', { b: undefined }, '{"a":1}'],
     ['{"a":1,"b":2}', { a: undefined, b: undefined, c: '3' }, '{"c":3}'],

@@ -84,6 +84,8 @@ export function spliceMembers(
   members: readonly TopLevelMember[],
   edits: ReadonlyMap<string, string | Buffer | undefined>,
 ): Buffer {
+  const exchanged = exchangeMembers(bytes, members, edits);
+  if (exchanged) return exchanged;
   const last = new Map<string, TopLevelMember>();
   for (const member of members) last.set(member.key, member);
 
@@ -112,6 +114,40 @@ export function spliceMembers(
   return Buffer.concat(pieces);
 }
 
+/** More are not worth comparing each with each. */
+const MAX_COMPARED_MEMBERS = 32;
+
+/** The usual case in a few slices: each edited key stands exactly once, and keeps a value. */
+function exchangeMembers(
+  bytes: Buffer,
+  members: readonly TopLevelMember[],
+  edits: ReadonlyMap<string, string | Buffer | undefined>,
+): Buffer | undefined {
+  if (members.length > MAX_COMPARED_MEMBERS || repeatsKey(members)) return undefined;
+  const pieces: Buffer[] = [];
+  let copied = 0;
+  let found = 0;
+  for (const { key, valueStart, valueEnd } of members) {
+    const value = edits.get(key);
+    if (value === undefined) continue;
+    found++;
+    pieces.push(bytes.subarray(copied, valueStart), toBuffer(value));
+    copied = valueEnd;
+  }
+  if (found !== edits.size) return undefined;
+  pieces.push(bytes.subarray(copied));
+  return Buffer.concat(pieces);
+}
+
+function repeatsKey(members: readonly TopLevelMember[]): boolean {
+  for (let one = 1; one < members.length; one++) {
+    for (let other = 0; other < one; other++) {
+      if (members[one]!.key === members[other]!.key) return true;
+    }
+  }
+  return false;
+}
+
 const OPENING = Buffer.from('{');
 const SEPARATOR = Buffer.from(',');
 const CLOSING = Buffer.from('}');
@@ -134,7 +170,13 @@ export function endOfString(bytes: Buffer, start: number): number {
 
 /** A key may be spelled with escapes, and must not slip past an edit that way. */
 function readKey(bytes: Buffer, start: number, end: number): string {
-  return JSON.parse(bytes.toString('utf8', start, end)) as string;
+  for (let index = start + 1; index < end - 1; index++) {
+    const byte = bytes[index]!;
+    if (byte === BACKSLASH || byte >= 0x80) {
+      return JSON.parse(bytes.toString('utf8', start, end)) as string;
+    }
+  }
+  return bytes.toString('latin1', start + 1, end - 1);
 }
 
 function skipSpace(bytes: Buffer, start: number): number {

@@ -10,6 +10,9 @@ class FakeResponse extends EventEmitter {
   destroyed = false;
   ended = false;
   written = '';
+  writableLength = 0;
+  /** As towards HTTP/1.0: what is written is what is seen. */
+  chunkedEncoding = false;
   isFull = false;
   headers: Record<string, string> = {};
 
@@ -88,7 +91,7 @@ describe(SseWriter.name, () => {
   it('waits for a slow reader', async () => {
     response.isFull = true;
     let isWritten = false;
-    const writing = writer.write('data: a\n\n').then(() => (isWritten = true));
+    const writing = writer.write('data: a\n\n')!.then(() => (isWritten = true));
     await Promise.resolve();
     expect(isWritten).toBe(false);
     jest.advanceTimersByTime(30_000);
@@ -99,20 +102,12 @@ describe(SseWriter.name, () => {
     expect(response.listenerCount('drain') + response.listenerCount('close')).toBe(0);
   });
 
-  it('cuts off a reader who takes nothing for a minute', async () => {
-    response.isFull = true;
-    const writing = expect(writer.write('data: a\n\n')).rejects.toBeInstanceOf(CallerGoneError);
-    jest.advanceTimersByTime(60_000);
-    await writing;
-    expect(response.destroyed).toBe(true);
-  });
-
   it('notices a reader who leaves, now or before', async () => {
     response.isFull = true;
     const writing = expect(writer.write('data: a\n\n')).rejects.toBeInstanceOf(CallerGoneError);
     response.destroy();
     await writing;
-    await expect(writer.write('data: b\n\n')).rejects.toBeInstanceOf(CallerGoneError);
+    expect(() => writer.write('data: b\n\n')).toThrow(CallerGoneError);
     jest.advanceTimersByTime(15_000);
     writer.end();
     expect(response.written).toBe('data: a\n\n');

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { ChunkedBody } from '../http/chunked-body.js';
 import { drained } from '../http/drained.js';
 import { CallerGoneError } from '../http/read-body.js';
 
@@ -13,39 +14,46 @@ const COMMENT = ': waiting\n\n';
  */
 export class SseWriter {
   private readonly keepAlive: NodeJS.Timeout;
+  private body: ChunkedBody | undefined;
 
   constructor(private readonly response: ServerResponse) {
     this.keepAlive = setTimeout(() => this.comment(), SILENCE_MS);
     this.keepAlive.unref();
   }
 
-  /** @throws CallerGoneError when the reader has left or does not read any more */
-  async write(events: Buffer | string): Promise<void> {
+  /**
+   * Writes events. Undefined when the reader takes them at once, else a promise to be waited for.
+   *
+   * @throws CallerGoneError when the reader has left; the promise when he does not read any more
+   */
+  write(events: Buffer | string): Promise<void> | undefined {
     if (this.response.destroyed) throw new CallerGoneError();
-    this.writeHead();
+    const body = this.begin();
     this.keepAlive.refresh();
-    if (!this.response.write(events)) await drained(this.response);
+    return body.write(events) ? undefined : drained(this.response);
   }
 
   /** Ends the response, if its head was sent. */
   end(): void {
     clearTimeout(this.keepAlive);
-    if (this.response.headersSent && !this.response.destroyed) this.response.end();
+    if (this.body && !this.response.destroyed) this.body.end();
   }
 
   private comment(): void {
     if (this.response.destroyed) return;
-    this.writeHead();
-    if (!this.response.writableNeedDrain) this.response.write(COMMENT);
+    const body = this.begin();
+    if (!this.response.writableNeedDrain) body.write(COMMENT);
     this.keepAlive.refresh();
   }
 
-  private writeHead(): void {
-    if (this.response.headersSent) return;
+  private begin(): ChunkedBody {
+    if (this.body) return this.body;
     this.response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     });
+    this.body = new ChunkedBody(this.response);
+    return this.body;
   }
 }

@@ -27,7 +27,10 @@ export const ANTHROPIC_PUBLISHER: VertexPublisher = {
   prepare(call) {
     const { body, jsonTool } = encodeMessagesCall(call, vendorOf(call), ENVELOPE);
     const options = { sealMaker: CLAUDE_SEAL_MAKER, jsonTool };
-    return { body, read: (response) => readMessagesResponse(response, call, options) };
+    return {
+      body,
+      read: (response, describe) => readMessagesResponse(response, call, options, describe),
+    };
   },
   // What stands before the models answers in Google's words, the models in their own.
   classifyError: (status, headers, body) =>

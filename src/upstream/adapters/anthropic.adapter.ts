@@ -1,4 +1,3 @@
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { ProviderConfig } from '../../common/config/app-config.js';
 import { hideOwnKey } from '../dialects/hide-own-key.js';
@@ -10,6 +9,7 @@ import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
@@ -51,15 +51,16 @@ export class AnthropicAdapter implements Upstream {
     return droppedFromMessages({ request, maxOutputTokens }, vendorOf(route));
   }
 
-  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
-    try {
-      const vendor = vendorOf(call);
-      const { body, jsonTool } = encodeMessagesCall(call, vendor, { model: call.upstreamModel });
+  generate(call: UpstreamCall): VendorAnswer {
+    const describe = (failure: unknown): unknown => this.toTold(failure, call);
+    return new VendorAnswer(async () => {
+      const { body, jsonTool } = encodeMessagesCall(call, vendorOf(call), {
+        model: call.upstreamModel,
+      });
       const response = await this.post(this.messagesUrl, body, call);
-      yield* readMessagesResponse(response, call, { sealMaker: CLAUDE_SEAL_MAKER, jsonTool });
-    } catch (error) {
-      throw this.toTold(error, call);
-    }
+      const options = { sealMaker: CLAUDE_SEAL_MAKER, jsonTool };
+      return readMessagesResponse(response, call, options, describe);
+    }, describe);
   }
 
   async countTokens(call: UpstreamCall): Promise<number> {

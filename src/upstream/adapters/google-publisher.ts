@@ -1,11 +1,9 @@
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import { classifyGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
 import { decodeGenerateContentAnswer } from '../dialects/generate-content/decode-generate-content-answer.js';
 import { droppedFields } from '../dialects/generate-content/dropped-fields.js';
 import { encodeGenerateContentRequest } from '../dialects/generate-content/encode-generate-content-request.js';
 import { GenerateContentStreamDecoder } from '../dialects/generate-content/generate-content-stream-decoder.js';
 import { readEventStream } from '../dialects/read-event-stream.js';
-import type { UpstreamResponse } from '../transport/upstream-response.js';
 import { geminiTraits } from './gemini-traits.js';
 import type { VertexPublisher } from './vertex-publisher.js';
 
@@ -20,13 +18,10 @@ export const GOOGLE_PUBLISHER: VertexPublisher = {
     droppedFields(request, geminiTraits(upstreamModel)),
   prepare: ({ request, upstreamModel }) => ({
     body: encodeGenerateContentRequest(request, geminiTraits(upstreamModel)),
-    read: request.stream
-      ? (response) => readEventStream(response, new GenerateContentStreamDecoder())
-      : readWhole,
+    read: async (response, describe) =>
+      request.stream
+        ? readEventStream(response, new GenerateContentStreamDecoder(), describe)
+        : decodeGenerateContentAnswer(await response.readAll(MAX_ANSWER_BYTES)),
   }),
   classifyError: classifyGenerateContentError,
 };
-
-async function* readWhole(response: UpstreamResponse): AsyncGenerator<CanonicalEvent> {
-  yield* decodeGenerateContentAnswer(await response.readAll(MAX_ANSWER_BYTES));
-}

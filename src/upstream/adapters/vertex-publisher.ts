@@ -1,6 +1,6 @@
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
 import type { ClassifyError } from '../dialects/read-failed-answer.js';
+import type { AnswerEvents } from '../dialects/vendor-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import type { DroppingRoute, UpstreamCall } from '../upstream.js';
 
@@ -21,6 +21,12 @@ export interface VertexPublisher {
 /** A call in its publisher's dialect: what to send, and how to read what comes back. */
 export interface PreparedCall {
   body: Buffer;
-  /** The events of an answer with status 200. @throws UpstreamError for an answer that is none */
-  read: (response: UpstreamResponse) => AsyncIterable<CanonicalEvent>;
+  /**
+   * The events of an answer with status 200. `describe` says what to throw in place of a stream's
+   * failure. @throws UpstreamError for an answer that is none
+   */
+  read: (
+    response: UpstreamResponse,
+    describe: (failure: unknown) => unknown,
+  ) => Promise<AnswerEvents>;
 }

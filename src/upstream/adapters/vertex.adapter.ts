@@ -1,4 +1,3 @@
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
 import type { MediaRequest } from '../../canonical/media-request.js';
@@ -13,6 +12,7 @@ import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer } from '../dialects/read-failed-answer.js';
 import { unknownFields } from '../dialects/media/media-fields.js';
 import { unsupportedField } from '../dialects/media/unsupported-field.js';
+import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { MediaProgress, OperationCall } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
@@ -77,11 +77,15 @@ export class VertexAdapter implements Upstream {
     return publisherOf(route.upstreamModel).droppedParams(request, route);
   }
 
-  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+  generate(call: UpstreamCall): VendorAnswer {
     const publisher = publisherOf(call.upstreamModel);
     const { stream, dialect } = call.request;
     let token: string | undefined;
-    try {
+    const describe = (failure: unknown): unknown => {
+      const told = publisher.relays(dialect) ? failure : nameCallerParam(failure, dialect);
+      return hideOwnKey(told, token);
+    };
+    return new VendorAnswer(async () => {
       const { body, read } = publisher.prepare(call);
       const access = await this.access(call);
       token = access.token;
@@ -93,14 +97,9 @@ export class VertexAdapter implements Upstream {
         limits: call.limits,
         signal: call.signal,
       });
-      if (response.status !== 200) {
-        throw await this.readError(response, access, publisher);
-      }
-      yield* read(response);
-    } catch (error) {
-      const told = publisher.relays(dialect) ? error : nameCallerParam(error, dialect);
-      throw hideOwnKey(told, token);
-    }
+      if (response.status !== 200) throw await this.readError(response, access, publisher);
+      return read(response, describe);
+    }, describe);
   }
 
   embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {

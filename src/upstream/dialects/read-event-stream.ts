@@ -16,22 +16,112 @@ export interface EventStreamReader {
 }
 
 /**
- * The events of a streamed answer with status 200.
+ * The events of a streamed answer with status 200. Leaving them early closes the connection.
  *
- * @throws UpstreamError `unreadable` when it is no event stream, or whatever the reader finds
+ * @param describe what to throw in place of a failure
+ * @throws UpstreamError `unreadable` when it is no event stream; whatever the reader finds comes
+ *   from the pull that reaches it
  */
-export async function* readEventStream(
+export function readEventStream(
   response: UpstreamResponse,
   reader: EventStreamReader,
-): AsyncGenerator<CanonicalEvent> {
+  describe: (failure: unknown) => unknown = (failure) => failure,
+): AsyncIterableIterator<CanonicalEvent> {
   assertEventStream(response);
-  for await (const chunk of response) {
-    for (const event of reader.push(chunk)) yield event;
-    if (reader.failure) throw reader.failure;
-    if (reader.isDone) {
-      response.drain();
-      break;
-    }
+  return new EventStream(response, reader, describe);
+}
+
+const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
+
+type Result = IteratorResult<CanonicalEvent>;
+
+/** By hand, because a generator would cost each piece several turns of the microtask queue. */
+class EventStream implements AsyncIterableIterator<CanonicalEvent> {
+  private events: CanonicalEvent[] = [];
+  private nextEvent = 0;
+  /** True when what is gathered are the last events. */
+  private isEnding = false;
+  private isOver = false;
+
+  constructor(
+    private readonly response: UpstreamResponse,
+    private readonly reader: EventStreamReader,
+    private readonly describe: (failure: unknown) => unknown,
+  ) {}
+
+  [Symbol.asyncIterator](): this {
+    return this;
   }
-  yield* reader.end();
+
+  next(): Promise<Result> {
+    if (this.nextEvent < this.events.length) {
+      return Promise.resolve({ done: false, value: this.events[this.nextEvent++]! });
+    }
+    if (this.isOver) return Promise.resolve(OVER);
+    return this.proceed();
+  }
+
+  return(): Promise<Result> {
+    this.leave();
+    return Promise.resolve(OVER);
+  }
+
+  /** Once all events so far are out: what follows them. */
+  private proceed(): Promise<Result> {
+    const { reader } = this;
+    if (reader.failure) return this.refuse(reader.failure);
+    if (this.isEnding) {
+      this.isOver = true;
+      return Promise.resolve(OVER);
+    }
+    if (reader.isDone) {
+      this.response.drain();
+      return this.end();
+    }
+    return this.response.next().then(this.onBytes, this.onFailure);
+  }
+
+  private readonly onBytes = (result: IteratorResult<Buffer>): Result | Promise<Result> => {
+    if (this.isOver) return OVER;
+    if (result.done) return this.end();
+    try {
+      this.events = this.reader.push(result.value);
+    } catch (error) {
+      throw this.fail(error);
+    }
+    this.nextEvent = 0;
+    if (this.events.length === 0) return this.proceed();
+    return { done: false, value: this.events[this.nextEvent++]! };
+  };
+
+  private readonly onFailure = (failure: unknown): never => {
+    throw this.fail(failure);
+  };
+
+  private end(): Promise<Result> {
+    this.isEnding = true;
+    try {
+      this.events = this.reader.end();
+    } catch (error) {
+      return this.refuse(error);
+    }
+    this.nextEvent = 0;
+    return this.next();
+  }
+
+  private async refuse(failure: unknown): Promise<never> {
+    throw this.fail(failure);
+  }
+
+  private fail(failure: unknown): unknown {
+    this.leave();
+    return this.describe(failure);
+  }
+
+  private leave(): void {
+    this.isOver = true;
+    this.events = [];
+    this.nextEvent = 0;
+    this.response.cancel();
+  }
 }

@@ -166,9 +166,13 @@ export class UpstreamResponse
   async readAll(maxBytes: number): Promise<Buffer> {
     const parts: Buffer[] = [];
     let length = 0;
-    for await (const chunk of this) {
+    for (;;) {
+      const next = await this.next();
+      if (next.done) break;
+      const chunk = next.value;
       length += chunk.length;
       if (length > maxBytes) {
+        this.cancel();
         throw new UpstreamError({
           failure: 'unreadable',
           status: this.status,

@@ -1,4 +1,3 @@
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isRelayed } from '../../../canonical/is-relayed.js';
 import { isJsonObject } from '../../../common/http/json-body.js';
@@ -8,6 +7,7 @@ import { hideOwnKey } from '../hide-own-key.js';
 import { nameCallerParam } from '../name-caller-param.js';
 import { readEventStream, type EventStreamReader } from '../read-event-stream.js';
 import { readFailedAnswer } from '../read-failed-answer.js';
+import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
 import { ChatStreamDecoder } from './chat-stream-decoder.js';
 import { ChatStreamRelay } from './chat-stream-relay.js';
 import { classifyChatError } from './classify-chat-error.js';
@@ -62,31 +62,13 @@ export class ChatClient implements Upstream {
     return [...new Set(dropped)];
   }
 
-  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
-    const { request } = call;
-    try {
-      const response = await this.transport.call({
-        method: 'POST',
-        url: this.server.chatUrl(call.upstreamModel),
-        headers: request.stream ? this.streamHeaders : this.headers,
-        body: this.encode(call),
-        limits: call.limits,
-        signal: call.signal,
-      });
-      if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
-      if (request.stream) {
-        yield* readEventStream(response, streamReader(call));
-        return;
-      }
-      const bytes = await response.readAll(MAX_ANSWER_BYTES);
-      yield* isRelayed(request, 'chat')
-        ? relayChatAnswer(bytes, call.alias)
-        : decodeChatAnswer(bytes);
-    } catch (error) {
-      const { dialect } = request;
-      const told = dialect === 'chat' ? error : nameCallerParam(error, dialect);
-      throw hideOwnKey(told, this.server.apiKey);
-    }
+  generate(call: UpstreamCall): VendorAnswer {
+    const { dialect } = call.request;
+    const describe = (failure: unknown): unknown => {
+      const told = dialect === 'chat' ? failure : nameCallerParam(failure, dialect);
+      return hideOwnKey(told, this.server.apiKey);
+    };
+    return new VendorAnswer(() => this.ask(call, describe), describe);
   }
 
   async probe({ limits, signal }: ProbeCall): Promise<void> {
@@ -102,6 +84,27 @@ export class ChatClient implements Upstream {
       throw hideOwnKey(error, this.server.apiKey);
     }
     response.drain();
+  }
+
+  private async ask(
+    call: UpstreamCall,
+    describe: (failure: unknown) => unknown,
+  ): Promise<AnswerEvents> {
+    const { request } = call;
+    const response = await this.transport.call({
+      method: 'POST',
+      url: this.server.chatUrl(call.upstreamModel),
+      headers: request.stream ? this.streamHeaders : this.headers,
+      body: this.encode(call),
+      limits: call.limits,
+      signal: call.signal,
+    });
+    if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
+    if (request.stream) return readEventStream(response, streamReader(call), describe);
+    const bytes = await response.readAll(MAX_ANSWER_BYTES);
+    return isRelayed(request, 'chat')
+      ? relayChatAnswer(bytes, call.alias)
+      : decodeChatAnswer(bytes);
   }
 
   private encode({ request, upstreamModel }: UpstreamCall): Buffer {

@@ -147,14 +147,15 @@ export class ChatStreamRelay {
   }
 
   private relay(output: string): RelayEvent {
-    return {
+    const event: RelayEvent = {
       type: 'relay',
       dialect: 'chat',
       bytes: Buffer.from(output, 'latin1'),
       hasContent: this.hasContent,
       outputCharacters: this.characters,
-      ...(this.newFinishReason !== undefined && { finishReason: this.newFinishReason }),
     };
+    if (this.newFinishReason !== undefined) event.finishReason = this.newFinishReason;
+    return event;
   }
 
   private readFrames(received: string): void {

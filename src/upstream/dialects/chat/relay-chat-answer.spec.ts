@@ -38,7 +38,7 @@ describe(relayChatAnswer.name, () => {
     );
     expect(event).toMatchObject({
       bytes: Buffer.from(
-        `{"n": 1.0,"mod\\u0065l" : "a/$&\\"","big":12345678901234567890,"choices" : ${choices}}`,
+        `{ "n": 1.0, "mod\\u0065l" : "a/$&\\"", "big":12345678901234567890, "choices" : ${choices} }\n`,
       ),
     });
   });

@@ -1,4 +1,4 @@
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject } from '../../../common/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../common/http/top-level-members.js';
 import { UpstreamError } from '../../upstream-error.js';
@@ -34,18 +34,33 @@ export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] 
     throw new UpstreamError({ failure: 'unreadable', status: 200, message: 'an empty answer' });
   }
 
-  const { members } = scanTopLevelMembers(bytes);
-  const edits = new Map([['model', JSON.stringify(alias)]]);
+  const relay: RelayEvent = {
+    type: 'relay',
+    dialect: 'chat',
+    bytes: exchangeModel(bytes, answer.model, alias),
+    hasContent: true,
+    outputCharacters: characters,
+  };
+  if (finishReason !== undefined) relay.finishReason = finishReason;
+  if (usage) relay.usage = usage;
   return [
-    { type: 'start', ...(typeof answer.id === 'string' && { id: answer.id }) },
-    {
-      type: 'relay',
-      dialect: 'chat',
-      bytes: spliceMembers(bytes, members, edits),
-      hasContent: true,
-      outputCharacters: characters,
-      ...(finishReason !== undefined && { finishReason }),
-      ...(usage && { usage }),
-    },
+    typeof answer.id === 'string' ? { type: 'start', id: answer.id } : { type: 'start' },
+    relay,
   ];
+}
+
+const MODEL_KEY = '"model"';
+
+/** The answer with another model's name. Where the key stands once, it need not be looked for. */
+function exchangeModel(bytes: Buffer, model: unknown, alias: string): Buffer {
+  const aliasJson = JSON.stringify(alias);
+  const needle = Buffer.from(`${MODEL_KEY}:${JSON.stringify(model)}`);
+  const at = bytes.indexOf(needle);
+  const end = at + needle.length;
+  if (at !== -1 && bytes.indexOf(MODEL_KEY) === at && bytes.indexOf(MODEL_KEY, end) === -1) {
+    const edited = Buffer.from(`${MODEL_KEY}:${aliasJson}`);
+    return Buffer.concat([bytes.subarray(0, at), edited, bytes.subarray(end)]);
+  }
+  const { members } = scanTopLevelMembers(bytes);
+  return spliceMembers(bytes, members, new Map([['model', aliasJson]]));
 }

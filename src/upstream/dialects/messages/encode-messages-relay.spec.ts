@@ -14,7 +14,7 @@ describe(encodeMessagesRelay.name, () => {
     const body =
       '{ "model" : "anthropic\\/claude-x", "max_tokens": 1e1,\n "messages":[{"role":"user","content":"\\u0048i"}], "future_field": {"a": 1.0} }';
     expect(relay(body)).toBe(
-      '{"model" : "claude-x","max_tokens": 1e1,"messages":[{"role":"user","content":"\\u0048i"}],"future_field": {"a": 1.0}}',
+      '{ "model" : "claude-x", "max_tokens": 1e1,\n "messages":[{"role":"user","content":"\\u0048i"}], "future_field": {"a": 1.0} }',
     );
   });
 

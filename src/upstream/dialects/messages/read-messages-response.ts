@@ -1,8 +1,8 @@
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isRelayed } from '../../../canonical/is-relayed.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import type { UpstreamCall } from '../../upstream.js';
 import { readEventStream } from '../read-event-stream.js';
+import type { AnswerEvents } from '../vendor-answer.js';
 import { decodeMessagesAnswer } from './decode-messages-answer.js';
 import type { MessagesDecoderOptions } from './decode-messages-event.js';
 import { MessagesStreamDecoder } from './messages-stream-decoder.js';
@@ -15,21 +15,20 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
  * The events of an answer with status 200: the vendor's own bytes for a caller of the same dialect,
  * canonical ones for any other.
  *
+ * @param describe what to throw in place of a stream's failure
  * @throws UpstreamError `unreadable`, `cut`, or what the vendor reports in the answer
  */
-export async function* readMessagesResponse(
+export async function readMessagesResponse(
   response: UpstreamResponse,
   { alias, request }: Pick<UpstreamCall, 'alias' | 'request'>,
   options: MessagesDecoderOptions,
-): AsyncGenerator<CanonicalEvent> {
+  describe?: (failure: unknown) => unknown,
+): Promise<AnswerEvents> {
   const relays = isRelayed(request, 'messages');
   if (!request.stream) {
     const bytes = await response.readAll(MAX_ANSWER_BYTES);
-    yield* relays ? relayMessagesAnswer(bytes, alias) : decodeMessagesAnswer(bytes, options);
-    return;
+    return relays ? relayMessagesAnswer(bytes, alias) : decodeMessagesAnswer(bytes, options);
   }
-  yield* readEventStream(
-    response,
-    relays ? new MessagesStreamRelay(alias) : new MessagesStreamDecoder(options),
-  );
+  const reader = relays ? new MessagesStreamRelay(alias) : new MessagesStreamDecoder(options);
+  return readEventStream(response, reader, describe);
 }

@@ -1,4 +1,3 @@
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject } from '../../../common/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
@@ -9,6 +8,7 @@ import { classifyChatError } from '../chat/classify-chat-error.js';
 import { hideOwnKey } from '../hide-own-key.js';
 import { readEventStream } from '../read-event-stream.js';
 import { readFailedAnswer } from '../read-failed-answer.js';
+import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
 import { encodeResponsesRequest, fieldsResponsesLacks } from './encode-responses-request.js';
 import { relayResponsesAnswer } from './relay-responses-answer.js';
 import { responseEditsOf } from './response-edits.js';
@@ -53,27 +53,32 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
     return fieldsResponsesLacks(request);
   }
 
-  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+  generate(call: UpstreamCall): VendorAnswer {
+    const describe = (failure: unknown): unknown => hideOwnKey(failure, this.server.apiKey);
+    return new VendorAnswer(() => this.ask(call, describe), describe);
+  }
+
+  private async ask(
+    call: UpstreamCall,
+    describe: (failure: unknown) => unknown,
+  ): Promise<AnswerEvents> {
     const { request } = call;
-    try {
-      const response = await this.transport.call({
-        method: 'POST',
-        url: this.server.responsesUrl,
-        headers: {
-          ...this.headers,
-          accept: request.stream ? 'text/event-stream' : 'application/json',
-        },
-        body: encodeResponsesRequest(request, call.upstreamModel),
-        limits: call.limits,
-        signal: call.signal,
-      });
-      if (response.status !== 200) throw await this.readError(response);
-      const edits = responseEditsOf(request, call.alias);
-      if (request.stream) yield* readEventStream(response, new ResponsesStreamRelay(edits));
-      else yield* relayResponsesAnswer(await response.readAll(MAX_ANSWER_BYTES), edits);
-    } catch (error) {
-      throw hideOwnKey(error, this.server.apiKey);
-    }
+    const response = await this.transport.call({
+      method: 'POST',
+      url: this.server.responsesUrl,
+      headers: {
+        ...this.headers,
+        accept: request.stream ? 'text/event-stream' : 'application/json',
+      },
+      body: encodeResponsesRequest(request, call.upstreamModel),
+      limits: call.limits,
+      signal: call.signal,
+    });
+    if (response.status !== 200) throw await this.readError(response);
+    const edits = responseEditsOf(request, call.alias);
+    return request.stream
+      ? readEventStream(response, new ResponsesStreamRelay(edits), describe)
+      : relayResponsesAnswer(await response.readAll(MAX_ANSWER_BYTES), edits);
   }
 
   private readError(response: UpstreamResponse): Promise<UpstreamError> {

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { CallerGoneError } from './read-body.js';
+import { cutStalledEnds, drained } from './drained.js';
+
+const TIMEOUT_MS = 300;
+/** More than the kernel takes on both sides. */
+const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x');
+
+describe('readers who lag', () => {
+  const opened: (Server | Socket)[] = [];
+
+  afterEach(() => {
+    for (const each of opened.splice(0)) {
+      if ('closeAllConnections' in each) each.close().closeAllConnections();
+      else each.destroy();
+    }
+  });
+
+  async function serve(answer: RequestListener, cutsEnds = false): Promise<Socket> {
+    const server = createServer(answer);
+    if (cutsEnds) cutStalledEnds(server, TIMEOUT_MS);
+    opened.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+    opened.push(client);
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    return client;
+  }
+
+  it('cuts one off who takes nothing, while more is to come', async () => {
+    const outcome = new Promise((resolve) => {
+      void serve((_request, response) => {
+        response.write(LARGE);
+        drained(response, TIMEOUT_MS).then(resolve, resolve);
+      });
+    });
+    expect(await outcome).toBeInstanceOf(CallerGoneError);
+  });
+
+  it('waits for one who takes a piece now and then', async () => {
+    let outcome: Promise<unknown> | undefined;
+    const client = await serve((_request, response) => {
+      response.write(LARGE);
+      outcome = drained(response, TIMEOUT_MS).catch((error: unknown) => error);
+    });
+    await readSlowly(client, LARGE.length);
+    expect(await outcome).toBeUndefined();
+  });
+
+  it('cuts one off who does not read a response to its end', async () => {
+    const client = await serve((_request, response) => response.end(LARGE), true);
+    await pause(4 * TIMEOUT_MS);
+    client.resume();
+    await once(client, 'close');
+    expect(client.bytesRead).toBeLessThan(LARGE.length);
+  });
+
+  it('lets one read to the end who is slow, and serve the connection again', async () => {
+    const client = await serve((_request, response) => response.end(LARGE), true);
+    await readSlowly(client, LARGE.length);
+    await pause(2 * TIMEOUT_MS);
+    expect(client.destroyed).toBe(false);
+    const before = client.bytesRead;
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    while (client.bytesRead === before) await pause(5);
+  });
+});
+
+/** Reads so much in pieces, each of which is late, but within the time-out. */
+async function readSlowly(client: Socket, length: number): Promise<void> {
+  let received = 0;
+  client.on('data', (bytes: Buffer) => (received += bytes.length));
+  while (received < length) {
+    client.pause();
+    await pause(TIMEOUT_MS / 2);
+    client.resume();
+    const goal = Math.min(received + length / 8, length);
+    while (received < goal) await pause(1);
+  }
+}

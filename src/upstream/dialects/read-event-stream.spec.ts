@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { UpstreamResponse } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+import { readEventStream, type EventStreamReader } from './read-event-stream.js';
+
+const text = (value: string): CanonicalEvent => ({ type: 'text', choice: 0, text: value });
+
+/** A response whose pieces are given, with what was done to it. */
+class FakeResponse {
+  headers = { 'content-type': 'text/event-stream' };
+  cancelled = 0;
+  drained = 0;
+
+  constructor(private readonly pieces: (string | Error)[]) {}
+
+  next(): Promise<IteratorResult<Buffer>> {
+    const piece = this.pieces.shift();
+    if (piece instanceof Error) return Promise.reject(piece);
+    return Promise.resolve(
+      piece === undefined
+        ? { done: true, value: undefined }
+        : { done: false, value: Buffer.from(piece) },
+    );
+  }
+
+  cancel(): void {
+    this.cancelled++;
+  }
+
+  drain(): void {
+    this.drained++;
+  }
+}
+
+/** An event for each letter of a piece; `!` fails after those before it, `.` is the end. */
+class LetterReader implements EventStreamReader {
+  failure: UpstreamError | undefined;
+  isDone = false;
+
+  push(piece: Buffer): CanonicalEvent[] {
+    const letters = [...piece.toString()];
+    if (letters.includes('?')) throw new TypeError('a defect');
+    if (letters.includes('!')) {
+      this.failure = new UpstreamError({ failure: 'cut', message: 'a break' });
+    }
+    this.isDone = letters.includes('.');
+    return letters.filter((letter) => /\w/.test(letter)).map(text);
+  }
+
+  end(): CanonicalEvent[] {
+    if (!this.isDone) throw new UpstreamError({ failure: 'cut', message: 'no end' });
+    return [text('end')];
+  }
+}
+
+function read(response: FakeResponse): AsyncIterableIterator<CanonicalEvent> {
+  return readEventStream(
+    response as unknown as UpstreamResponse,
+    new LetterReader(),
+    (failure) => new Error(`told: ${(failure as Error).message}`, { cause: failure }),
+  );
+}
+
+async function pull(events: AsyncIterableIterator<CanonicalEvent>): Promise<string> {
+  let seen = '';
+  try {
+    for await (const event of events) seen += event.type === 'text' ? event.text : event.type;
+  } catch (error) {
+    seen += ` ${(error as Error).message}`;
+  }
+  return seen;
+}
+
+describe(readEventStream.name, () => {
+  it('gives every event of every piece, and lets the connection run out', async () => {
+    const response = new FakeResponse(['ab', '', 'c', '.']);
+    expect(await pull(read(response))).toBe('abcend');
+    expect(response).toMatchObject({ drained: 1, cancelled: 0 });
+  });
+
+  it.each([
+    ['a break', ['ab', 'c!', 'd'], 'abc told: a break'],
+    ['a defect', ['ab', '?', 'd'], 'ab told: a defect'],
+    ['the connection', ['ab', new Error('reset')], 'ab told: reset'],
+    ['an end too early', ['ab'], 'ab told: no end'],
+  ])('gives what came before %s, then throws and closes', async (_, pieces, seen) => {
+    const response = new FakeResponse(pieces);
+    const events = read(response);
+    expect(await pull(events)).toBe(seen);
+    expect(response.cancelled).toBe(1);
+    expect((await events.next()).done).toBe(true);
+  });
+
+  it('closes the connection when it is left', async () => {
+    const response = new FakeResponse(['ab', 'c']);
+    const events = read(response);
+    await events.next();
+    await events.return?.();
+    expect(response.cancelled).toBe(1);
+    expect((await events.next()).done).toBe(true);
+  });
+
+  it('takes nothing else for an event stream', () => {
+    const response = new FakeResponse([]);
+    response.headers['content-type'] = 'text/html';
+    expect(() => read(response)).toThrow(UpstreamError);
+  });
+});
