@@ -60,6 +60,26 @@ describe(SettledAnswer.name, () => {
     expect(unread.close.mock.calls).toEqual([['cancelled', undefined]]);
   });
 
+  it('settles as failed what cannot be observed, and ends its source', async () => {
+    let ended = false;
+    async function* events(): AsyncGenerator<CanonicalEvent> {
+      try {
+        yield* eventsOf(text('a'), text('b'));
+      } finally {
+        ended = true;
+      }
+    }
+    const { answer, close, observe } = settle(events());
+    const defect = new TypeError('a defect');
+    observe.mockImplementation(() => {
+      throw defect;
+    });
+    await expect(answer.next()).rejects.toBe(defect);
+    expect(close.mock.calls).toEqual([['failed', defect]]);
+    expect(ended).toBe(true);
+    expect((await answer.next()).done).toBe(true);
+  });
+
   it('settles once when its reader leaves after the end', async () => {
     const { answer, close } = settle(eventsOf());
     expect(await answer.next()).toEqual({ done: false, value: settled });

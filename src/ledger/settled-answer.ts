@@ -44,7 +44,8 @@ export class SettledAnswer<
       try {
         observer.observe(result.value);
       } catch (error) {
-        // Nobody pulls again after a failed pull, and the hold must not stay.
+        // Nobody pulls again after a failed pull, and neither call nor hold must stay.
+        void this.source.return?.();
         return this.onFailure(error);
       }
       return result;
