@@ -24,25 +24,32 @@ export class ChunkedBody {
   /** Writes a piece. @returns false when the reader lags, until `drain` */
   write(piece: Buffer | string): boolean {
     if (piece.length === 0) return true;
-    if (!this.isFramed) return this.response.write(piece);
-    if (typeof piece === 'string') {
-      return this.response.write(`${sizeOf(Buffer.byteLength(piece))}${piece}\r\n`);
-    }
-    if (piece.length <= LARGEST_JOINED_BYTES) {
-      // One character per byte: Node writes such a string without another copy.
-      return this.response.write(
-        `${sizeOf(piece.length)}${piece.toString('latin1')}\r\n`,
-        'latin1',
-      );
-    }
-    this.response.write(sizeOf(piece.length), 'latin1');
-    this.response.write(piece);
-    return this.response.write('\r\n', 'latin1');
+    const { response } = this;
+    if (!this.isFramed) return response.write(piece);
+    // Or Node would wait until its next tick for more to put together.
+    response.cork();
+    const takesMore = this.writeFramed(piece);
+    response.uncork();
+    return takesMore;
   }
 
   end(): void {
     if (this.isFramed) this.response.end(LAST_CHUNK, 'latin1');
     else this.response.end();
+  }
+
+  private writeFramed(piece: Buffer | string): boolean {
+    const { response } = this;
+    if (typeof piece === 'string') {
+      return response.write(`${sizeOf(Buffer.byteLength(piece))}${piece}\r\n`);
+    }
+    if (piece.length <= LARGEST_JOINED_BYTES) {
+      // One character per byte: Node writes such a string without another copy.
+      return response.write(`${sizeOf(piece.length)}${piece.toString('latin1')}\r\n`, 'latin1');
+    }
+    response.write(sizeOf(piece.length), 'latin1');
+    response.write(piece);
+    return response.write('\r\n', 'latin1');
   }
 }
 
