@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { JobEndings } from '../../src/jobs/job-endings.service.js';
-import { JobRetention } from '../../src/jobs/job-retention.service.js';
+import { JobRetentionService } from '../../src/jobs/job-retention.service.js';
 import { JobSweeper } from '../../src/jobs/job-sweeper.service.js';
 import { JobWorker } from '../../src/jobs/job-worker.service.js';
 import { JobsRepository } from '../../src/jobs/jobs.repository.js';
@@ -437,7 +437,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     for (const id of [over, withFiles, unrefunded]) await change(id, longAgo);
     await change(young, "completed_at = now() - interval '29 days'");
     const sweep = (logRetentionDays: number) =>
-      new JobRetention(gateway.database, { logRetentionDays }).sweepNow();
+      new JobRetentionService(gateway.database, { logRetentionDays }).sweepNow();
     expect(await sweep(0)).toBe(0);
     expect(await sweep(30)).toBe(1);
     expect((await gateway.fetch(`/v1/jobs/${over}`)).status).toBe(404);
