@@ -1,5 +1,5 @@
 import type { MediaFile } from '../../media-work.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../unreadable.js';
 
 export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
 export const MAX_VIDEO_BYTES = 1024 * 1024 * 1024;
@@ -49,8 +49,4 @@ function sniffContentType(bytes: Buffer): string | undefined {
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
 }
