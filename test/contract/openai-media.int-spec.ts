@@ -12,6 +12,7 @@ import {
   readFiles,
   videoRequest,
 } from '../support/media-requests.js';
+import { until } from '../support/until.js';
 import { within } from '../support/within.js';
 import { reply, startScriptedServer, type ScriptedServer } from './scripted-server.js';
 
@@ -230,7 +231,7 @@ describe('media of OpenAI', () => {
       const aborter = new AbortController();
       const call = { ...mediaCall(imageRequest(), 'gpt-image-1-mini'), signal: aborter.signal };
       const drawing = expect(adapter.submitMedia(call)).rejects.toThrow('aborted');
-      while (server.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => server.calls.length > 0);
       aborter.abort();
       await drawing;
       await within(1_000, server.calls[0]!.hungUp);

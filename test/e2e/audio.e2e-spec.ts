@@ -7,14 +7,9 @@ import OpenAI, { toFile } from 'openai';
 import { APP_CONFIG, type AppConfig } from '../../src/common/config/app-config.js';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { loggedRequest } from '../support/logged-request.js';
 import { silentMp3, silentWave } from '../support/spoken-audio.js';
-
-interface LoggedRow {
-  outcome: string;
-  cost: number;
-  provider: string;
-  endpoint: string;
-}
+import { until } from '../support/until.js';
 
 const json = (status: number, body: unknown) =>
   reply(status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(body)));
@@ -51,17 +46,7 @@ describe('audio', () => {
     await fish.close();
   });
 
-  async function rowOf(requestId: string | null): Promise<LoggedRow> {
-    for (let tries = 0; tries < 100; tries++) {
-      const { rows } = await gateway.database.query<LoggedRow>(
-        'SELECT outcome, cost, provider, endpoint FROM request_logs WHERE request_id = $1',
-        [requestId],
-      );
-      if (rows[0]) return rows[0];
-      await wait(20);
-    }
-    throw new Error('no log row');
-  }
+  const rowOf = (requestId: string | null) => loggedRequest(gateway.database, requestId);
 
   async function uploadsLeft(): Promise<string[]> {
     const config = gateway.gateway.application.get<AppConfig>(APP_CONFIG, { strict: false });
@@ -514,9 +499,9 @@ describe('audio', () => {
         '--b\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF',
       );
       request.write(Buffer.alloc(200_000));
-      while ((await uploadsLeft()).length === 0) await wait(10);
+      await until(async () => (await uploadsLeft()).length > 0);
       request.destroy();
-      while ((await uploadsLeft()).length > 0) await wait(10);
+      await until(async () => (await uploadsLeft()).length === 0);
       expect(await money()).toBe(before);
       expect(openAi.calls).toHaveLength(0);
     });
@@ -530,10 +515,10 @@ describe('audio', () => {
         signal: leaving.signal,
       });
       left.catch(() => undefined);
-      while (openAi.calls.length === 0) await wait(10);
+      await until(() => openAi.calls.length > 0);
       leaving.abort();
       await openAi.calls[0]!.hungUp;
-      while ((await uploadsLeft()).length > 0) await wait(10);
+      await until(async () => (await uploadsLeft()).length === 0);
     });
 
     it('passes the vendor’s complaint about the file on', async () => {

@@ -11,14 +11,11 @@ import { readAnswer, type ReadAnswer } from '../support/dialect-answers.js';
 import { answerEmbeddings } from '../support/fake-embedders.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { CHAT, MESSAGES, RESPONSES, GUARDRAILS } from '../support/paths.js';
 import { hasRedisServer, startTestRedis } from '../support/redis-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const CHAT = '/v1/chat/completions';
-const MESSAGES = '/v1/anthropic/messages';
-const RESPONSES = '/v1/responses';
 const EMBEDDINGS = '/v1/embeddings';
-const GUARDRAILS = '/v1/customer/guardrails';
 const OPENAI = 'openai/gpt-4o-mini';
 const CLAUDE = 'anthropic/claude-haiku-4-5';
 const DIALECTS = [CHAT, MESSAGES, RESPONSES];

@@ -7,13 +7,11 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
 import { respond } from '../support/fake-responses.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
 import { MESSAGE_STOP, messageEnd, messageStart, textBlock } from '../support/messages-stream.js';
+import { CHAT, MESSAGES, RESPONSES, GUARDRAILS } from '../support/paths.js';
 import { delta, DONE, finish, slices, streamOf, usageChunk } from '../support/vendor-stream.js';
 
-const GUARDRAILS = '/v1/customer/guardrails';
-const CHAT = '/v1/chat/completions';
-const MESSAGES = '/v1/anthropic/messages';
-const RESPONSES = '/v1/responses';
 const OPENAI = 'openai/gpt-4o-mini';
 const CLAUDE = 'anthropic/claude-haiku-4-5';
 const WORD = 'falcon-seven';
@@ -21,14 +19,10 @@ const RULES = [{ type: 'regex', pattern: 'falcon-[a-z]+' }];
 
 type Json = Record<string, unknown>;
 
-interface Row {
-  outcome: string;
-  status: string;
-  cost: number;
-  provider: string;
-  error_type: string | null;
-  flagged: boolean;
-}
+type Row = Pick<
+  LoggedRequest,
+  'outcome' | 'status' | 'cost' | 'provider' | 'error_type' | 'flagged'
+>;
 
 const user = (content: unknown): Json => ({ role: 'user', content });
 const toolUse = { type: 'tool_use', id: 't', name: 'f', input: { [WORD]: 1 } };
@@ -209,14 +203,10 @@ describe('guardrails', () => {
     };
   }
 
-  async function rowOf(response: Response): Promise<Row> {
-    const { rows } = await gateway.database.query<Row>(
-      `SELECT outcome, status, cost, provider, error_type, flagged FROM request_logs
-        WHERE request_id = $1`,
-      [response.headers.get('x-request-id')],
-    );
-    expect(rows).toHaveLength(1);
-    return rows[0]!;
+  async function rowOf({ headers }: Response): Promise<Row> {
+    const row = await loggedRequest(gateway.database, headers.get('x-request-id'));
+    const { outcome, status, cost, provider, error_type, flagged } = row;
+    return { outcome, status, cost, provider, error_type, flagged };
   }
 
   function violation(param: string): Json {

@@ -6,6 +6,7 @@ import { done, fakeMedia, type FakeMedia } from '../support/fake-media.js';
 import { jobIn, listJobs, submitJob } from '../support/job-client.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
+import { until } from '../support/until.js';
 
 describe('the paths of jobs', () => {
   let gateway: BootedGateway;
@@ -333,10 +334,7 @@ describe('the paths of jobs', () => {
         ...draw,
         webhook_url: `http://127.0.0.1:${port}/hook`,
       });
-      const endMs = Date.now() + 15_000;
-      while (received.length === 0 && Date.now() < endMs) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      await until(() => received.length > 0, 15_000);
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(received).toHaveLength(1);
       const { type, data } = JSON.parse(received[0]!.body) as {

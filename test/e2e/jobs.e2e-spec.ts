@@ -13,6 +13,7 @@ import { jobQueues } from '../support/job-queues.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import { hasRedisServer, type TestRedis } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 
 const PRICE = 40_000;
 
@@ -171,7 +172,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     one.submit = refuse;
     two.submit = refuse;
     const { id } = await submitJob(gateway, draw);
-    while (calls < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => calls >= 2);
     one.submit = async () => done();
     expect(await jobIn(gateway, id, 'succeeded', 'failed')).toMatchObject({ status: 'succeeded' });
   });
@@ -244,7 +245,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     one.submit = async () => ({ state: 'running', operation: 'op-2', pollAfterMs: 3_600_000 });
     const { id } = await submitJob(gateway, draw);
     await jobIn(gateway, id, 'in_progress');
-    while (one.submissions.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => one.submissions.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 100));
     await change(id, "run_at = now() - interval '1 minute'");
     await get(JobSweeper).sweepNow();
@@ -267,7 +268,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
   it('can be cancelled once, and the vendor is told', async () => {
     one.submit = async () => ({ state: 'running', operation: 'op-3', pollAfterMs: 3_600_000 });
     const { id } = await submitJob(gateway, draw);
-    while ((await readJob(gateway, id)).provider === null);
+    await until(async () => (await readJob(gateway, id)).provider !== null);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const first = await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' });
     expect([first.status, await first.json()]).toMatchObject([200, { status: 'cancelled' }]);
@@ -276,7 +277,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
       409,
       { error: { type: 'conflict_error', param: 'id' } },
     ]);
-    while (one.cancels.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => one.cancels.length > 0);
     expect(one.cancels).toEqual(['op-3']);
     expect(await entriesOf(id)).toEqual([]);
     expect(await logsOf(id)).toMatchObject([{ outcome: 'cancelled', cost: 0 }]);
@@ -292,7 +293,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
         });
       });
     const { id } = await submitJob(gateway, draw);
-    while (one.submissions.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => one.submissions.length > 0);
     expect((await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' })).status).toBe(200);
     expect(aborted).toBe(true);
     expect(await readJob(gateway, id)).toMatchObject({ status: 'cancelled' });
@@ -308,9 +309,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
       };
       const before = one.submissions.length;
       const { id } = await submitJob(gateway, draw);
-      while (one.submissions.length === before) {
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
+      await until(() => one.submissions.length > before);
       finish();
       await new Promise((resolve) => setTimeout(resolve, round % 6));
       const cancelled = await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' });
@@ -349,7 +348,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     const job = await readJob(gateway, id);
     expect(job).toMatchObject({ status: 'expired', result: null, error: null });
     expect(await listedJob(gateway, id)).toMatchObject({ actual_cost: 0 });
-    while (one.cancels.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => one.cancels.length > 0);
     expect(await entriesOf(id)).toEqual([]);
   });
 
@@ -362,7 +361,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     );
     const url = fetched!.result!.data[0]!.url;
     expect((await fetch(url)).status).toBe(200);
-    while ((await balance()).held > before.held);
+    await until(async () => (await balance()).held <= before.held);
     for (const { id } of [unfetched!, fetched!]) {
       await change(id, "expires_at = now() - interval '1 minute'");
       await gateway.database.query(
@@ -483,7 +482,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
         signal: leaving.signal,
       })
       .catch(() => undefined);
-    while (one.submissions.length === sent) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => one.submissions.length > sent);
     leaving.abort();
     await left;
     const { rows } = await gateway.database.query<{ id: string }>(

@@ -11,6 +11,7 @@ import {
 } from '../support/queue-instance.js';
 import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
 
 jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
@@ -426,13 +427,3 @@ async function collect(
 
 const truth = (): boolean => true;
 const lie = (): boolean => false;
-
-async function until(condition: () => boolean | Promise<boolean>, limitMs: number): Promise<void> {
-  const startedAtMs = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - startedAtMs > limitMs) {
-      throw new Error(`it did not come to pass within ${limitMs} ms`);
-    }
-    await wait(5);
-  }
-}
