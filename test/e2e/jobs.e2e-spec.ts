@@ -8,6 +8,7 @@ import { MediaFailedError } from '../../src/upstream/media-work.js';
 import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { done, fakeMedia, file, hang, type FakeMedia } from '../support/fake-media.js';
+import { balanceOf, jobEntries, jobLogs } from '../support/job-accounts.js';
 import { jobIn, listedJob, readJob, submitJob } from '../support/job-client.js';
 import { jobQueues } from '../support/job-queues.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
@@ -74,29 +75,9 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     gateway.gateway.application.get(token, { strict: false });
   const change = (id: string, sql: string) =>
     gateway.database.query(`UPDATE jobs SET ${sql} WHERE id = $1`, [id]);
-  const balance = async (): Promise<{ balance: number; held: number }> => {
-    const { rows } = await gateway.database.query<{ balance: number; held: number }>(
-      'SELECT balance, held FROM accounts WHERE tenant_id = $1',
-      [gateway.tenantId],
-    );
-    return rows[0]!;
-  };
-  const entriesOf = async (id: string): Promise<[string, number][]> => {
-    const { rows } = await gateway.database.query<{ kind: string; amount: number }>(
-      `SELECT kind, amount FROM ledger_entries
-       WHERE request_id = (SELECT request_id FROM jobs WHERE id = $1) ORDER BY id`,
-      [id],
-    );
-    return rows.map(({ kind, amount }) => [kind, amount]);
-  };
-  const logsOf = async (id: string): Promise<Record<string, unknown>[]> => {
-    const { rows } = await gateway.database.query(
-      `SELECT outcome, cost, endpoint, provider FROM request_logs
-       WHERE request_id = (SELECT request_id FROM jobs WHERE id = $1)`,
-      [id],
-    );
-    return rows;
-  };
+  const balance = () => balanceOf(gateway);
+  const entriesOf = (id: string) => jobEntries(gateway, id);
+  const logsOf = (id: string) => jobLogs(gateway, id);
 
   it('is made, charged, listed and fetched', async () => {
     const before = await balance();
