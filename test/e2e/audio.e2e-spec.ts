@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { readdir } from 'node:fs/promises';
 import http from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
-import { APP_CONFIG, type AppConfig } from '../../src/common/config/app-config.js';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { loggedRequest } from '../support/logged-request.js';
 import { silentMp3, silentWave } from '../support/spoken-audio.js';
 import { until } from '../support/until.js';
+import { filesOfUploads, form, wave } from '../support/uploads.js';
 
 const json = (status: number, body: unknown) =>
   reply(status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(body)));
@@ -48,23 +46,9 @@ describe('audio', () => {
 
   const rowOf = (requestId: string | null) => loggedRequest(gateway.database, requestId);
 
-  async function uploadsLeft(): Promise<string[]> {
-    const config = gateway.gateway.application.get<AppConfig>(APP_CONFIG, { strict: false });
-    const root = join(config.dataDirectory, 'tmp', 'uploads');
-    const folders = await readdir(root).catch(() => []);
-    const names = await Promise.all(folders.map((folder) => readdir(join(root, folder))));
-    return names.flat();
-  }
-
-  function form(fields: Record<string, string>, file?: Blob, name = 'a.wav'): FormData {
-    const data = new FormData();
-    if (file) data.append('file', file, name);
-    for (const [field, value] of Object.entries(fields)) data.append(field, value);
-    return data;
-  }
+  const uploadsLeft = () => filesOfUploads(gateway);
   const post = (body: FormData): Promise<Response> =>
     gateway.fetch('/v1/audio/transcriptions', { method: 'POST', body });
-  const wave = (ms: number): Blob => new Blob([new Uint8Array(silentWave(ms))]);
   const money = async (): Promise<number> => {
     const { rows } = await gateway.database.query<{ sum: number }>(
       'SELECT coalesce(sum(cost), 0)::bigint AS sum FROM request_logs',
