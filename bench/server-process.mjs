@@ -12,9 +12,13 @@ const POLL_MS = 20;
  * manager does it: a pipe would make it wait for the driver, which is busy.
  *
  * @param options.servers gets the new one as soon as there is a process that has to be stopped
- * @returns its `pid`, its `url`, what it printed so far, and how to end it
+ * @param options.stopLimitMs so long a process that is told to end may take
+ * @returns its `pid`, its `url`, what it printed so far, how to end it, and how it ended
  */
-export async function startServer(parameters, { servers, logFile, environment = process.env }) {
+export async function startServer(
+  parameters,
+  { servers, logFile, environment = process.env, stopLimitMs = STOP_LIMIT_MS },
+) {
   const log = openSync(logFile, 'a');
   const child = spawn(process.execPath, parameters, {
     env: environment,
@@ -23,17 +27,19 @@ export async function startServer(parameters, { servers, logFile, environment = 
   });
   closeSync(log);
   child.stdin.on('error', () => undefined);
+  const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
   const server = {
     pid: child.pid,
+    /** Resolves to the exit code or the signal once the process has ended. */
+    exited,
     url: '',
     printed: () => readFileSync(logFile, 'utf8'),
     /** Ends the process, by force when it does not listen. */
     async stop() {
       if (hasEnded(child)) return;
-      const exit = once(child, 'exit');
       child.kill('SIGTERM');
-      const force = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
-      await exit;
+      const force = setTimeout(() => child.kill('SIGKILL'), stopLimitMs);
+      await exited;
       clearTimeout(force);
     },
   };

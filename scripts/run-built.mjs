@@ -7,11 +7,12 @@ import { PROJECT_ROOT } from './project-root.mjs';
 /**
  * Runs a built program in this very process, so that signals and memory are its own. On a fresh
  * clone it installs and builds first, later only what has become stale.
+ *
+ * @param options.say is told what is being prepared
  */
-export async function runBuilt(program) {
+export async function runBuilt(program, { say = console.log } = {}) {
   process.chdir(PROJECT_ROOT);
   try {
-    const say = (line) => console.log(line);
     await ensureInstalled({ say });
     await ensureBuilt({ say });
   } catch (error) {

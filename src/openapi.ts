@@ -15,7 +15,7 @@ export function setUpOpenApi(application: INestApplication): void {
 }
 
 /** The OpenAPI description of every path. */
-export function describeApi(application: INestApplication): OpenAPIObject {
+function describeApi(application: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Model Gateway')
     .setDescription(

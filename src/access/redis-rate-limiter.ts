@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { PausingRedis } from '../common/redis/pausing-redis.js';
 import type { Caller } from './caller.js';
 import { decideRateLimit } from './decide-rate-limit.js';
 import { InProcessRateLimiter } from './in-process-rate-limiter.js';
@@ -7,10 +8,6 @@ import { RateLimiter, type RateLimitDecision } from './rate-limiter.js';
 
 /** A request never waits longer for its count. */
 const COMMAND_TIMEOUT_MS = 500;
-/** The start does not wait longer for a Redis that does not answer. */
-const CONNECT_TIMEOUT_MS = 2_000;
-/** So long Redis is left alone after a failure: a hanging one must not slow every request. */
-const PAUSE_AFTER_FAILURE_MS = 1_000;
 
 /**
  * Counts one request. The minute is that of Redis's own clock, so instances whose clocks differ
@@ -40,31 +37,24 @@ interface RedisWithTake extends Redis {
  * requests go on, under a limit that is per instance then.
  */
 export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new Logger(RedisRateLimiter.name);
-  private readonly redis: RedisWithTake;
+  private readonly redis: PausingRedis<RedisWithTake>;
   private readonly fallback = new InProcessRateLimiter();
-  private isFailing = false;
-  private pausedUntilMs = 0;
 
   constructor(url: string) {
     super();
-    this.redis = new Redis(url, {
-      lazyConnect: true,
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      commandTimeout: COMMAND_TIMEOUT_MS,
-      connectionName: 'model-gateway-rate-limit',
-      retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
+    this.redis = new PausingRedis(url, {
+      name: 'model-gateway-rate-limit',
+      commandTimeoutMs: COMMAND_TIMEOUT_MS,
       scripts: { takeRequest: { lua: TAKE_SCRIPT, numberOfKeys: 1 } },
-    }) as RedisWithTake;
-    // Without a listener a connection error would be thrown at the process.
-    this.redis.on('error', (error: Error) => this.reportFailure(error));
+      logger: new Logger(RedisRateLimiter.name),
+      whenFailing: (reason) =>
+        `Redis does not count requests (${reason}); rate limits hold per instance until it does`,
+      whenBack: 'Redis counts requests again; rate limits hold over all instances',
+    });
   }
 
-  async onModuleInit(): Promise<void> {
-    // A Redis that is away at the start is an outage like any other.
-    await this.redis.connect().catch((error: Error) => this.reportFailure(error));
+  onModuleInit(): Promise<void> {
+    return this.redis.connect();
   }
 
   onApplicationShutdown(): void {
@@ -72,33 +62,15 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   take(caller: Caller): RateLimitDecision | Promise<RateLimitDecision> {
-    if (performance.now() < this.pausedUntilMs) return this.fallback.take(caller);
+    if (this.redis.isPaused) return this.fallback.take(caller);
     return this.takeFromRedis(caller);
   }
 
   private async takeFromRedis(caller: Caller): Promise<RateLimitDecision> {
-    try {
-      const [count, nowMs] = await this.redis.takeRequest(`gateway:rate-limit:${caller.apiKeyId}`);
-      this.reportSuccess();
-      return decideRateLimit(caller.rateLimitPerMinute, count, nowMs);
-    } catch (error) {
-      this.pausedUntilMs = performance.now() + PAUSE_AFTER_FAILURE_MS;
-      this.reportFailure(error as Error);
-      return this.fallback.take(caller);
-    }
-  }
-
-  private reportFailure(error: Error): void {
-    if (this.isFailing) return;
-    this.isFailing = true;
-    this.logger.warn(
-      `Redis does not count requests (${error.message}); rate limits hold per instance until it does`,
-    );
-  }
-
-  private reportSuccess(): void {
-    if (!this.isFailing) return;
-    this.isFailing = false;
-    this.logger.log('Redis counts requests again; rate limits hold over all instances');
+    const key = `gateway:rate-limit:${caller.apiKeyId}`;
+    const counted = await this.redis.ask((redis) => redis.takeRequest(key));
+    if (!counted) return this.fallback.take(caller);
+    const [count, nowMs] = counted;
+    return decideRateLimit(caller.rateLimitPerMinute, count, nowMs);
   }
 }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isArtifactId } from './artifact-store.js';
 
 /** The path below which artifacts are read. */
-export const ARTIFACTS_PATH = '/v1/artifacts';
+const ARTIFACTS_PATH = '/v1/artifacts';
 
 const KEY_BYTES = 32;
 

@@ -7,6 +7,8 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { DAY_MS, HOUR_MS } from '../common/time/durations.js';
+import { SweepTimer } from '../common/time/sweep-timer.js';
 import {
   ArtifactIdError,
   ArtifactStore,
@@ -16,9 +18,9 @@ import {
   type OpenedArtifact,
 } from './artifact-store.js';
 
-const SWEEP_EVERY_MS = 6 * 3_600_000;
+const SWEEP_EVERY_MS = 6 * HOUR_MS;
 /** A file that was not written to for so long belongs to a process that is gone. */
-const ABANDONED_AFTER_MS = 24 * 3_600_000;
+const ABANDONED_AFTER_MS = DAY_MS;
 
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
@@ -35,7 +37,10 @@ export class LocalArtifactStore
 {
   private readonly logger = new Logger(LocalArtifactStore.name);
   private readonly drafts: string;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly timer = new SweepTimer(
+    () => this.sweep(),
+    (error) => this.reportFailure(error),
+  );
 
   constructor(private readonly root: string) {
     super();
@@ -91,27 +96,26 @@ export class LocalArtifactStore
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.sweep();
-    this.timer = setInterval(() => void this.sweep(), SWEEP_EVERY_MS);
-    this.timer.unref();
+    await this.sweep().catch((error: Error) => this.reportFailure(error));
+    this.timer.startLater(SWEEP_EVERY_MS);
   }
 
-  onApplicationShutdown(): void {
-    clearInterval(this.timer);
+  async onApplicationShutdown(): Promise<void> {
+    await this.timer.stop();
   }
 
   /** Removes what killed processes had begun to write. */
   async sweep(now = Date.now()): Promise<void> {
-    try {
-      for (const name of await readdir(this.drafts).catch(() => [])) {
-        const path = join(this.drafts, name);
-        // One that has been finished meanwhile is not there any more.
-        const found = await stat(path).catch(() => undefined);
-        if (found && now - found.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
-      }
-    } catch (error) {
-      this.logger.warn(`Abandoned artifacts could not be removed: ${(error as Error).message}`);
+    for (const name of await readdir(this.drafts).catch(() => [])) {
+      const path = join(this.drafts, name);
+      // One that has been finished meanwhile is not there any more.
+      const found = await stat(path).catch(() => undefined);
+      if (found && now - found.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
     }
+  }
+
+  private reportFailure({ message }: Error): void {
+    this.logger.warn(`Abandoned artifacts could not be removed: ${message}`);
   }
 
   /** A folder takes a 256th of the files. Nothing of an id that was not checked gets into a path. */

@@ -10,7 +10,7 @@ import { FormFields } from './form-fields.js';
 import { UploadPace } from './upload-pace.js';
 
 /** The interface's limit on uploads: 25 MB. */
-export const MAX_FILE_BYTES = 25_000_000;
+const MAX_FILE_BYTES = 25_000_000;
 /** What the form may hold besides: its fields, and the frame of its parts. */
 const MAX_OTHER_BYTES = 1_000_000;
 const FILE_FIELD = 'file';

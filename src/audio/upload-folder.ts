@@ -10,9 +10,11 @@ import {
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { isProcessRunning, processSpace } from '../common/database/process-identity.js';
+import { HOUR_MS } from '../common/time/durations.js';
+import { SweepTimer } from '../common/time/sweep-timer.js';
 
 /** Of a process that cannot be asked for, what has not changed for so long is nobody's any more. */
-const ABANDONED_AFTER_MS = 2 * 3_600_000;
+const ABANDONED_AFTER_MS = 2 * HOUR_MS;
 const SWEEP_EVERY_MS = 30 * 60_000;
 
 const NAME = /^([0-9a-f]{12})-(\d+)-[0-9a-f-]+$/;
@@ -28,7 +30,10 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
   private readonly own: string;
   private readonly space = createHash('sha256').update(processSpace()).digest('hex').slice(0, 12);
   private made: Promise<unknown> | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly timer = new SweepTimer(
+    () => this.sweep(),
+    (error) => this.reportFailure(error),
+  );
 
   constructor(@Inject(APP_CONFIG) config: AppConfig) {
     this.root = join(config.dataDirectory, 'tmp', 'uploads');
@@ -37,13 +42,12 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onModuleInit(): Promise<void> {
-    await this.sweep();
-    this.timer = setInterval(() => void this.sweep(), SWEEP_EVERY_MS);
-    this.timer.unref();
+    await this.sweep().catch((error: Error) => this.reportFailure(error));
+    this.timer.startLater(SWEEP_EVERY_MS);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
+    await this.timer.stop();
     livingFolders.delete(this.own);
     await rm(this.own, { recursive: true, force: true });
   }
@@ -62,15 +66,15 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
 
   /** Removes what killed processes left. */
   private async sweep(): Promise<void> {
-    try {
-      const names = await readdir(this.root).catch(() => []);
-      for (const name of names) {
-        const path = join(this.root, name);
-        if (await this.isAbandoned(path, name)) await rm(path, { recursive: true, force: true });
-      }
-    } catch (error) {
-      this.logger.warn(`Abandoned uploads could not be removed: ${(error as Error).message}`);
+    const names = await readdir(this.root).catch(() => []);
+    for (const name of names) {
+      const path = join(this.root, name);
+      if (await this.isAbandoned(path, name)) await rm(path, { recursive: true, force: true });
     }
+  }
+
+  private reportFailure({ message }: Error): void {
+    this.logger.warn(`Abandoned uploads could not be removed: ${message}`);
   }
 
   private async isAbandoned(path: string, name: string): Promise<boolean> {

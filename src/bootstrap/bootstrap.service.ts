@@ -13,7 +13,7 @@ import type { BootstrapOutcome, FirstKeys } from './bootstrap-outcome.js';
 import type { DeclaredKey, DeclaredTenant } from './declared-tenant.js';
 import { readBootstrapFile } from './read-bootstrap-file.js';
 
-export const FIRST_TENANT = 'default';
+const FIRST_TENANT = 'default';
 const LOCK_NAME = 'model-gateway bootstrap';
 
 /** Makes the tenants and keys that the operator asked for, or a first tenant to begin with. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 
-export const CACHE_HEADER = 'x-gateway-cache';
+const CACHE_HEADER = 'x-gateway-cache';
 
 const DEFAULT_TTL_SECONDS = 300;
 const MAX_TTL_SECONDS = 86_400;

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../common/http/json-body.js';
 import type { AccountBoundParam } from './canonical-request.js';
 
 /**
@@ -8,4 +9,12 @@ import type { AccountBoundParam } from './canonical-request.js';
  */
 export function notOnSharedCapacity(param: string, reason: string): AccountBoundParam {
   return { param, message: `\`${param}\` is not available on shared capacity: ${reason}.` };
+}
+
+/** A `service_tier` of an OpenAI-style body that shared capacity refuses; undefined where it does not. */
+export function findBilledServiceTier({
+  service_tier: tier,
+}: JsonObject): AccountBoundParam | undefined {
+  if (tier == null || tier === 'auto' || tier === 'default') return undefined;
+  return notOnSharedCapacity('service_tier', 'other service tiers are billed at other prices');
 }

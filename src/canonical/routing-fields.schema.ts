@@ -2,7 +2,7 @@
  * JSON Schema of the fields that every text endpoint takes for the choice of models and routes,
  * whatever its dialect.
  */
-export const MAX_ALIAS_LENGTH = 256;
+const MAX_ALIAS_LENGTH = 256;
 
 const alias = { type: 'string', minLength: 1, maxLength: MAX_ALIAS_LENGTH } as const;
 const providerNames = {

@@ -1,4 +1,4 @@
-import { notOnSharedCapacity } from '../canonical/account-bound.js';
+import { findBilledServiceTier, notOnSharedCapacity } from '../canonical/account-bound.js';
 import type { AccountBoundParam, CanonicalRequest } from '../canonical/canonical-request.js';
 import { readModelChain } from '../canonical/model-alias.js';
 import { once } from '../canonical/once.js';
@@ -85,13 +85,8 @@ function withMessages(body: JsonBody): JsonBody {
 
 /** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
 function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined {
-  if (
-    value.service_tier != null &&
-    value.service_tier !== 'default' &&
-    value.service_tier !== 'auto'
-  ) {
-    return notOnSharedCapacity('service_tier', 'other service tiers are billed at other prices');
-  }
+  const tier = findBilledServiceTier(value);
+  if (tier) return tier;
   if (value.web_search_options != null) {
     return notOnSharedCapacity(
       'web_search_options',

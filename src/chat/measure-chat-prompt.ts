@@ -2,6 +2,7 @@ import type { AccountBoundParam, PromptSize } from '../canonical/canonical-reque
 import { PromptMeter } from '../canonical/prompt-size.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../common/http/json-body.js';
+import { requireString } from '../common/http/require-string.js';
 
 /** Members beside the messages that the model reads as well. */
 const PROMPT_MEMBERS = new Set(['tools', 'functions', 'response_format', 'prediction']);
@@ -130,9 +131,4 @@ function measureToolCall(call: JsonObject, path: string, meter: PromptMeter): vo
   const definition = isJsonObject(call.function) ? call.function : {};
   meter.addText(requireString(definition.name, `${path}.function.name`));
   meter.addText(requireString(definition.arguments, `${path}.function.arguments`));
-}
-
-function requireString(value: unknown, path: string): string {
-  if (typeof value === 'string') return value;
-  throw new InvalidRequestError(path, `\`${path}\` must be a string.`);
 }

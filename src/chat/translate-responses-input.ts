@@ -1,5 +1,6 @@
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
+import { requireString } from '../common/http/require-string.js';
 
 /**
  * Turns Responses-style `input` into chat `messages`: a string is one user message, items are
@@ -115,9 +116,4 @@ function appendToolCall(messages: JsonObject[], item: JsonObject, path: string):
 function translateOutput(output: unknown, path: string): string | JsonObject[] {
   if (!Array.isArray(output)) return requireString(output, path);
   return output.map((part, index) => translatePart(part, `${path}.${index}`));
-}
-
-function requireString(value: unknown, path: string): string {
-  if (typeof value === 'string') return value;
-  throw new InvalidRequestError(path, `\`${path}\` must be a string.`);
 }

@@ -67,7 +67,7 @@ function findCard(match: string, _text: string, start: number): Span | undefined
 }
 
 /** @param digits nothing but digits */
-export function passesLuhn(digits: string): boolean {
+function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index++) {
     const digit = Number(digits[digits.length - 1 - index]);

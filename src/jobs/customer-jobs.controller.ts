@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Caller } from '../access/caller.js';
 import { CurrentCaller } from '../access/current-caller.decorator.js';
 import { Customer } from '../access/customer.decorator.js';
-import { ApiErrorResponse } from '../common/errors/api-error-response.decorator.js';
+import { ApiFilters } from '../access/customer.openapi.js';
 import type { JsonObject } from '../common/http/json-body.js';
 import { JobListDto } from './dto/job.dto.js';
 import { JobsQueryDto } from './dto/jobs-query.dto.js';
@@ -21,7 +21,7 @@ export class CustomerJobsController {
     description: 'Newest first, of all modalities unless a filter says otherwise.',
   })
   @ApiOkResponse({ type: JobListDto })
-  @ApiErrorResponse(400, 'A query parameter is malformed or unknown; `param` names it.')
+  @ApiFilters()
   list(@CurrentCaller() caller: Caller, @Query() query: JobsQueryDto): Promise<JsonObject> {
     return this.jobs.list(caller, query);
   }

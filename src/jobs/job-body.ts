@@ -1,4 +1,4 @@
-import { notOnSharedCapacity } from '../canonical/account-bound.js';
+import { findBilledServiceTier, notOnSharedCapacity } from '../canonical/account-bound.js';
 import type { AccountBoundParam } from '../canonical/canonical-request.js';
 import { countCodePoints } from '../canonical/count-code-points.js';
 import { estimateTokens } from '../canonical/estimate-tokens.js';
@@ -108,10 +108,8 @@ function sharedFields(value: JsonObject) {
 }
 
 function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined {
-  const tier = value.service_tier;
-  if (tier != null && tier !== 'auto' && tier !== 'default') {
-    return notOnSharedCapacity('service_tier', 'other service tiers are billed at other prices');
-  }
+  const tier = findBilledServiceTier(value);
+  if (tier) return tier;
   const field = Object.keys(ACCOUNT_BOUND).find((name) => value[name] != null);
   return field === undefined ? undefined : notOnSharedCapacity(field, ACCOUNT_BOUND[field]!);
 }

@@ -4,7 +4,7 @@ import { Database } from '../common/database/database.js';
 import type { JobModality, JobStatus } from './job.js';
 
 /** How long a worker that has died keeps others from its job. */
-export const LEASE_SECONDS = 15;
+const LEASE_SECONDS = 15;
 
 export type JobStep = 'waiting' | 'submitting' | 'accepted';
 

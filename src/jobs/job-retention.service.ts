@@ -1,16 +1,9 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { Database } from '../common/database/database.js';
-import { SweepTimer } from '../common/time/sweep-timer.js';
+import { Retention } from '../common/time/retention.js';
+import { startOfUtcDay } from '../common/time/start-of-utc-day.js';
 
-const SWEEP_INTERVAL_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** Rows that one statement deletes: keeps its locks short. */
 const MAX_ROWS = 1_000;
 
@@ -20,42 +13,20 @@ const MAX_ROWS = 1_000;
  * Any number of instances may sweep at once.
  */
 @Injectable()
-export class JobRetention implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger(JobRetention.name);
-  private readonly timer = new SweepTimer(
-    () => this.sweepNow(),
-    (error) => this.logger.warn(`The sweep of ended jobs failed: ${error.message}`),
-  );
-
+export class JobRetentionService extends Retention {
   constructor(
     private readonly database: Database,
-    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'logRetentionDays'>,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    if (this.config.logRetentionDays !== 0) this.timer.start(SWEEP_INTERVAL_MS);
+    @Inject(APP_CONFIG) { logRetentionDays }: Pick<AppConfig, 'logRetentionDays'>,
+  ) {
+    super('ended jobs', logRetentionDays);
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.timer.stop();
+  protected sweepBefore(instant: Date): Promise<number> {
+    const before = startOfUtcDay(instant);
+    return this.inBatches(() => this.sweepNext(before));
   }
 
-  /** Returns how many jobs were deleted. */
-  async sweepNow(now = new Date()): Promise<number> {
-    const { logRetentionDays } = this.config;
-    if (logRetentionDays === 0) return 0;
-    const oldest = new Date(now.getTime() - logRetentionDays * DAY_MS);
-    const before = new Date(Math.floor(oldest.getTime() / DAY_MS) * DAY_MS);
-    let deleted = 0;
-    while (!this.timer.isStopped) {
-      const swept = await this.sweepNext(before);
-      deleted += swept;
-      if (swept === 0) break;
-    }
-    return deleted;
-  }
-
-  private async sweepNext(before: Date): Promise<number> {
+  private async sweepNext(before: Date): Promise<number | undefined> {
     const { rows } = await this.database.query<{ swept: number }>(
       `WITH swept AS (
          DELETE FROM jobs WHERE id IN (
@@ -73,6 +44,6 @@ export class JobRetention implements OnApplicationBootstrap, OnApplicationShutdo
        SELECT count(*) AS swept FROM swept`,
       [before, MAX_ROWS],
     );
-    return rows[0]!.swept;
+    return rows[0]!.swept || undefined;
   }
 }

@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { Database } from '../common/database/database.js';
+import { SweepTimer } from '../common/time/sweep-timer.js';
 import { RefundsService } from '../ledger/refunds.service.js';
 import { WorkQueue } from '../queue/work-queue.js';
 import { JobAfterwards } from './job-afterwards.service.js';
@@ -39,8 +40,10 @@ interface UnfetchedJob {
 @Injectable()
 export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(JobSweeper.name);
-  private interval: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> | undefined;
+  private readonly timer = new SweepTimer(
+    () => this.sweepNow(),
+    (error) => this.logFailure('all', error),
+  );
 
   constructor(
     private readonly database: Database,
@@ -54,18 +57,11 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
   ) {}
 
   onApplicationBootstrap(): void {
-    if (!this.config.queue.consume) return;
-    this.interval = setInterval(() => {
-      this.sweeping ??= this.sweepNow().finally(() => {
-        this.sweeping = undefined;
-      });
-    }, SWEEP_INTERVAL_MS);
-    this.interval.unref();
+    if (this.config.queue.consume) this.timer.startLater(SWEEP_INTERVAL_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.interval);
-    await this.sweeping;
+    await this.timer.stop();
   }
 
   /** Everything once; what fails is tried again the next time. */
@@ -155,7 +151,11 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     try {
       await sweep();
     } catch (error) {
-      this.logger.warn(`The sweep of jobs (${what}) failed: ${(error as Error).message}`);
+      this.logFailure(what, error as Error);
     }
+  }
+
+  private logFailure(what: string, { message }: Error): void {
+    this.logger.warn(`The sweep of jobs (${what}) failed: ${message}`);
   }
 }

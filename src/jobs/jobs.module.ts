@@ -19,7 +19,7 @@ import { JobClaims } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobNotices } from './job-notices.js';
-import { JobRetention } from './job-retention.service.js';
+import { JobRetentionService } from './job-retention.service.js';
 import { JobRunner } from './job-runner.service.js';
 import { JobSubmission } from './job-submission.service.js';
 import { JobSweeper } from './job-sweeper.service.js';
@@ -61,7 +61,7 @@ import { VideoJobsController } from './video-jobs.controller.js';
     JobEndings,
     JobMetrics,
     JobNotices,
-    JobRetention,
+    JobRetentionService,
     JobRunner,
     JobSubmission,
     JobSweeper,

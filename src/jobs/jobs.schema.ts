@@ -2,7 +2,7 @@ import { modelFieldsSchema, routingFieldsSchema } from '../canonical/routing-fie
 
 /** Code points; models of images and videos take far less, and long speech is made in pieces. */
 const MAX_TEXT_CHARACTERS = 200_000;
-export const MAX_IMAGES = 10;
+const MAX_IMAGES = 10;
 export const MAX_VIDEO_SECONDS = 60;
 
 const text = { type: ['string', 'null'], minLength: 1, maxLength: MAX_TEXT_CHARACTERS } as const;

@@ -3,6 +3,7 @@ import type { AccountBoundParam, PromptSize } from '../canonical/canonical-reque
 import { PromptMeter } from '../canonical/prompt-size.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../common/http/json-body.js';
+import { requireString } from '../common/http/require-string.js';
 
 /** Members beside the messages that the model reads as well. */
 const PROMPT_MEMBERS = new Set(['tools', 'output_config']);
@@ -201,11 +202,6 @@ function checkCacheControl(control: unknown, path: string): void {
     `${path}.cache_control`,
     `\`${path}.cache_control\` must be {"type": "ephemeral"}, with a "ttl" of "5m" or "1h" if any.`,
   );
-}
-
-function requireString(value: unknown, path: string): string {
-  if (typeof value === 'string') return value;
-  throw wrongType(path, 'a string');
 }
 
 function wrongType(path: string, wanted: string): InvalidRequestError {

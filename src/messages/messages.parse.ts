@@ -89,7 +89,7 @@ function missing(param: string): InvalidRequestError {
   return new InvalidRequestError(param, `\`${param}\` is required.`);
 }
 
-export function isCustomTool({ type }: JsonObject): boolean {
+function isCustomTool({ type }: JsonObject): boolean {
   return type == null || type === 'custom';
 }
 

@@ -1,16 +1,9 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { Database } from '../common/database/database.js';
-import { SweepTimer } from '../common/time/sweep-timer.js';
+import { Retention } from '../common/time/retention.js';
+import { startOfUtcDay } from '../common/time/start-of-utc-day.js';
 
-const SWEEP_INTERVAL_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** Rows that one statement deletes: keeps its locks short. */
 const MAX_ROWS = 5_000;
 
@@ -20,50 +13,27 @@ const MAX_ROWS = 5_000;
  * of instances may sweep at once.
  */
 @Injectable()
-export class RequestLogRetentionService implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger(RequestLogRetentionService.name);
-  private readonly timer = new SweepTimer(
-    () => this.sweepNow(),
-    (error) => this.logger.warn(`The sweep of the request log failed: ${error.message}`),
-  );
-
+export class RequestLogRetentionService extends Retention {
   constructor(
     private readonly database: Database,
-    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'logRetentionDays'>,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    if (this.config.logRetentionDays !== 0) this.timer.start(SWEEP_INTERVAL_MS);
+    @Inject(APP_CONFIG) { logRetentionDays }: Pick<AppConfig, 'logRetentionDays'>,
+  ) {
+    super('the request log', logRetentionDays);
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.timer.stop();
-  }
-
-  /** Returns how many rows were deleted. */
-  async sweepNow(now = new Date()): Promise<number> {
-    const { logRetentionDays } = this.config;
-    if (logRetentionDays === 0) return 0;
-    const oldest = new Date(now.getTime() - logRetentionDays * DAY_MS);
-    const before = new Date(Math.floor(oldest.getTime() / DAY_MS) * DAY_MS);
+  protected async sweepBefore(instant: Date): Promise<number> {
     await this.database.query(
       'UPDATE request_log_progress SET swept_before = $1 WHERE swept_before < $1',
-      [before],
+      [startOfUtcDay(instant)],
     );
-    let deleted = 0;
-    while (!this.timer.isStopped) {
-      const swept = await this.sweepNext();
-      deleted += swept;
-      if (swept === 0) break;
-    }
-    return deleted;
+    return this.inBatches(() => this.sweepNext());
   }
 
   /**
    * The oldest ids first, which are the oldest rows but for requests that took long; a row that
    * hides behind younger ones goes with those. Only what is in the sums already is deleted.
    */
-  private async sweepNext(): Promise<number> {
+  private async sweepNext(): Promise<number | undefined> {
     const { rowCount } = await this.database.query(
       `WITH oldest AS (
          SELECT id, created_at FROM request_logs
@@ -76,6 +46,6 @@ export class RequestLogRetentionService implements OnApplicationBootstrap, OnApp
        )`,
       [MAX_ROWS],
     );
-    return rowCount ?? 0;
+    return rowCount || undefined;
   }
 }

@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS } from '../common/time/durations.js';
+
 /** From an instant to just before another. */
 export interface Span {
   readonly start: Date;
@@ -17,9 +19,6 @@ export interface SplitSpan {
   rowsBefore: Span;
   rowsAfter: Span;
 }
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Beyond everything that a log holds, and within everything that PostgreSQL takes. */
 const FIRST_MS = 0;

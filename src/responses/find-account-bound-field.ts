@@ -1,4 +1,4 @@
-import { notOnSharedCapacity } from '../canonical/account-bound.js';
+import { findBilledServiceTier, notOnSharedCapacity } from '../canonical/account-bound.js';
 import type { AccountBoundParam } from '../canonical/canonical-request.js';
 import type { JsonObject } from '../common/http/json-body.js';
 
@@ -24,10 +24,8 @@ export function findAccountBoundField(value: JsonObject): AccountBoundParam | un
   }
   if (value.prompt != null)
     return notOnSharedCapacity('prompt', 'it names a thing in a vendor account');
-  const tier = value.service_tier;
-  if (tier != null && tier !== 'auto' && tier !== 'default') {
-    return notOnSharedCapacity('service_tier', 'other service tiers are billed at other prices');
-  }
+  const tier = findBilledServiceTier(value);
+  if (tier) return tier;
   const tools = (value.tools ?? []) as JsonObject[];
   const foreign = tools.findIndex(({ type }) => !OWN_TOOLS.has(type));
   if (foreign !== -1) {

@@ -3,6 +3,7 @@ import type { AccountBoundParam } from '../canonical/canonical-request.js';
 import type { PromptMeter } from '../canonical/prompt-size.js';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
+import { requireString } from '../common/http/require-string.js';
 
 /** Upper figures for parts whose tokens cannot be told from their length. */
 const TOKENS_PER_FILE = 20_000;
@@ -99,21 +100,21 @@ class ItemWalk {
         return;
       case 'input_image':
         this.meter.addImage();
-        if (!this.isFileId(part, path)) this.requireString(part.image_url, `${path}.image_url`);
+        if (!this.isFileId(part, path)) requireString(part.image_url, `${path}.image_url`);
         return;
       case 'input_file':
         this.meter.addTokens(TOKENS_PER_FILE);
         if (this.isFileId(part, path)) return;
-        this.requireString(part.file_data ?? part.file_url, `${path}.file_data`);
+        requireString(part.file_data ?? part.file_url, `${path}.file_data`);
         return;
       case 'input_audio': {
         this.meter.addTokens(TOKENS_PER_AUDIO);
         const audio = isJsonObject(part.input_audio) ? part.input_audio : {};
-        this.requireString(audio.data, `${path}.input_audio.data`);
+        requireString(audio.data, `${path}.input_audio.data`);
         return;
       }
       default:
-        this.requireString(part.type, `${path}.type`);
+        requireString(part.type, `${path}.type`);
         this.meter.addTokens(TOKENS_PER_FILE);
     }
   }
@@ -147,11 +148,7 @@ class ItemWalk {
   }
 
   private text(value: unknown, path: string): void {
-    this.meter.addText(this.requireString(value, path));
-  }
-
-  private requireString(value: unknown, path: string): string {
-    return typeof value === 'string' ? value : this.fail(path, 'must be a string');
+    this.meter.addText(requireString(value, path));
   }
 
   private fail(path: string, what: string): never {

@@ -12,33 +12,13 @@ import {
   readFiles,
   videoRequest,
 } from '../support/media-requests.js';
+import { USAGE, VIDEO } from '../support/openai-media-answers.js';
+import { until } from '../support/until.js';
 import { within } from '../support/within.js';
 import { reply, startScriptedServer, type ScriptedServer } from './scripted-server.js';
 
 const KEY = 'key-of-the-contract-suite';
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
-const USAGE = {
-  input_tokens: 50,
-  output_tokens: 4_160,
-  total_tokens: 4_210,
-  input_tokens_details: { text_tokens: 50, image_tokens: 0 },
-};
-const VIDEO = {
-  id: 'video_123',
-  object: 'video',
-  created_at: 1,
-  completed_at: null,
-  expires_at: null,
-  error: null,
-  model: 'sora-2',
-  progress: 0,
-  prompt: 'A cat walks',
-  remixed_from_video_id: null,
-  seconds: '8',
-  size: '1280x720',
-  status: 'queued',
-};
-
 describe('media of OpenAI', () => {
   let server: ScriptedServer;
   let transport: HttpTransport;
@@ -230,7 +210,7 @@ describe('media of OpenAI', () => {
       const aborter = new AbortController();
       const call = { ...mediaCall(imageRequest(), 'gpt-image-1-mini'), signal: aborter.signal };
       const drawing = expect(adapter.submitMedia(call)).rejects.toThrow('aborted');
-      while (server.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => server.calls.length > 0);
       aborter.abort();
       await drawing;
       await within(1_000, server.calls[0]!.hungUp);

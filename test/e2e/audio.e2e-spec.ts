@@ -1,20 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { readdir } from 'node:fs/promises';
 import http from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
-import { APP_CONFIG, type AppConfig } from '../../src/common/config/app-config.js';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { loggedRequest } from '../support/logged-request.js';
 import { silentMp3, silentWave } from '../support/spoken-audio.js';
-
-interface LoggedRow {
-  outcome: string;
-  cost: number;
-  provider: string;
-  endpoint: string;
-}
+import { until } from '../support/until.js';
+import { filesOfUploads, form, wave } from '../support/uploads.js';
 
 const json = (status: number, body: unknown) =>
   reply(status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(body)));
@@ -51,35 +44,11 @@ describe('audio', () => {
     await fish.close();
   });
 
-  async function rowOf(requestId: string | null): Promise<LoggedRow> {
-    for (let tries = 0; tries < 100; tries++) {
-      const { rows } = await gateway.database.query<LoggedRow>(
-        'SELECT outcome, cost, provider, endpoint FROM request_logs WHERE request_id = $1',
-        [requestId],
-      );
-      if (rows[0]) return rows[0];
-      await wait(20);
-    }
-    throw new Error('no log row');
-  }
+  const rowOf = (requestId: string | null) => loggedRequest(gateway.database, requestId);
 
-  async function uploadsLeft(): Promise<string[]> {
-    const config = gateway.gateway.application.get<AppConfig>(APP_CONFIG, { strict: false });
-    const root = join(config.dataDirectory, 'tmp', 'uploads');
-    const folders = await readdir(root).catch(() => []);
-    const names = await Promise.all(folders.map((folder) => readdir(join(root, folder))));
-    return names.flat();
-  }
-
-  function form(fields: Record<string, string>, file?: Blob, name = 'a.wav'): FormData {
-    const data = new FormData();
-    if (file) data.append('file', file, name);
-    for (const [field, value] of Object.entries(fields)) data.append(field, value);
-    return data;
-  }
+  const uploadsLeft = () => filesOfUploads(gateway);
   const post = (body: FormData): Promise<Response> =>
     gateway.fetch('/v1/audio/transcriptions', { method: 'POST', body });
-  const wave = (ms: number): Blob => new Blob([new Uint8Array(silentWave(ms))]);
   const money = async (): Promise<number> => {
     const { rows } = await gateway.database.query<{ sum: number }>(
       'SELECT coalesce(sum(cost), 0)::bigint AS sum FROM request_logs',
@@ -514,9 +483,9 @@ describe('audio', () => {
         '--b\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF',
       );
       request.write(Buffer.alloc(200_000));
-      while ((await uploadsLeft()).length === 0) await wait(10);
+      await until(async () => (await uploadsLeft()).length > 0);
       request.destroy();
-      while ((await uploadsLeft()).length > 0) await wait(10);
+      await until(async () => (await uploadsLeft()).length === 0);
       expect(await money()).toBe(before);
       expect(openAi.calls).toHaveLength(0);
     });
@@ -530,10 +499,10 @@ describe('audio', () => {
         signal: leaving.signal,
       });
       left.catch(() => undefined);
-      while (openAi.calls.length === 0) await wait(10);
+      await until(() => openAi.calls.length > 0);
       leaving.abort();
       await openAi.calls[0]!.hungUp;
-      while ((await uploadsLeft()).length > 0) await wait(10);
+      await until(async () => (await uploadsLeft()).length === 0);
     });
 
     it('passes the vendor’s complaint about the file on', async () => {

@@ -4,7 +4,8 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { expectError, partsOf } from '../support/error-answers.js';
 import { startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
-import { CHAT, Refusals, refusalSettings, USER } from '../support/refusals.js';
+import { CHAT } from '../support/paths.js';
+import { Refusals, refusalSettings, USER } from '../support/refusals.js';
 
 const MANY = 100_000;
 const NUL = '\u0000';

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request as httpRequest } from 'node:http';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import type { AnswerParts } from '../support/error-answers.js';
+import { CHAT } from '../support/paths.js';
 import { RawConnection, requestHead, type RawAnswer } from '../support/raw-connection.js';
-import { CHAT, Refusals, refusalSettings, USER } from '../support/refusals.js';
+import { Refusals, refusalSettings, USER } from '../support/refusals.js';
 
 describe('a bad sender', () => {
   let gateway: BootedGateway;

@@ -1,50 +1,24 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ContractVendor, ScriptedAnswer } from '../contract/contract-vendor.js';
+import type { ScriptedAnswer } from '../contract/contract-vendor.js';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
-import { anthropicVendor } from '../contract/vendors/anthropic.vendor.js';
-import { openAiResponsesVendor } from '../contract/vendors/openai-responses.vendor.js';
 import { openAiVendor } from '../contract/vendors/openai.vendor.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { readAnswer, type ReadAnswer } from '../support/dialect-answers.js';
-import { answerEmbeddings } from '../support/fake-embedders.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { ANSWER, CALLS, sayNumbered } from '../support/numbered-answers.js';
+import { CHAT, MESSAGES, RESPONSES, GUARDRAILS } from '../support/paths.js';
 import { hasRedisServer, startTestRedis } from '../support/redis-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const CHAT = '/v1/chat/completions';
-const MESSAGES = '/v1/anthropic/messages';
-const RESPONSES = '/v1/responses';
 const EMBEDDINGS = '/v1/embeddings';
-const GUARDRAILS = '/v1/customer/guardrails';
 const OPENAI = 'openai/gpt-4o-mini';
 const CLAUDE = 'anthropic/claude-haiku-4-5';
 const DIALECTS = [CHAT, MESSAGES, RESPONSES];
 
-/** By the last segment of the path. */
-const VENDORS: Record<string, ContractVendor> = {
-  '/messages': anthropicVendor,
-  '/responses': openAiResponsesVendor,
-};
-
 type Json = Record<string, unknown>;
-
-const ANSWER: ScriptedAnswer = {
-  text: 'Grüße, 日本 👋🏽 and "more" words. ',
-  finish: 'stop',
-  usage: { input: 1_000, output: 500 },
-};
-const CALLS: ScriptedAnswer = {
-  text: 'Let me see. ',
-  toolCalls: [
-    { id: 'call_1', name: 'look', arguments: '{"at":"Zürich","days":3}' },
-    { id: 'call_2', name: 'look', arguments: '{"at":"東京"}' },
-  ],
-  finish: 'tool_calls',
-  usage: { input: 1_000, output: 500 },
-};
 
 describe('the cache', () => {
   let vendors: ScriptedServer;
@@ -87,18 +61,7 @@ describe('the cache', () => {
     await database.drop();
   });
 
-  /** Both vendors give this answer, and say which of their answers it is. */
-  function say(answer: ScriptedAnswer): void {
-    vendors.script = (call, response) => {
-      if (call.path.endsWith('/embeddings')) return answerEmbeddings(call, response);
-      const ending = call.path.slice(call.path.lastIndexOf('/'));
-      const vendor = VENDORS[ending] ?? openAiVendor;
-      const numbered = { ...answer, text: `${answer.text ?? ''}Number ${vendors.calls.length}.` };
-      const { stream } = vendor.readRequest(call);
-      const { status, headers, body } = stream ? vendor.stream(numbered) : vendor.whole(numbered);
-      return reply(status, headers, body)(call, response);
-    };
-  }
+  const say = (answer: ScriptedAnswer) => sayNumbered(vendors, answer);
 
   function bodyOf(path: string, fields: Json = {}): Json {
     if (path === EMBEDDINGS) return { model: 'sandbox/embed', input: prompt, ...fields };

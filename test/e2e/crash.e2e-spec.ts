@@ -7,6 +7,7 @@ import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
 
 const STREAMS = 100;
 const API_KEY = 'sk-crash-test-key-000001';
@@ -93,7 +94,7 @@ describe('a service that is stopped while streams run', () => {
       ),
     );
     // Some streams have ended then, most have not.
-    while (ended < 10) await wait(5);
+    await until(() => ended >= 10);
     await gateway.stop('SIGKILL');
     const results = (await Promise.all(reads)).filter((read) => read !== undefined);
     const complete = results.filter(({ isComplete }) => isComplete);
@@ -130,7 +131,7 @@ describe('a service that is stopped while streams run', () => {
     const { url } = gateway;
     fake.calls.length = 0;
     const reads = Array.from({ length: STREAMS }, () => readStream(url));
-    while (fake.calls.length < STREAMS) await wait(5);
+    await until(() => fake.calls.length >= STREAMS);
     const [exit, ...results] = await Promise.all([gateway.stop('SIGTERM'), ...reads]);
     expect(exit).toBe(0);
     expect(results.filter(({ isComplete }) => isComplete)).toHaveLength(STREAMS);

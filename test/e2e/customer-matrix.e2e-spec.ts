@@ -155,11 +155,25 @@ describe('bad input', () => {
   });
 });
 
-describe('the compatibility layer', () => {
-  interface Description {
-    paths: Record<string, Record<string, unknown>>;
-  }
+interface Description {
+  paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
+}
 
+it('is described with what every change may be refused for', async () => {
+  const { paths } = (await (await get('/docs-json', undefined)).json()) as Description;
+  const changes = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/v1/customer/'))
+    .flatMap(([path, operations]) =>
+      Object.entries(operations)
+        .filter(([method]) => method !== 'get')
+        .map(([method, { responses }]) => [`${method} ${path}`, responses['403']?.description]),
+    );
+  expect(changes.length).toBeGreaterThan(8);
+  const silent = changes.filter(([, reason]) => !/need a management key/.test(reason ?? ''));
+  expect(silent).toEqual([]);
+});
+
+describe('the compatibility layer', () => {
   it('mirrors every path of /v1 that is not about the account', async () => {
     const { paths } = (await (await get('/docs-json', undefined)).json()) as Description;
     const own = Object.keys(paths).filter((path) => /^\/v1\/(?!customer\/)/.test(path));

@@ -6,6 +6,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { answerEmbeddings, readEmbeddingCall, vectorOf } from '../support/fake-embedders.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { until } from '../support/until.js';
 
 const SMALL = 'openai/text-embedding-3-small';
 const ENGLISH = 'bedrock/cohere.embed-english-v3';
@@ -247,7 +248,7 @@ describe('POST /v1/embeddings', () => {
       { signal: aborter.signal },
     );
     const left = expect(leaving).rejects.toThrow('aborted');
-    while (vendors.calls.length < 3) await wait(5);
+    await until(() => vendors.calls.length >= 3);
     aborter.abort();
     await left;
     await Promise.all(vendors.calls.map(({ hungUp }) => hungUp));

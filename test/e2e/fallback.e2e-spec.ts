@@ -13,6 +13,7 @@ import {
   type FakeAnswer,
   type FakeOpenAi,
 } from '../support/fake-openai.js';
+import { loggedRequest } from '../support/logged-request.js';
 
 const FIRST_BYTE_MS = 700;
 
@@ -249,25 +250,19 @@ describe('fallback along models: [a, b]', () => {
     await one.calls[0]!.hungUp;
     const cost = await costOf(response);
     expect(cost).toBeGreaterThanOrEqual(100);
-    const { rows } = await gateway.database.query(
-      'SELECT outcome, usage_source, status FROM request_logs WHERE request_id = $1',
-      [response.headers.get('x-request-id')],
-    );
-    expect(rows[0]).toEqual({ outcome: 'cancelled', usage_source: 'estimated', status: 'success' });
+    expect(await rowOf(response)).toMatchObject({
+      outcome: 'cancelled',
+      usage_source: 'estimated',
+      status: 'success',
+    });
   });
+
+  const rowOf = ({ headers }: Response) =>
+    loggedRequest(gateway.database, headers.get('x-request-id'));
 
   /** The settled cost of an answer, once its row stands. */
   async function costOf(response: Response): Promise<number> {
     if (!response.bodyUsed) await response.text().catch(() => '');
-    const id = response.headers.get('x-request-id');
-    for (let tries = 0; tries < 100; tries++) {
-      const { rows } = await gateway.database.query<{ cost: number }>(
-        'SELECT cost FROM request_logs WHERE request_id = $1',
-        [id],
-      );
-      if (rows[0]) return rows[0].cost;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    throw new Error(`no log row for ${id}`);
+    return (await rowOf(response)).cost;
   }
 });

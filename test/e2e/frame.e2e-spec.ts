@@ -3,9 +3,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { expectError, partsOf, requestIdOf, type AnswerParts } from '../support/error-answers.js';
+import { CHAT } from '../support/paths.js';
 import { RawConnection, requestHead } from '../support/raw-connection.js';
+import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
 
-const CHAT = '/v1/chat/completions';
 const USER = { role: 'user', content: 'Hello' };
 const FAULT = 'sandbox/fault-500';
 
@@ -325,9 +326,3 @@ describe('the frame of every answer', () => {
     expect(received![1]).toHaveProperty('json');
   });
 });
-
-/** What counts within one clock minute must not straddle its end. */
-async function awaitRoomInThisMinute(): Promise<void> {
-  const leftMs = 60_000 - (Date.now() % 60_000);
-  if (leftMs < 5_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 10));
-}

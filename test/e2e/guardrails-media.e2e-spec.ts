@@ -3,8 +3,8 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { jobIn } from '../support/job-client.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
+import { GUARDRAILS } from '../support/paths.js';
 
-const GUARDRAILS = '/v1/customer/guardrails';
 const EMBEDDINGS = '/v1/embeddings';
 const SPEECH = '/v1/audio/speech';
 const TRANSCRIPTIONS = '/v1/audio/transcriptions';

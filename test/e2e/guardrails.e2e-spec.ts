@@ -6,138 +6,23 @@ import { anthropicVendor } from '../contract/vendors/anthropic.vendor.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
 import { respond } from '../support/fake-responses.js';
+import { GUARDED_INPUTS, WORD, user, ESCAPED } from '../support/guardrail-inputs.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
 import { MESSAGE_STOP, messageEnd, messageStart, textBlock } from '../support/messages-stream.js';
+import { CHAT, MESSAGES, RESPONSES, GUARDRAILS } from '../support/paths.js';
 import { delta, DONE, finish, slices, streamOf, usageChunk } from '../support/vendor-stream.js';
 
-const GUARDRAILS = '/v1/customer/guardrails';
-const CHAT = '/v1/chat/completions';
-const MESSAGES = '/v1/anthropic/messages';
-const RESPONSES = '/v1/responses';
 const OPENAI = 'openai/gpt-4o-mini';
 const CLAUDE = 'anthropic/claude-haiku-4-5';
-const WORD = 'falcon-seven';
 const RULES = [{ type: 'regex', pattern: 'falcon-[a-z]+' }];
 
 type Json = Record<string, unknown>;
 
-interface Row {
-  outcome: string;
-  status: string;
-  cost: number;
-  provider: string;
-  error_type: string | null;
-  flagged: boolean;
-}
-
-const user = (content: unknown): Json => ({ role: 'user', content });
-const toolUse = { type: 'tool_use', id: 't', name: 'f', input: { [WORD]: 1 } };
-const call = (args: string): Json => ({
-  role: 'assistant',
-  tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: args } }],
-});
-const result = { role: 'tool', tool_call_id: 'c', content: WORD };
-const base64 = Buffer.from(WORD).toString('base64');
-const ESCAPED = '{"at":"\\u0066alcon-seven"}';
-
-/** Every dialect, role and part in which text can reach a model. */
-const INPUTS: [string, string, Json][] = [
-  ['chat user', CHAT, { messages: [user(WORD)] }],
-  ['chat system', CHAT, { messages: [{ role: 'system', content: WORD }, user('Hi')] }],
-  ['chat developer', CHAT, { messages: [{ role: 'developer', content: WORD }, user('Hi')] }],
-  ['chat assistant', CHAT, { messages: [{ role: 'assistant', content: WORD }, user('Hi')] }],
-  ['chat part', CHAT, { messages: [user([{ type: 'text', text: WORD }])] }],
-  ['chat tool call', CHAT, { messages: [user('Hi'), call(`{"at":"${WORD}"}`), result] }],
-  [
-    'chat escaped call',
-    CHAT,
-    { messages: [user('Hi'), call(ESCAPED), { ...result, content: '' }] },
-  ],
-  ['chat tool result', CHAT, { messages: [user('Hi'), call('{}'), result] }],
-  [
-    'chat tool definition',
-    CHAT,
-    {
-      messages: [user('Hi')],
-      tools: [{ type: 'function', function: { name: 'f', description: WORD } }],
-    },
-  ],
-  [
-    'chat tool parameter',
-    CHAT,
-    {
-      messages: [user('Hi')],
-      tools: [
-        {
-          type: 'function',
-          function: { name: 'f', parameters: { type: 'object', properties: { [WORD]: {} } } },
-        },
-      ],
-    },
-  ],
-  [
-    'chat text file',
-    CHAT,
-    {
-      messages: [user([{ type: 'file', file: { file_data: `data:text/plain;base64,${base64}` } }])],
-    },
-  ],
-  ['chat input', CHAT, { input: WORD }],
-  ['messages user', MESSAGES, { messages: [user(WORD)] }],
-  ['messages system', MESSAGES, { messages: [user('Hi')], system: WORD }],
-  [
-    'messages system blocks',
-    MESSAGES,
-    { messages: [user('Hi')], system: [{ type: 'text', text: WORD }] },
-  ],
-  ['messages block', MESSAGES, { messages: [user([{ type: 'text', text: WORD }])] }],
-  [
-    'messages tool use',
-    MESSAGES,
-    { messages: [user('Hi'), { role: 'assistant', content: [toolUse] }, user('Hi')] },
-  ],
-  [
-    'messages tool result',
-    MESSAGES,
-    {
-      messages: [
-        user('Hi'),
-        { role: 'assistant', content: [{ ...toolUse, input: {} }] },
-        user([{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: WORD }] }]),
-      ],
-    },
-  ],
-  [
-    'messages document',
-    MESSAGES,
-    {
-      messages: [
-        user([
-          { type: 'document', source: { type: 'text', media_type: 'text/plain', data: WORD } },
-        ]),
-      ],
-    },
-  ],
-  ['messages count', `${MESSAGES}/count_tokens`, { messages: [user(WORD)] }],
-  ['responses text', RESPONSES, { input: WORD }],
-  ['responses instructions', RESPONSES, { input: 'Hi', instructions: WORD }],
-  ['responses message', RESPONSES, { input: [user([{ type: 'input_text', text: WORD }])] }],
-  [
-    'responses call',
-    RESPONSES,
-    { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: ESCAPED }, user('Hi')] },
-  ],
-  [
-    'responses call output',
-    RESPONSES,
-    {
-      input: [
-        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
-        { type: 'function_call_output', call_id: 'c', output: WORD },
-      ],
-    },
-  ],
-];
+type Row = Pick<
+  LoggedRequest,
+  'outcome' | 'status' | 'cost' | 'provider' | 'error_type' | 'flagged'
+>;
 
 describe('guardrails', () => {
   let openAi: FakeOpenAi;
@@ -209,14 +94,10 @@ describe('guardrails', () => {
     };
   }
 
-  async function rowOf(response: Response): Promise<Row> {
-    const { rows } = await gateway.database.query<Row>(
-      `SELECT outcome, status, cost, provider, error_type, flagged FROM request_logs
-        WHERE request_id = $1`,
-      [response.headers.get('x-request-id')],
-    );
-    expect(rows).toHaveLength(1);
-    return rows[0]!;
+  async function rowOf({ headers }: Response): Promise<Row> {
+    const row = await loggedRequest(gateway.database, headers.get('x-request-id'));
+    const { outcome, status, cost, provider, error_type, flagged } = row;
+    return { outcome, status, cost, provider, error_type, flagged };
   }
 
   function violation(param: string): Json {
@@ -225,27 +106,30 @@ describe('guardrails', () => {
   }
 
   describe('on input', () => {
-    it.each(INPUTS)('block it before anything is called or held: %s', async (name, path, body) => {
-      const id = await guard();
-      for (const stream of path.endsWith('count_tokens') ? [undefined] : [false, true]) {
-        const response = await ask(path, { ...body, ...(stream !== undefined && { stream }) });
-        const text = await response.text();
-        expect([response.status, text]).toEqual([403, expect.any(String)]);
-        const { error } = JSON.parse(text) as { error: Json };
-        expect(error).toEqual(violation(name.startsWith('responses') ? 'input' : 'messages'));
-        expect(text).not.toContain('falcon-');
-        expect(await rowOf(response)).toEqual({
-          outcome: 'refused',
-          status: 'error',
-          cost: 0,
-          provider: path.startsWith(MESSAGES) ? 'anthropic' : 'openai',
-          error_type: 'guardrail_violation',
-          flagged: false,
-        });
-      }
-      expect([...openAi.calls, ...anthropic.calls]).toEqual([]);
-      expect((await read(id)).trigger_count).toBeGreaterThanOrEqual(1);
-    });
+    it.each(GUARDED_INPUTS)(
+      'block it before anything is called or held: %s',
+      async (name, path, body) => {
+        const id = await guard();
+        for (const stream of path.endsWith('count_tokens') ? [undefined] : [false, true]) {
+          const response = await ask(path, { ...body, ...(stream !== undefined && { stream }) });
+          const text = await response.text();
+          expect([response.status, text]).toEqual([403, expect.any(String)]);
+          const { error } = JSON.parse(text) as { error: Json };
+          expect(error).toEqual(violation(name.startsWith('responses') ? 'input' : 'messages'));
+          expect(text).not.toContain('falcon-');
+          expect(await rowOf(response)).toEqual({
+            outcome: 'refused',
+            status: 'error',
+            cost: 0,
+            provider: path.startsWith(MESSAGES) ? 'anthropic' : 'openai',
+            error_type: 'guardrail_violation',
+            flagged: false,
+          });
+        }
+        expect([...openAi.calls, ...anthropic.calls]).toEqual([]);
+        expect((await read(id)).trigger_count).toBeGreaterThanOrEqual(1);
+      },
+    );
 
     it.each([CHAT, MESSAGES, RESPONSES])('flag and log let it pass on %s', async (path) => {
       say('Fine.');

@@ -1,11 +1,11 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { reply, startScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { done, fakeMedia, type FakeMedia } from '../support/fake-media.js';
 import { jobIn, listJobs, submitJob } from '../support/job-client.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
+import { until } from '../support/until.js';
 
 describe('the paths of jobs', () => {
   let gateway: BootedGateway;
@@ -316,39 +316,25 @@ describe('the paths of jobs', () => {
   });
 
   it('tell a webhook once of the end', async () => {
-    const received: { body: string; headers: http.IncomingHttpHeaders }[] = [];
-    const server = http.createServer((request, response) => {
-      let body = '';
-      request.on('data', (piece) => (body += piece));
-      request.on('end', () => {
-        received.push({ body, headers: request.headers });
-        response.end();
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const receiver = await startScriptedServer(reply(200, {}, Buffer.alloc(0)));
     try {
-      const { port } = server.address() as AddressInfo;
       fake.submit = async () => done();
       const { id } = await submitJob(gateway, {
         ...draw,
-        webhook_url: `http://127.0.0.1:${port}/hook`,
+        webhook_url: `${receiver.origin}/hook`,
       });
-      const endMs = Date.now() + 15_000;
-      while (received.length === 0 && Date.now() < endMs) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      await until(() => receiver.calls.length > 0, 15_000);
       await new Promise((resolve) => setTimeout(resolve, 300));
-      expect(received).toHaveLength(1);
-      const { type, data } = JSON.parse(received[0]!.body) as {
+      expect(receiver.calls).toHaveLength(1);
+      const { type, data } = JSON.parse(receiver.calls[0]!.body.toString()) as {
         type: string;
         data: { id: string; status: string; result: { data: { url: string }[] } };
       };
       expect([type, data.id, data.status]).toEqual(['job.succeeded', id, 'succeeded']);
       expect((await fetch(data.result.data[0]!.url)).status).toBe(200);
-      expect(received[0]!.headers['x-gateway-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+      expect(receiver.calls[0]!.headers['x-gateway-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
     } finally {
-      server.close();
-      server.closeAllConnections();
+      await receiver.close();
     }
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { JobEndings } from '../../src/jobs/job-endings.service.js';
-import { JobRetention } from '../../src/jobs/job-retention.service.js';
+import { JobRetentionService } from '../../src/jobs/job-retention.service.js';
 import { JobSweeper } from '../../src/jobs/job-sweeper.service.js';
 import { JobWorker } from '../../src/jobs/job-worker.service.js';
 import { JobsRepository } from '../../src/jobs/jobs.repository.js';
@@ -8,11 +8,13 @@ import { MediaFailedError } from '../../src/upstream/media-work.js';
 import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { done, fakeMedia, file, hang, type FakeMedia } from '../support/fake-media.js';
+import { balanceOf, jobEntries, jobLogs } from '../support/job-accounts.js';
 import { jobIn, listedJob, readJob, submitJob } from '../support/job-client.js';
 import { jobQueues } from '../support/job-queues.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import { hasRedisServer, type TestRedis } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 
 const PRICE = 40_000;
 
@@ -73,29 +75,9 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     gateway.gateway.application.get(token, { strict: false });
   const change = (id: string, sql: string) =>
     gateway.database.query(`UPDATE jobs SET ${sql} WHERE id = $1`, [id]);
-  const balance = async (): Promise<{ balance: number; held: number }> => {
-    const { rows } = await gateway.database.query<{ balance: number; held: number }>(
-      'SELECT balance, held FROM accounts WHERE tenant_id = $1',
-      [gateway.tenantId],
-    );
-    return rows[0]!;
-  };
-  const entriesOf = async (id: string): Promise<[string, number][]> => {
-    const { rows } = await gateway.database.query<{ kind: string; amount: number }>(
-      `SELECT kind, amount FROM ledger_entries
-       WHERE request_id = (SELECT request_id FROM jobs WHERE id = $1) ORDER BY id`,
-      [id],
-    );
-    return rows.map(({ kind, amount }) => [kind, amount]);
-  };
-  const logsOf = async (id: string): Promise<Record<string, unknown>[]> => {
-    const { rows } = await gateway.database.query(
-      `SELECT outcome, cost, endpoint, provider FROM request_logs
-       WHERE request_id = (SELECT request_id FROM jobs WHERE id = $1)`,
-      [id],
-    );
-    return rows;
-  };
+  const balance = () => balanceOf(gateway);
+  const entriesOf = (id: string) => jobEntries(gateway, id);
+  const logsOf = (id: string) => jobLogs(gateway, id);
 
   it('is made, charged, listed and fetched', async () => {
     const before = await balance();
@@ -171,7 +153,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     one.submit = refuse;
     two.submit = refuse;
     const { id } = await submitJob(gateway, draw);
-    while (calls < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => calls >= 2);
     one.submit = async () => done();
     expect(await jobIn(gateway, id, 'succeeded', 'failed')).toMatchObject({ status: 'succeeded' });
   });
@@ -244,7 +226,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     one.submit = async () => ({ state: 'running', operation: 'op-2', pollAfterMs: 3_600_000 });
     const { id } = await submitJob(gateway, draw);
     await jobIn(gateway, id, 'in_progress');
-    while (one.submissions.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => one.submissions.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 100));
     await change(id, "run_at = now() - interval '1 minute'");
     await get(JobSweeper).sweepNow();
@@ -267,7 +249,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
   it('can be cancelled once, and the vendor is told', async () => {
     one.submit = async () => ({ state: 'running', operation: 'op-3', pollAfterMs: 3_600_000 });
     const { id } = await submitJob(gateway, draw);
-    while ((await readJob(gateway, id)).provider === null);
+    await until(async () => (await readJob(gateway, id)).provider !== null);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const first = await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' });
     expect([first.status, await first.json()]).toMatchObject([200, { status: 'cancelled' }]);
@@ -276,7 +258,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
       409,
       { error: { type: 'conflict_error', param: 'id' } },
     ]);
-    while (one.cancels.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => one.cancels.length > 0);
     expect(one.cancels).toEqual(['op-3']);
     expect(await entriesOf(id)).toEqual([]);
     expect(await logsOf(id)).toMatchObject([{ outcome: 'cancelled', cost: 0 }]);
@@ -292,7 +274,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
         });
       });
     const { id } = await submitJob(gateway, draw);
-    while (one.submissions.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => one.submissions.length > 0);
     expect((await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' })).status).toBe(200);
     expect(aborted).toBe(true);
     expect(await readJob(gateway, id)).toMatchObject({ status: 'cancelled' });
@@ -308,9 +290,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
       };
       const before = one.submissions.length;
       const { id } = await submitJob(gateway, draw);
-      while (one.submissions.length === before) {
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
+      await until(() => one.submissions.length > before);
       finish();
       await new Promise((resolve) => setTimeout(resolve, round % 6));
       const cancelled = await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' });
@@ -349,7 +329,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     const job = await readJob(gateway, id);
     expect(job).toMatchObject({ status: 'expired', result: null, error: null });
     expect(await listedJob(gateway, id)).toMatchObject({ actual_cost: 0 });
-    while (one.cancels.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => one.cancels.length > 0);
     expect(await entriesOf(id)).toEqual([]);
   });
 
@@ -362,7 +342,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     );
     const url = fetched!.result!.data[0]!.url;
     expect((await fetch(url)).status).toBe(200);
-    while ((await balance()).held > before.held);
+    await until(async () => (await balance()).held <= before.held);
     for (const { id } of [unfetched!, fetched!]) {
       await change(id, "expires_at = now() - interval '1 minute'");
       await gateway.database.query(
@@ -437,7 +417,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     for (const id of [over, withFiles, unrefunded]) await change(id, longAgo);
     await change(young, "completed_at = now() - interval '29 days'");
     const sweep = (logRetentionDays: number) =>
-      new JobRetention(gateway.database, { logRetentionDays }).sweepNow();
+      new JobRetentionService(gateway.database, { logRetentionDays }).sweepNow();
     expect(await sweep(0)).toBe(0);
     expect(await sweep(30)).toBe(1);
     expect((await gateway.fetch(`/v1/jobs/${over}`)).status).toBe(404);
@@ -483,7 +463,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
         signal: leaving.signal,
       })
       .catch(() => undefined);
-    while (one.submissions.length === sent) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => one.submissions.length > sent);
     leaving.abort();
     await left;
     const { rows } = await gateway.database.query<{ id: string }>(

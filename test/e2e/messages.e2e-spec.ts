@@ -4,8 +4,8 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
 import { assembleMessage, parseMessageEvents } from '../support/message-events.js';
+import { MESSAGES } from '../support/paths.js';
 
-const MESSAGES = '/v1/anthropic/messages';
 const PATHS = ['/v1', '/api/v1'].flatMap((base) =>
   ['/messages', '/anthropic/messages', '/anthropic/v1/messages', '/vendora/messages']
     .concat('/vendora/v1/messages')
@@ -33,9 +33,7 @@ describe('POST /v1/anthropic/messages', () => {
   const send = (fields: object = {}, headers: Record<string, string> = {}): Promise<Response> =>
     gateway.post(MESSAGES, bodyOf(fields), headers);
   const rowOf = (response: Response): Promise<LoggedRequest & { endpoint: string }> =>
-    loggedRequest(gateway.database, response.headers.get('x-request-id')) as Promise<
-      LoggedRequest & { endpoint: string }
-    >;
+    loggedRequest(gateway.database, response.headers.get('x-request-id'));
 
   describe('paths', () => {
     it.each(PATHS)('%s answers, and counts tokens', async (path) => {

@@ -1,155 +1,30 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
-import { randomBytes, randomUUID } from 'node:crypto';
-import { GrantsService } from '../../src/ledger/grants.service.js';
-import { openAccessServices, type AccessServices } from '../support/access-services.js';
-import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import {
-  errorAnswer,
-  politeAnswer,
-  sendJson,
-  startFakeOpenAi,
-  type FakeAnswer,
-  type FakeOpenAi,
-} from '../support/fake-openai.js';
+import { describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { errorAnswer, sendJson, type FakeAnswer } from '../support/fake-openai.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
-import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import {
+  as,
+  OPERATOR_KEY,
+  setUpOwnAccounts,
+  vendorKey,
+  type Credential,
+} from '../support/own-accounts.js';
+import { CREDENTIALS } from '../support/paths.js';
 
-const PATH = '/v1/customer/provider-credentials';
-const OPERATOR_KEY = 'operators-key-for-one';
-const SECRET = 'the-secret-that-both-starts-share-and-more';
 /** 100 and 50 tokens at 1 and 2 credits. */
 const SHARED_COST = 200;
 const FEE = 10;
-
-interface Credential {
-  id: string;
-  key_preview: string;
-  last_used_at: string | null;
-}
 
 interface ErrorBody {
   error: { message: string; type: string; code: number; param: string };
 }
 
-interface Tenant {
-  id: string;
-  key: string;
-  managementKey: string;
-}
-
-let fake: FakeOpenAi;
-let files: OperatorFiles;
-let testDatabase: TestDatabase;
-let access: AccessServices;
-let gateway: BootedGateway;
-/** How the vendor answers each key; every other one politely. */
-const byKey = new Map<string, FakeAnswer>();
-const logged: string[] = [];
-
-const boot = (environment: Record<string, string> = {}): Promise<BootedGateway> =>
-  bootGateway(
-    {
-      ...files.environment,
-      ONE_KEY: OPERATOR_KEY,
-      OPENAI_BASE_URL: fake.baseUrl,
-      ANTHROPIC_BASE_URL: new URL(fake.baseUrl).origin,
-      GATEWAY_SECRET: SECRET,
-      GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
-      ...environment,
-    },
-    { database: testDatabase },
-  );
-
-beforeAll(async () => {
-  for (const level of ['warn', 'error', 'log'] as const) {
-    jest.spyOn(Logger.prototype, level).mockImplementation((...parts: unknown[]) => {
-      logged.push(JSON.stringify(parts));
-    });
-  }
-  fake = await startFakeOpenAi((call, response) => {
-    const key =
-      /^Bearer (.*)$/.exec(call.headers.authorization ?? '')?.[1] ??
-      String(call.headers['api-key'] ?? call.headers['x-api-key'] ?? '');
-    const answer = byKey.get(key) ?? politeAnswer({ promptTokens: 100, completionTokens: 50 });
-    return answer(call, response);
-  });
-  const pricing = { prompt: '0.000001', completion: '0.000002' };
-  files = await writeOperatorFiles(
-    {
-      one: { base_url: fake.baseUrl, api_key_env: 'ONE_KEY' },
-      keyless: fake.baseUrl,
-    },
-    [
-      { id: 'one/a', pricing },
-      { id: 'one/b', pricing },
-      { id: 'one/embedding', kind: 'embedding', pricing: { prompt: '0.000001' } },
-      { id: 'keyless/a', pricing },
-      { id: 'azure/deployed', pricing },
-      { id: 'openai/own-only', pricing },
-      { id: 'anthropic/own-only', pricing },
-    ],
-  );
-  testDatabase = await createTestDatabase();
-  access = await openAccessServices(testDatabase.url);
-  gateway = await boot();
-});
-afterEach(() => {
-  byKey.clear();
-  fake.calls.length = 0;
-});
-afterAll(async () => {
-  await gateway.close();
-  await access.close();
-  await testDatabase.drop();
-  await files.remove();
-  await fake.close();
-  jest.restoreAllMocks();
-});
-
-const as = (key: string) => ({ authorization: `Bearer ${key}` });
-const vendorKey = (): string => `vendor-${randomBytes(16).toString('hex')}`;
-const keysSeen = (): string[] =>
-  fake.calls.map(({ headers }) => String(headers.authorization ?? headers['api-key']));
-
-async function newTenant(credits = 1_000_000): Promise<Tenant> {
-  const id = await access.makeTenant(randomUUID());
-  if (credits > 0) await new GrantsService(access.database).grant(id, credits);
-  const { plaintext: key } = await access.makeKey({ tenantId: id, rateLimitPerMinute: 100_000 });
-  const { plaintext: managementKey } = await access.makeKey({ tenantId: id, type: 'management' });
-  return { id, key, managementKey };
-}
-
-async function store(key: string, body: object): Promise<Credential> {
-  const response = await gateway.post(PATH, body, as(key));
-  expect(response.status).toBe(201);
-  return (await response.json()) as Credential;
-}
-
-const ask = (key: string, fields: object = {}): Promise<Response> =>
-  gateway.post(
-    '/v1/chat/completions',
-    { model: 'one/a', messages: [{ role: 'user', content: 'Hello' }], ...fields },
-    as(key),
-  );
+const accounts = setUpOwnAccounts();
+const { byKey, logged, boot, keysSeen, newTenant, store, ask, rowOf } = accounts;
 
 async function refusalOf(response: Response): Promise<[number, string, string]> {
   const { error } = (await response.json()) as ErrorBody;
   return [response.status, error.type, error.param];
-}
-
-async function rowOf(response: Response, key: string): Promise<Record<string, unknown>> {
-  await response.text().catch(() => '');
-  const requestId = response.headers.get('x-request-id');
-  for (let tries = 0; tries < 100; tries++) {
-    const listed = await gateway.fetch('/v1/customer/logs', { headers: as(key) });
-    const { logs } = (await listed.json()) as { logs: Record<string, unknown>[] };
-    const row = logs.find((each) => each.request_id === requestId);
-    if (row) return row;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`no log row for ${requestId}`);
 }
 
 describe('a request of a tenant with its own credential', () => {
@@ -177,12 +52,12 @@ describe('a request of a tenant with its own credential', () => {
         billing_note: expect.stringContaining('one'),
       });
       expect(keysSeen()).toEqual([`Bearer ${own}`]);
-      const generation = await gateway.fetch(
+      const generation = await accounts.gateway.fetch(
         `/v1/generation?id=${answer.headers.get('x-request-id')}`,
         { headers: as(tenant.key) },
       );
       expect(await generation.json()).toMatchObject({ data: { total_cost: FEE, usage: FEE } });
-      expect(await findLedgerFaults(access.database)).toEqual([]);
+      expect(await findLedgerFaults(accounts.access.database)).toEqual([]);
     },
   );
 
@@ -222,7 +97,7 @@ describe('a request of a tenant with its own credential', () => {
       }),
     );
     const body = { model: 'one/embedding', input: 'text' };
-    const answer = await gateway.post('/v1/embeddings', body, as(tenant.key));
+    const answer = await accounts.gateway.post('/v1/embeddings', body, as(tenant.key));
     expect([answer.status, answer.headers.get('x-gateway-cost')]).toEqual([200, '2']);
     expect(keysSeen()).toEqual([`Bearer ${own}`]);
   });
@@ -238,7 +113,7 @@ describe('a request of a tenant with its own credential', () => {
     const own = vendorKey();
     await store(tenant.key, { provider: 'one', key: own, allow_shared_fallback: true });
     expect((await ask(tenant.key, fields)).status).toBe(200);
-    expect(fake.calls[0]!.body.service_tier).toBe('priority');
+    expect(accounts.fake.calls[0]!.body.service_tier).toBe('priority');
     byKey.set(own, errorAnswer(500));
     expect((await ask(tenant.key, fields)).status).toBe(502);
     expect(new Set(keysSeen())).toEqual(new Set([`Bearer ${own}`]));
@@ -268,9 +143,12 @@ describe('what only an account of its own may be asked for', () => {
     const own = vendorKey();
     byKey.set(own, message);
     await store(tenant.key, { provider: 'anthropic', key: own });
-    const answer = await gateway.post('/v1/messages', body, { ...as(tenant.key), ...headers });
+    const answer = await accounts.gateway.post('/v1/messages', body, {
+      ...as(tenant.key),
+      ...headers,
+    });
     expect([answer.status, answer.headers.get('x-gateway-cost')]).toEqual([200, String(FEE)]);
-    expect(fake.calls[0]!.headers).toMatchObject({ ...headers, 'x-api-key': own });
+    expect(accounts.fake.calls[0]!.headers).toMatchObject({ ...headers, 'x-api-key': own });
   });
 
   it('is refused where a vendor of another dialect would not understand it', async () => {
@@ -284,7 +162,7 @@ describe('what only an account of its own may be asked for', () => {
     const { error } = (await answer.json()) as ErrorBody;
     expect(error).toMatchObject({ type: 'invalid_request_error', code: 400, param: 'messages' });
     expect(error.message).toContain('messages.0.content.0.file.file_id');
-    expect(fake.calls).toHaveLength(0);
+    expect(accounts.fake.calls).toHaveLength(0);
   });
 });
 
@@ -301,10 +179,10 @@ describe('a provider that the operator has not configured', () => {
       [owner.key, true],
       [other.key, false],
     ] as const) {
-      const listed = await gateway.fetch('/v1/models', { headers: as(key) });
+      const listed = await accounts.gateway.fetch('/v1/models', { headers: as(key) });
       const { data } = (await listed.json()) as { data: { id: string }[] };
       expect(data.some(({ id }) => id === model)).toBe(isListed);
-      const one = await gateway.fetch(`/v1/models/${model}`, { headers: as(key) });
+      const one = await accounts.gateway.fetch(`/v1/models/${model}`, { headers: as(key) });
       expect(one.status).toBe(isListed ? 200 : 404);
     }
   });
@@ -312,11 +190,11 @@ describe('a provider that the operator has not configured', () => {
   it('is reached at the address that the tenant has with it', async () => {
     const tenant = await newTenant();
     const own = vendorKey();
-    const endpoint = new URL(fake.baseUrl).origin;
+    const endpoint = new URL(accounts.fake.baseUrl).origin;
     const settings = { endpoint, api_version: '2024-10-21' };
     await store(tenant.key, { provider: 'azure', key: own, settings });
     expect((await ask(tenant.key, { model: 'azure/deployed' })).status).toBe(200);
-    expect(fake.calls[0]).toMatchObject({
+    expect(accounts.fake.calls[0]).toMatchObject({
       path: '/openai/deployments/deployed/chat/completions?api-version=2024-10-21',
       headers: { 'api-key': own },
     });
@@ -383,14 +261,14 @@ describe('a credential that fails', () => {
     byKey.set(own, errorAnswer(401, { message: 'no' }));
     await store(owner.key, { provider: 'one', key: own });
     for (let times = 0; times < 20; times++) expect((await ask(owner.key)).status).toBe(502);
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const metrics = await (await fetch(`${accounts.gateway.url}/metrics`)).text();
     expect(metrics).toMatch(/^gateway_routes_cooling 0$/m);
     expect(metrics).toMatch(/^gateway_own_routes_cooling [1-9]\d*$/m);
     for (let times = 0; times < 5; times++) expect((await ask(other.key)).status).toBe(200);
     // And a credential that is stored anew does not wait for the old one's pause.
     const better = vendorKey();
     await store(owner.key, { provider: 'one', key: better });
-    fake.calls.length = 0;
+    accounts.fake.calls.length = 0;
     expect((await ask(owner.key)).status).toBe(200);
     expect(keysSeen()).toEqual([`Bearer ${better}`]);
   });
@@ -402,7 +280,7 @@ describe('a credential that fails', () => {
     for (let times = 0; times < 8; times++) {
       expect((await ask(owner.key, { model: 'azure/deployed' })).status).toBe(502);
     }
-    const working = { endpoint: new URL(fake.baseUrl).origin };
+    const working = { endpoint: new URL(accounts.fake.baseUrl).origin };
     await store(other.key, { provider: 'azure', key: vendorKey(), settings: working });
     expect((await ask(other.key, { model: 'azure/deployed' })).status).toBe(200);
   });
@@ -462,7 +340,7 @@ describe('storing a credential', () => {
     ],
     ['JSON of another kind', { ...vertex, key: '{"type":"external_account"}' }, 'key'],
   ])('is refused with %s', async (_name, body, param) => {
-    const answer = await gateway.post(PATH, body);
+    const answer = await accounts.gateway.post(CREDENTIALS, body);
     expect(await refusalOf(answer)).toEqual([400, 'invalid_request_error', param]);
   });
 
@@ -486,11 +364,11 @@ describe('storing a credential', () => {
       last_used_at: null,
     });
     await (await ask(tenant.key)).text();
-    const listed = await gateway.fetch(PATH, { headers: as(tenant.key) });
+    const listed = await accounts.gateway.fetch(CREDENTIALS, { headers: as(tenant.key) });
     const { data } = (await listed.json()) as { data: Credential[] };
     expect(data).toEqual([{ ...made, last_used_at: expect.stringMatching(/Z$/) }]);
 
-    const { rows } = await access.database.query<{ row: string }>(
+    const { rows } = await accounts.access.database.query<{ row: string }>(
       'SELECT row_to_json(t)::text AS row FROM provider_credentials t',
     );
     const content = rows.map(({ row }) => row).join('\n');
@@ -506,7 +384,7 @@ describe('a change', () => {
     const own = vendorKey();
     const { id } = await store(tenant.key, { provider: 'one', key: own });
     await (await ask(tenant.key)).text();
-    const deleted = await gateway.fetch(`${PATH}/${id}`, {
+    const deleted = await accounts.gateway.fetch(`${CREDENTIALS}/${id}`, {
       method: 'DELETE',
       headers: as(tenant.key),
     });
@@ -522,7 +400,7 @@ describe('a change', () => {
   it('holds on another instance within a second, by whose rules it is used', async () => {
     const tenant = await newTenant();
     const other = await boot({
-      GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey,
+      GATEWAY_BOOTSTRAP_API_KEY: accounts.gateway.apiKey,
       GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'false',
     });
     try {
@@ -536,25 +414,25 @@ describe('a change', () => {
       const own = vendorKey();
       await store(tenant.key, { provider: 'one', key: own });
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      fake.calls.length = 0;
+      accounts.fake.calls.length = 0;
       await (await askOther()).text();
       expect(keysSeen()).toEqual([`Bearer ${own}`]);
 
       // What was stored under other rules may still not lead inside.
-      const settings = { endpoint: new URL(fake.baseUrl).origin };
+      const settings = { endpoint: new URL(accounts.fake.baseUrl).origin };
       await store(tenant.key, { provider: 'azure', key: vendorKey(), settings });
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      fake.calls.length = 0;
+      accounts.fake.calls.length = 0;
       const inside = await other.post(
         '/v1/chat/completions',
         { model: 'azure/deployed', messages: [{ role: 'user', content: 'Hello' }] },
         as(tenant.key),
       );
       expect(inside.status).toBe(502);
-      expect(fake.calls).toHaveLength(0);
+      expect(accounts.fake.calls).toHaveLength(0);
       for (const endpoint of ['http://a.example', 'https://127.0.0.1', 'https://[::1]']) {
         const body = { provider: 'azure', key: 'long-enough', settings: { endpoint } };
-        expect(await refusalOf(await other.post(PATH, body))).toEqual([
+        expect(await refusalOf(await other.post(CREDENTIALS, body))).toEqual([
           400,
           'invalid_request_error',
           'settings.endpoint',
@@ -569,7 +447,7 @@ describe('a change', () => {
     const tenant = await newTenant();
     const own = vendorKey();
     await store(tenant.key, { provider: 'one', key: own });
-    const started = await boot({ GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey });
+    const started = await boot({ GATEWAY_BOOTSTRAP_API_KEY: accounts.gateway.apiKey });
     try {
       const body = { model: 'one/a', messages: [{ role: 'user', content: 'Hello' }] };
       const answer = await started.post('/v1/chat/completions', body, as(tenant.key));
@@ -584,14 +462,14 @@ describe('a change', () => {
     const tenant = await newTenant();
     await store(tenant.key, { provider: 'one', key: vendorKey() });
     const other = await boot({
-      GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey,
+      GATEWAY_BOOTSTRAP_API_KEY: accounts.gateway.apiKey,
       GATEWAY_SECRET: 'another-secret-of-at-least-32-characters',
     });
     try {
       const body = { model: 'one/a', messages: [{ role: 'user', content: 'Hello' }] };
       const answer = await other.post('/v1/chat/completions', body, as(tenant.key));
       expect(await refusalOf(answer)).toEqual([502, 'provider_error', 'provider-credentials']);
-      expect(fake.calls).toHaveLength(0);
+      expect(accounts.fake.calls).toHaveLength(0);
     } finally {
       await other.close();
     }
@@ -602,17 +480,17 @@ describe('who may do what', () => {
   it('knows nobody without a good key, and nothing of another tenant', async () => {
     const [owner, other] = [await newTenant(), await newTenant()];
     const { id } = await store(owner.key, { provider: 'one', key: vendorKey() });
-    const revoked = await access.makeKey({ tenantId: owner.id });
-    await access.apiKeys.revoke(owner.id, revoked.id);
+    const revoked = await accounts.access.makeKey({ tenantId: owner.id });
+    await accounts.access.apiKeys.revoke(owner.id, revoked.id);
 
     const requests = (key: string | undefined): Promise<Response>[] => {
       const headers: Record<string, string> = { 'content-type': 'application/json' };
       if (key !== undefined) headers.authorization = `Bearer ${key}`;
       const body = JSON.stringify({ provider: 'nobody', key: 'long-enough' });
       return [
-        fetch(gateway.url + PATH, { headers }),
-        fetch(gateway.url + PATH, { method: 'POST', headers, body }),
-        fetch(`${gateway.url}${PATH}/${id}`, { method: 'DELETE', headers }),
+        fetch(accounts.gateway.url + CREDENTIALS, { headers }),
+        fetch(accounts.gateway.url + CREDENTIALS, { method: 'POST', headers, body }),
+        fetch(`${accounts.gateway.url}${CREDENTIALS}/${id}`, { method: 'DELETE', headers }),
       ];
     };
     for (const key of [undefined, 'sk-unknown-key-of-nobody', revoked.plaintext]) {
@@ -624,8 +502,8 @@ describe('who may do what', () => {
       expect(answers.map(({ status }) => status)).toEqual([200, 400, 404]);
       expect(await answers[0]!.text()).not.toContain(id);
     }
-    for (const path of [`${PATH}/no-uuid`, `${PATH}/${randomUUID()}`]) {
-      const gone = await gateway.fetch(path, { method: 'DELETE', headers: as(owner.key) });
+    for (const path of [`${CREDENTIALS}/no-uuid`, `${CREDENTIALS}/${randomUUID()}`]) {
+      const gone = await accounts.gateway.fetch(path, { method: 'DELETE', headers: as(owner.key) });
       expect(await refusalOf(gone)).toEqual([404, 'not_found_error', 'id']);
     }
     const byManagement = await Promise.all(requests(owner.managementKey));
@@ -635,14 +513,14 @@ describe('who may do what', () => {
   it('lets management keys alone change anything where that is set', async () => {
     const tenant = await newTenant();
     const strict = await boot({
-      GATEWAY_BOOTSTRAP_API_KEY: gateway.apiKey,
+      GATEWAY_BOOTSTRAP_API_KEY: accounts.gateway.apiKey,
       GATEWAY_CUSTOMER_WRITES: 'management',
     });
     try {
       const body = { provider: 'one', key: vendorKey() };
-      expect((await strict.post(PATH, body, as(tenant.key))).status).toBe(403);
-      expect((await strict.fetch(PATH, { headers: as(tenant.key) })).status).toBe(200);
-      expect((await strict.post(PATH, body, as(tenant.managementKey))).status).toBe(201);
+      expect((await strict.post(CREDENTIALS, body, as(tenant.key))).status).toBe(403);
+      expect((await strict.fetch(CREDENTIALS, { headers: as(tenant.key) })).status).toBe(200);
+      expect((await strict.post(CREDENTIALS, body, as(tenant.managementKey))).status).toBe(201);
     } finally {
       await strict.close();
     }
@@ -658,9 +536,9 @@ describe('a key of a tenant', () => {
     const told = [await (await ask(tenant.key)).text()];
     byKey.set(own, errorAnswer(500, { message: own }));
     told.push(await (await ask(tenant.key, { stream: true })).text());
-    told.push(await (await fetch(`${gateway.url}/metrics`)).text());
-    for (const path of [PATH, '/v1/customer/logs', '/v1/models']) {
-      told.push(await (await gateway.fetch(path, { headers: as(tenant.key) })).text());
+    told.push(await (await fetch(`${accounts.gateway.url}/metrics`)).text());
+    for (const path of [CREDENTIALS, '/v1/customer/logs', '/v1/models']) {
+      told.push(await (await accounts.gateway.fetch(path, { headers: as(tenant.key) })).text());
     }
     expect(told.join('\n')).toContain('[redacted]');
     expect(logged.join('\n')).toContain('over the credential');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
 
 describe('the limit of requests per minute', () => {
   let gateway: BootedGateway;
@@ -75,10 +76,4 @@ describe('the limit of requests per minute', () => {
 
 function limitsOf(answer: Response): (string | null)[] {
   return ['limit', 'remaining', 'reset'].map((name) => answer.headers.get(`x-ratelimit-${name}`));
-}
-
-/** A test that counts within one clock minute must not straddle its end. */
-async function awaitRoomInThisMinute(): Promise<void> {
-  const leftMs = 60_000 - (Date.now() % 60_000);
-  if (leftMs < 5_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 10));
 }

@@ -6,6 +6,7 @@ import { startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
 import { respond, streamEvents, writeEvent } from '../support/fake-responses.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
 
 const MODEL = 'openai/gpt-4o-mini';
 
@@ -64,7 +65,7 @@ describe('a response whose database goes away while it is given', () => {
     await proxy.open();
     const rows = async (): Promise<unknown[]> =>
       (await own.database.query("SELECT id FROM request_logs WHERE outcome = 'completed'")).rows;
-    for (let tries = 0; (await rows()).length === 0 && tries < 250; tries++) await wait(20);
+    await until(async () => (await rows()).length > 0);
     expect(await rows()).toHaveLength(1);
     fake.answer = respond();
     const next = await client.responses.create({ model: MODEL, input: 'Hi' });

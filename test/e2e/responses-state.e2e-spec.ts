@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import OpenAI from 'openai';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { expectError, partsOf } from '../support/error-answers.js';
+import { loggedRequest } from '../support/logged-request.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const SECRET = 'a-secret-for-tests-of-enough-length';
@@ -181,17 +182,9 @@ describe('stored responses', () => {
     controller.abort();
     await reader.cancel().catch(() => undefined);
     const requestId = answer.headers.get('x-request-id');
-    for (let tries = 0; tries < 100; tries++) {
-      const { rows } = await database.database.query(
-        'SELECT outcome FROM request_logs WHERE request_id = $1',
-        [requestId],
-      );
-      if (rows.length > 0) {
-        expect(rows).toEqual([{ outcome: 'cancelled' }]);
-        break;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    expect(await loggedRequest(database.database, requestId)).toMatchObject({
+      outcome: 'cancelled',
+    });
     await expect(clients[0].responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
   });
 });

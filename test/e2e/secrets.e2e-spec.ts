@@ -9,11 +9,10 @@ import {
   type FakeOpenAi,
 } from '../support/fake-openai.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
+import { CHAT } from '../support/paths.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { delta, streamOf } from '../support/vendor-stream.js';
-
-const CHAT = '/v1/chat/completions';
 
 /** Told apart from everything else by their random part, which is also what is searched for. */
 const random = (): string => randomBytes(16).toString('hex');

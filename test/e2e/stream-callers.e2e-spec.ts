@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { CHAT, setUpStreamedChat } from '../support/streamed-chat.js';
+import { CHAT } from '../support/paths.js';
+import { setUpStreamedChat } from '../support/streamed-chat.js';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { IDLE_MS } from '../support/boot-with-vendor.js';
 import { errorAnswer, hangAnswer, politeAnswer } from '../support/fake-openai.js';
 import { type LoggedRequest } from '../support/logged-request.js';
+import { until } from '../support/until.js';
 import { within } from '../support/within.js';
 import { delta, DONE, finish, usageChunk } from '../support/vendor-stream.js';
 
@@ -93,16 +95,16 @@ describe('a caller who does not wait for the end', () => {
       await moment();
       abort.abort();
       await expect(answer).rejects.toThrow();
-      for (let tries = 0; tries < 100; tries++) {
-        const [id] = (await idsInLog()).filter((one) => !known.includes(one));
-        if (id !== undefined) return rowOf(id);
-        await wait(20);
-      }
-      throw new Error('nothing was logged');
+      let id: string | undefined;
+      await until(async () => {
+        id = (await idsInLog()).find((one) => !known.includes(one));
+        return id !== undefined;
+      });
+      return rowOf(id);
     }
     let seen = '';
     const called = async (): Promise<void> => {
-      while (chat.fake.calls.length === 0) await wait(5);
+      await until(() => chat.fake.calls.length > 0);
       await wait(30);
     };
     const idsInLog = async (): Promise<string[]> => {
@@ -144,7 +146,7 @@ describe('a caller who does not wait for the end', () => {
       seen = '';
       chat.fake.answer = politeAnswer({ text: 'word '.repeat(500), chunkDelayMs: 10 });
       const row = await leave({ stream: true }, async () => {
-        while (seen.split('word').length < 20) await wait(5);
+        await until(() => seen.split('word').length >= 20);
       });
       await within(1_000, chat.fake.calls[0]!.hungUp);
       const words = seen.split('word').length - 1;
@@ -180,7 +182,7 @@ describe('a caller who does not wait for the end', () => {
         }),
       );
       const left = Promise.allSettled(answers);
-      while (chat.fake.calls.length < answers.length) await wait(5);
+      await until(() => chat.fake.calls.length >= answers.length);
       abort.abort();
       expect((await left).every(({ status }) => status === 'rejected')).toBe(true);
       await Promise.all(chat.fake.calls.map((call) => within(2_000, call.hungUp)));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { CHAT, setUpStreamedChat } from '../support/streamed-chat.js';
+import { CHAT } from '../support/paths.js';
+import { setUpStreamedChat } from '../support/streamed-chat.js';
 import { setTimeout as wait } from 'node:timers/promises';
 import { politeAnswer } from '../support/fake-openai.js';
 import { readStream } from '../support/streamed-answer.js';

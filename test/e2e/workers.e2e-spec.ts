@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
 
 const API_KEY = 'sk-workers-test-key-0001';
 const LIMIT = 40;
@@ -39,10 +41,15 @@ if (!hasRedisServer()) {
         GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: String(LIMIT),
         GATEWAY_SANDBOX: 'true',
       });
-      // Both listen when each has told its figures.
-      await until(() => workersOf(gateway).length === 2);
+      // Both listen soon after each has connected to Redis.
+      const probe = new Redis(redis.url);
+      await until(async () => {
+        const clients = String(await probe.client('LIST'));
+        return clients.split('name=model-gateway-rate-limit').length === 3;
+      }, 20_000);
+      probe.disconnect();
       await wait(2_000);
-    });
+    }, 60_000);
     afterAll(async () => {
       await gateway.stop('SIGKILL');
       await redis.stop();
@@ -110,12 +117,4 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (condition()) return;
-    await wait(50);
-  }
-  throw new Error('it did not come to pass within 10 s');
 }

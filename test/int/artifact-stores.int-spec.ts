@@ -153,7 +153,7 @@ describe(LocalArtifactStore.name, () => {
     const yesterday = new Date(Date.now() - 25 * 3_600_000);
     await utimes(old, yesterday, yesterday);
     await store.onApplicationBootstrap();
-    store.onApplicationShutdown();
+    await store.onApplicationShutdown();
     expect(await readdir(join(root, 'drafts'))).toEqual(['fresh']);
     expect(await store.open('kept').then((opened) => readAll(opened?.stream))).toHaveLength(1);
   });
@@ -163,7 +163,7 @@ describe(LocalArtifactStore.name, () => {
     await writeFile(file, '');
     const store = new LocalArtifactStore(join(file, 'artifacts'));
     await store.onApplicationBootstrap();
-    store.onApplicationShutdown();
+    await store.onApplicationShutdown();
     await expect(store.put('a', 'a/b', sourceOf('x'), LIMIT)).rejects.toThrow(
       /cannot be written to .*a-file.*ENOTDIR.*GATEWAY_DATA_DIR.*S3_BUCKET/,
     );

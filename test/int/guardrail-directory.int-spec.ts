@@ -8,6 +8,7 @@ import {
 } from '../../src/guardrails/guardrail.repository.js';
 import { createTenant } from '../support/ledger-factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
 
 const DRAFT: GuardrailDraft = {
   name: 'a',
@@ -46,10 +47,10 @@ describe('guardrails in the database', () => {
     expect(await idsOf(here)).toEqual([made!.id]);
     // Busy all the while, as a tenant in use is.
     let found: string[] = [];
-    while (found.length === 0 && performance.now() - changedAtMs < 3_000) {
+    await until(async () => {
       found = await idsOf(there);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+      return found.length > 0;
+    }, 3_000);
     expect(found).toEqual([made!.id]);
     expect(performance.now() - changedAtMs).toBeLessThan(1_000);
   });

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { setTimeout as wait } from 'node:timers/promises';
 import { RedisCacheStore } from '../../src/cache/redis-cache-store.js';
 import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 
 if (hasRedisServer()) describe(RedisCacheStore.name, withRedis);
 else describe(RedisCacheStore.name, withoutRedis);
@@ -73,11 +74,11 @@ function withRedis(): void {
       const restarted = await startTestRedis(Number(new URL(ownRedis.url).port));
       try {
         let found: Buffer | undefined;
-        for (let tries = 0; !found && tries < 200; tries++) {
-          await wait(50);
+        await until(async () => {
           store.set('key', Buffer.from('y'), 60);
           found = await store.get('key');
-        }
+          return found !== undefined;
+        });
         expect(found).toEqual(Buffer.from('y'));
       } finally {
         await restarted.stop();

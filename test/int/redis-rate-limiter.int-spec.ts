@@ -5,6 +5,7 @@ import type { Caller } from '../../src/access/caller.js';
 import type { RateLimitDecision } from '../../src/access/rate-limiter.js';
 import { RedisRateLimiter } from '../../src/access/redis-rate-limiter.js';
 import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
+import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
 
 if (hasRedisServer()) describe(RedisRateLimiter.name, withRedis);
 else describe(RedisRateLimiter.name, withoutRedis);
@@ -110,10 +111,4 @@ function withRedis(): void {
 
 function callerWith(rateLimitPerMinute: number, apiKeyId: string = randomUUID()): Caller {
   return { tenantId: 'tenant', apiKeyId, keyType: 'routing', rateLimitPerMinute };
-}
-
-/** A test that counts within one clock minute must not straddle its end. */
-async function awaitRoomInThisMinute(): Promise<void> {
-  const leftMs = 60_000 - (Date.now() % 60_000);
-  if (leftMs < 5_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 10));
 }

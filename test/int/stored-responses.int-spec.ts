@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { DAY_MS } from '../../src/common/time/durations.js';
 import { randomUUID } from 'node:crypto';
 import type { Conversation } from '../../src/responses/conversation.js';
 import { ConversationsService } from '../../src/responses/conversations.service.js';
@@ -9,7 +10,6 @@ import { StoredResponsesRepository } from '../../src/responses/stored-responses.
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TENANT = randomUUID();
-const DAY_MS = 86_400_000;
 const NOW = new Date('2026-06-30T12:00:00Z');
 
 describe('the table of stored responses', () => {

@@ -28,7 +28,7 @@ interface ProgramOptions extends EmbeddedPostgresOptions {
 }
 
 /** A temporary folder that every account can pass through. */
-export function makeOpenFolder(): string {
+function makeOpenFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'embedded-postgres-'));
   chmodSync(folder, 0o755);
   return folder;

@@ -7,12 +7,14 @@ export interface LoggedRequest {
   /** The route that answered. */
   model: string;
   provider: string;
+  endpoint: string;
   outcome: string;
   status: string;
   cost: number;
   usage_source: string;
   error_type: string | null;
   finish_reason: string | null;
+  flagged: boolean;
   prompt_tokens: number;
   completion_tokens: number;
   cache_read_tokens: number;

@@ -2,9 +2,9 @@ import { expect } from '@jest/globals';
 import type { BootedGateway } from './boot-gateway.js';
 import { expectError, partsOf, type AnswerParts } from './error-answers.js';
 import { findLedgerFaults, readLedger } from './ledger-invariants.js';
+import { CHAT } from './paths.js';
 import type { RawAnswer } from './raw-connection.js';
 
-export const CHAT = '/v1/chat/completions';
 export const USER = { role: 'user', content: 'Hello' };
 const CREDITS = 10_000_000;
 

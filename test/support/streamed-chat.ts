@@ -4,8 +4,7 @@ import { bootWithVendor, type VendorSetUp } from './boot-with-vendor.js';
 import { politeAnswer, type FakeOpenAi } from './fake-openai.js';
 import { findLedgerFaults } from './ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from './logged-request.js';
-
-export const CHAT = '/v1/chat/completions';
+import { CHAT } from './paths.js';
 
 export interface StreamedChat {
   readonly fake: FakeOpenAi;

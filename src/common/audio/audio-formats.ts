@@ -16,9 +16,6 @@ export const AUDIO_CONTAINERS: Readonly<Record<AudioContainer, ContainerTraits>>
   webm: { extensions: ['webm'], contentType: 'audio/webm' },
 };
 
-/** So many first bytes tell the container. */
-export const SNIFFED_BYTES = 16;
-
 /** The container that a file's first bytes announce; undefined for anything else. */
 export function sniffAudioContainer(head: Buffer): AudioContainer | undefined {
   const text = (start: number, end: number): string => head.toString('latin1', start, end);

@@ -22,11 +22,6 @@ const JOINERS: ReadonlyMap<string, () => AudioJoiner> = new Map<string, () => Au
   ['pcm', () => new PlainJoiner(PCM_FRAME_BYTES)],
 ]);
 
-/** Whether files of the format can be joined. */
-export function canJoinAudio(format: string): boolean {
-  return JOINERS.has(format);
-}
-
 /**
  * One file of the pieces, which a decoder plays to the end as if it had been made at once. Pieces are
  * read in order and no faster than the result is; of formats whose header tells the length the body

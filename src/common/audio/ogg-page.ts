@@ -11,7 +11,6 @@ export interface OggPage {
 }
 
 export const OGG_CONTINUED = 1;
-export const OGG_FIRST = 2;
 export const OGG_LAST = 4;
 
 const HEADER_BYTES = 27;

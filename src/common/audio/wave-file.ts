@@ -15,7 +15,7 @@ export interface WaveData extends WaveFormat {
   dataBytes: number;
 }
 
-export const WAVE_HEADER_BYTES = 44;
+const WAVE_HEADER_BYTES = 44;
 
 /** Bytes of one second. */
 export function bytesPerSecond({ channels, sampleRate, bitsPerSample }: WaveFormat): number {

@@ -4,7 +4,7 @@ import { parseJsonBody, type JsonBody } from './json-body.js';
 import { readBody } from './read-body.js';
 
 /** The interface's limit on bodies: 20 MB. */
-export const MAX_JSON_BODY_BYTES = 20_000_000;
+const MAX_JSON_BODY_BYTES = 20_000_000;
 
 /** Reads and parses a JSON body. @throws InvalidRequestError as `readBody` and `parseJsonBody` do */
 export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {

@@ -1,5 +1,6 @@
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { parseIsoDateTime } from './parse-iso-date-time.js';
+import { DAY_MS } from './durations.js';
 
 /** A span of time, open at the sides that are undefined. */
 export interface DateRange {
@@ -10,7 +11,6 @@ export interface DateRange {
 }
 
 const DATE_LENGTH = 'YYYY-MM-DD'.length;
-const DAY_MS = 86_400_000;
 
 /**
  * Reads the query parameters `start_date` and `end_date`, both inclusive and in UTC unless they

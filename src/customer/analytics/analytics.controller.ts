@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../access/caller.js';
 import { CurrentCaller } from '../../access/current-caller.decorator.js';
 import { Customer } from '../../access/customer.decorator.js';
-import { ApiErrorResponse } from '../../common/errors/api-error-response.decorator.js';
+import { ApiFilters } from '../../access/customer.openapi.js';
 import { AnalyticsService } from './analytics.service.js';
 import { AnalyticsQueryDto } from './dto/analytics-query.dto.js';
 import { AnalyticsDto } from './dto/analytics.dto.js';
@@ -21,7 +21,7 @@ export class AnalyticsController {
       'Counts, tokens and costs are exact and include every request whose answer has ended.',
   })
   @ApiOkResponse({ type: AnalyticsDto })
-  @ApiErrorResponse(400, 'A query parameter is malformed or unknown; `param` names it.')
+  @ApiFilters()
   get(@CurrentCaller() caller: Caller, @Query() query: AnalyticsQueryDto): Promise<AnalyticsDto> {
     return this.analytics.get(caller, query);
   }

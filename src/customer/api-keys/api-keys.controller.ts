@@ -1,24 +1,14 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
-import {
-  ApiCreatedResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../access/caller.js';
 import { CurrentCaller } from '../../access/current-caller.decorator.js';
 import { Customer } from '../../access/customer.decorator.js';
-import { ApiErrorResponse } from '../../common/errors/api-error-response.decorator.js';
+import { ApiChange, ApiFields, ApiOwn } from '../../access/customer.openapi.js';
 import { ReadsJsonBody } from '../../common/http/json-body.interceptor.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { ApiKeyDto, ApiKeyListDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
 import { CreateApiKeyDto } from './dto/create-api-key.dto.js';
 import { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
-
-const ID = { name: 'id', format: 'uuid' };
-const UNKNOWN = 'The tenant has no key with this id.';
-const INVALID = 'A field is missing, malformed or unknown.';
 
 @ApiTags('Customer')
 @Customer()
@@ -37,8 +27,8 @@ export class ApiKeysController {
   @ReadsJsonBody()
   @ApiOperation({ summary: 'Create an API key', description: 'The key itself is shown only here.' })
   @ApiCreatedResponse({ type: CreatedApiKeyDto })
-  @ApiErrorResponse(400, INVALID)
-  @ApiErrorResponse(403, 'The new key would have more rights or a higher limit than the caller.')
+  @ApiFields()
+  @ApiChange('the new key would have more rights or a higher limit than the caller')
   create(
     @CurrentCaller() caller: Caller,
     @Body() body: CreateApiKeyDto,
@@ -48,9 +38,8 @@ export class ApiKeysController {
 
   @Get(':id')
   @ApiOperation({ summary: 'Read an API key' })
-  @ApiParam(ID)
   @ApiOkResponse({ type: ApiKeyDto })
-  @ApiErrorResponse(404, UNKNOWN)
+  @ApiOwn('key')
   get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ApiKeyDto> {
     return this.apiKeys.get(caller, id);
   }
@@ -58,11 +47,10 @@ export class ApiKeysController {
   @Patch(':id')
   @ReadsJsonBody()
   @ApiOperation({ summary: 'Change the name or the expiry of an API key' })
-  @ApiParam(ID)
   @ApiOkResponse({ type: ApiKeyDto })
-  @ApiErrorResponse(400, INVALID)
-  @ApiErrorResponse(403, 'Only management keys change management keys.')
-  @ApiErrorResponse(404, UNKNOWN)
+  @ApiFields()
+  @ApiChange('only management keys change management keys')
+  @ApiOwn('key')
   update(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
@@ -77,10 +65,9 @@ export class ApiKeysController {
     description:
       'It stops working at once and stays listed as revoked. Doing it again is no error.',
   })
-  @ApiParam(ID)
   @ApiOkResponse({ type: ApiKeyDto })
-  @ApiErrorResponse(403, 'Only management keys revoke management keys.')
-  @ApiErrorResponse(404, UNKNOWN)
+  @ApiChange('only management keys revoke management keys')
+  @ApiOwn('key')
   revoke(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ApiKeyDto> {
     return this.apiKeys.revoke(caller, id);
   }

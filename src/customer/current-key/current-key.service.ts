@@ -3,12 +3,13 @@ import { ApiKeyRepository } from '../../access/api-key.repository.js';
 import type { Caller } from '../../access/caller.js';
 import { AuthenticationError } from '../../common/errors/gateway-errors.js';
 import { BalanceReader } from '../../ledger/balance.reader.js';
+import { DAY_MS } from '../../common/time/durations.js';
+import { startOfUtcDay } from '../../common/time/start-of-utc-day.js';
 import { utcMonthOf } from '../../common/time/utc-month.js';
 import { RequestLogAnalyticsReader } from '../../request-log/request-log-analytics.reader.js';
 import type { CurrentKeyRecordDto } from './dto/current-key.dto.js';
 
 const RATE_LIMIT_NOTE = 'Requests to models; see X-RateLimit-Limit.';
-const DAY_MS = 86_400_000;
 
 @Injectable()
 export class CurrentKeyService {
@@ -24,7 +25,7 @@ export class CurrentKeyService {
     if (!key) throw new AuthenticationError('The API key is unknown.');
     const limit = key.monthlySpendLimit;
     const used = limit === null ? 0 : await this.balances.usedByKey(apiKeyId, now);
-    const costs = [startOfDay(now), startOfWeek(now), utcMonthOf(now).start].map((start) =>
+    const costs = [startOfUtcDay(now), startOfWeek(now), utcMonthOf(now).start].map((start) =>
       this.costSince(tenantId, apiKeyId, start),
     );
     const [daily, weekly, monthly] = await Promise.all(costs);
@@ -62,12 +63,8 @@ export class CurrentKeyService {
   }
 }
 
-function startOfDay(now: Date): Date {
-  return new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
-}
-
 function startOfWeek(now: Date): Date {
-  const today = startOfDay(now);
+  const today = startOfUtcDay(now);
   const daysSinceMonday = (today.getUTCDay() + 6) % 7;
   return new Date(today.getTime() - daysSinceMonday * DAY_MS);
 }

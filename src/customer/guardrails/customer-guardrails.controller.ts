@@ -1,15 +1,9 @@
 import { Body, Controller, Delete, Get, Param, Post, Put } from '@nestjs/common';
-import {
-  ApiCreatedResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../access/caller.js';
 import { CurrentCaller } from '../../access/current-caller.decorator.js';
 import { Customer } from '../../access/customer.decorator.js';
-import { ApiErrorResponse } from '../../common/errors/api-error-response.decorator.js';
+import { ApiChange, ApiFields, ApiOwn } from '../../access/customer.openapi.js';
 import { ReadsJsonBody } from '../../common/http/json-body.interceptor.js';
 import { CreateGuardrailDto } from './dto/create-guardrail.dto.js';
 import {
@@ -21,10 +15,9 @@ import {
 import { UpdateGuardrailDto } from './dto/update-guardrail.dto.js';
 import { CustomerGuardrailsService } from './customer-guardrails.service.js';
 
-const ID = { name: 'id', format: 'uuid' };
-const UNKNOWN = 'The tenant has no guardrail with this id.';
-const INVALID = 'A field is missing, malformed or unknown; `param` names it, as `rules.0.pattern`.';
-const RESTRICTED = 'Changes need a management key on this gateway.';
+const GUARDRAIL = 'guardrail';
+/** A field as an error names it. */
+const FIELD = 'rules.0.pattern';
 
 @ApiTags('Customer')
 @Customer()
@@ -46,8 +39,8 @@ export class CustomerGuardrailsController {
     description: 'It holds at once, on other instances within a second.',
   })
   @ApiCreatedResponse({ type: CreatedGuardrailDto })
-  @ApiErrorResponse(400, INVALID)
-  @ApiErrorResponse(403, RESTRICTED)
+  @ApiFields(FIELD)
+  @ApiChange()
   create(
     @CurrentCaller() caller: Caller,
     @Body() body: CreateGuardrailDto,
@@ -57,9 +50,8 @@ export class CustomerGuardrailsController {
 
   @Get(':id')
   @ApiOperation({ summary: 'Read a guardrail' })
-  @ApiParam(ID)
   @ApiOkResponse({ type: GuardrailDto })
-  @ApiErrorResponse(404, UNKNOWN)
+  @ApiOwn(GUARDRAIL)
   get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<GuardrailDto> {
     return this.guardrails.get(caller, id);
   }
@@ -70,11 +62,10 @@ export class CustomerGuardrailsController {
     summary: 'Change a guardrail',
     description: 'What is left out stays as it is; `rules` are replaced as a whole.',
   })
-  @ApiParam(ID)
   @ApiOkResponse({ type: GuardrailDto })
-  @ApiErrorResponse(400, INVALID)
-  @ApiErrorResponse(403, RESTRICTED)
-  @ApiErrorResponse(404, UNKNOWN)
+  @ApiFields(FIELD)
+  @ApiChange()
+  @ApiOwn(GUARDRAIL)
   update(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
@@ -85,10 +76,9 @@ export class CustomerGuardrailsController {
 
   @Delete(':id')
   @ApiOperation({ summary: 'Delete a guardrail' })
-  @ApiParam(ID)
   @ApiOkResponse({ type: DeletedGuardrailDto })
-  @ApiErrorResponse(403, RESTRICTED)
-  @ApiErrorResponse(404, UNKNOWN)
+  @ApiChange()
+  @ApiOwn(GUARDRAIL)
   delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<DeletedGuardrailDto> {
     return this.guardrails.delete(caller, id);
   }

@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { type Caller } from '../../access/caller.js';
 import { CurrentCaller } from '../../access/current-caller.decorator.js';
 import { Customer } from '../../access/customer.decorator.js';
+import { ApiFilters } from '../../access/customer.openapi.js';
 import { ApiErrorResponse } from '../../common/errors/api-error-response.decorator.js';
 import { CSV_CONTENT_TYPE } from '../../common/http/csv.js';
 import { sendTextStream } from '../../common/http/send-text-stream.js';
@@ -26,11 +27,12 @@ export class LogsController {
       'before it reached a model (400, 401, 404, 429) is not listed.',
   })
   @ApiOkResponse({ type: LogListDto })
-  @ApiErrorResponse(400, 'A query parameter is malformed or unknown; `param` names it.')
+  @ApiFilters()
   @ApiErrorResponse(404, 'The tenant has no key with the id given in `api_key_id`.')
   list(@CurrentCaller() caller: Caller, @Query() query: LogsQueryDto): Promise<LogListDto> {
     return this.logs.list(caller, query);
   }
+
   @Get('export.csv')
   @ApiOperation({
     summary: "Export the tenant's requests",
@@ -42,7 +44,7 @@ export class LogsController {
     description: 'The log.',
     content: { 'text/csv': { schema: { type: 'string' } } },
   })
-  @ApiErrorResponse(400, 'A query parameter is malformed or unknown; `param` names it.')
+  @ApiFilters()
   export(
     @CurrentCaller() caller: Caller,
     @Query() query: LogsExportQueryDto,

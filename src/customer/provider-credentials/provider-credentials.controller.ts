@@ -1,15 +1,9 @@
 import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
-import {
-  ApiCreatedResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../access/caller.js';
 import { CurrentCaller } from '../../access/current-caller.decorator.js';
 import { Customer } from '../../access/customer.decorator.js';
-import { ApiErrorResponse } from '../../common/errors/api-error-response.decorator.js';
+import { ApiChange, ApiFields, ApiOwn } from '../../access/customer.openapi.js';
 import { ReadsJsonBody } from '../../common/http/json-body.interceptor.js';
 import { CreateProviderCredentialDto } from './dto/create-provider-credential.dto.js';
 import {
@@ -18,8 +12,6 @@ import {
   ProviderCredentialListDto,
 } from './dto/provider-credential.dto.js';
 import { ProviderCredentialsService } from './provider-credentials.service.js';
-
-const RESTRICTED = 'Changes need a management key on this gateway.';
 
 @ApiTags('Customer')
 @Customer()
@@ -43,8 +35,8 @@ export class ProviderCredentialsController {
       'within a second. Of several with one provider the newest is tried first.',
   })
   @ApiCreatedResponse({ type: ProviderCredentialDto })
-  @ApiErrorResponse(400, 'A field is missing, malformed or unknown, as `settings.region`.')
-  @ApiErrorResponse(403, RESTRICTED)
+  @ApiFields('settings.region')
+  @ApiChange()
   create(
     @CurrentCaller() caller: Caller,
     @Body() body: CreateProviderCredentialDto,
@@ -54,10 +46,9 @@ export class ProviderCredentialsController {
 
   @Delete(':id')
   @ApiOperation({ summary: 'Delete an own account with a provider, and its key' })
-  @ApiParam({ name: 'id', format: 'uuid' })
   @ApiOkResponse({ type: DeletedProviderCredentialDto })
-  @ApiErrorResponse(403, RESTRICTED)
-  @ApiErrorResponse(404, 'The tenant has no credential with this id.')
+  @ApiChange()
+  @ApiOwn('credential')
   delete(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,

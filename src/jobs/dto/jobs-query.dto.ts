@@ -1,18 +1,14 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, Min } from 'class-validator';
-import { QueryInteger } from '../../common/http/query-integer.decorator.js';
+import { IsIn, IsNotEmpty, IsOptional, IsString } from 'class-validator';
+import { DateRangeQueryDto } from '../../common/http/date-range-query.dto.js';
+import { PageLimit, PageOffset } from '../../common/http/query-field.decorators.js';
 import { JOB_MODALITIES, JOB_STATUSES, type JobModality, type JobStatus } from '../job.js';
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 
-const LIMIT_MESSAGE = `limit must be an integer from 1 to ${MAX_LIMIT}`;
-/** PostgreSQL counts no further than this, and no list is longer. */
-const MAX_OFFSET = Number.MAX_SAFE_INTEGER;
-const OFFSET_MESSAGE = `offset must be an integer from 0 to ${MAX_OFFSET}`;
-
 /** Which part of the tenant's jobs is asked for. Filters add up. */
-export class JobsQueryDto {
+export class JobsQueryDto extends DateRangeQueryDto {
   @ApiPropertyOptional({ enum: JOB_MODALITIES })
   @IsOptional()
   @IsIn(JOB_MODALITIES, { message: `modality must be one of ${JOB_MODALITIES.join(', ')}` })
@@ -30,43 +26,9 @@ export class JobsQueryDto {
   @IsNotEmpty({ message: 'model must be one model alias' })
   model?: string;
 
-  @ApiPropertyOptional({
-    description: 'The first day or instant, as `YYYY-MM-DD` or ISO 8601; UTC without an offset.',
-  })
-  @IsOptional()
-  @IsString({ message: 'start_date must be one date' })
-  start_date?: string;
-
-  @ApiPropertyOptional({
-    description:
-      'The last day or instant, itself included, as `YYYY-MM-DD` or ISO 8601; UTC without an offset.',
-  })
-  @IsOptional()
-  @IsString({ message: 'end_date must be one date' })
-  end_date?: string;
-
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_LIMIT,
-    default: DEFAULT_LIMIT,
-    description: 'Jobs per page.',
-  })
-  @QueryInteger()
-  @IsInt({ message: LIMIT_MESSAGE })
-  @Min(1, { message: LIMIT_MESSAGE })
-  @Max(MAX_LIMIT, { message: LIMIT_MESSAGE })
+  @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT, description: 'Jobs per page.' })
   limit: number = DEFAULT_LIMIT;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 0,
-    default: 0,
-    description: 'Jobs to leave out, counted from the newest.',
-  })
-  @QueryInteger()
-  @IsInt({ message: OFFSET_MESSAGE })
-  @Min(0, { message: OFFSET_MESSAGE })
-  @Max(MAX_OFFSET, { message: OFFSET_MESSAGE })
+  @PageOffset('Jobs')
   offset: number = 0;
 }

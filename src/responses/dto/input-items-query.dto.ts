@@ -1,18 +1,14 @@
 import { ApiHideProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
-import { QueryInteger } from '../../common/http/query-integer.decorator.js';
+import { IsIn, IsOptional, IsString } from 'class-validator';
+import { PageLimit } from '../../common/http/query-field.decorators.js';
 
+const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
-const LIMIT_MESSAGE = `limit must be an integer from 1 to ${MAX_LIMIT}`;
 
 /** Which input items are asked for. */
 export class InputItemsQueryDto {
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: 20 })
-  @QueryInteger()
-  @IsInt({ message: LIMIT_MESSAGE })
-  @Min(1, { message: LIMIT_MESSAGE })
-  @Max(MAX_LIMIT, { message: LIMIT_MESSAGE })
-  limit: number = 20;
+  @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT })
+  limit: number = DEFAULT_LIMIT;
 
   @ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })
   @IsIn(['asc', 'desc'], { message: 'order must be asc or desc' })

@@ -18,6 +18,7 @@ import { vendorFields } from '../dialects/media/media-fields.js';
 import { readFailedAnswer } from '../dialects/read-failed-answer.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
+import { unsupported } from '../unsupported.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { ProbeCall, Upstream, UpstreamWork, WorkCall } from '../upstream.js';
 import { classifyFishAudioError } from './classify-fish-audio-error.js';
@@ -235,8 +236,4 @@ function droppedOfSpeech(
 
 function leftOver(value: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {
   return Object.keys(value).filter((name) => value[name] != null && !known.has(name));
-}
-
-function unsupported(param: string, message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unsupported', message, param });
 }

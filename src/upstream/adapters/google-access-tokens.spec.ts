@@ -1,11 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { HOUR_MS } from '../../common/time/durations.js';
 import {
   fetchServiceAccountAccess,
   GoogleAccessTokens,
   type GrantedAccess,
 } from './google-access-tokens.js';
-
-const HOUR_MS = 3_600_000;
 
 /** Tokens `token-1`, `token-2`, … which live for an hour, on a clock that the test moves. */
 function setUp() {

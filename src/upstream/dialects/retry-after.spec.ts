@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { DAY_MS } from '../../common/time/durations.js';
 import { readRetryAfterMs } from './retry-after.js';
 
 const NOW_MS = Date.UTC(2026, 0, 1, 12, 0, 0);
-const DAY_MS = 86_400_000;
 
 describe(readRetryAfterMs.name, () => {
   it.each<[Record<string, string | string[]>, number | undefined]>([

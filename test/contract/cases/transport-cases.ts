@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { CallAbortedError } from '../../../src/upstream/transport/upstream-response.js';
+import { until } from '../../support/until.js';
 import { slices } from '../../support/vendor-stream.js';
 import { within } from '../../support/within.js';
 import { ContractBench, type Outcome } from '../contract-bench.js';
@@ -90,10 +91,7 @@ async function expectHangUp(
   aborter: AbortController,
 ): Promise<void> {
   const ended = expect(asking).rejects.toBeInstanceOf(CallAbortedError);
-  const deadlineMs = performance.now() + HANG_UP_MS;
-  while (bench.server.calls.length === called && performance.now() < deadlineMs) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await until(() => bench.server.calls.length > called, HANG_UP_MS);
   // Time for what the vendor has sent to arrive.
   await new Promise((resolve) => setTimeout(resolve, 30));
   aborter.abort();

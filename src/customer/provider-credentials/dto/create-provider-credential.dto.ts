@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsObject, IsOptional, IsString, Matches, ValidateIf } from 'class-validator';
+import { IsBoolean, IsObject, IsOptional, IsString, Matches } from 'class-validator';
+import { MayBeAbsent } from '../../../common/http/body-field.decorators.js';
 
 /** What is required besides depends on the provider, and is checked by the service. */
 export class CreateProviderCredentialDto {
@@ -21,7 +22,7 @@ export class CreateProviderCredentialDto {
     additionalProperties: { type: 'string' },
     description: 'What the provider has to know besides the key; most need nothing.',
   })
-  @ValidateIf((_, value) => value !== undefined)
+  @MayBeAbsent()
   @IsObject({ message: 'settings must be an object' })
   settings?: Record<string, unknown>;
 
@@ -29,7 +30,7 @@ export class CreateProviderCredentialDto {
     default: false,
     description: 'Whether shared capacity, at its price, may serve when this account does not.',
   })
-  @ValidateIf((_, value) => value !== undefined)
+  @MayBeAbsent()
   @IsBoolean({ message: 'allow_shared_fallback must be true or false' })
   allow_shared_fallback?: boolean;
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
 import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
 import { hideVendorKeys } from '../hide-vendor-keys.js';
+import { readErrorBody } from '../read-error-body.js';
 import { readRetryAfterMs } from '../retry-after.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -43,7 +43,7 @@ export function classifyChatError(
   headers: IncomingHttpHeaders,
   body: unknown,
 ): UpstreamError {
-  const error = readError(body);
+  const error = readErrorBody(body);
   const code = typeof error.code === 'string' ? error.code : undefined;
   const type = typeof error.type === 'string' ? error.type : undefined;
   const message = typeof error.message === 'string' ? error.message : `status ${status}`;
@@ -60,7 +60,7 @@ export function classifyChatError(
 
 /** An error that came inside an answer with status 200; the status it stands for may be in `code`. */
 export function classifyInlineChatError(body: unknown): UpstreamError {
-  const { code, type } = readError(body);
+  const { code, type } = readErrorBody(body);
   const status = Number(code);
   const spelledOut = STATUS_OF_CODE.get(code) ?? STATUS_OF_CODE.get(type) ?? 500;
   return classifyChatError(status >= 400 && status < 600 ? status : spelledOut, {}, body);
@@ -81,12 +81,4 @@ function classify(
   if (status < 400) return 'unreadable';
   if (code === 'context_length_exceeded' || CONTEXT_LENGTH.test(message)) return 'context_length';
   return 'caller';
-}
-
-/** `{error: {…}}`, or what compatible servers make of it: `{error: "…"}`, `{message: "…"}`. */
-function readError(body: unknown): JsonObject {
-  if (!isJsonObject(body)) return {};
-  if (isJsonObject(body.error)) return body.error;
-  if (typeof body.error === 'string') return { message: body.error };
-  return body;
 }

@@ -5,7 +5,7 @@ import type {
   ToolResultPart,
 } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../common/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unsupported } from '../../unsupported.js';
 import { mapToolId } from '../map-tool-id.js';
 import { encodeChatContent, encodeChatPart, isSpoken } from './encode-chat-content.js';
 
@@ -108,8 +108,4 @@ function encodeToolCall(call: ToolCallPart): JsonObject {
     type: 'function',
     function: { name: call.name, arguments: call.arguments },
   };
-}
-
-function unsupported(param: string, message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unsupported', param, message });
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../unreadable.js';
 
 /**
  * The JSON object that a vendor sent.
@@ -16,8 +16,4 @@ export function parseChatObject(text: string, what: string): JsonObject {
   }
   if (isJsonObject(value)) return value;
   throw unreadable(`${what} that is no JSON object`);
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
 }

@@ -1,8 +1,6 @@
 import { isJsonObject } from '../../../common/http/json-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-
-/** No answer of any model comes near; a larger count is a broken one. */
-const MAX_TOKENS = 1_000_000_000;
+import { readTokenCount } from '../read-token-count.js';
 
 /**
  * Reads the `usage` object of an OpenAI-style chat answer.
@@ -12,30 +10,24 @@ const MAX_TOKENS = 1_000_000_000;
  */
 export function readChatUsage(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
-  const inputTokens = readCount(value.prompt_tokens);
-  const outputTokens = readCount(value.completion_tokens ?? 0);
+  const inputTokens = readTokenCount(value.prompt_tokens);
+  const outputTokens = readTokenCount(value.completion_tokens ?? 0);
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
   if (inputTokens + outputTokens === 0) return undefined;
   const input = isJsonObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
   const output = isJsonObject(value.completion_tokens_details)
     ? value.completion_tokens_details
     : {};
-  const cacheReadTokens = Math.min(readCount(input.cached_tokens) ?? 0, inputTokens);
+  const cacheReadTokens = Math.min(readTokenCount(input.cached_tokens) ?? 0, inputTokens);
   return {
     ...NO_USAGE,
     inputTokens,
     outputTokens,
     cacheReadTokens,
     cacheWriteTokens: Math.min(
-      readCount(input.cache_write_tokens) ?? 0,
+      readTokenCount(input.cache_write_tokens) ?? 0,
       inputTokens - cacheReadTokens,
     ),
-    reasoningTokens: Math.min(readCount(output.reasoning_tokens) ?? 0, outputTokens),
+    reasoningTokens: Math.min(readTokenCount(output.reasoning_tokens) ?? 0, outputTokens),
   };
-}
-
-function readCount(value: unknown): number | undefined {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS
-    ? (value as number)
-    : undefined;
 }

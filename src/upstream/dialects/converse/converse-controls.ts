@@ -1,10 +1,10 @@
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { fieldName, type PromptField } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../common/http/json-body.js';
+import { unsupported } from '../../unsupported.js';
 import { continuesUnsealed } from './continues-unsealed.js';
 import { converseReasoning, type ConverseReasoning } from './converse-reasoning.js';
 import type { ConverseTraits } from './converse-traits.js';
-import { unsupported } from './unsupported.js';
 
 /** A request's controls, apart from its tools, as one model takes them. */
 export interface ConverseControls {

@@ -11,6 +11,7 @@ import type {
 } from '../../../canonical/canonical-request.js';
 import { sealOf } from '../../../canonical/reasoning-seal.js';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
+import { unsupported } from '../../unsupported.js';
 import type { PromptMedia } from '../fetch-prompt-media.js';
 import { cachePoint } from './cache-point.js';
 import { converseToolId } from './converse-tool-id.js';
@@ -18,7 +19,6 @@ import type { ConverseTraits } from './converse-traits.js';
 import { DocumentNames } from './document-names.js';
 import { documentFormat, imageFormat } from './media-formats.js';
 import { signatureOf } from './signature-of.js';
-import { unsupported } from './unsupported.js';
 
 export interface ConverseMessagesOptions {
   traits: ConverseTraits;

@@ -4,24 +4,30 @@ import {
   exceptionMessage,
   message,
 } from '../../../../test/contract/vendors/bedrock.vendor.js';
+import {
+  begun,
+  said,
+  finished,
+  called,
+  args,
+  thought,
+} from '../../../../test/support/converse-events.js';
+import {
+  start,
+  delta,
+  text,
+  toolStart,
+  toolInput,
+  reasoning,
+  blockStop,
+  stop,
+  metadata,
+} from '../../../../test/support/converse-stream.js';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { UpstreamError } from '../../upstream-error.js';
 import type { ConverseAnswerOptions } from './converse-answer-reader.js';
 import { ConverseStreamDecoder } from './converse-stream-decoder.js';
 
-const start = eventMessage('messageStart', { role: 'assistant', p: 'abc' });
-const delta = (contentBlockIndex: number, value: object) =>
-  eventMessage('contentBlockDelta', { contentBlockIndex, delta: value, p: 'abcdef' });
-const text = (value: string, block = 0) => delta(block, { text: value });
-const toolStart = (contentBlockIndex: number, toolUseId: string, name = 'look_up') =>
-  eventMessage('contentBlockStart', { contentBlockIndex, start: { toolUse: { toolUseId, name } } });
-const toolInput = (block: number, input: string) => delta(block, { toolUse: { input } });
-const reasoning = (block: number, reasoningContent: object) => delta(block, { reasoningContent });
-const blockStop = (contentBlockIndex: number) =>
-  eventMessage('contentBlockStop', { contentBlockIndex });
-const stop = (stopReason = 'end_turn', rest: object = {}) =>
-  eventMessage('messageStop', { stopReason, ...rest });
-const metadata = eventMessage('metadata', { usage: { inputTokens: 3, outputTokens: 4 } });
 const usage = {
   type: 'usage',
   usage: expect.objectContaining({ inputTokens: 3, outputTokens: 4 }),
@@ -58,29 +64,6 @@ function readAll(chunks: Buffer[], overrides: Partial<ConverseAnswerOptions> = {
   if (failure) throw failure as Error;
   return events;
 }
-
-const begun = { type: 'start' };
-const said = (value: string) => ({ type: 'text', choice: 0, text: value });
-const finished = (reason: string) => ({ type: 'finish', choice: 0, reason });
-const called = (index: number, id: string, name = 'look_up') => ({
-  type: 'tool_call',
-  choice: 0,
-  index,
-  id,
-  name,
-});
-const args = (index: number, value: string) => ({
-  type: 'tool_arguments',
-  choice: 0,
-  index,
-  text: value,
-});
-const thought = (value: string, seal?: string) => ({
-  type: 'reasoning',
-  choice: 0,
-  text: value,
-  ...(seal !== undefined && { seal }),
-});
 
 describe(ConverseStreamDecoder.name, () => {
   const hello = [start, text('Grüße, '), text('🌍!'), blockStop(0), stop(), metadata];

@@ -1,5 +1,6 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
+import { unreadable } from '../../unreadable.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyStreamError } from './classify-converse-error.js';
 import { ConverseAnswerReader, type ConverseAnswerOptions } from './converse-answer-reader.js';
@@ -138,8 +139,4 @@ function parse(body: Buffer): unknown {
   } catch {
     throw unreadable('an event that is no JSON');
   }
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
 }

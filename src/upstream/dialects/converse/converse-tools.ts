@@ -6,11 +6,12 @@ import type {
 } from '../../../canonical/canonical-request.js';
 import { fieldName } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../common/http/json-body.js';
+import { unsupported } from '../../unsupported.js';
+import { unusedToolName } from '../unused-tool-name.js';
 import { cachePoint } from './cache-point.js';
 import type { ConverseReasoning } from './converse-reasoning.js';
 import type { ConverseTraits } from './converse-traits.js';
 import { toNativeSchema } from './native-schema.js';
-import { unsupported } from './unsupported.js';
 
 /** A request's tools and the form of its answer, as one model takes them. */
 export interface ConverseTools {
@@ -51,7 +52,7 @@ export function converseTools(
   const specs = offered.flatMap((tool) => toolSpec(tool, traits));
 
   if (json.kind === 'tool') {
-    const jsonTool = unusedName(offered);
+    const jsonTool = unusedToolName(offered, JSON_TOOL);
     const inputSchema = { json: json.schema };
     specs.push({
       toolSpec: { name: jsonTool, description: JSON_TOOL_DESCRIPTION, inputSchema },
@@ -139,11 +140,4 @@ function choose(
   if (isNamed) return { toolConfig: { tools, toolChoice: { tool: { name: choice.name } } } };
   if (choice === 'required') return { toolConfig: { tools, toolChoice: { any: {} } } };
   return { toolConfig: { tools } };
-}
-
-function unusedName(tools: readonly ToolDefinition[]): string {
-  const taken = new Set(tools.map(({ name }) => name));
-  let name = JSON_TOOL;
-  while (taken.has(name)) name += '_';
-  return name;
 }

@@ -1,5 +1,6 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
+import { unreadable } from '../../unreadable.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { ConverseAnswerReader, type ConverseAnswerOptions } from './converse-answer-reader.js';
 import { readConverseUsage } from './read-converse-usage.js';
@@ -87,8 +88,4 @@ function parse(bytes: Buffer): JsonObject {
     // Falls through: there is nothing to add about what is no JSON.
   }
   throw unreadable('an answer that is no JSON object');
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
 }

@@ -10,12 +10,12 @@ import {
   type PromptField,
 } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../common/http/json-body.js';
+import { unsupported } from '../../unsupported.js';
 import type { PromptMedia } from '../fetch-prompt-media.js';
 import { converseControls } from './converse-controls.js';
 import { converseMessages } from './converse-messages.js';
 import { converseTools } from './converse-tools.js';
 import type { ConverseTraits } from './converse-traits.js';
-import { unsupported } from './unsupported.js';
 
 export interface EncodeConverseOptions {
   traits: ConverseTraits;

@@ -3,6 +3,7 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { FinishReason } from '../../../canonical/finish-reason.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
+import { unreadable } from '../../unreadable.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import {
@@ -41,7 +42,7 @@ export class AnswerReader {
    */
   read(answer: unknown, events: CanonicalEvent[]): void {
     if (isGenerateContentError(answer)) throw classifyInlineGenerateContentError(answer);
-    if (!isJsonObject(answer)) throw unreadable('an answer that is no JSON object');
+    if (!isJsonObject(answer)) throw unreadable('an answer that is no JSON object', 200);
     if (!this.hasStarted) {
       this.hasStarted = true;
       const { responseId } = answer;
@@ -66,7 +67,7 @@ export class AnswerReader {
   end(): CanonicalEvent[] {
     // A prompt that the vendor blocks has no answer at all, which is an end of its own.
     if (this.isBlocked && this.choices.size === 0) this.choiceOf(0);
-    if (this.choices.size === 0) throw unreadable('an empty answer');
+    if (this.choices.size === 0) throw unreadable('an empty answer', 200);
     const events: CanonicalEvent[] = [];
     for (const [choice, { finishReason, callCount }] of this.choices) {
       const reason = finishReason ?? (this.isBlocked ? 'PROHIBITED_CONTENT' : undefined);
@@ -88,7 +89,7 @@ export class AnswerReader {
     // An index of 0 is left out of the vendor's JSON, as all zeros are.
     const choice = candidate.index ?? position;
     if (!Number.isInteger(choice) || (choice as number) < 0 || (choice as number) >= MAX_CHOICES) {
-      throw unreadable('a candidate whose index makes no sense');
+      throw unreadable('a candidate whose index makes no sense', 200);
     }
     const state = this.choiceOf(choice as number);
     const content = isJsonObject(candidate.content) ? candidate.content : {};
@@ -141,7 +142,8 @@ export class AnswerReader {
     events: CanonicalEvent[],
   ): void {
     const { name, args } = call;
-    if (typeof name !== 'string' || name === '') throw unreadable('a function call without a name');
+    if (typeof name !== 'string' || name === '')
+      throw unreadable('a function call without a name', 200);
     const index = state.callCount++;
     events.push(
       {
@@ -203,8 +205,4 @@ function addLogprobs(
   const text = events.slice(first).find((event) => event.type === 'text');
   if (text) text.logprobs = logprobs;
   else events.push({ type: 'text', choice, text: '', logprobs });
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', status: 200, message });
 }

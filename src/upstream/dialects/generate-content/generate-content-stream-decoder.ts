@@ -1,5 +1,6 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { SseFrameBuffer } from '../../../common/sse/sse-frame-buffer.js';
+import { unreadable } from '../../unreadable.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { AnswerReader } from './answer-reader.js';
 
@@ -91,8 +92,4 @@ function parse(data: string): unknown {
 
 function isUnreadable(error: unknown): boolean {
   return error instanceof UpstreamError && error.failure === 'unreadable';
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
 }

@@ -1,8 +1,6 @@
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject } from '../../../common/http/json-body.js';
-
-/** No answer of any model comes near; a larger count is a broken one. */
-const MAX_TOKENS = 1_000_000_000;
+import { readTokenCount } from '../read-token-count.js';
 
 /**
  * Reads `usageMetadata`. Thoughts are counted beside the answer's tokens and the results of
@@ -42,8 +40,5 @@ export function readUsageMetadata(value: unknown): Usage | undefined {
 
 /** A count that is left out is 0, as everywhere in the vendor's JSON; undefined for nonsense. */
 function readCount(value: unknown): number | undefined {
-  if (value == null) return 0;
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS
-    ? (value as number)
-    : undefined;
+  return readTokenCount(value ?? 0);
 }

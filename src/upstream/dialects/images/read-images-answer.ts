@@ -1,10 +1,8 @@
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../unreadable.js';
 import { parseChatObject } from '../chat/parse-chat-object.js';
-
-/** No picture comes near; a larger count is a broken one. */
-const MAX_TOKENS = 1_000_000_000;
+import { readTokenCount } from '../read-token-count.js';
 
 /** A picture in the answer, or where it lies. */
 export type GivenImage = { base64: string } | { url: string };
@@ -38,15 +36,8 @@ function readImage(item: unknown): GivenImage {
 /** Text and image tokens together, for catalogues that price a picture by its tokens. */
 function readTokens(usage: unknown): Usage {
   if (!isJsonObject(usage)) return NO_USAGE;
-  const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
-  if (!isCount(inputTokens) || !isCount(outputTokens)) return NO_USAGE;
+  const inputTokens = readTokenCount(usage.input_tokens);
+  const outputTokens = readTokenCount(usage.output_tokens);
+  if (inputTokens === undefined || outputTokens === undefined) return NO_USAGE;
   return { ...NO_USAGE, inputTokens, outputTokens };
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS;
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
 }

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../unreadable.js';
 
 /**
  * A download as it comes, up to a size. Leaving it closes the connection, also before the first read,
@@ -48,8 +48,4 @@ export class BoundedBytes implements AsyncIterable<Buffer>, AsyncIterator<Buffer
       throw this.describe(error);
     }
   }
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
 }

@@ -1,5 +1,5 @@
 import type { MediaFile } from '../../media-work.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../unreadable.js';
 
 export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
 export const MAX_VIDEO_BYTES = 1024 * 1024 * 1024;
@@ -42,15 +42,11 @@ export function fileOfBytes(bytes: Buffer, contentType: string | undefined): Med
 }
 
 /** What a file's first bytes say that it is. */
-export function sniffContentType(bytes: Buffer): string | undefined {
+function sniffContentType(bytes: Buffer): string | undefined {
   const head = bytes.subarray(0, 16).toString('latin1');
   return SIGNATURES.find(([, offset, text]) => head.startsWith(text, offset))?.[0];
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
 }

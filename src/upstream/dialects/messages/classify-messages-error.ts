@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
 import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
 import { hideVendorKeys } from '../hide-vendor-keys.js';
+import { readErrorBody } from '../read-error-body.js';
 import { readRetryAfterMs } from '../retry-after.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -52,7 +53,7 @@ export function classifyMessagesError(
   headers: IncomingHttpHeaders,
   body: unknown,
 ): UpstreamError {
-  const error = readError(body);
+  const error = readErrorBody(body);
   const message = typeof error.message === 'string' ? error.message : `status ${status}`;
   const retryAfterMs = readRetryAfterMs(headers);
   const failure = classify(status, error, message);
@@ -68,7 +69,7 @@ export function classifyMessagesError(
 
 /** An error that came inside an answer with status 200; its type tells the status it stands for. */
 export function classifyInlineMessagesError(body: unknown): UpstreamError {
-  return classifyMessagesError(STATUS_OF_TYPE.get(readError(body).type) ?? 500, {}, body);
+  return classifyMessagesError(STATUS_OF_TYPE.get(readErrorBody(body).type) ?? 500, {}, body);
 }
 
 function classify(status: number, error: JsonObject, message: string): UpstreamFailure {
@@ -92,12 +93,4 @@ function readParam(message: string): string | undefined {
     /^([a-z_]{1,40}(?:\.[\w-]{1,64}){0,12}):/.exec(message) ??
     /^[`"']([a-z_]{1,40}(?:\.[\w-]{1,64}){0,12})[`"']/.exec(message);
   return match?.[1];
-}
-
-/** `{type: "error", error: {type, message}}`, or what compatible servers make of it. */
-function readError(body: unknown): JsonObject {
-  if (!isJsonObject(body)) return {};
-  if (isJsonObject(body.error)) return body.error;
-  if (typeof body.error === 'string') return { message: body.error };
-  return body;
 }

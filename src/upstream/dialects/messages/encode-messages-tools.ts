@@ -5,10 +5,15 @@ import type {
   ToolDefinition,
 } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../common/http/json-body.js';
+import { unsupported } from '../../unsupported.js';
 import { UpstreamError } from '../../upstream-error.js';
+import { unusedToolName } from '../unused-tool-name.js';
 import { encodeCacheControl } from './encode-messages-blocks.js';
 import type { MessagesModelTraits } from './messages-vendor.js';
 import { toClosedSchema } from './to-closed-schema.js';
+
+/** What a tool is called that stands for the answer. */
+const JSON_TOOL = 'json_answer';
 
 /** How tools and JSON answers are asked for. */
 export interface MessagesTools {
@@ -54,7 +59,7 @@ export function encodeTools(
 
   const output = encodeFormat(prompt.responseFormat, traits, names.responseFormat);
   if (output.schema) {
-    const jsonTool = unusedName(prompt.tools);
+    const jsonTool = unusedToolName(prompt.tools, JSON_TOOL);
     const description = 'Gives the answer. Call this to answer, with the answer as arguments.';
     const mayCall = tools.length > 0 && prompt.toolChoice !== 'none';
     return {
@@ -157,15 +162,4 @@ function toolsOfHistory({ messages }: CanonicalPrompt): object[] {
     .filter((part): part is ToolCallPart => part.type === 'tool_call');
   const names = new Set(calls.map(({ name }) => name));
   return [...names].map((name) => ({ name, input_schema: OPEN_OBJECT }));
-}
-
-function unusedName(tools: readonly ToolDefinition[]): string {
-  const taken = new Set(tools.map(({ name }) => name));
-  let name = 'json_answer';
-  while (taken.has(name)) name += '_';
-  return name;
-}
-
-function unsupported(param: string, message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unsupported', message, param });
 }

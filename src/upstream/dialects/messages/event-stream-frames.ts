@@ -1,10 +1,16 @@
-/** The byte order mark, which a stream may begin with, as three Latin-1 characters. */
-const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
+/** The byte order mark, which a stream may begin with: read as UTF-8, and as three Latin-1 characters. */
+const BYTE_ORDER_MARKS = ['\ufeff', '\u00ef\u00bb\u00bf'];
 
-/** Whole server-sent events with the line breaks that this dialect's readers search for. */
-export function normalizeFrames(latin1: string): string {
-  const text = latin1.includes('\r') ? latin1.replaceAll('\r\n', '\n') : latin1;
-  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
+/**
+ * Whole server-sent events, without a byte order mark and with the line breaks that this dialect's
+ * readers search for.
+ *
+ * @param frames decoded as UTF-8 or as Latin-1
+ */
+export function normalizeFrames(frames: string): string {
+  const text = frames.includes('\r') ? frames.replaceAll('\r\n', '\n') : frames;
+  const mark = BYTE_ORDER_MARKS.find((spelling) => text.startsWith(spelling));
+  return mark === undefined ? text : text.slice(mark.length);
 }
 
 /**

@@ -80,6 +80,13 @@ describe(MessagesStreamDecoder.name, () => {
     expect(decode(slices(windows, 1)).events).toEqual(decoded);
   });
 
+  it('reads an event directly behind a byte order mark', () => {
+    const bare = `\ufeff${stream.replaceAll(/^event: .*\n/gm, '')}`;
+    expect(bare).toMatch(/^\ufeffdata: \{"type":"message_start"/);
+    expect(decode([bare]).events).toEqual(decoded);
+    expect(decode(slices(Buffer.from(bare), 1)).events).toEqual(decoded);
+  });
+
   it('makes one event of pieces that come together, and one each of those that do not', () => {
     const decoder = new MessagesStreamDecoder({ sealMaker: 'maker', jsonTool: undefined });
     const push = (stream: string) => decoder.push(Buffer.from(stream));

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../unreadable.js';
 import { classifyInlineMessagesError } from './classify-messages-error.js';
 
 /**
@@ -18,8 +18,4 @@ export function parseMessagesJson(text: string, what: string): JsonObject {
   if (!isJsonObject(value)) throw unreadable(`${what} that is no JSON object`);
   if (value.type === 'error' || isJsonObject(value.error)) throw classifyInlineMessagesError(value);
   return value;
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
 }

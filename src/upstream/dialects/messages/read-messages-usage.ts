@@ -1,8 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-
-/** No answer of any model comes near; a larger count is a broken one. */
-const MAX_TOKENS = 1_000_000_000;
+import { readTokenCount } from '../read-token-count.js';
 
 /**
  * Adds up the `usage` objects of one answer: a stream spreads them over its first event and its
@@ -18,7 +16,7 @@ export class MessagesUsageReader {
     for (const [key, value] of Object.entries(usage)) {
       if (value != null) this.fields[key] = value;
     }
-    if (isFinal && readCount(usage.output_tokens) !== undefined) this.isFinal = true;
+    if (isFinal && readTokenCount(usage.output_tokens) !== undefined) this.isFinal = true;
   }
 
   /**
@@ -28,9 +26,9 @@ export class MessagesUsageReader {
    */
   read(): Usage | undefined {
     const { fields } = this;
-    const plainTokens = readCount(fields.input_tokens) ?? 0;
-    const outputTokens = readCount(fields.output_tokens);
-    const cacheReadTokens = readCount(fields.cache_read_input_tokens) ?? 0;
+    const plainTokens = readTokenCount(fields.input_tokens) ?? 0;
+    const outputTokens = readTokenCount(fields.output_tokens);
+    const cacheReadTokens = readTokenCount(fields.cache_read_input_tokens) ?? 0;
     const { total, long } = readCacheWrites(fields);
     const inputTokens = plainTokens + cacheReadTokens + total;
     if (!this.isFinal || outputTokens === undefined) return undefined;
@@ -44,22 +42,16 @@ export class MessagesUsageReader {
       cacheReadTokens,
       cacheWriteTokens: total,
       cacheWriteLongTokens: long,
-      reasoningTokens: Math.min(readCount(details.thinking_tokens) ?? 0, outputTokens),
-      webSearches: readCount(tools.web_search_requests) ?? 0,
+      reasoningTokens: Math.min(readTokenCount(details.thinking_tokens) ?? 0, outputTokens),
+      webSearches: readTokenCount(tools.web_search_requests) ?? 0,
     };
   }
 }
 
 function readCacheWrites(fields: JsonObject): { total: number; long: number } {
   const parts = isJsonObject(fields.cache_creation) ? fields.cache_creation : {};
-  const long = readCount(parts.ephemeral_1h_input_tokens) ?? 0;
-  const short = readCount(parts.ephemeral_5m_input_tokens) ?? 0;
-  const total = readCount(fields.cache_creation_input_tokens) ?? long + short;
+  const long = readTokenCount(parts.ephemeral_1h_input_tokens) ?? 0;
+  const short = readTokenCount(parts.ephemeral_5m_input_tokens) ?? 0;
+  const total = readTokenCount(fields.cache_creation_input_tokens) ?? long + short;
   return { total, long: Math.min(long, total) };
-}
-
-function readCount(value: unknown): number | undefined {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS
-    ? (value as number)
-    : undefined;
 }

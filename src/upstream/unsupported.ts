@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError } from './upstream-error.js';
 
 /** What this model cannot do, though the next one may. */
 export function unsupported(param: string, message: string): UpstreamError {

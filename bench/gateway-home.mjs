@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const CREDITS = 1_000_000_000_000;
+/** The most that a key can have, and more than any run needs. */
+const RATE_LIMIT_PER_MINUTE = 1_000_000;
+
+/**
+ * Makes the place in which a gateway under load lives, with an embedded PostgreSQL in it.
+ *
+ * @param options.folder exists, and gets the settings' files and the folder `data`
+ * @param options.keyPrefix begins the key of the only tenant
+ * @param options.providers as in `GATEWAY_PROVIDERS`, but for the variable of their key
+ * @param options.models rows of the catalogue
+ * @param options.further variables beside these, or in place of them
+ * @returns the tenant's key, the data folder and all variables of the process
+ */
+export function gatewayEnvironment({ folder, keyPrefix, providers, models, further }) {
+  const dataDirectory = join(folder, 'data');
+  mkdirSync(dataDirectory);
+  // As root the service runs PostgreSQL as another user, who has to pass through.
+  for (const path of [folder, dataDirectory]) chmodSync(path, 0o711);
+  const apiKey = `${keyPrefix}${randomBytes(16).toString('hex')}`;
+  const environment = {
+    PATH: process.env.PATH ?? '',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    GATEWAY_DATA_DIR: dataDirectory,
+    GATEWAY_BOOTSTRAP_API_KEY: apiKey,
+    GATEWAY_BOOTSTRAP_CREDITS: String(CREDITS),
+    GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: String(RATE_LIMIT_PER_MINUTE),
+    GATEWAY_PROVIDERS: writeJson(
+      folder,
+      'providers.json',
+      providers.map((provider) => ({ ...provider, api_key_env: 'UPSTREAM_KEY' })),
+    ),
+    GATEWAY_CATALOGUE: writeJson(folder, 'catalogue.json', { models }),
+    UPSTREAM_KEY: 'upstream-key',
+    ...further,
+  };
+  return { apiKey, dataDirectory, environment };
+}
+
+function writeJson(folder, name, value) {
+  const file = join(folder, name);
+  writeFileSync(file, JSON.stringify(value));
+  return file;
+}

@@ -1,0 +1,39 @@
+import type { BootedGateway } from './boot-gateway.js';
+
+/** The tenant's account. */
+export async function balanceOf({
+  database,
+  tenantId,
+}: BootedGateway): Promise<{ balance: number; held: number }> {
+  const { rows } = await database.query<{ balance: number; held: number }>(
+    'SELECT balance, held FROM accounts WHERE tenant_id = $1',
+    [tenantId],
+  );
+  return rows[0]!;
+}
+
+/** What the ledger has of a job: kinds and amounts, oldest first. */
+export async function jobEntries(
+  { database }: BootedGateway,
+  id: string,
+): Promise<[string, number][]> {
+  const { rows } = await database.query<{ kind: string; amount: number }>(
+    `SELECT kind, amount FROM ledger_entries
+     WHERE request_id = (SELECT request_id FROM jobs WHERE id = $1) ORDER BY id`,
+    [id],
+  );
+  return rows.map(({ kind, amount }) => [kind, amount]);
+}
+
+/** What the request log has of a job. */
+export async function jobLogs(
+  { database }: BootedGateway,
+  id: string,
+): Promise<Record<string, unknown>[]> {
+  const { rows } = await database.query(
+    `SELECT outcome, cost, endpoint, provider FROM request_logs
+     WHERE request_id = (SELECT request_id FROM jobs WHERE id = $1)`,
+    [id],
+  );
+  return rows;
+}

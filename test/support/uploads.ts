@@ -1,0 +1,25 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { APP_CONFIG, type AppConfig } from '../../src/common/config/app-config.js';
+import type { BootedGateway } from './boot-gateway.js';
+import { silentWave } from './spoken-audio.js';
+
+/** Names of the files that uploads have left so far. */
+export async function filesOfUploads({ gateway }: BootedGateway): Promise<string[]> {
+  const config = gateway.application.get<AppConfig>(APP_CONFIG, { strict: false });
+  const root = join(config.dataDirectory, 'tmp', 'uploads');
+  const folders = await readdir(root).catch(() => []);
+  const names = await Promise.all(folders.map((folder) => readdir(join(root, folder))));
+  return names.flat();
+}
+
+/** A form with a file, which comes first, if any. */
+export function form(fields: Record<string, string>, file?: Blob, name = 'a.wav'): FormData {
+  const data = new FormData();
+  if (file) data.append('file', file, name);
+  for (const [field, value] of Object.entries(fields)) data.append(field, value);
+  return data;
+}
+
+/** Silence of so many milliseconds. */
+export const wave = (ms: number): Blob => new Blob([new Uint8Array(silentWave(ms))]);
