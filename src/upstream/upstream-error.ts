@@ -36,9 +36,15 @@ export type Acceptance = 'no' | 'unknown';
  */
 const LOST_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 524]);
 
+/** The codes of Node and its libraries, which hold no word of a vendor or a caller. */
+const CODE = /^[A-Z][A-Z0-9_]{1,60}$/;
+
 export interface UpstreamErrorFields {
   failure: UpstreamFailure;
-  /** For our log; a vendor's text only where it is the caller's to see (`caller`, `context_length`, `unsupported`). */
+  /**
+   * For the caller where it is the caller's to see (`caller`, `context_length`, `unsupported`). Never
+   * for our log: vendors repeat in it what they were sent.
+   */
   message: string;
   status?: number;
   /** How long the vendor asks us to wait. */
@@ -86,6 +92,16 @@ export class UpstreamError extends Error {
       },
       { cause: this.cause },
     );
+  }
+
+  /** What our log may tell of it: `connect, ECONNREFUSED` or `server, status 503`. */
+  get summary(): string {
+    const { failure, status, cause } = this;
+    const code = (cause as { code?: unknown } | undefined)?.code;
+    const words: string[] = [failure];
+    if (status !== undefined) words.push(`status ${status}`);
+    if (typeof code === 'string' && CODE.test(code)) words.push(code);
+    return words.join(', ');
   }
 
   /** Whether another route may answer what this one could not. */

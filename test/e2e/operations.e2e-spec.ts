@@ -91,6 +91,13 @@ describe('the service as a process', () => {
     });
     await response.text();
     const id = response.headers.get('x-request-id')!;
+    const failed = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...hello, model: 'sandbox/fault-503' }),
+    });
+    await failed.text();
+    const failedId = failed.headers.get('x-request-id')!;
     expect(await gateway.stop()).toBe(0);
 
     const lines = gateway
@@ -106,6 +113,14 @@ describe('the service as a process', () => {
       path: '/v1/chat/completions',
       status: 200,
       provider: 'sandbox',
+    });
+    // A failed call is told with the failure, the status and the request, not in the vendor's words.
+    expect(lines.find((line) => line.request_id === failedId)).toEqual({
+      level: 'warn',
+      time: expect.any(String) as unknown,
+      request_id: failedId,
+      context: 'RoutingService',
+      msg: 'sandbox/fault-503 failed: server, status 503',
     });
     expect(gateway.output()).not.toContain('secret prompt');
     expect(gateway.output()).not.toContain(API_KEY);
