@@ -1,6 +1,7 @@
 import type { Logger } from '@nestjs/common';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import type { UpstreamError } from '../upstream/upstream-error.js';
+import type { CallLimits } from '../upstream/upstream.js';
 import type { PlannedRoute } from './plan.js';
 import type { RouteHealth } from './route-health.js';
 
@@ -11,15 +12,24 @@ export interface RouteRecords {
   logger: Logger;
 }
 
+/** Of the time that a route would have in a request of its own; with less, a time-out says nothing of it. */
+const FAIR_SHARE = 0.9;
+/** A timer may fire this much before its time. */
+const CLOCK_SLACK_MS = 5;
+
 /** One call to one route, from its begin, and every record that is kept of it. */
 export class RouteTry {
   private readonly startedMs = performance.now();
 
-  /** @param requestId of the request that the call is for, for our log */
+  /**
+   * @param requestId of the request that the call is for, for our log
+   * @param limits what the call may take of the request's time
+   */
   constructor(
     readonly route: PlannedRoute,
     private readonly records: RouteRecords,
     private readonly requestId: string,
+    private readonly limits: CallLimits = route.limits,
   ) {
     records.health.recordTry(route);
   }
@@ -37,7 +47,7 @@ export class RouteTry {
   /** There is no answer, or with `broke off` no more of it. */
   failed(error: UpstreamError, how: 'failed' | 'broke off' = 'failed'): void {
     const { health, logger } = this.records;
-    health.recordFailure(this.route, error);
+    if (!this.hadTooLittleTime(error)) health.recordFailure(this.route, error);
     // Not the error's message: a vendor may have copied the prompt into it.
     const line = `${nameOf(this.route)} ${how}: ${error.summary}`;
     logger.warn(line, { request_id: this.requestId });
@@ -48,6 +58,15 @@ export class RouteTry {
     const { provider, catalogueId } = this.route;
     this.records.metrics.observeAttempt(provider, catalogueId, outcome);
     return Math.round(performance.now() - this.startedMs);
+  }
+
+  /** Whether the request's time was up, of which the routes before had left too little for this one. */
+  private hadTooLittleTime({ failure, status }: UpstreamError): boolean {
+    if (failure !== 'timeout' || status !== undefined) return false;
+    const { firstByteMs, requestMs } = this.route.limits;
+    const leftMs = this.limits.requestMs;
+    if (leftMs >= Math.min(firstByteMs, requestMs * FAIR_SHARE)) return false;
+    return performance.now() - this.startedMs >= leftMs - CLOCK_SLACK_MS;
   }
 }
 

@@ -3,11 +3,14 @@ import { isContent, type CanonicalEvent, type RouteEvent } from '../canonical/ca
 import type { WorkEvent } from '../canonical/work-event.js';
 import type { RoutableRequest } from '../canonical/work-request.js';
 import { CallerGoneError } from '../common/http/read-body.js';
+import { TimeoutError } from '../common/errors/gateway-errors.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
+import type { CallLimits } from '../upstream/upstream.js';
 import { describeBreak, describeFailures, type RouteFailure } from './describe-failure.js';
 import type { BegunAnswer } from './opened-answer.js';
 import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
 import { RouteTry, type RouteRecords } from './route-try.js';
+import { limitsLeft } from './to-upstream-call.js';
 
 /** A `Retry-After` this short is waited out, once, before leaving for another model. */
 const PATIENCE_BEFORE_NEXT_MODEL_MS = 2_000;
@@ -38,7 +41,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
   constructor(
     private readonly plan: Plan<RoutableRequest>,
     private readonly cover: RouteCover,
-    private readonly call: (route: PlannedRoute) => RouteCall<Event>,
+    private readonly call: (route: PlannedRoute, limits: CallLimits) => RouteCall<Event>,
     private readonly records: RouteRecords,
   ) {}
 
@@ -66,12 +69,16 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
         const late = await this.tryAfterWaiting(PATIENCE_BEFORE_NEXT_MODEL_MS, before.model);
         if (late) return late;
       }
+      if (!limitsLeft(this.plan, route)) continue;
       if (before && !(await this.isCovered(route))) continue;
       const answer = await this.tryRoute(route);
       if (answer) return answer;
     }
     const late = await this.tryAfterWaiting(PATIENCE_BEFORE_GIVING_UP_MS);
     if (late) return late;
+    if (this.failures.length === 0) {
+      throw new TimeoutError('The time of the request was up before any provider was asked.');
+    }
     throw describeFailures(this.failures, this.plan.request);
   }
 
@@ -84,7 +91,8 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
   /** One try, and a quick second one where a connection broke or a server stumbled. */
   private async tryRoute(route: PlannedRoute): Promise<FirstAnswer<Event> | undefined> {
     const answer = await this.tryOnce(route);
-    if (answer || !this.failures.at(-1)?.error.isRetryable) return answer;
+    const last = this.failures.at(-1);
+    if (answer || last?.route !== route || !last.error.isRetryable) return answer;
     return this.tryOnce(route);
   }
 
@@ -102,18 +110,23 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       .filter(({ route }) => model === undefined || route.model === model)
       .sort((one, other) => waitOf(one) - waitOf(other));
     if (!soonest || waitOf(soonest) > patienceMs) return undefined;
+    const { requestMs } = limitsLeft(this.plan, soonest.route) ?? { requestMs: 0 };
+    if (waitOf(soonest) >= requestMs) return undefined;
     if (!(await waitUnless(this.plan.callerGone, waitOf(soonest)))) throw new CallerGoneError();
     return this.tryOnce(soonest.route);
   }
 
   /**
    * Calls a route and pulls its events up to the first content; notes the failure when there is none.
+   * Nobody is called once the request's time is up.
    *
    * @throws GatewayError for a failure that no other route would mend
    */
   private async tryOnce(route: PlannedRoute): Promise<FirstAnswer<Event> | undefined> {
     const { plan } = this;
     if (plan.callerGone.aborted) throw new CallerGoneError();
+    const limits = limitsLeft(plan, route);
+    if (!limits) return undefined;
     const attempt: RouteAttempt = {
       route,
       startedAt: new Date(),
@@ -121,9 +134,9 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       outcome: 'pending',
     };
     plan.attempts.push(attempt);
-    const tried = new RouteTry(route, this.records, plan.requestId);
+    const tried = new RouteTry(route, this.records, plan.requestId, limits);
     try {
-      const { events, droppedParams } = this.call(route);
+      const { events, droppedParams } = this.call(route, limits);
       const rest = events[Symbol.asyncIterator]();
       const held = await pullToContent(rest);
       attempt.outcome = 'answered';

@@ -18,7 +18,7 @@ import { OwnUpstreams, type OwnAccess } from '../credentials/own-upstreams.servi
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
 import { UpstreamRegistry } from '../upstream/upstream.registry.js';
-import type { Upstream, UpstreamWork, WorkCall } from '../upstream/upstream.js';
+import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../upstream/upstream.js';
 import { describeFailures } from './describe-failure.js';
 import { OpenedAnswer } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
@@ -27,7 +27,7 @@ import { RouteHealth } from './route-health.js';
 import { RouteTry, type RouteRecords } from './route-try.js';
 import { RouteWalk } from './route-walk.js';
 import { selectRoutes, type Surroundings } from './select-routes.js';
-import { droppedHeaders, toCall, toTextCall, withinRequest } from './to-upstream-call.js';
+import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
 /** A count of tokens is worth no longer wait: an estimate takes its place. */
 const PATIENCE_FOR_COUNT_MS = 10_000;
@@ -116,10 +116,10 @@ export class RoutingService {
    */
   open(plan: Plan, cover: RouteCover): OpenedAnswer {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
-    const call = (route: PlannedRoute) => {
+    const call = (route: PlannedRoute, limits: CallLimits) => {
       const upstream = this.upstreamOf(route);
       return {
-        events: upstream.generate(toTextCall(plan, withinRequest(plan, route))),
+        events: upstream.generate(toTextCall(plan, route, limits)),
         droppedParams: () => [
           ...upstream.droppedParams(plan.request, route),
           ...droppedHeaders(plan.request, upstream),
@@ -143,9 +143,9 @@ export class RoutingService {
     start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined,
   ): OpenedAnswer<WorkEvent<Output>> {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
-    const call = (route: PlannedRoute) => {
+    const call = (route: PlannedRoute, limits: CallLimits) => {
       const upstream = this.upstreamOf(route);
-      const work = start(upstream, toCall(plan, withinRequest(plan, route)));
+      const work = start(upstream, toCall(plan, route, limits));
       if (!work) {
         throw new UpstreamError({
           failure: 'unsupported',
@@ -229,7 +229,7 @@ export class RoutingService {
       requestMs: Math.min(route.limits.requestMs, PATIENCE_FOR_COUNT_MS),
     };
     try {
-      const call = toTextCall(plan, { ...route, limits });
+      const call = toTextCall(plan, route, limits);
       const tokens = await this.upstreamOf(route).countTokens?.(call);
       return tokens === undefined ? undefined : { tokens, provider };
     } catch (error) {

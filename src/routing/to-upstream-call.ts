@@ -1,7 +1,7 @@
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import type { RoutableRequest } from '../canonical/work-request.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
-import type { Upstream, UpstreamCall, WorkCall } from '../upstream/upstream.js';
+import type { CallLimits, Upstream, UpstreamCall, WorkCall } from '../upstream/upstream.js';
 import type { Plan, PlannedRoute } from './plan.js';
 
 /** Headers for the vendor of another dialect mean nothing to this one. */
@@ -10,20 +10,23 @@ export function droppedHeaders({ vendorHeaders }: CanonicalRequest, upstream: Up
   return Object.keys(vendorHeaders);
 }
 
-/** A call may take what is left of the request's time. */
-export function withinRequest(plan: Plan<RoutableRequest>, route: PlannedRoute): PlannedRoute {
-  const elapsedMs = Date.now() - plan.startedAt.getTime();
-  const requestMs = Math.max(1, route.limits.requestMs - elapsedMs);
-  return { ...route, limits: { ...route.limits, requestMs } };
+/** The limits of a call that begins now: it may take what is left of the request's time; undefined: none. */
+export function limitsLeft(
+  plan: Plan<RoutableRequest>,
+  { limits }: PlannedRoute,
+): CallLimits | undefined {
+  const requestMs = limits.requestMs - (Date.now() - plan.startedAt.getTime());
+  if (requestMs <= 0) return undefined;
+  return { firstByteMs: limits.firstByteMs, idleMs: limits.idleMs, requestMs };
 }
 
-export function toTextCall(plan: Plan, route: PlannedRoute): UpstreamCall {
+export function toTextCall(plan: Plan, route: PlannedRoute, limits: CallLimits): UpstreamCall {
   const { request, callerGone } = plan;
   return {
     request: request.accountBoundParam ? untranslatable(request) : request,
     alias: route.model,
     upstreamModel: route.upstreamModel,
-    limits: route.limits,
+    limits,
     signal: callerGone,
     maxOutputTokens: route.maxOutputTokens,
   };
@@ -47,12 +50,13 @@ function untranslatable(request: CanonicalRequest): CanonicalRequest {
 export function toCall<Request extends RoutableRequest>(
   plan: Plan<Request>,
   route: PlannedRoute,
+  limits: CallLimits,
 ): WorkCall<Request> {
   return {
     request: plan.request,
     alias: route.model,
     upstreamModel: route.upstreamModel,
-    limits: route.limits,
+    limits,
     signal: plan.callerGone,
   };
 }
