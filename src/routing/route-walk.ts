@@ -69,7 +69,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
         const late = await this.tryAfterWaiting(PATIENCE_BEFORE_NEXT_MODEL_MS, before.model);
         if (late) return late;
       }
-      if (!limitsLeft(this.plan, route)) continue;
+      if (this.isTooLongFor(route.model) || !limitsLeft(this.plan, route)) continue;
       if (before && !(await this.isCovered(route))) continue;
       const answer = await this.tryRoute(route);
       if (answer) return answer;
@@ -80,6 +80,13 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       throw new TimeoutError('The time of the request was up before any provider was asked.');
     }
     throw describeFailures(this.failures, this.plan.request);
+  }
+
+  /** A prompt that is too long for a model is so at each of its providers. */
+  private isTooLongFor(model: string): boolean {
+    return this.failures.some(
+      ({ route, error }) => error.failure === 'context_length' && route.model === model,
+    );
   }
 
   private async isCovered(route: PlannedRoute): Promise<boolean> {
@@ -108,6 +115,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
     const lastWords = new Map(this.failures.map((failure) => [failure.route, failure]));
     const [soonest] = [...lastWords.values()]
       .filter(({ route }) => model === undefined || route.model === model)
+      .filter(({ route }) => !this.isTooLongFor(route.model))
       .sort((one, other) => waitOf(one) - waitOf(other));
     if (!soonest || waitOf(soonest) > patienceMs) return undefined;
     const { requestMs } = limitsLeft(this.plan, soonest.route) ?? { requestMs: 0 };

@@ -10,7 +10,7 @@
  * - `operator`: our account with the vendor is at fault (key, quota, missing deployment)
  * - `caller`: the request itself is bad; no other route would take it
  * - `unsupported`: this vendor cannot do what the request asks for, though the next one may
- * - `context_length`: the prompt is too long for this model, though maybe not for the next
+ * - `context_length`: the prompt is too long for this model at any provider, though maybe not for the next
  * - `unreadable`: an answer that is none (bad JSON, wrong content type, empty)
  * - `cut`: the answer's stream ended without a finish reason
  */
