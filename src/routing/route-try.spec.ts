@@ -15,9 +15,9 @@ const route = {
 function world() {
   const health = {
     recordTry: jest.fn(),
-    recordAnswer: jest.fn(),
+    recordAnswer: jest.fn<(...parameters: unknown[]) => void>(),
     recordCompletion: jest.fn(),
-    recordFailure: jest.fn(),
+    recordFailure: jest.fn<(...parameters: unknown[]) => void>(),
   };
   const observeAttempt = jest.fn();
   const warn = jest.fn();
@@ -35,12 +35,27 @@ describe(RouteTry.name, () => {
     const tried = new RouteTry(route, records, 'request-1');
     expect(health.recordTry).toHaveBeenCalledWith(route);
     tried.answered();
-    expect(health.recordAnswer).toHaveBeenCalledWith(route, expect.any(Number));
+    expect(health.recordAnswer).toHaveBeenCalledWith(route, expect.any(Number), expect.any(Number));
     expect(Number.isInteger(tried.end('answered'))).toBe(true);
     expect(observeAttempt).toHaveBeenCalledWith('openai', 'openai/gpt', 'answered');
     tried.completed();
     expect(health.recordCompletion).toHaveBeenCalledWith(route);
     expect(warn).not.toHaveBeenCalled();
+  });
+
+  it('dates a failure from the begin of the call, and a break from that of the answer', async () => {
+    const { health, records } = world();
+    const tried = new RouteTry(route, records, 'request-1');
+    const error = new UpstreamError({ failure: 'cut', message: '' });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    tried.failed(error);
+    const beginMs = health.recordFailure.mock.calls[0]![2] as number;
+    expect(beginMs).toBeLessThan(performance.now() - 3);
+    tried.answered();
+    tried.failed(error, 'broke off');
+    const answerMs = health.recordAnswer.mock.calls[0]![2] as number;
+    expect(answerMs).toBeGreaterThan(beginMs);
+    expect(health.recordFailure).toHaveBeenLastCalledWith(route, error, answerMs);
   });
 
   it('logs what failed with status, code and request, and not what the vendor said', () => {

@@ -20,6 +20,7 @@ const CLOCK_SLACK_MS = 5;
 /** One call to one route, from its begin, and every record that is kept of it. */
 export class RouteTry {
   private readonly startedMs = performance.now();
+  private answeredMs: number | undefined;
 
   /**
    * @param requestId of the request that the call is for, for our log
@@ -36,7 +37,9 @@ export class RouteTry {
 
   /** The first content has come. */
   answered(): void {
-    this.records.health.recordAnswer(this.route, performance.now() - this.startedMs);
+    const nowMs = performance.now();
+    this.answeredMs = nowMs;
+    this.records.health.recordAnswer(this.route, nowMs - this.startedMs, nowMs);
   }
 
   /** The answer has come to its end. */
@@ -47,7 +50,9 @@ export class RouteTry {
   /** There is no answer, or with `broke off` no more of it. */
   failed(error: UpstreamError, how: 'failed' | 'broke off' = 'failed'): void {
     const { health, logger } = this.records;
-    if (!this.hadTooLittleTime(error)) health.recordFailure(this.route, error);
+    if (!this.hadTooLittleTime(error)) {
+      health.recordFailure(this.route, error, this.answeredMs ?? this.startedMs);
+    }
     // Not the error's message: a vendor may have copied the prompt into it.
     const line = `${nameOf(this.route)} ${how}: ${error.summary}`;
     logger.warn(line, { request_id: this.requestId });
