@@ -38,7 +38,7 @@ describe('npm start', () => {
   };
 
   /** A request that is answered, with 504, once the vendor was silent for too long. */
-  const askSlowly = async (): Promise<number> => {
+  const askSlowly = async (): Promise<{ status: number; connection: string | null }> => {
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
@@ -48,7 +48,7 @@ describe('npm start', () => {
       }),
     });
     await response.text();
-    return response.status;
+    return { status: response.status, connection: response.headers.get('connection') };
   };
 
   /** What npm answers in the end; undefined when it is not over after 10 seconds. */
@@ -63,7 +63,7 @@ describe('npm start', () => {
     await wait(500);
     const end = ended();
     gateway.process.kill('SIGTERM');
-    expect(await answer).toBe(504);
+    expect(await answer).toEqual({ status: 504, connection: 'close' });
     expect(await end).toBe(0);
     await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow();
   }, 30_000);
@@ -73,7 +73,7 @@ describe('npm start', () => {
     await wait(500);
     const end = ended();
     signalGroup('SIGINT');
-    expect(await answer).toBe(504);
+    expect(await answer).toEqual({ status: 504, connection: 'close' });
     expect(await end).toBe(0);
   }, 30_000);
 
