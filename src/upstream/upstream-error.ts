@@ -4,7 +4,7 @@
  *
  * - `connect`: no connection came about (DNS, refused, TLS, connect time-out)
  * - `reset`: the connection broke
- * - `timeout`: a time limit passed, or the vendor said 408
+ * - `timeout`: a time limit passed, or the vendor said 408 or 504
  * - `rate_limited`: the vendor asks for less traffic
  * - `server`: the vendor's own failure (5xx, 409, overloaded)
  * - `operator`: our account with the vendor is at fault (key, quota, missing deployment)
@@ -35,6 +35,9 @@ export type Acceptance = 'no' | 'unknown';
  * stands behind it may have taken it.
  */
 const LOST_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 524]);
+
+/** How undici and the system say that no connection came about in time. */
+const CONNECT_TIMEOUTS: ReadonlySet<unknown> = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 
 /** The codes of Node and its libraries, which hold no word of a vendor or a caller. */
 const CODE = /^[A-Z][A-Z0-9_]{1,60}$/;
@@ -104,6 +107,12 @@ export class UpstreamError extends Error {
     return words.join(', ');
   }
 
+  /** Whether a time limit passed, of an answer or of a connection that did not come about. */
+  get isTimeout(): boolean {
+    if (this.failure !== 'connect') return this.failure === 'timeout';
+    return CONNECT_TIMEOUTS.has((this.cause as { code?: unknown } | undefined)?.code);
+  }
+
   /** Whether another route may answer what this one could not. */
   get allowsFallback(): boolean {
     return this.failure !== 'caller';
@@ -112,7 +121,8 @@ export class UpstreamError extends Error {
   /** Whether the same route deserves a second try at once. */
   get isRetryable(): boolean {
     if (this.failure === 'reset') return true;
-    return this.failure === 'server' && this.retryAfterMs === undefined;
+    const { failure, status = 500, retryAfterMs } = this;
+    return failure === 'server' && status >= 500 && retryAfterMs === undefined;
   }
 
   /** What the failure says about: the whole provider, one of its models, or neither. */
