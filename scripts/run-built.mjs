@@ -8,6 +8,10 @@ import { PROJECT_ROOT } from './project-root.mjs';
  * Runs a built program in this very process, so that signals and memory are its own. On a fresh
  * clone it installs and builds first, later only what has become stale.
  *
+ * npm passes signals to the shell of its script only, which keeps them to itself. So the scripts in
+ * package.json say `exec`: the shell becomes this process. What stands behind `||` is for the shell
+ * of Windows, which has no `exec` and goes on to it; elsewhere nothing is left that could.
+ *
  * @param options.say is told what is being prepared
  */
 export async function runBuilt(program, { say = console.log } = {}) {

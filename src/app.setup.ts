@@ -4,7 +4,8 @@ import { accessLogMiddleware } from './access-log.middleware.js';
 import { InvalidRequestError } from './common/errors/gateway-errors.js';
 import { answerClientError } from './common/http/client-error.js';
 import { cutStalledEnds } from './common/http/drained.js';
-import { refuseRequest } from './common/http/refuse-request.js';
+import { LeanExpressAdapter } from './common/http/lean-express.adapter.js';
+import { refuseRequest, type RecordRefusal } from './common/http/refuse-request.js';
 import type { JsonLogger } from './common/logging/json-logger.js';
 import { requestIdMiddleware } from './common/http/request-id.middleware.js';
 import { StrictValidationPipe } from './common/http/strict-validation.pipe.js';
@@ -26,6 +27,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 export async function setUpApplication(
   application: INestApplication,
   logger: JsonLogger | undefined,
+  record: RecordRefusal,
 ): Promise<void> {
   const routes = new RouteTable();
   application.use(requestIdMiddleware);
@@ -42,14 +44,16 @@ export async function setUpApplication(
   setUpOpenApi(application);
   await application.init();
   routes.learn(application);
-  setUpServer(application.getHttpServer() as Server);
+  const adapter = application.getHttpAdapter();
+  if (adapter instanceof LeanExpressAdapter) adapter.recordRefusal = record;
+  setUpServer(application.getHttpServer() as Server, record);
 }
 
-function setUpServer(server: Server): void {
+function setUpServer(server: Server, record: RecordRefusal): void {
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   cutStalledEnds(server);
-  server.on('clientError', answerClientError);
+  server.on('clientError', (error, socket) => answerClientError(error, socket, record));
   // `Expect: 100-continue` is answered when the body is read, that is after the key was checked.
   server.on('checkContinue', (request, response) => {
     Object.assign(request, { writeContinue: () => response.writeContinue() });
@@ -59,7 +63,8 @@ function setUpServer(server: Server): void {
     const message = 'The only expectation that is met here is `Expect: 100-continue`.';
     const error = new InvalidRequestError('expect', message, 417);
     const [path = ''] = url.split('?', 1);
-    refuseRequest(response, error, isMessagesPath(path) ? messagesErrorBody(error) : undefined);
+    const body = isMessagesPath(path) ? messagesErrorBody(error) : undefined;
+    refuseRequest(response, error, record, body);
   });
 }
 

@@ -18,6 +18,8 @@ import { JobWorker } from './jobs/job-worker.service.js';
 import { HoldSweeperService } from './ledger/hold-sweeper.service.js';
 import { LedgerService } from './ledger/ledger.service.js';
 import { operationsOnlyMiddleware } from './operations-only.middleware.js';
+import { GatewayMetrics } from './metrics/gateway-metrics.js';
+import { recordRefusals } from './refusal-record.js';
 import { WorkQueue } from './queue/work-queue.js';
 import { UpstreamRegistry } from './upstream/upstream.registry.js';
 
@@ -57,8 +59,10 @@ export async function startGateway(
       new LeanExpressAdapter(),
       { bodyParser: false, logger, abortOnError: false },
     );
-    if (role === 'worker') application.use(operationsOnlyMiddleware);
-    await setUpApplication(application, logger instanceof JsonLogger ? logger : undefined);
+    const jsonLogger = logger instanceof JsonLogger ? logger : undefined;
+    const record = recordRefusals(jsonLogger, application.get(GatewayMetrics, { strict: false }));
+    if (role === 'worker') application.use(operationsOnlyMiddleware(record));
+    await setUpApplication(application, jsonLogger, record);
     const server = application.getHttpServer() as Server;
     const drain = new ServerDrain(server);
     const memory = new IdleMemory(server);

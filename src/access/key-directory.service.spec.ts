@@ -43,6 +43,24 @@ describe(KeyDirectory.name, () => {
     expect(await resolve('sk-a')).toMatchObject({ status: 'revoked' });
   });
 
+  it('lets no request of a busy key wait for that', async () => {
+    const key = table.add('sk-a');
+    await resolve('sk-a');
+    for (let ms = 0; ms < 3_000; ms += 50) {
+      await jest.advanceTimersByTimeAsync(50);
+      expect(directory.resolve('sk-a')).not.toBeInstanceOf(Promise);
+    }
+    expect(table.queries.length).toBeLessThanOrEqual(9);
+    key.revokedAt = new Date();
+    let status: string | undefined = 'active';
+    let waitedMs = 0;
+    for (; status === 'active'; waitedMs += 50) {
+      await jest.advanceTimersByTimeAsync(50);
+      status = (directory.resolve('sk-a') as ResolvedKey).status;
+    }
+    expect(waitedMs).toBeLessThan(900);
+  });
+
   it('counts the time that the query took', async () => {
     table.add('sk-a');
     table.latencyMs = 500;

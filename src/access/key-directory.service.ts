@@ -5,6 +5,9 @@ import { apiKeyStatus, type ApiKeyStatus } from './api-key-status.js';
 import type { Caller } from './caller.js';
 import { hashApiKey } from './hash-api-key.js';
 
+/** A key in use is read again from this age on, before its requests would have to wait for that. */
+const REFRESH_AFTER_MS = 400;
+
 /** A key that exists, and what it is good for at this moment. */
 export interface ResolvedKey {
   readonly caller: Caller;
@@ -29,6 +32,7 @@ export class KeyDirectory {
         return new Map(keys.map((key) => [key.hash, { key, caller: callerOf(key) }]));
       },
       nameOf: ({ key }) => key.id,
+      refreshAfterMs: REFRESH_AFTER_MS,
     });
   }
 

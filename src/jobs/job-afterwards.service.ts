@@ -4,6 +4,7 @@ import { Database } from '../common/database/database.js';
 import { fromStoredText } from '../common/database/stored-text.js';
 import { WebhookDeliveries } from '../outbound/webhook-deliveries.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { UpstreamError } from '../upstream/upstream-error.js';
 import { readRoutes, type JobRoute } from './job-routes.js';
 import { JobAccounts } from './job-accounts.js';
 import { JobsRepository } from './jobs.repository.js';
@@ -103,7 +104,8 @@ export class JobAfterwards {
       await upstream?.cancelMedia?.({ operation, upstreamModel, limits, signal });
       return true;
     } catch (error) {
-      this.logger.warn(`${route.provider} did not cancel: ${(error as Error).message}`);
+      const reason = error instanceof UpstreamError ? error.summary : (error as Error).message;
+      this.logger.warn(`${route.provider} did not cancel: ${reason}`);
       return false;
     }
   }

@@ -134,8 +134,8 @@ export class JobRunner {
   }
 
   private tell({ id }: ClaimedJob, { provider }: PlannedRoute, error: unknown): void {
-    const reason = error instanceof UpstreamError ? `${error.failure}: ` : '';
-    this.logger.warn(`${provider} did not say about ${id}: ${reason}${(error as Error).message}`);
+    const reason = error instanceof UpstreamError ? error.summary : (error as Error).message;
+    this.logger.warn(`${provider} did not say about ${id}: ${reason}`);
   }
 }
 

@@ -72,7 +72,7 @@ export class JobSubmission {
       if (!(await this.claims.beginSubmission(claim, index, route.provider))) return OVER;
       const sentAt = new Date();
       try {
-        const progress = await this.send(route, request, lease);
+        const progress = await this.send(claim.job.requestId, route, request, lease);
         claim = withAttempt(claim, route, sentAt);
         return { state: 'sent', claim, progress, route, routeIndex: index, sentAt };
       } catch (error) {
@@ -90,12 +90,13 @@ export class JobSubmission {
   }
 
   private send(
+    requestId: string,
     route: PlannedRoute,
     request: MediaRequest,
     { signal }: JobLease,
   ): Promise<MediaProgress> {
     const { model: alias, upstreamModel, limits } = route;
-    return this.routing.attempt(route, (upstream) =>
+    return this.routing.attempt(route, requestId, (upstream) =>
       upstream.submitMedia?.({ request, alias, upstreamModel, limits, signal }),
     );
   }

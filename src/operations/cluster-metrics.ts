@@ -1,13 +1,11 @@
-import cluster from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { Injectable } from '@nestjs/common';
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
+import { ClusterFigures, type Figures } from './cluster-figures.js';
 
-/** A worker that does not answer in this time, such as one that is only starting, is left out. */
+/** A worker that does not answer in this time, such as one that is only starting, is not waited for. */
 const WORKER_LIMIT_MS = 1_000;
 const PRIMARY_LIMIT_MS = 3_000;
-
-type Figures = MetricObjectWithValues<MetricValue<string>>[];
 
 /**
  * A scrape reaches one worker, which asks the primary process (`ask`), which asks every worker
@@ -41,28 +39,32 @@ export class ClusterMetrics {
   }
 }
 
-/** To be called in the primary process: answers its workers with the sum of all. */
+/** To be called in the primary process: answers its workers with the sum of all, the dead included. */
 export function serveClusterMetrics(): void {
   let scrapes = 0;
+  const known = new ClusterFigures();
+  cluster.on('exit', ({ id }) => known.retire(id));
   cluster.on('message', (asking, message: MetricsMessage) => {
     if (message.type !== 'gateway:metrics:ask') return;
-    void collect(++scrapes).then((text) => send(asking, { type: 'gateway:metrics:answer', text }));
+    void collect(++scrapes, known)
+      .then(() => known.text())
+      .then((text) => send(asking, { type: 'gateway:metrics:answer', text }));
   });
 }
 
-async function collect(scrape: number): Promise<string> {
+async function collect(scrape: number, known: ClusterFigures): Promise<void> {
   const asked = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected());
-  const collected: Figures[] = [];
+  let answers = 0;
   await new Promise<void>((resolve) => {
     const finish = (): void => {
       clearTimeout(limit);
       cluster.off('message', onMessage);
       resolve();
     };
-    const onMessage = (_worker: unknown, message: MetricsMessage): void => {
+    const onMessage = ({ id }: Worker, message: MetricsMessage): void => {
       if (message.type !== 'gateway:metrics:figures' || message.scrape !== scrape) return;
-      collected.push(message.figures);
-      if (collected.length === asked.length) finish();
+      known.note(id, message.figures);
+      if (++answers === asked.length) finish();
     };
     const limit = setTimeout(finish, WORKER_LIMIT_MS);
     cluster.on('message', onMessage);
@@ -70,7 +72,6 @@ async function collect(scrape: number): Promise<string> {
       if (worker) send(worker, { type: 'gateway:metrics:collect', scrape });
     }
   });
-  return AggregatorRegistry.aggregate(collected).metrics();
 }
 
 function askPrimary(): Promise<string> {

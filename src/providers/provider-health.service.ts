@@ -100,7 +100,7 @@ export class ProviderHealthService {
 
   private report(providerId: string, error: unknown): void {
     if (error instanceof UpstreamError) {
-      this.logger.warn(`probe of ${providerId} failed: ${error.failure}: ${error.message}`);
+      this.logger.warn(`probe of ${providerId} failed: ${error.summary}`);
     } else {
       this.logger.error(`probe of ${providerId} failed`, error);
     }

@@ -18,6 +18,14 @@ const server = failed({ failure: 'server' });
 const limited = failed({ failure: 'rate_limited', retryAfterMs: 4_200 }, 'azure');
 const timeout = failed({ failure: 'timeout' });
 const tooLong = failed({ failure: 'context_length', message: 'maximum context length is 10' });
+const unable = failed({ failure: 'unsupported', message: 'cannot' }, 'anthropic');
+const late: RouteFailure = {
+  route: { provider: 'azure', model: 'openai/gpt' } as PlannedRoute,
+  error: new UpstreamError(
+    { failure: 'connect', message: 'x' },
+    { cause: Object.assign(new Error('x'), { code: 'UND_ERR_CONNECT_TIMEOUT' }) },
+  ),
+};
 const operator = failed({ failure: 'operator', status: 401 }, 'anthropic', 'anthropic/claude');
 
 describe(describeFailures.name, () => {
@@ -42,6 +50,24 @@ describe(describeFailures.name, () => {
       { status: 429, retryAfterSeconds: 1 },
     ],
     ['nothing but time-outs', [timeout, timeout], { status: 504, type: 'timeout_error' }],
+    [
+      'a rate limit at the second try',
+      [server, { ...limited, route: server.route }],
+      { status: 429 },
+    ],
+    [
+      'another failure at the second try',
+      [{ ...limited, route: server.route }, server],
+      { status: 502 },
+    ],
+    ['a rate limit and a vendor that cannot do it', [unable, limited], { status: 429 }],
+    ['a time-out and a vendor that cannot do it', [timeout, unable], { status: 504 }],
+    ['a time-out and a connection that did not come in time', [timeout, late], { status: 504 }],
+    [
+      'a time-out and a refused connection',
+      [timeout, failed({ failure: 'connect' })],
+      { status: 502 },
+    ],
     ['a time-out and a reset', [timeout, failed({ failure: 'reset' })], { status: 502 }],
     [
       'a prompt too long for every model',

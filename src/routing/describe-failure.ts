@@ -22,7 +22,8 @@ const CALLERS_TO_MEND = new Set<UpstreamFailure>(['caller', 'context_length', 'u
 
 /**
  * What the caller is told when no route answered: a 400 for a request that no vendor would take,
- * 429 when all asked for less traffic, 504 when all timed out, else 502. Vendors' own words are
+ * 429 when all asked for less traffic, 504 when all timed out, else 502. What counts is the last word
+ * of each route; one that cannot do such work at all has none in it. Vendors' own words are
  * only passed on where they are about the caller's request.
  *
  * @param request in whose caller's words fields are named
@@ -33,29 +34,30 @@ export function describeFailures(
 ): GatewayError {
   const last = failures.at(-1);
   if (!last) return new InternalError();
-  const all = (failure: UpstreamFailure): boolean =>
-    failures.every(({ error }) => error.failure === failure);
-
-  const isCallers = failures.every(({ error }) => CALLERS_TO_MEND.has(error.failure));
+  // A route that was asked again is judged by what it said last.
+  const lastWords = [...new Map(failures.map((failure) => [failure.route, failure])).values()];
+  const isCallers = lastWords.every(({ error }) => CALLERS_TO_MEND.has(error.failure));
   if (last.error.failure === 'caller' || isCallers) {
     const param =
       last.error.param ??
       (last.error.failure === 'context_length' ? promptFieldOf(request) : 'body');
     return new InvalidRequestError(param, last.error.message);
   }
-  const tried = listRoutes(failures);
-  if (all('rate_limited')) {
-    const waitsMs = failures.map(({ error }) => error.retryAfterMs ?? 1000);
+  const tried = listRoutes(lastWords);
+  // Of a vendor that cannot do it at all, nothing can be told about the others.
+  const able = lastWords.filter(({ error }) => error.failure !== 'unsupported');
+  if (able.every(({ error }) => error.failure === 'rate_limited')) {
+    const waitsMs = able.map(({ error }) => error.retryAfterMs ?? 1000);
     return new RateLimitError(
       'model',
       `Rate limited by ${tried}. Try again later, or add fallback models.`,
       Math.max(1, Math.ceil(Math.min(...waitsMs) / 1000)),
     );
   }
-  if (all('timeout')) {
+  if (able.every(({ error }) => error.isTimeout)) {
     return new TimeoutError(`No answer in time from ${tried}. Try again, or add fallback models.`);
   }
-  const isOwnAccount = failures.some(
+  const isOwnAccount = lastWords.some(
     ({ route, error }) => route.own !== undefined && error.failure === 'operator',
   );
   if (isOwnAccount) {
@@ -70,11 +72,19 @@ export function describeFailures(
   });
 }
 
+const PROMPT_FIELDS: Record<WorkRequest['kind'], string> = {
+  embedding: 'input',
+  speech: 'input',
+  transcription: 'file',
+  image: 'prompt',
+  video: 'prompt',
+};
+
 /** Where the caller put what turned out too long. */
 function promptFieldOf(
   request: Pick<CanonicalRequest, 'dialect'> | Pick<WorkRequest, 'kind'>,
 ): string {
-  return 'dialect' in request ? conversationField(request.dialect) : 'input';
+  return 'dialect' in request ? conversationField(request.dialect) : PROMPT_FIELDS[request.kind];
 }
 
 /** What the caller is told when an answer that had begun broke off. */

@@ -16,7 +16,9 @@ function error(failure: UpstreamFailure, retryAfterMs?: number): UpstreamError {
 }
 
 function failTimes(health: RouteHealth, times: number, failure: UpstreamFailure, nowMs = 0): void {
-  for (let count = 0; count < times; count++) health.recordFailure(key, error(failure), nowMs);
+  for (let count = 0; count < times; count++) {
+    health.recordFailure(key, error(failure), nowMs, nowMs);
+  }
 }
 
 describe(RouteHealth.name, () => {
@@ -59,7 +61,7 @@ describe(RouteHealth.name, () => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 5, 'server');
     health.recordTry(key, COOLDOWN_MS + 1);
-    health.recordAnswer(key, 10);
+    health.recordAnswer(key, 10, COOLDOWN_MS + 2);
     expect(health.isCooling(key, COOLDOWN_MS + 2)).toBe(false);
     health.recordCompletion(key);
     failTimes(health, 4, 'server', COOLDOWN_MS + 2);
@@ -74,8 +76,52 @@ describe(RouteHealth.name, () => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 5, 'server');
     health.recordTry(key, COOLDOWN_MS + 1);
-    health.recordFailure(key, error(failure), COOLDOWN_MS + 2);
+    health.recordFailure(key, error(failure), COOLDOWN_MS + 2, COOLDOWN_MS + 2);
     expect(health.isCooling(key, COOLDOWN_MS + 3)).toBe(coolsOn);
+  });
+
+  describe('when calls fail that began before', () => {
+    /** Five calls that all began at 0 have failed by 1,000. */
+    const paused = (): RouteHealth => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      for (let count = 0; count < 5; count++) health.recordFailure(key, error('timeout'), 0, 1_000);
+      return health;
+    };
+    const afterMs = 1_000 + COOLDOWN_MS + 1;
+
+    it('the pause, does not prolong it', () => {
+      const health = paused();
+      health.recordFailure(key, error('timeout'), 999, 20_000);
+      expect(health.isCooling(key, afterMs)).toBe(false);
+    });
+
+    it('the answer that ended the pause, does not begin it anew', () => {
+      const health = paused();
+      health.recordTry(key, afterMs);
+      health.recordAnswer(key, 100, afterMs + 100);
+      health.recordFailure(key, error('timeout'), afterMs + 99, afterMs + 200);
+      expect(health.isCooling(key, afterMs + 201)).toBe(false);
+      // That answer's own end is news.
+      health.recordFailure(key, error('cut'), afterMs + 100, afterMs + 300);
+      expect(health.isCooling(key, afterMs + 301)).toBe(true);
+    });
+
+    it('the pause, is heeded all the same when the vendor asks to wait', () => {
+      const health = paused();
+      health.recordFailure(key, error('rate_limited', 5_000), 999, afterMs);
+      expect(health.isCooling(key, afterMs + 4_999)).toBe(true);
+      health.recordAnswer(key, 100, afterMs + 5_001);
+      expect(health.isCooling(key, afterMs + 5_002)).toBe(false);
+    });
+
+    it('other answers, counts them: the slowest failures are told last', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      for (let count = 0; count < 5; count++) {
+        health.recordAnswer(key, 10, 500);
+        health.recordFailure(key, error('timeout'), 0, 1_000);
+      }
+      expect(health.isCooling(key, 1_001)).toBe(true);
+    });
   });
 
   it('lets one request a second probe a route after its pause', () => {
@@ -104,7 +150,7 @@ describe(RouteHealth.name, () => {
   ])('waits at once when asked to for %d ms, but never beyond the setting', (askedMs, waitMs) => {
     for (const failure of ['rate_limited', 'server'] as const) {
       const health = new RouteHealth(COOLDOWN_MS);
-      health.recordFailure(key, error(failure, askedMs), 100);
+      health.recordFailure(key, error(failure, askedMs), 100, 100);
       expect(health.isCooling(key, 100 + waitMs)).toBe(false);
       if (waitMs > 0) expect(health.isCooling(key, 100 + waitMs - 1)).toBe(true);
     }
@@ -112,7 +158,7 @@ describe(RouteHealth.name, () => {
 
   it('keeps a pause that a vendor asked for although an earlier call answers', () => {
     const health = new RouteHealth(COOLDOWN_MS);
-    health.recordFailure(key, error('rate_limited', 5_000), 0);
+    health.recordFailure(key, error('rate_limited', 5_000), 0, 0);
     health.recordAnswer(key, 10);
     expect(health.isCooling(key, 4_999)).toBe(true);
   });
@@ -147,7 +193,7 @@ describe(RouteHealth.name, () => {
 
   it('ignores failures that are the caller’s, however they are dressed', () => {
     const health = new RouteHealth(COOLDOWN_MS);
-    health.recordFailure(key, error('caller', 5_000), 0);
+    health.recordFailure(key, error('caller', 5_000), 0, 0);
     expect(health.isCooling(key, 1)).toBe(false);
   });
 
@@ -178,7 +224,11 @@ describe(RouteHealth.name, () => {
   it('keeps only so many routes in mind, whatever names callers make up', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     for (let count = 0; count < 25_000; count++) {
-      health.recordFailure({ provider: 'openai', upstreamModel: `ft:${count}` }, error('operator'));
+      health.recordFailure(
+        { provider: 'openai', upstreamModel: `ft:${count}` },
+        error('operator'),
+        0,
+      );
     }
     const { memories } = health as unknown as { memories: Map<string, unknown> };
     expect(memories.size).toBeLessThanOrEqual(10_000);
@@ -190,7 +240,7 @@ describe(RouteHealth.name, () => {
       own: { credential: { id }, hasOwnAddress },
     });
     const failOwn = (health: RouteHealth, route: HealthKey, failure: UpstreamFailure): void => {
-      for (let count = 0; count < 5; count++) health.recordFailure(route, error(failure), 0);
+      for (let count = 0; count < 5; count++) health.recordFailure(route, error(failure), 0, 0);
     };
 
     it('counts failures against the account only', () => {

@@ -15,6 +15,8 @@ const OWNER_END = ':';
 interface Memory {
   failures: number;
   coolUntilMs: number;
+  /** When the latest pause began or an answer ended one: earlier calls say nothing new by failing. */
+  turnedMs: number;
   latenciesMs: number[];
   nextSample: number;
 }
@@ -63,14 +65,14 @@ export class RouteHealth {
   }
 
   /** An answer has begun: the pause is over, though only its end shows that the route is well. */
-  recordAnswer(key: HealthKey, latencyMs: number): void {
+  recordAnswer(key: HealthKey, latencyMs: number, nowMs = performance.now()): void {
     const memory = this.memory(modelKey(key));
-    endPause(memory);
+    endPause(memory, nowMs);
     memory.latenciesMs[memory.nextSample] = latencyMs;
     memory.nextSample = (memory.nextSample + 1) % SAMPLES;
     const provider = this.memories.get(providerKey(key));
     if (!provider) return;
-    endPause(provider);
+    endPause(provider, nowMs);
     provider.failures = 0;
   }
 
@@ -80,21 +82,35 @@ export class RouteHealth {
     if (memory) memory.failures = 0;
   }
 
-  recordFailure(key: HealthKey, error: UpstreamError, nowMs = performance.now()): void {
+  /**
+   * A call has failed. One that began before the latest pause, or before the answer that ended it,
+   * tells nothing new: a vendor's bad minute would otherwise come back with its last time-out. Only
+   * a request to wait is heeded whenever it comes.
+   *
+   * @param startedMs when the call began, or its answer if that broke off; on the clock of
+   *   `performance.now()`
+   */
+  recordFailure(
+    key: HealthKey,
+    error: UpstreamError,
+    startedMs: number,
+    nowMs = performance.now(),
+  ): void {
     if (error.countsAgainst === undefined) {
       // A vendor that judges the request answers; only one that was not asked says nothing.
       const known = this.memories.get(modelKey(key));
-      if (known && error.failure !== 'unsupported') endPause(known);
+      if (known && error.failure !== 'unsupported') endPause(known, nowMs);
       return;
     }
     const memory = this.memory(
       error.countsAgainst === 'provider' ? providerKey(key) : modelKey(key),
     );
-    memory.failures++;
+    if (startedMs >= memory.turnedMs) memory.failures++;
+    else if (error.retryAfterMs === undefined) return;
     if (error.retryAfterMs !== undefined) {
-      memory.coolUntilMs = nowMs + Math.min(error.retryAfterMs, this.cooldownMs);
+      beginPause(memory, nowMs, Math.min(error.retryAfterMs, this.cooldownMs));
     } else if (memory.failures >= FAILURES_TO_OPEN) {
-      memory.coolUntilMs = nowMs + this.cooldownMs;
+      beginPause(memory, nowMs, this.cooldownMs);
       // The next failure after the pause opens it again: one call is the probe.
       memory.failures = FAILURES_TO_OPEN - 1;
     }
@@ -118,7 +134,7 @@ export class RouteHealth {
   private memory(key: string): Memory {
     let memory = this.memories.get(key);
     if (!memory) {
-      memory = { failures: 0, coolUntilMs: 0, latenciesMs: [], nextSample: 0 };
+      memory = { failures: 0, coolUntilMs: 0, turnedMs: 0, latenciesMs: [], nextSample: 0 };
       if (this.memories.size >= MAX_MEMORIES) this.forgetOldest();
       this.memories.set(key, memory);
     }
@@ -131,9 +147,16 @@ export class RouteHealth {
   }
 }
 
+function beginPause(memory: Memory, nowMs: number, pauseMs: number): void {
+  memory.coolUntilMs = nowMs + pauseMs;
+  if (pauseMs > 0) memory.turnedMs = nowMs;
+}
+
 /** Ends a pause that failures brought. One that the vendor asked for stays. */
-function endPause(memory: Memory): void {
-  if (memory.failures >= FAILURES_TO_OPEN - 1) memory.coolUntilMs = 0;
+function endPause(memory: Memory, nowMs: number): void {
+  if (memory.failures < FAILURES_TO_OPEN - 1) return;
+  if (memory.coolUntilMs > 0) memory.turnedMs = nowMs;
+  memory.coolUntilMs = 0;
 }
 
 function modelKey({ provider, upstreamModel, own }: HealthKey): string {

@@ -1,27 +1,21 @@
-import { Logger } from '@nestjs/common';
 import { waitUnless } from '../canonical/cancel-signal.js';
 import { isContent, type CanonicalEvent, type RouteEvent } from '../canonical/canonical-event.js';
 import type { WorkEvent } from '../canonical/work-event.js';
 import type { RoutableRequest } from '../canonical/work-request.js';
 import { CallerGoneError } from '../common/http/read-body.js';
-import type { GatewayMetrics } from '../metrics/gateway-metrics.js';
+import { TimeoutError } from '../common/errors/gateway-errors.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
+import type { CallLimits } from '../upstream/upstream.js';
 import { describeBreak, describeFailures, type RouteFailure } from './describe-failure.js';
 import type { BegunAnswer } from './opened-answer.js';
 import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
-import type { RouteHealth } from './route-health.js';
+import { RouteTry, type RouteRecords } from './route-try.js';
+import { limitsLeft } from './to-upstream-call.js';
 
 /** A `Retry-After` this short is waited out, once, before leaving for another model. */
 const PATIENCE_BEFORE_NEXT_MODEL_MS = 2_000;
 /** … and this short before giving up altogether. */
 const PATIENCE_BEFORE_GIVING_UP_MS = 10_000;
-
-/** What a walk keeps its records in. */
-export interface WalkRecords {
-  health: RouteHealth;
-  metrics: GatewayMetrics;
-  logger: Logger;
-}
 
 /** One call to a route, before its first pull. */
 export interface RouteCall<Event> {
@@ -32,6 +26,7 @@ export interface RouteCall<Event> {
 
 /** A route that answers: its events up to the first content, and where the rest comes from. */
 interface FirstAnswer<Event> {
+  tried: RouteTry;
   attempt: RouteAttempt;
   droppedParams: readonly string[];
   held: Event[];
@@ -46,8 +41,8 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
   constructor(
     private readonly plan: Plan<RoutableRequest>,
     private readonly cover: RouteCover,
-    private readonly call: (route: PlannedRoute) => RouteCall<Event>,
-    private readonly records: WalkRecords,
+    private readonly call: (route: PlannedRoute, limits: CallLimits) => RouteCall<Event>,
+    private readonly records: RouteRecords,
   ) {}
 
   /**
@@ -57,13 +52,12 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
    * @throws CallerGoneError when nobody waits any more
    */
   async begin(): Promise<BegunAnswer<Event | RouteEvent>> {
-    const { attempt, droppedParams, held, rest } = await this.firstAnswer();
-    const { route } = attempt;
+    const { tried, attempt, droppedParams, held, rest } = await this.firstAnswer();
     return {
-      held: [{ type: 'route', route, droppedParams }, ...held],
+      held: [{ type: 'route', route: attempt.route, droppedParams }, ...held],
       rest,
-      complete: () => this.records.health.recordCompletion(route),
-      describe: (failure) => this.describeBreak(attempt, failure),
+      complete: () => tried.completed(),
+      describe: (failure) => this.describeBreak(tried, attempt, failure),
     };
   }
 
@@ -75,13 +69,24 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
         const late = await this.tryAfterWaiting(PATIENCE_BEFORE_NEXT_MODEL_MS, before.model);
         if (late) return late;
       }
+      if (this.isTooLongFor(route.model) || !limitsLeft(this.plan, route)) continue;
       if (before && !(await this.isCovered(route))) continue;
       const answer = await this.tryRoute(route);
       if (answer) return answer;
     }
     const late = await this.tryAfterWaiting(PATIENCE_BEFORE_GIVING_UP_MS);
     if (late) return late;
+    if (this.failures.length === 0) {
+      throw new TimeoutError('The time of the request was up before any provider was asked.');
+    }
     throw describeFailures(this.failures, this.plan.request);
+  }
+
+  /** A prompt that is too long for a model is so at each of its providers. */
+  private isTooLongFor(model: string): boolean {
+    return this.failures.some(
+      ({ route, error }) => error.failure === 'context_length' && route.model === model,
+    );
   }
 
   private async isCovered(route: PlannedRoute): Promise<boolean> {
@@ -93,7 +98,8 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
   /** One try, and a quick second one where a connection broke or a server stumbled. */
   private async tryRoute(route: PlannedRoute): Promise<FirstAnswer<Event> | undefined> {
     const answer = await this.tryOnce(route);
-    if (answer || !this.failures.at(-1)?.error.isRetryable) return answer;
+    const last = this.failures.at(-1);
+    if (answer || last?.route !== route || !last.error.isRetryable) return answer;
     return this.tryOnce(route);
   }
 
@@ -109,22 +115,26 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
     const lastWords = new Map(this.failures.map((failure) => [failure.route, failure]));
     const [soonest] = [...lastWords.values()]
       .filter(({ route }) => model === undefined || route.model === model)
+      .filter(({ route }) => !this.isTooLongFor(route.model))
       .sort((one, other) => waitOf(one) - waitOf(other));
     if (!soonest || waitOf(soonest) > patienceMs) return undefined;
+    const { requestMs } = limitsLeft(this.plan, soonest.route) ?? { requestMs: 0 };
+    if (waitOf(soonest) >= requestMs) return undefined;
     if (!(await waitUnless(this.plan.callerGone, waitOf(soonest)))) throw new CallerGoneError();
     return this.tryOnce(soonest.route);
   }
 
   /**
    * Calls a route and pulls its events up to the first content; notes the failure when there is none.
+   * Nobody is called once the request's time is up.
    *
    * @throws GatewayError for a failure that no other route would mend
    */
   private async tryOnce(route: PlannedRoute): Promise<FirstAnswer<Event> | undefined> {
     const { plan } = this;
-    const { health, metrics, logger } = this.records;
     if (plan.callerGone.aborted) throw new CallerGoneError();
-    const startedMs = performance.now();
+    const limits = limitsLeft(plan, route);
+    if (!limits) return undefined;
     const attempt: RouteAttempt = {
       route,
       startedAt: new Date(),
@@ -132,14 +142,14 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       outcome: 'pending',
     };
     plan.attempts.push(attempt);
-    health.recordTry(route);
+    const tried = new RouteTry(route, this.records, plan.requestId, limits);
     try {
-      const { events, droppedParams } = this.call(route);
+      const { events, droppedParams } = this.call(route, limits);
       const rest = events[Symbol.asyncIterator]();
       const held = await pullToContent(rest);
       attempt.outcome = 'answered';
-      health.recordAnswer(route, performance.now() - startedMs);
-      return { attempt, held, rest, droppedParams: droppedParams() };
+      tried.answered();
+      return { tried, attempt, held, rest, droppedParams: droppedParams() };
     } catch (error) {
       if (plan.callerGone.aborted) {
         attempt.outcome = 'aborted';
@@ -149,32 +159,22 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       attempt.outcome = error.failure;
       attempt.status = error.status;
       this.failures.push({ route, error });
-      health.recordFailure(route, error);
-      logger.warn(`${nameOf(route)} failed: ${error.failure}: ${error.message}`);
-      if (!error.allowsFallback) throw describeFailures(this.failures, this.plan.request);
+      tried.failed(error);
+      if (!error.allowsFallback) throw describeFailures(this.failures, plan.request);
       return undefined;
     } finally {
-      attempt.durationMs = Math.round(performance.now() - startedMs);
-      metrics.observeAttempt(route.provider, route.catalogueId, attempt.outcome);
+      attempt.durationMs = tried.end(attempt.outcome);
     }
   }
 
   /** Notes that an answer broke off. @returns what the caller is told */
-  private describeBreak(attempt: RouteAttempt, failure: unknown): unknown {
+  private describeBreak(tried: RouteTry, attempt: RouteAttempt, failure: unknown): unknown {
     if (this.plan.callerGone.aborted) return new CallerGoneError();
     if (!(failure instanceof UpstreamError)) return failure;
-    const { route } = attempt;
     attempt.outcome = failure.failure;
-    this.records.health.recordFailure(route, failure);
-    this.records.logger.warn(`${nameOf(route)} broke off: ${failure.message}`);
-    return describeBreak(route, failure);
+    tried.failed(failure, 'broke off');
+    return describeBreak(tried.route, failure);
   }
-}
-
-/** For our log, where a tenant's own account must not look like the operator's. */
-function nameOf({ provider, upstreamModel, own }: PlannedRoute): string {
-  const name = `${provider}/${upstreamModel}`;
-  return own ? `${name} over the credential ${own.credential.id}` : name;
 }
 
 async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(

@@ -9,6 +9,7 @@ import {
   usage,
   error,
   bad,
+  limited,
   World,
   CHAIN,
 } from '../../test/support/routing-world.js';
@@ -24,7 +25,6 @@ describe(`${RoutingService.name}, when a route fails`, () => {
       ['operator', ['openai', 'azure']],
       ['unreadable', ['openai', 'azure']],
       ['cut', ['openai', 'azure']],
-      ['context_length', ['openai', 'azure']],
       ['rate_limited', ['openai', 'azure']],
       ['reset', ['openai', 'openai', 'azure']],
       ['server', ['openai', 'openai', 'azure']],
@@ -35,6 +35,19 @@ describe(`${RoutingService.name}, when a route fails`, () => {
       expect(events[0]).toMatchObject({ type: 'route', route: { provider: 'azure' } });
       expect(events.filter(({ type }) => type === 'text')).toHaveLength(1);
       expect(outcomes).toEqual([...called.slice(1).map(() => failure), 'answered']);
+    });
+
+    it('goes on to the next model with a prompt that is too long', async () => {
+      const world = new World({ openai: [limited(20)], azure: [bad('context_length')] });
+      const { events } = await world.open(CHAIN);
+      expect(world.called).toEqual(['openai', 'azure', 'anthropic']);
+      expect(events[0]).toMatchObject({ type: 'route', route: { provider: 'anthropic' } });
+    });
+
+    it('asks no other provider whether it finds the prompt too long', async () => {
+      const world = new World({ openai: [bad('context_length')] });
+      expect((await world.open()).failure).toMatchObject({ status: 400, param: 'messages' });
+      expect(world.called).toEqual(['openai']);
     });
 
     it('shows nothing of the routes that failed', async () => {

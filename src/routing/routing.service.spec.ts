@@ -121,19 +121,6 @@ describe(RoutingService.name, () => {
     expect(world.openIterations).toBe(0);
   });
 
-  it('leaves a call only what is left of the request’s time', async () => {
-    const world = new World({ openai: [bad('timeout')] });
-    const plan = await world.plan({}, new Date(Date.now() - 590_000));
-    for await (const _ of world.service.open(plan, COVERS_ALL));
-    for (const { limits } of world.calls) {
-      expect(limits.requestMs).toBeGreaterThan(9_000);
-      expect(limits.requestMs).toBeLessThanOrEqual(10_000);
-    }
-    const late = await world.plan({}, new Date(Date.now() - 700_000));
-    for await (const _ of world.service.open(late, COVERS_ALL));
-    expect(world.calls.at(-1)?.limits.requestMs).toBe(1);
-  });
-
   describe('cover', () => {
     /** Covers all but some providers, and remembers who was asked about. */
     function coverBut(...uncovered: string[]) {

@@ -2,7 +2,6 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
 import { AnswerCache } from '../cache/answer-cache.service.js';
 import type { CanonicalEvent } from '../canonical/canonical-event.js';
-import type { CanonicalRequest } from '../canonical/canonical-request.js';
 import type { WorkEvent } from '../canonical/work-event.js';
 import {
   isTextRequest,
@@ -19,14 +18,16 @@ import { OwnUpstreams, type OwnAccess } from '../credentials/own-upstreams.servi
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { UpstreamError } from '../upstream/upstream-error.js';
 import { UpstreamRegistry } from '../upstream/upstream.registry.js';
-import type { Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream/upstream.js';
+import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../upstream/upstream.js';
 import { describeFailures } from './describe-failure.js';
 import { OpenedAnswer } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { freeRoute, replay } from './replay.js';
 import { RouteHealth } from './route-health.js';
-import { RouteWalk, type WalkRecords } from './route-walk.js';
+import { RouteTry, type RouteRecords } from './route-try.js';
+import { RouteWalk } from './route-walk.js';
 import { selectRoutes, type Surroundings } from './select-routes.js';
+import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
 /** A count of tokens is worth no longer wait: an estimate takes its place. */
 const PATIENCE_FOR_COUNT_MS = 10_000;
@@ -47,7 +48,7 @@ export class RoutingService {
   private readonly logger = new Logger(RoutingService.name);
   private readonly health: RouteHealth;
   private readonly surroundings: Surroundings;
-  private readonly records: WalkRecords;
+  private readonly records: RouteRecords;
 
   constructor(
     @Inject(APP_CONFIG) config: AppConfig,
@@ -115,10 +116,10 @@ export class RoutingService {
    */
   open(plan: Plan, cover: RouteCover): OpenedAnswer {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
-    const call = (route: PlannedRoute) => {
+    const call = (route: PlannedRoute, limits: CallLimits) => {
       const upstream = this.upstreamOf(route);
       return {
-        events: upstream.generate(toTextCall(plan, withinRequest(plan, route))),
+        events: upstream.generate(toTextCall(plan, route, limits)),
         droppedParams: () => [
           ...upstream.droppedParams(plan.request, route),
           ...droppedHeaders(plan.request, upstream),
@@ -142,9 +143,9 @@ export class RoutingService {
     start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined,
   ): OpenedAnswer<WorkEvent<Output>> {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
-    const call = (route: PlannedRoute) => {
+    const call = (route: PlannedRoute, limits: CallLimits) => {
       const upstream = this.upstreamOf(route);
-      const work = start(upstream, toCall(plan, withinRequest(plan, route)));
+      const work = start(upstream, toCall(plan, route, limits));
       if (!work) {
         throw new UpstreamError({
           failure: 'unsupported',
@@ -178,19 +179,18 @@ export class RoutingService {
    * One call to the vendor of one route, which counts for that route's health: for work that no walk
    * can do, because it may be asked for once only.
    *
+   * @param requestId of the request or the job that it is for, for our log
    * @throws UpstreamError when the vendor cannot do such work, or whatever the call throws
    */
   async attempt<Result>(
     route: PlannedRoute,
+    requestId: string,
     call: (upstream: Upstream) => Promise<Result> | undefined,
   ): Promise<Result> {
-    const { health, metrics, logger } = this.records;
-    const startedMs = performance.now();
+    const tried = new RouteTry(route, this.records, requestId);
     let outcome = 'aborted';
-    health.recordTry(route);
     try {
-      const upstream = this.upstreamOf(route);
-      const asked = upstream && call(upstream);
+      const asked = call(this.upstreamOf(route));
       if (!asked) {
         throw new UpstreamError({
           failure: 'unsupported',
@@ -200,19 +200,16 @@ export class RoutingService {
       }
       const result = await asked;
       outcome = 'answered';
-      health.recordAnswer(route, performance.now() - startedMs);
+      tried.answered();
       return result;
     } catch (error) {
       if (error instanceof UpstreamError) {
         outcome = error.failure;
-        health.recordFailure(route, error);
-        logger.warn(
-          `${route.provider}/${route.upstreamModel} failed: ${error.failure}: ${error.message}`,
-        );
+        tried.failed(error);
       }
       throw error;
     } finally {
-      metrics.observeAttempt(route.provider, route.catalogueId, outcome);
+      tried.end(outcome);
     }
   }
 
@@ -232,14 +229,16 @@ export class RoutingService {
       requestMs: Math.min(route.limits.requestMs, PATIENCE_FOR_COUNT_MS),
     };
     try {
-      const call = toTextCall(plan, { ...route, limits });
+      const call = toTextCall(plan, route, limits);
       const tokens = await this.upstreamOf(route).countTokens?.(call);
       return tokens === undefined ? undefined : { tokens, provider };
     } catch (error) {
       if (plan.callerGone.aborted) throw new CallerGoneError();
       if (!(error instanceof UpstreamError)) throw error;
       if (!error.allowsFallback) throw describeFailures([{ route, error }], plan.request);
-      this.logger.warn(`${provider} counted no tokens: ${error.failure}: ${error.message}`);
+      this.logger.warn(`${provider} counted no tokens: ${error.summary}`, {
+        request_id: plan.requestId,
+      });
       return undefined;
     }
   }
@@ -273,12 +272,6 @@ export class RoutingService {
   }
 }
 
-/** Headers for the vendor of another dialect mean nothing to this one. */
-function droppedHeaders({ vendorHeaders }: CanonicalRequest, upstream: Upstream): string[] {
-  if (!vendorHeaders || upstream.passesVendorHeaders) return [];
-  return Object.keys(vendorHeaders);
-}
-
 /**
  * Bytes of a vendor cannot be kept, since the next caller may want a stream of what the first had
  * whole; so an answer that is to be kept is decoded. That of a Responses vendor need not be: it
@@ -287,51 +280,4 @@ function droppedHeaders({ vendorHeaders }: CanonicalRequest, upstream: Upstream)
 function decoded<Request extends RoutableRequest>(request: Request): Request {
   const isBytes = isTextRequest(request) && request.dialect !== 'responses';
   return isBytes ? { ...request, decodesAnswer: true } : request;
-}
-
-/** A call may take what is left of the request's time. */
-function withinRequest(plan: Plan<RoutableRequest>, route: PlannedRoute): PlannedRoute {
-  const elapsedMs = Date.now() - plan.startedAt.getTime();
-  const requestMs = Math.max(1, route.limits.requestMs - elapsedMs);
-  return { ...route, limits: { ...route.limits, requestMs } };
-}
-
-function toTextCall(plan: Plan, route: PlannedRoute): UpstreamCall {
-  const { request, callerGone } = plan;
-  return {
-    request: request.accountBoundParam ? untranslatable(request) : request,
-    alias: route.model,
-    upstreamModel: route.upstreamModel,
-    limits: route.limits,
-    signal: callerGone,
-    maxOutputTokens: route.maxOutputTokens,
-  };
-}
-
-/** What names a thing in an account of one vendor means nothing in the words of another. */
-function untranslatable(request: CanonicalRequest): CanonicalRequest {
-  return {
-    ...request,
-    prompt: () => {
-      const { param } = request.accountBoundParam!;
-      throw new UpstreamError({
-        failure: 'unsupported',
-        message: `\`${param}\` is only understood by providers that speak this dialect themselves.`,
-        param,
-      });
-    },
-  };
-}
-
-function toCall<Request extends RoutableRequest>(
-  plan: Plan<Request>,
-  route: PlannedRoute,
-): WorkCall<Request> {
-  return {
-    request: plan.request,
-    alias: route.model,
-    upstreamModel: route.upstreamModel,
-    limits: route.limits,
-    signal: plan.callerGone,
-  };
 }

@@ -43,20 +43,25 @@ export function selectRoutes(
   surroundings: Surroundings,
 ): [PlannedRoute, ...PlannedRoute[]] {
   const { order, only, ignore, allowFallbacks, strategy } = request.routing;
-  const configured = models.flatMap((model) =>
-    byPreference(model.routes, order).flatMap((route) =>
-      planRoutes(request, model, route, surroundings),
-    ),
-  );
+  const configured: PlannedRoute[] = [];
+  for (const model of models) {
+    for (const route of byPreference(model.routes, order)) {
+      planRoutes(request, model, route, surroundings, configured);
+    }
+  }
   if (configured.length === 0) {
     throw new ProviderUnavailableError(
       `No provider that serves ${models.map((model) => model.id).join(', ')} is configured here.`,
     );
   }
 
-  let routes = configured.filter(
-    ({ provider }) => (only?.includes(provider) ?? true) && !ignore.includes(provider),
-  );
+  // Here and below: most requests have no preferences and no own accounts, and need no copies.
+  const hasFilter = only !== undefined || ignore.length > 0;
+  let routes = hasFilter
+    ? configured.filter(
+        ({ provider }) => (only?.includes(provider) ?? true) && !ignore.includes(provider),
+      )
+    : configured;
   const [best] = routes;
   if (best === undefined) {
     throw new NotFoundError(
@@ -65,7 +70,7 @@ export function selectRoutes(
     );
   }
   if (strategy === 'sort') routes = byPrice(routes, surroundings);
-  routes = withoutUnwantedShared(routes);
+  if (surroundings.own.length > 0) routes = withoutUnwantedShared(routes);
   const bound = request.accountBoundParam;
   if (bound) {
     routes = routes.filter(({ trafficMode }) => trafficMode === 'byok');
@@ -79,7 +84,11 @@ export function selectRoutes(
 }
 
 /** Those named in `order` first, in that order; the rest behind them by priority. */
-function byPreference(routes: readonly ModelRoute[], order: readonly string[]): ModelRoute[] {
+function byPreference(
+  routes: readonly ModelRoute[],
+  order: readonly string[],
+): readonly ModelRoute[] {
+  if (order.length === 0) return routes;
   const rank = ({ provider }: ModelRoute): number => {
     const index = order.indexOf(provider);
     return index === -1 ? order.length : index;
@@ -123,24 +132,28 @@ function withoutUnwantedShared(routes: readonly PlannedRoute[]): PlannedRoute[] 
   });
 }
 
-/** The ways over one route: the caller's own accounts, and behind them shared capacity. */
+/** Adds the ways over one route: the caller's own accounts, and behind them shared capacity. */
 function planRoutes(
   request: RoutableRequest,
   model: Model,
   route: ModelRoute,
   surroundings: Surroundings,
-): PlannedRoute[] {
+  planned: PlannedRoute[],
+): void {
   const { own, limits, byokFeePercent } = surroundings;
+  const isConfigured = surroundings.isConfigured(route.provider);
+  if (own.length === 0) {
+    if (isConfigured) planned.push(planRoute(request, model, route, limits));
+    return;
+  }
   const accounts = own.filter(({ credential }) => credential.provider === route.provider);
-  const isShared =
-    surroundings.isConfigured(route.provider) &&
-    accounts.every(({ credential }) => credential.allowSharedFallback);
-  const planned = accounts.map((account): PlannedRoute => {
+  for (const account of accounts) {
     const shared = planRoute(request, model, route, limits);
-    return { ...shared, trafficMode: 'byok', byokFeePercent, own: account };
-  });
+    planned.push({ ...shared, trafficMode: 'byok', byokFeePercent, own: account });
+  }
+  const isShared =
+    isConfigured && accounts.every(({ credential }) => credential.allowSharedFallback);
   if (isShared) planned.push(planRoute(request, model, route, limits));
-  return planned;
 }
 
 function planRoute(

@@ -47,6 +47,19 @@ describe(UpstreamError.name, () => {
     expect([error.accepted, error.without('secret').accepted]).toEqual([accepted, accepted]);
   });
 
+  it.each<[UpstreamFailure, string | undefined, boolean]>([
+    ['timeout', undefined, true],
+    ['connect', 'UND_ERR_CONNECT_TIMEOUT', true],
+    ['connect', 'ETIMEDOUT', true],
+    ['connect', 'ECONNREFUSED', false],
+    ['connect', undefined, false],
+    ['reset', 'ETIMEDOUT', false],
+  ])('%s with code %p is a matter of time: %s', (failure, code, isTimeout) => {
+    const cause = code && Object.assign(new Error('x'), { code });
+    const error = new UpstreamError({ failure, message: 'x' }, { cause });
+    expect([error.isTimeout, error.without('secret').isTimeout]).toEqual([isTimeout, isTimeout]);
+  });
+
   it('keeps what is known better', () => {
     const error = new UpstreamError({ failure: 'timeout', message: 'x', accepted: 'no' });
     expect([error.accepted, error.without('secret').accepted]).toEqual(['no', 'no']);
@@ -55,6 +68,8 @@ describe(UpstreamError.name, () => {
   it('is not tried again at once where the vendor asks to wait', () => {
     const failed = new UpstreamError({ failure: 'server', message: 'x', retryAfterMs: 0 });
     expect(failed.isRetryable).toBe(false);
+    const conflict = new UpstreamError({ failure: 'server', message: 'x', status: 409 });
+    expect(conflict.isRetryable).toBe(false);
     const broken = new UpstreamError({ failure: 'reset', message: 'x', retryAfterMs: 5 });
     expect(broken.isRetryable).toBe(true);
   });

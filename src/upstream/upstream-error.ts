@@ -4,13 +4,13 @@
  *
  * - `connect`: no connection came about (DNS, refused, TLS, connect time-out)
  * - `reset`: the connection broke
- * - `timeout`: a time limit passed, or the vendor said 408
+ * - `timeout`: a time limit passed, or the vendor said 408 or 504
  * - `rate_limited`: the vendor asks for less traffic
  * - `server`: the vendor's own failure (5xx, 409, overloaded)
  * - `operator`: our account with the vendor is at fault (key, quota, missing deployment)
  * - `caller`: the request itself is bad; no other route would take it
  * - `unsupported`: this vendor cannot do what the request asks for, though the next one may
- * - `context_length`: the prompt is too long for this model, though maybe not for the next
+ * - `context_length`: the prompt is too long for this model at any provider, though maybe not for the next
  * - `unreadable`: an answer that is none (bad JSON, wrong content type, empty)
  * - `cut`: the answer's stream ended without a finish reason
  */
@@ -36,9 +36,18 @@ export type Acceptance = 'no' | 'unknown';
  */
 const LOST_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 524]);
 
+/** How undici and the system say that no connection came about in time. */
+const CONNECT_TIMEOUTS: ReadonlySet<unknown> = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+
+/** The codes of Node and its libraries, which hold no word of a vendor or a caller. */
+const CODE = /^[A-Z][A-Z0-9_]{1,60}$/;
+
 export interface UpstreamErrorFields {
   failure: UpstreamFailure;
-  /** For our log; a vendor's text only where it is the caller's to see (`caller`, `context_length`, `unsupported`). */
+  /**
+   * For the caller where it is the caller's to see (`caller`, `context_length`, `unsupported`). Never
+   * for our log: vendors repeat in it what they were sent.
+   */
   message: string;
   status?: number;
   /** How long the vendor asks us to wait. */
@@ -88,6 +97,22 @@ export class UpstreamError extends Error {
     );
   }
 
+  /** What our log may tell of it: `connect, ECONNREFUSED` or `server, status 503`. */
+  get summary(): string {
+    const { failure, status, cause } = this;
+    const code = (cause as { code?: unknown } | undefined)?.code;
+    const words: string[] = [failure];
+    if (status !== undefined) words.push(`status ${status}`);
+    if (typeof code === 'string' && CODE.test(code)) words.push(code);
+    return words.join(', ');
+  }
+
+  /** Whether a time limit passed, of an answer or of a connection that did not come about. */
+  get isTimeout(): boolean {
+    if (this.failure !== 'connect') return this.failure === 'timeout';
+    return CONNECT_TIMEOUTS.has((this.cause as { code?: unknown } | undefined)?.code);
+  }
+
   /** Whether another route may answer what this one could not. */
   get allowsFallback(): boolean {
     return this.failure !== 'caller';
@@ -96,7 +121,8 @@ export class UpstreamError extends Error {
   /** Whether the same route deserves a second try at once. */
   get isRetryable(): boolean {
     if (this.failure === 'reset') return true;
-    return this.failure === 'server' && this.retryAfterMs === undefined;
+    const { failure, status = 500, retryAfterMs } = this;
+    return failure === 'server' && status >= 500 && retryAfterMs === undefined;
   }
 
   /** What the failure says about: the whole provider, one of its models, or neither. */

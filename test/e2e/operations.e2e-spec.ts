@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -91,6 +93,22 @@ describe('the service as a process', () => {
     });
     await response.text();
     const id = response.headers.get('x-request-id')!;
+    const failed = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...hello, model: 'sandbox/fault-503' }),
+    });
+    await failed.text();
+    const failedId = failed.headers.get('x-request-id')!;
+    // What no handler sees: no HTTP, no host, an expectation that is not met.
+    const early = await Promise.all([
+      sendRaw(gateway.url, 'nonsense\r\n\r\n'),
+      sendRaw(gateway.url, 'GET /v1/models HTTP/1.1\r\n\r\n'),
+      sendRaw(gateway.url, 'GET /v1/models?x HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n'),
+    ]);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(metrics).toMatch(/gateway_errors_total\{type="invalid_request_error",status="417"\} 1/);
+    expect(metrics).toMatch(/gateway_errors_total\{type="invalid_request_error",status="400"\} 2/);
     expect(await gateway.stop()).toBe(0);
 
     const lines = gateway
@@ -107,7 +125,31 @@ describe('the service as a process', () => {
       status: 200,
       provider: 'sandbox',
     });
+    const earlyLines = early.map((answer) => {
+      const earlyId = /^x-request-id: (\S+)/im.exec(answer)![1];
+      return lines.filter((line) => line.request_id === earlyId);
+    });
+    expect(earlyLines).toEqual([
+      [expect.objectContaining({ level: 'info', status: 400 })],
+      [expect.objectContaining({ method: 'GET', path: '/v1/models', status: 400 })],
+      [expect.objectContaining({ method: 'GET', path: '/v1/models', status: 417 })],
+    ]);
+    // A failed call is told with the failure, the status and the request, not in the vendor's words.
+    expect(lines.find((line) => line.request_id === failedId)).toEqual({
+      level: 'warn',
+      time: expect.any(String) as unknown,
+      request_id: failedId,
+      context: 'RoutingService',
+      msg: 'sandbox/fault-503 failed: server, status 503',
+    });
     expect(gateway.output()).not.toContain('secret prompt');
     expect(gateway.output()).not.toContain(API_KEY);
   });
 });
+
+/** What comes back for these bytes until the connection ends. */
+async function sendRaw(url: string, bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.end(bytes);
+  return text(socket);
+}

@@ -157,6 +157,17 @@ describe('a secret', () => {
     }
   });
 
+  it.each([400, 413, 429, 500])(
+    'of a prompt is not logged when a vendor repeats it: %d',
+    async (status) => {
+      fake.answer = errorAnswer(status, { message: `Bad content: ${CANARIES.prompt}` });
+      await chat({});
+      await chat({ stream: true });
+      // The caller may read it.
+      told.length = 0;
+    },
+  );
+
   it('is not repeated to who presents it', async () => {
     fake.answer = politeAnswer();
     const wrong: Record<string, string>[] = [

@@ -25,6 +25,8 @@ export interface Script {
   events?: CanonicalEvent[];
   error?: UpstreamError;
   hang?: boolean;
+  /** Before its end, or its failure. */
+  delayMs?: number;
 }
 
 export const start: CanonicalEvent = { type: 'start', id: 'x' };
@@ -99,8 +101,12 @@ export class World {
     return this.service.plan({} as Caller, request, context);
   }
 
-  async open(fields: Record<string, unknown> = {}, cover: RouteCover = COVERS_ALL) {
-    const plan = await this.plan(fields);
+  async open(
+    fields: Record<string, unknown> = {},
+    cover: RouteCover = COVERS_ALL,
+    receivedAt = new Date(),
+  ) {
+    const plan = await this.plan(fields, receivedAt);
     const events: CanonicalEvent[] = [];
     let failure: unknown;
     try {
@@ -140,6 +146,7 @@ export class World {
           call.signal.addEventListener('abort', () => resolve(undefined)),
         );
       }
+      if (script.delayMs) await new Promise((resolve) => setTimeout(resolve, script?.delayMs));
       const result = end();
       if (script.hang) throw new Error('The call was aborted.');
       if (script.error) throw script.error;

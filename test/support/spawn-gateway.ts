@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const BUILT = new URL('../../dist/src/', import.meta.url);
+const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_LIMIT_MS = 20_000;
 
 export interface SpawnedGateway {
@@ -14,12 +15,23 @@ export interface SpawnedGateway {
   stop(signal?: NodeJS.Signals): Promise<number | string | null>;
 }
 
-/** The built service as a process of its own, as an operator runs it. */
+/**
+ * The built service as a process of its own, as an operator runs it.
+ *
+ * @param program with `npm start`, the process is npm and leads a group of its own, as a terminal's
+ *   foreground job does; whoever asks for it kills the group in the end
+ */
 export async function spawnGateway(
   environment: Record<string, string>,
-  program: 'main' | 'worker' = 'main',
+  program: 'main' | 'worker' | 'npm start' = 'main',
 ): Promise<SpawnedGateway> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`${program}.js`, BUILT))], {
+  const isNpm = program === 'npm start';
+  const [command, parameters] = isNpm
+    ? ['npm', ['start']]
+    : [process.execPath, [fileURLToPath(new URL(`${program}.js`, BUILT))]];
+  const child = spawn(command, parameters, {
+    cwd: PROJECT_ROOT,
+    detached: isNpm,
     env: { PATH: process.env.PATH ?? '', PORT: '0', HOST: '127.0.0.1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

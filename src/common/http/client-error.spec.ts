@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream';
-import { describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { answerClientError } from './client-error.js';
+
+const record = jest.fn();
 
 /** A socket that remembers what was written to it. */
 function fakeSocket(overrides: object = {}) {
@@ -19,7 +21,7 @@ function fakeSocket(overrides: object = {}) {
 
 function answerTo(code: string): { head: string[]; body: unknown } {
   const socket = fakeSocket();
-  answerClientError(Object.assign(new Error('parse error'), { code }), socket);
+  answerClientError(Object.assign(new Error('parse error'), { code }), socket, record);
   const [head = '', body = ''] = socket.written.split('\r\n\r\n');
   expect(socket.destroy).toHaveBeenCalledTimes(1);
   expect(head).toContain(`content-length: ${Buffer.byteLength(body)}`);
@@ -27,6 +29,8 @@ function answerTo(code: string): { head: string[]; body: unknown } {
 }
 
 describe(answerClientError.name, () => {
+  beforeEach(() => void record.mockClear());
+
   it.each([
     ['HPE_INVALID_METHOD', 'HTTP/1.1 400 Bad Request', 'request'],
     ['HPE_HEADER_OVERFLOW', 'HTTP/1.1 431 Request Header Fields Too Large', 'headers'],
@@ -34,6 +38,9 @@ describe(answerClientError.name, () => {
   ])('answers %s with the documented body', (code, statusLine, param) => {
     const { head, body } = answerTo(code);
     expect(head[0]).toBe(statusLine);
+    const requestId = head.find((line) => line.startsWith('request-id: '))!.split(': ')[1];
+    const error = expect.objectContaining({ status: Number(statusLine.split(' ')[1]) }) as unknown;
+    expect(record).toHaveBeenLastCalledWith({ requestId, error });
     expect(body).toEqual({
       error: {
         message: expect.stringMatching(/\.$/),
@@ -63,14 +70,15 @@ describe(answerClientError.name, () => {
     ],
   ])('writes nothing to %s', (_, code, overrides) => {
     const socket = fakeSocket(overrides);
-    answerClientError(Object.assign(new Error('parse error'), { code }), socket);
+    answerClientError(Object.assign(new Error('parse error'), { code }), socket, record);
     expect(socket.written).toBe('');
+    expect(record).not.toHaveBeenCalled();
     expect(socket.destroy).toHaveBeenCalledTimes(1);
   });
 
   it('answers where a handler has not sent anything yet', () => {
     const socket = fakeSocket({ _httpMessage: { headersSent: false } });
-    answerClientError(Object.assign(new Error('parse error'), { code: 'HPE_X' }), socket);
+    answerClientError(Object.assign(new Error('parse error'), { code: 'HPE_X' }), socket, record);
     expect(socket.written).toContain('HTTP/1.1 400');
   });
 });

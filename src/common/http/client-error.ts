@@ -3,12 +3,17 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { errorBody } from '../errors/error-body.js';
+import type { RecordRefusal } from './refuse-request.js';
 
 /**
  * Answers what Node's HTTP parser could not make a request of (no handler ever sees it), so that
  * these callers get a request id and the documented body as well.
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+export function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  record: RecordRefusal,
+): void {
   if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) {
     socket.destroy();
     return;
@@ -29,6 +34,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
     ].join('\r\n'),
     () => socket.destroy(),
   );
+  record({ requestId, error: failure });
 }
 
 /** Whether an answer is on its way already, which a second one must not be written into. */

@@ -2,7 +2,7 @@ import http from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
-import { refuseRequest } from './refuse-request.js';
+import { refuseRequest, type RecordRefusal } from './refuse-request.js';
 
 /** How often connections are looked through for those that exceed a time limit; Node's default is 30 s. */
 const CHECK_CONNECTIONS_EVERY_MS = 5_000;
@@ -14,6 +14,9 @@ const CHECK_CONNECTIONS_EVERY_MS = 5_000;
  * (expressjs/express issue 5998).
  */
 export class LeanExpressAdapter extends ExpressAdapter {
+  /** Of requests that do not reach the application. */
+  recordRefusal: RecordRefusal = () => undefined;
+
   constructor() {
     const application = express();
     application.disable('x-powered-by');
@@ -39,7 +42,8 @@ export class LeanExpressAdapter extends ExpressAdapter {
       },
       (request, response) => {
         if (request.headers.host === undefined && request.httpVersion === '1.1') {
-          refuseRequest(response, new InvalidRequestError('host', 'The Host header is missing.'));
+          const error = new InvalidRequestError('host', 'The Host header is missing.');
+          refuseRequest(response, error, this.recordRefusal);
         } else {
           application(request, response);
         }

@@ -1,37 +1,57 @@
 import type { Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 
 const CHECK_EVERY_MS = 50;
-/** A request may be on its way over a connection that has not brought one yet. */
+/** A request may be on its way over a connection that seems to be idle. */
 const GRACE_MS = 250;
+/** So long a caller may take to close its side of a connection. */
+const LINGER_MS = 1_000;
+
+interface Connection {
+  /** The latest response, if there was one. */
+  response: ServerResponse | undefined;
+  /** Since when it has nothing to do, as far as is known; on the clock of `performance.now()`. */
+  idleSinceMs: number | undefined;
+}
 
 /**
- * Lets a server's running answers end before it stops. Knows which connections work on one, since
- * Node's own `closeIdleConnections` spares those that were opened and have not sent anything yet.
+ * Lets a server's running answers end before it stops. Callers who keep their connections learn by
+ * `Connection: close` that these are of no further use, so that none of their requests meets a closed
+ * one. Knows which connections work on an answer, since Node's own `closeIdleConnections` spares those
+ * that were opened and have not sent anything yet, and cuts a request that is just arriving.
  */
 export class ServerDrain {
-  /** Every open connection with its latest response, if it had one. */
-  private readonly connections = new Map<Socket, ServerResponse | undefined>();
+  private readonly connections = new Map<Socket, Connection>();
+  private isDraining = false;
 
   constructor(private readonly server: Server) {
     server.on('connection', (socket: Socket) => {
-      this.connections.set(socket, undefined);
+      this.connections.set(socket, { response: undefined, idleSinceMs: undefined });
       socket.once('close', () => this.connections.delete(socket));
     });
-    server.prependListener('request', (request, response) => {
-      this.connections.set(request.socket, response);
+    server.prependListener('request', ({ socket }, response) => {
+      const connection = this.connections.get(socket);
+      if (!connection) return;
+      connection.response = response;
+      connection.idleSinceMs = undefined;
+      if (this.isDraining) announceEnd(response);
     });
   }
 
   /** Takes no new connections and waits for the running answers; after `limitMs` cuts what still runs. */
   async drain(limitMs: number): Promise<void> {
     if (!this.server.listening) return;
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    const startedMs = performance.now();
-    const closeIdle = (): void => this.closeIdle(performance.now() - startedMs > GRACE_MS);
-    const idle = setInterval(closeIdle, CHECK_EVERY_MS);
+    this.isDraining = true;
+    for (const { response } of this.connections.values()) {
+      if (response) announceEnd(response);
+    }
+    // Not by the HTTP server's own `close`, which cuts whatever is idle at this moment.
+    const closed = new Promise<void>((resolve) =>
+      NetServer.prototype.close.call(this.server, () => resolve()),
+    );
+    const idle = setInterval(() => this.closeIdle(), CHECK_EVERY_MS);
     const limit = setTimeout(() => this.server.closeAllConnections(), limitMs);
-    closeIdle();
+    this.closeIdle();
     try {
       await closed;
     } finally {
@@ -40,10 +60,18 @@ export class ServerDrain {
     }
   }
 
-  private closeIdle(unusedToo: boolean): void {
-    for (const [socket, response] of this.connections) {
-      const isIdle = response === undefined ? unusedToo : response.writableFinished;
-      if (isIdle) socket.destroy();
+  private closeIdle(): void {
+    const nowMs = performance.now();
+    for (const [socket, connection] of this.connections) {
+      if (connection.response && !connection.response.writableFinished) continue;
+      const idleMs = nowMs - (connection.idleSinceMs ??= nowMs);
+      // The end first, which takes nothing from a caller who is still reading.
+      if (idleMs >= GRACE_MS + LINGER_MS) socket.destroy();
+      else if (idleMs >= GRACE_MS && !socket.writableEnded) socket.end();
     }
   }
+}
+
+function announceEnd(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close');
 }

@@ -55,7 +55,7 @@ export class JsonLogger implements LoggerService {
     this.stream.flushSync();
   }
 
-  /** Nest passes the context last. */
+  /** Nest passes the context last; a plain object before it holds further members of the line. */
   private write(
     level: 'info' | 'warn' | 'error' | 'fatal',
     message: unknown,
@@ -63,7 +63,8 @@ export class JsonLogger implements LoggerService {
   ): void {
     const context = rest.at(-1);
     const text = message instanceof Error ? (message.stack ?? message.message) : String(message);
-    this.logger[level](typeof context === 'string' ? { context } : {}, text);
+    const fields = rest.find(isPlainObject);
+    this.logger[level]({ ...fields, ...(typeof context === 'string' && { context }) }, text);
   }
 }
 
@@ -74,3 +75,8 @@ const QUIET_CONTEXTS = new Set([
   'RouterExplorer',
   'NestApplication',
 ]);
+
+/** No error is one: a database's would bring its parameters along. */
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && value.constructor === Object;
+}

@@ -1,27 +1,35 @@
 import type { JsonLogger } from '../logging/json-logger.js';
 
 /**
+ * A signal sooner after the first one is the same wish: Ctrl-C reaches every process of a terminal,
+ * and npm passes its own on to the service besides.
+ */
+const SAME_WISH_MS = 1_000;
+
+/**
  * Closes on SIGTERM and SIGINT and ends the process.
  *
  * @param options.isWorker a worker gets Ctrl-C along with its primary process, which then tells it
- *   to stop as well; elsewhere a second signal means not to wait any more
+ *   to stop as well; elsewhere a second signal, a second or more after the first, means not to wait
+ *   any more
  */
 export function stopOnSignals(
   close: () => Promise<void>,
   logger: JsonLogger,
   options: { isWorker: boolean },
 ): void {
-  let stopping = false;
+  let stoppingSinceMs: number | undefined;
   const end = (code: number): void => {
     logger.flush();
     process.exit(code);
   };
   const stop = (): void => {
-    if (stopping) {
-      if (!options.isWorker) end(1);
+    const nowMs = performance.now();
+    if (stoppingSinceMs !== undefined) {
+      if (!options.isWorker && nowMs - stoppingSinceMs >= SAME_WISH_MS) end(1);
       return;
     }
-    stopping = true;
+    stoppingSinceMs = nowMs;
     close().then(
       () => end(0),
       (error: unknown) => {

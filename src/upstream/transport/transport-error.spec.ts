@@ -21,7 +21,16 @@ describe(transportError.name, () => {
     [undefined, 'reset'],
   ])('takes %s for %s', (code, failure) => {
     const cause = Object.assign(new Error('it broke'), { code });
-    const error = transportError(cause);
-    expect(error).toMatchObject({ failure, cause, message: `${code ?? 'Error'}: it broke` });
+    const error = transportError(cause, 'no');
+    const message = `${code ?? 'Error'}: it broke`;
+    expect(error).toMatchObject({ failure, cause, message, accepted: 'no' });
   });
+
+  it.each(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EPROTO', 'ERR_SSL_BAD_RECORD_MAC'])(
+    'takes %s for a broken connection once something was sent, of which nobody knows more',
+    (code) => {
+      const error = transportError(Object.assign(new Error('it broke'), { code }));
+      expect(error).toMatchObject({ failure: 'reset', accepted: 'unknown' });
+    },
+  );
 });

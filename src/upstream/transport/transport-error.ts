@@ -1,18 +1,23 @@
 import { UpstreamError, type Acceptance } from '../upstream-error.js';
 
-/** What undici calls a failure, in our words. @param acceptance for a failure that is no `connect` */
+/**
+ * What undici calls a failure, in our words.
+ *
+ * @param acceptance `no` where nothing was sent yet; once it was, the system's word for a peer that
+ *   cannot be reached, or for broken TLS, tells of a connection that broke
+ */
 export function transportError(
   error: NodeJS.ErrnoException,
   acceptance: Acceptance = 'unknown',
 ): UpstreamError {
   const code = error.code ?? '';
-  const isConnect = CONNECT_CODES.has(code) || /^(?:ERR_SSL_|ERR_TLS_|CERT_)/.test(code);
-  const failure = isConnect ? 'connect' : 'reset';
+  const isAboutConnecting = CONNECT_CODES.has(code) || /^(?:ERR_SSL_|ERR_TLS_|CERT_)/.test(code);
+  const failure = isAboutConnecting && acceptance === 'no' ? 'connect' : 'reset';
   return new UpstreamError(
     {
       failure,
       message: `${error.code ?? error.name}: ${error.message}`,
-      accepted: isConnect ? 'no' : acceptance,
+      accepted: acceptance,
     },
     { cause: error },
   );

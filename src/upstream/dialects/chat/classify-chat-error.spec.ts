@@ -9,11 +9,9 @@ describe(classifyChatError.name, () => {
   it.each<StatusVerdict>([
     ...COMMON_VERDICTS,
     [405, 'caller', false, false],
-    [413, 'caller', false, false],
     [415, 'caller', false, false],
     [501, 'server', true, true],
     [502, 'server', true, true],
-    [504, 'server', true, true],
     [204, 'unreadable', true, false],
   ])('takes status %d for %s', (status, failure, allowsFallback, isRetryable) => {
     expect(classify(status)).toMatchObject({ status, failure, allowsFallback, isRetryable });

@@ -76,9 +76,10 @@ function classify(
   if (QUOTA_CODES.has(code ?? '') || QUOTA_CODES.has(type ?? '')) return 'operator';
   if (OPERATOR_CODES.has(code ?? '')) return 'operator';
   if (status === 429) return 'rate_limited';
-  if (status === 408) return 'timeout';
+  if (status === 408 || status === 504) return 'timeout';
   if (status === 409 || status >= 500) return 'server';
   if (status < 400) return 'unreadable';
+  if (status === 413) return 'context_length';
   if (code === 'context_length_exceeded' || CONTEXT_LENGTH.test(message)) return 'context_length';
   return 'caller';
 }

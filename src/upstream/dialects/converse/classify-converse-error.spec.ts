@@ -41,6 +41,7 @@ describe(classifyConverseError.name, () => {
     [429, 'rate_limited'],
     [502, 'server'],
     [503, 'server'],
+    [504, 'timeout'],
     [302, 'unreadable'],
   ])('judges %i without a name by its status', (status, failure) => {
     const error = classifyConverseError(status, {}, undefined);

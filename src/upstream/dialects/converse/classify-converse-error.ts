@@ -104,7 +104,7 @@ function toFailure(
   const known = FAILURES.get(bare);
   if (known) return known;
   if (status === 401 || status === 402 || status === 403 || status === 404) return 'operator';
-  if (status === 408) return 'timeout';
+  if (status === 408 || status === 504) return 'timeout';
   if (status === 413) return 'context_length';
   if (status === 429) return 'rate_limited';
   if (status === 409 || status === 424 || status >= 500) return 'server';

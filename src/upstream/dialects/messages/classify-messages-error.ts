@@ -79,7 +79,7 @@ function classify(status: number, error: JsonObject, message: string): UpstreamF
   if (OPERATOR_TYPES.has(type) || SPENT_CODES.has(details.error_code)) return 'operator';
   if (status < 500 && SPENT.test(message)) return 'operator';
   if (status === 429 || type === 'rate_limit_error') return 'rate_limited';
-  if (status === 408 || type === 'timeout_error') return 'timeout';
+  if (status === 408 || status === 504 || type === 'timeout_error') return 'timeout';
   if (status === 409 || status >= 500 || type === 'overloaded_error') return 'server';
   if (status < 400) return 'unreadable';
   if (status === 413 || type === 'request_too_large') return 'context_length';

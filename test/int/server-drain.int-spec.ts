@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ServerDrain } from '../../src/common/http/server-drain.js';
+
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+const LIMIT_MS = 10_000;
+
+/** What a caller sees on one connection. */
+class Connection {
+  received = '';
+  /** `end` for a proper one, or the error's code. */
+  readonly over: Promise<string>;
+
+  private constructor(private readonly socket: Socket) {
+    socket.on('data', (data: Buffer) => (this.received += data.toString()));
+    this.over = new Promise((resolve) => {
+      socket.once('end', () => resolve('end'));
+      socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'));
+    });
+  }
+
+  static async open(server: Server): Promise<Connection> {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    await once(socket, 'connect');
+    return new Connection(socket);
+  }
+
+  ask(): void {
+    this.socket.write(GET);
+  }
+
+  async hasReceived(text: string): Promise<void> {
+    while (!this.received.includes(text)) await wait(5);
+  }
+}
+
+describe(ServerDrain.name, () => {
+  let server: Server;
+  let drain: ServerDrain;
+  /** Responses that wait for the test. */
+  let open: ServerResponse[];
+
+  beforeEach(async () => {
+    open = [];
+    server = createServer((_request, response) => void open.push(response));
+    drain = new ServerDrain(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterEach(() => void server.closeAllConnections());
+
+  const nextResponse = async (): Promise<ServerResponse> => {
+    while (open.length === 0) await wait(5);
+    return open.shift()!;
+  };
+  const answered = async (connection: Connection): Promise<void> => {
+    connection.ask();
+    (await nextResponse()).end('done');
+    await connection.hasReceived('done');
+  };
+
+  it('tells the caller of an answer that has not begun to keep the connection no longer', async () => {
+    const connection = await Connection.open(server);
+    connection.ask();
+    const response = await nextResponse();
+    const drained = drain.drain(LIMIT_MS);
+    response.end('late');
+    expect(await connection.over).toBe('end');
+    expect(connection.received).toMatch(/^HTTP\/1\.1 200 .*connection: close.*late$/is);
+    await drained;
+  });
+
+  it('lets an answer end that has begun, and then closes its connection', async () => {
+    const connection = await Connection.open(server);
+    connection.ask();
+    const response = await nextResponse();
+    response.write('first');
+    await connection.hasReceived('first');
+    const drained = drain.drain(LIMIT_MS);
+    await wait(400);
+    response.end('last');
+    expect(await connection.over).toBe('end');
+    expect(connection.received).toContain('last');
+    await drained;
+  });
+
+  it('answers a request that was on its way over a connection that seemed to be idle', async () => {
+    const used = await Connection.open(server);
+    await answered(used);
+    const unused = await Connection.open(server);
+    const drained = drain.drain(LIMIT_MS);
+    await wait(100);
+    for (const connection of [used, unused]) {
+      connection.received = '';
+      connection.ask();
+      (await nextResponse()).end('in time');
+      expect(await connection.over).toBe('end');
+      expect(connection.received).toMatch(/connection: close.*in time/is);
+    }
+    await drained;
+  });
+
+  it('closes idle connections soon, and without a reset', async () => {
+    const used = await Connection.open(server);
+    await answered(used);
+    const unused = await Connection.open(server);
+    const startedMs = performance.now();
+    await drain.drain(LIMIT_MS);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(await Promise.all([used.over, unused.over])).toEqual(['end', 'end']);
+  });
+
+  it('cuts what still runs when its time is up', async () => {
+    const connection = await Connection.open(server);
+    connection.ask();
+    await nextResponse();
+    await drain.drain(300);
+    expect(await connection.over).toMatch(/^(?:end|ECONNRESET)$/);
+    expect(connection.received).toBe('');
+  });
+});
