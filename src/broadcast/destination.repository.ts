@@ -126,7 +126,9 @@ export class DestinationRepository {
   async findChoices(tenantIds: readonly string[]): Promise<Map<string, DestinationChoice[]>> {
     const { rows } = await this.database.query<DestinationChoice & { tenantId: string }>(
       `SELECT id, tenant_id AS "tenantId", sampling_rate AS "samplingRate",
-              includes_content AS "includesContent"
+              includes_content AS "includesContent",
+              coalesce(last_error_at > coalesce(last_success_at, '-infinity')
+                AND last_error_at > now() - interval '2 minutes', false) AS "isFailing"
          FROM broadcast_destinations
         WHERE tenant_id = ANY($1) AND is_enabled AND sampling_rate > 0`,
       [tenantIds],

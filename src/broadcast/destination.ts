@@ -24,4 +24,10 @@ export interface DestinationRecord extends DestinationDraft {
 }
 
 /** What has to be known of a destination to choose the traces that it gets. */
-export type DestinationChoice = Pick<DestinationRecord, 'id' | 'samplingRate' | 'includesContent'>;
+export interface DestinationChoice extends Pick<
+  DestinationRecord,
+  'id' | 'samplingRate' | 'includesContent'
+> {
+  /** Whether the last that was heard of its receiver, a moment ago, is a failure. */
+  isFailing: boolean;
+}

@@ -102,11 +102,11 @@ export class DestinationsService {
     this.testing.add(tenantId);
     try {
       const trace = testTrace(tenantId);
-      const batch = new TraceBatch(id, [id]);
-      batch.add(draftSpans(trace, { audience: 'tenant', includeContent: false }));
+      const batch = new TraceBatch([id]);
+      batch.add(JSON.stringify(draftSpans(trace, { audience: 'tenant', includeContent: false })));
       // What it needs of OpenTelemetry is loaded by the first trace that is sent.
       const { renderBatch } = await import('./render-batch.js');
-      const body = await renderBatch(batch.serialize());
+      const body = await renderBatch(batch.serialize(), { includesContent: false });
       const startedMs = performance.now();
       const outcome = await this.client.post({
         url,

@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import { telemetryProvider } from '../common/config/telemetry-provider.js';
+import { CONTENT_TRUNCATED } from './content-attributes.js';
 import { ERROR_TYPE, GEN_AI, HTTP_STATUS } from './gen-ai-attributes.js';
 import { inputMessages } from './input-messages.js';
 import { outputMessages } from './output-messages.js';
@@ -145,7 +146,7 @@ function contentAttributes({ request, answer, streamed }: RecordedTrace): Attrib
     if (json.length > MAX_MESSAGES_CHARACTERS) isCut = true;
     else attributes[name] = json;
   }
-  if (isCut) attributes['gateway.content.truncated'] = true;
+  if (isCut) attributes[CONTENT_TRUNCATED] = true;
   return attributes;
 }
 
