@@ -9,8 +9,10 @@ export interface DestinationDraft {
   includesContent: boolean;
 }
 
-export interface DestinationRecord extends DestinationDraft {
+export interface DestinationRecord extends Omit<DestinationDraft, 'headers'> {
   id: string;
+  /** Undefined when nobody can read them any more, since they were sealed with another secret. */
+  headers: Readonly<Record<string, string>> | undefined;
   /** Traces. */
   deliveredCount: number;
   droppedCount: number;
