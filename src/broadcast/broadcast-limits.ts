@@ -41,6 +41,12 @@ export const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 export const MAX_ATTEMPTS = 5;
 /** Before the second attempt; it doubles with each that follows. */
 export const FIRST_RETRY_MS = 1_000;
+/** A receiver that asks to be left alone for longer is asked again all the same. */
+export const MAX_RETRY_AFTER_MS = 60_000;
+/** Answers that say that the same request will not do better later. */
+export const FINAL_STATUSES: ReadonlySet<number> = new Set([
+  400, 401, 403, 404, 405, 410, 413, 415, 422,
+]);
 export const DELIVERY_TIMEOUT_MS = 10_000;
 /** Longer than an attempt takes: by then a process that took a delivery and died has lost it. */
 export const LEASE_MS = 30_000;

@@ -11,10 +11,12 @@ import { OutboundClient, type OutboundOutcome } from '../outbound/outbound-clien
 import { WorkQueue } from '../queue/work-queue.js';
 import {
   DELIVERY_TIMEOUT_MS,
+  FINAL_STATUSES,
   FIRST_RETRY_MS,
   MAX_ATTEMPTS,
   MAX_DELIVERY_AGE_MS,
   MAX_POSTS_PER_DESTINATION,
+  MAX_RETRY_AFTER_MS,
 } from './broadcast-limits.js';
 import { BroadcastMetrics, type DropReason } from './broadcast-metrics.js';
 import { deliveryHeaders, HEADERS_UNREADABLE } from './delivery-headers.js';
@@ -26,6 +28,7 @@ import {
 } from './delivery.repository.js';
 import type { DestinationLane } from './destination-lane.js';
 import { HeaderBox } from './header-box.js';
+import { readPartialSuccess, type PartialSuccess } from './partial-success.js';
 import { RenderedBatches } from './rendered-batches.service.js';
 
 const SWEEP_INTERVAL_MS = 15_000;
@@ -172,7 +175,7 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     const outcome = await this.post(delivery, holds);
     this.metrics.countAttempt(outcome.ok ? 'delivered' : 'failed');
     if (outcome.ok) {
-      await this.complete(delivery);
+      await this.complete(delivery, readPartialSuccess(outcome.answer));
       return { isGood: true };
     }
     // Whoever stops the process closes connections too: that says nothing about the receiver.
@@ -180,15 +183,17 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
       this.brokenOff.add(delivery.id);
       return NOT_POSTED;
     }
-    if (!outcome.retryable) await this.drop(delivery, 'refused', outcome.reason);
-    else if (delivery.attempts >= MAX_ATTEMPTS) {
+    const pauseMs = Math.min(outcome.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+    if (!outcome.retryable || FINAL_STATUSES.has(outcome.status ?? 0)) {
+      await this.drop(delivery, 'refused', outcome.reason);
+    } else if (delivery.attempts >= MAX_ATTEMPTS) {
       await this.drop(delivery, 'exhausted', outcome.reason);
     } else {
-      const delayMs = FIRST_RETRY_MS * 2 ** (delivery.attempts - 1);
+      const delayMs = Math.max(FIRST_RETRY_MS * 2 ** (delivery.attempts - 1), pauseMs);
       await this.deliveries.retryLater(delivery.id, delayMs, outcome.reason);
       this.lanes.addLater(lane, delivery.id, delayMs + CLOCK_MARGIN_MS);
     }
-    return { isGood: false };
+    return { isGood: false, pauseMs };
   }
 
   private async post(
@@ -200,11 +205,24 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     const body = await this.batches.of(batchId, { includesContent });
     holds(body.length);
     const headers = deliveryHeaders(own, id);
-    return this.client.post({ url, headers, body, timeoutMs: DELIVERY_TIMEOUT_MS });
+    return this.client.post({
+      url,
+      headers,
+      body,
+      timeoutMs: DELIVERY_TIMEOUT_MS,
+      readsAnswer: true,
+    });
   }
 
-  private async complete({ id, traceCount }: ClaimedDelivery): Promise<void> {
-    if (await this.deliveries.complete(id)) this.metrics.countDelivered(traceCount);
+  private async complete(
+    { id, traceCount }: ClaimedDelivery,
+    partial: PartialSuccess | undefined,
+  ): Promise<void> {
+    // Which traces they belong to is not told; each is at most of one.
+    const rejected = Math.min(partial?.rejectedSpans ?? 0, traceCount);
+    if (!(await this.deliveries.complete(id, rejected, partial?.reason))) return;
+    this.metrics.countDelivered(traceCount - rejected);
+    if (rejected > 0) this.metrics.countDropped('rejected', rejected);
   }
 
   private async drop(
