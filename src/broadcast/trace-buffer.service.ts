@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { withoutContent } from '../tracing/content-attributes.js';
 import { draftSpans } from '../tracing/draft-spans.js';
+import { isSampled } from '../tracing/is-sampled.js';
 import type { RecordedTrace } from '../tracing/recorded-trace.js';
 import type { SpanDraft } from '../tracing/span-draft.js';
 import type { TraceInterest, TraceSink, TraceSubject } from '../tracing/trace-sink.js';
@@ -17,7 +18,6 @@ import { BufferRoom } from './buffer-room.js';
 import { DeliveryWriter } from './delivery-writer.service.js';
 import { DestinationDirectory } from './destination-directory.service.js';
 import type { DestinationChoice } from './destination.js';
-import { isSampled } from './is-sampled.js';
 import { LostTraces } from './lost-traces.service.js';
 import { TraceGathering } from './trace-gathering.js';
 
