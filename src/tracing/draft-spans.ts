@@ -134,7 +134,7 @@ function usageAttributes({ ending: { usage, usageSource } }: RecordedTrace): Att
 function contentAttributes({ request, answer, streamed }: RecordedTrace): Attributes {
   const [input, output] = [new TextBudget(), new TextBudget()];
   const prompt = inputMessages(request, input);
-  const answers = outputMessages(answer.content, streamed, output);
+  const answers = outputMessages(answer.content, streamed, output, answer.finishReasons);
   const attributes: Attributes = {};
   let isCut = input.isSpent || output.isSpent || answer.isTruncated;
   for (const [name, messages] of [
