@@ -32,13 +32,13 @@ export class SpeechService {
     const context = { requestId, endpoint: 'audio.speech', receivedAt, callerGone };
     const plan = await this.routing.plan(caller, request, context);
     const origin = { tenantId: caller.tenantId, headers: received.headers, response };
-    const followed = this.tracing.follow(plan, origin);
+    this.tracing.follow(plan, origin);
     const guard = await this.guardrails.guard(caller, this.ledger, response);
     await guard.admitTexts(plan, [request.text, request.instructions ?? ''], 'input');
     const hold = await this.ledger.hold(caller, plan);
     const events = this.ledger.settle(
       hold,
-      followed.watch(this.routing.openWork(plan, hold, (upstream, call) => upstream.speak?.(call))),
+      this.routing.openWork(plan, hold, (upstream, call) => upstream.speak?.(call)),
     );
 
     response.setHeader('X-Cache', 'MISS');

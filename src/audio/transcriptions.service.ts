@@ -62,7 +62,7 @@ export class TranscriptionsService {
       const context = { requestId, endpoint: 'audio.transcriptions', receivedAt, callerGone };
       const plan = await this.routing.plan(caller, request, context);
       const origin = { tenantId: caller.tenantId, headers: received.headers, response };
-      const followed = this.tracing.follow(plan, origin);
+      this.tracing.follow(plan, origin);
       const guard = await this.guardrails.guard(caller, this.ledger, response);
       await guard.admitTexts(plan, request.prompt === undefined ? [] : [request.prompt], 'prompt');
       const hold = await this.ledger.hold(caller, plan);
@@ -71,7 +71,7 @@ export class TranscriptionsService {
       );
       const textsOf = (transcript: Transcript) => transcriptTexts(transcript, request.format);
       const watched = guard.watchTexts(plan, opened, textsOf, 'file');
-      return await collectWork(this.ledger.settle(hold, followed.watch(watched)));
+      return await collectWork(this.ledger.settle(hold, watched));
     } finally {
       await rm(path, { force: true });
     }

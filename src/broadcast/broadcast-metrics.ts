@@ -3,19 +3,23 @@ import { Counter } from 'prom-client';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 
 /**
- * Why a trace did not arrive: `buffer_full` and `undecided` in this process, `storage` because the
- * database was away, `queue_full` at one destination, `refused` or `exhausted` by the receiver,
- * `expired` while waiting, `disabled` with its destination, or deleted.
+ * Why a trace did not arrive: `buffer_full`, `undecided` and `faulty` in this process, `storage`
+ * because the database was away, `queue_full` at one destination, `refused`, `rejected` (by an answer
+ * that took the others) or `exhausted` by the receiver, `expired` while waiting, `disabled` with its
+ * destination, deleted or `moved`.
  */
 export type DropReason =
   | 'buffer_full'
   | 'undecided'
+  | 'faulty'
   | 'storage'
   | 'queue_full'
   | 'refused'
+  | 'rejected'
   | 'exhausted'
   | 'expired'
-  | 'disabled';
+  | 'disabled'
+  | 'moved';
 
 /** No label names a tenant or a destination; those see their own figures. */
 @Injectable()

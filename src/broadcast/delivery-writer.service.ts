@@ -1,35 +1,47 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { Injectable, Logger } from '@nestjs/common';
-import { WorkQueue } from '../queue/work-queue.js';
-import { MAX_POSTS_PER_DESTINATION } from './broadcast-limits.js';
 import { BroadcastMetrics } from './broadcast-metrics.js';
-import { DeliveryRepository, type WrittenDelivery } from './delivery.repository.js';
+import {
+  DeliveryRepository,
+  type BatchDraft,
+  type WrittenDelivery,
+} from './delivery.repository.js';
+import { DeliveryService } from './delivery.service.js';
 import { LostTraces } from './lost-traces.service.js';
+import { toStored } from './stored-batch.js';
 import type { TraceBatch } from './trace-batch.js';
 
-const compress = promisify(gzip);
-
-/** Tried again after these; then the batch is lost, and counted. */
+/** Tried again after these; then the batches are lost, and counted. */
 const RETRIES_AFTER_MS = [500, 1_000, 2_000];
 
 /** A destination that had no room is asked again after so long. */
 const FULL_FOR_MS = 5_000;
 
-/** Writes batches down as deliveries, one after the other, and wakes a worker for each. */
+/** What one statement writes, before it is compressed. */
+const MAX_BYTES_AT_ONCE = 4 * 1024 * 1024;
+
+interface Waiting {
+  readonly batch: TraceBatch;
+  readonly onDone: () => void;
+}
+
+/**
+ * Writes batches down as deliveries, whatever waits together in one statement, and has them made.
+ * One statement at a time: requests need the database's connections more.
+ */
 @Injectable()
 export class DeliveryWriter {
   private readonly logger = new Logger(DeliveryWriter.name);
-  private tail: Promise<void> = Promise.resolve();
+  private readonly waiting: Waiting[] = [];
+  private running: Promise<void> | undefined;
   /** Until when, on the clock of `performance.now()`. */
   private readonly fullUntilMs = new Map<string, number>();
   private isStopping = false;
 
   constructor(
     private readonly deliveries: DeliveryRepository,
-    private readonly queue: WorkQueue,
+    private readonly service: DeliveryService,
     private readonly metrics: BroadcastMetrics,
     private readonly lost: LostTraces,
   ) {}
@@ -45,31 +57,44 @@ export class DeliveryWriter {
 
   /** Never rejects: a batch that cannot be written is counted. */
   write(batch: TraceBatch): Promise<void> {
-    // One at a time: requests need the database's connections more.
-    this.tail = this.tail.then(() => this.writeNext(batch));
-    return this.tail;
+    return new Promise((resolve) => {
+      this.waiting.push({ batch, onDone: resolve });
+      this.running ??= this.run();
+    });
   }
 
-  /** Waits, for a bounded time, until all is written. */
-  async drain(limitMs: number): Promise<void> {
+  /** Writes all that waits; from now on nothing is tried again. */
+  async drain(): Promise<void> {
     this.isStopping = true;
-    const written = this.tail.then(() => this.lost.write());
-    await Promise.race([written, wait(limitMs, undefined, { ref: false })]);
+    while (this.running) await this.running;
+    await this.lost.write();
   }
 
-  private async writeNext(batch: TraceBatch): Promise<void> {
-    const { traceCount, destinationIds } = batch;
-    const batchId = randomUUID();
-    const recipients = destinationIds.map((destinationId) => ({ id: randomUUID(), destinationId }));
+  private async run(): Promise<void> {
+    // Whatever else is handed over in this turn goes along.
+    await Promise.resolve();
+    for (let next = this.takeNext(); next.length > 0; next = this.takeNext()) {
+      await this.writeTogether(next.map(({ batch }) => batch));
+      for (const { onDone } of next) onDone();
+    }
+    this.running = undefined;
+  }
+
+  private takeNext(): Waiting[] {
+    let bytes = 0;
+    const end = this.waiting.findIndex(({ batch }, index) => {
+      bytes += batch.bytes;
+      return index > 0 && bytes > MAX_BYTES_AT_ONCE;
+    });
+    return this.waiting.splice(0, end < 0 ? this.waiting.length : end);
+  }
+
+  private async writeTogether(batches: readonly TraceBatch[]): Promise<void> {
+    let drafts: BatchDraft[] | undefined;
     for (let attempt = 0; ; attempt++) {
       try {
-        // Its names repeat, so that a tenth of it goes through the database beside the ledger.
-        const body = await compress(batch.serialize(), { level: 1 });
-        const draft = { id: batchId, body, traceCount, recipients };
-        const written = await this.deliveries.insert(draft);
-        for (const each of written) this.goOnWith(each, traceCount);
-        const gone = recipients.length - written.length;
-        if (gone > 0) this.metrics.countDropped('disabled', gone * traceCount);
+        drafts ??= await Promise.all(batches.map(toDraft));
+        this.goOnWith(await this.deliveries.insert(drafts), drafts);
         return;
       } catch (error) {
         this.logger.warn(`Traces could not be written down: ${(error as Error).message}`);
@@ -78,22 +103,32 @@ export class DeliveryWriter {
         await wait(delayMs, undefined, { ref: false });
       }
     }
-    for (const id of destinationIds) this.lost.count(id, traceCount, 'storage');
-  }
-
-  private goOnWith({ id, destinationId, isWritten, dueBefore }: WrittenDelivery, traces: number) {
-    if (!isWritten) {
-      this.metrics.countDropped('queue_full', traces);
-      this.fullUntilMs.set(destinationId, performance.now() + FULL_FOR_MS);
+    for (const { destinationIds, traceCount } of batches) {
+      for (const id of destinationIds) this.lost.count(id, traceCount, 'storage');
     }
-    // Where so many are due, somebody is at work on them, who finds this one too.
-    else if (dueBefore < MAX_POSTS_PER_DESTINATION) this.wake(id);
   }
 
-  /** Nobody waits for it: should the queue be away, the sweep finds the delivery. */
-  private wake(id: string): void {
-    this.queue.wake('broadcast', id).catch((error: unknown) => {
-      this.logger.warn(`No worker was woken for traces: ${(error as Error).message}`);
-    });
+  private goOnWith(written: readonly WrittenDelivery[], drafts: readonly BatchDraft[]): void {
+    const outcomes = new Map(written.map((each) => [each.id, each]));
+    for (const { traceCount, recipients } of drafts) {
+      for (const { id, destinationId } of recipients) {
+        const outcome = outcomes.get(id);
+        if (!outcome) this.metrics.countDropped('disabled', traceCount);
+        else if (outcome.isWritten) this.service.take(outcome);
+        else {
+          this.lost.count(destinationId, traceCount, 'queue_full');
+          this.fullUntilMs.set(destinationId, performance.now() + FULL_FOR_MS);
+        }
+      }
+    }
   }
+}
+
+async function toDraft(batch: TraceBatch): Promise<BatchDraft> {
+  return {
+    id: randomUUID(),
+    body: await toStored(batch.serialize()),
+    traceCount: batch.traceCount,
+    recipients: batch.destinationIds.map((destinationId) => ({ id: randomUUID(), destinationId })),
+  };
 }

@@ -6,7 +6,7 @@ import { LEASE_MS, MAX_PENDING_BYTES, MAX_PENDING_DELIVERIES } from './broadcast
 /** Traces for one or several destinations. */
 export interface BatchDraft {
   id: string;
-  /** What a `TraceBatch` wrote, gzipped. */
+  /** What a `TraceBatch` wrote, by `toStored`. */
   body: Buffer;
   traceCount: number;
   /** Ids of the deliveries that it becomes, and whose they are. */
@@ -14,9 +14,7 @@ export interface BatchDraft {
 }
 
 /** What became of one recipient of a batch; of a destination that is gone nothing is told. */
-export interface WrittenDelivery {
-  id: string;
-  destinationId: string;
+export interface WrittenDelivery extends NamedDelivery {
   /** False when the destination had too many already. */
   isWritten: boolean;
   /** How many of its deliveries were due before this one. */
@@ -33,16 +31,56 @@ export interface ClaimedDelivery {
   attempts: number;
   ageMs: number;
   isEnabled: boolean;
+  includesContent: boolean;
   url: string;
   sealedHeaders: Buffer;
 }
 
-/** A delivery that waits. */
-export interface DueDelivery {
+/** One of the deliveries of a destination. */
+export interface NamedDelivery {
+  id: string;
   destinationId: string;
-  /** Below 0 when it is overdue. */
-  dueInMs: number;
 }
+
+/**
+ * The statement's commit does not wait for the disk, so that it does not keep those of the ledger
+ * waiting. What is lost when the database itself dies is done again, under the same idempotency key.
+ */
+const SOON = `(SELECT set_config('synchronous_commit', 'off', true)) AS durability`;
+
+const INSERT = `
+  WITH batches AS (
+    SELECT id, traces,
+           substring($2::bytea FROM (sum(size) OVER (ORDER BY place) - size + 1)::int FOR size) AS body,
+           EXISTS (SELECT FROM broadcast_batches written WHERE written.id = batch.id) AS is_old
+      FROM unnest($1::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS batch (id, size, traces, place)
+  ), waiting AS (
+    SELECT destination.id,
+           count(delivery.destination_id) < $8 AND coalesce(sum(delivery.size), 0) < $9 AS has_room,
+           count(*) FILTER (WHERE next_attempt_at <= now()) AS due
+      FROM broadcast_destinations destination
+      LEFT JOIN broadcast_deliveries delivery ON delivery.destination_id = destination.id
+     WHERE destination.id = ANY($6::uuid[])
+     GROUP BY destination.id
+  ), recipients AS (
+    SELECT recipient.id, waiting.id AS destination_id, batch_id, traces, octet_length(body) AS size,
+           due, is_old, has_room OR EXISTS (
+             SELECT FROM broadcast_deliveries written WHERE written.id = recipient.id
+           ) AS is_written
+      FROM unnest($5::uuid[], $6::uuid[], $7::uuid[]) AS recipient (id, destination_id, batch_id)
+      JOIN waiting ON waiting.id = recipient.destination_id
+      JOIN batches ON batches.id = batch_id
+  ), batch AS (
+    INSERT INTO broadcast_batches (id, body)
+    SELECT id, body FROM batches
+     WHERE NOT is_old AND id IN (SELECT batch_id FROM recipients WHERE is_written)
+  ), written AS (
+    INSERT INTO broadcast_deliveries (id, destination_id, batch_id, size, trace_count)
+    SELECT id, destination_id, batch_id, size, traces FROM recipients
+     WHERE is_written AND NOT is_old
+  )
+  SELECT id, destination_id AS "destinationId", is_written AS "isWritten", due AS "dueBefore"
+    FROM recipients`;
 
 /** The deliveries under way. Each statement leaves the counters of the destination in step. */
 @Injectable()
@@ -50,52 +88,31 @@ export class DeliveryRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Writes a batch down with its deliveries. A destination that has too many already gets none:
-   * there the traces count as dropped. To be called again with the same ids when it is not known
-   * whether it went well.
+   * Writes batches down with their deliveries. A destination that has too many already gets none,
+   * which is for the caller to count. To be called again with the same ids when it is not known
+   * whether it went well: what has been written then stays as it is, whatever became of it since.
    */
-  async insert({ id, body, traceCount, recipients }: BatchDraft): Promise<WrittenDelivery[]> {
-    const { rows } = await this.database.query<WrittenDelivery>(
-      `WITH recipients AS (
-         SELECT recipient.id, destination.id AS destination_id, waiting.*
-           FROM unnest($4::uuid[], $5::uuid[]) AS recipient (id, destination_id)
-           JOIN broadcast_destinations destination ON destination.id = recipient.destination_id,
-           LATERAL (
-             SELECT count(*) < $6 AND coalesce(sum(size), 0) < $7 AS has_room,
-                    count(*) FILTER (WHERE next_attempt_at <= now()) AS due
-               FROM broadcast_deliveries WHERE destination_id = destination.id
-           ) waiting
-       ), batch AS (
-         INSERT INTO broadcast_batches (id, body)
-         SELECT $1, $2 WHERE EXISTS (SELECT 1 FROM recipients WHERE has_room)
-         ON CONFLICT (id) DO NOTHING
-       ), written AS (
-         INSERT INTO broadcast_deliveries (id, destination_id, batch_id, size, trace_count)
-         SELECT id, destination_id, $1, octet_length($2::bytea), $3 FROM recipients WHERE has_room
-         ON CONFLICT (id) DO NOTHING
-       ), dropped AS (
-         UPDATE broadcast_destinations destination
-            SET dropped_count = dropped_count + $3,
-                last_error = 'too many deliveries wait already', last_error_at = now()
-           FROM recipients
-          WHERE destination.id = destination_id AND NOT has_room
-       )
-       SELECT id, destination_id AS "destinationId", has_room AS "isWritten", due AS "dueBefore"
-         FROM recipients`,
-      [
-        id,
-        body,
-        traceCount,
-        recipients.map((recipient) => recipient.id),
-        recipients.map(({ destinationId }) => destinationId),
-        MAX_PENDING_DELIVERIES,
-        MAX_PENDING_BYTES,
-      ],
+  async insert(batches: readonly BatchDraft[]): Promise<WrittenDelivery[]> {
+    const recipients = batches.flatMap((batch) =>
+      batch.recipients.map((recipient) => ({ ...recipient, batchId: batch.id })),
     );
+    const bodies = batches.map(({ body }) => body);
+    const { rows } = await this.database.query<WrittenDelivery>(INSERT, [
+      batches.map(({ id }) => id),
+      // As one value: a list of bytes would be sent as text, twice as long.
+      Buffer.concat(bodies),
+      bodies.map((body) => body.length),
+      batches.map(({ traceCount }) => traceCount),
+      recipients.map(({ id }) => id),
+      recipients.map(({ destinationId }) => destinationId),
+      recipients.map(({ batchId }) => batchId),
+      MAX_PENDING_DELIVERIES,
+      MAX_PENDING_BYTES,
+    ]);
     return rows;
   }
 
-  /** Gzipped. @throws Error when nothing is left to deliver of it */
+  /** As `toStored` made it. @throws Error when nothing is left to deliver of it */
   async readBody(batchId: string): Promise<Buffer> {
     const { rows } = await this.database.query<{ body: Buffer }>(
       'SELECT body FROM broadcast_batches WHERE id = $1',
@@ -105,32 +122,40 @@ export class DeliveryRepository {
     return rows[0].body;
   }
 
-  /** Removes batches that have no deliveries any more. */
+  /** Removes batches that have no deliveries any more; young ones tell a repeated insert of the first. */
   async removeSpentBatches(): Promise<void> {
     await this.database.query(
       `DELETE FROM broadcast_batches batch
-        WHERE NOT EXISTS (SELECT 1 FROM broadcast_deliveries WHERE batch_id = batch.id)`,
+        WHERE created_at < now() - interval '1 minute'
+          AND NOT EXISTS (SELECT 1 FROM broadcast_deliveries WHERE batch_id = batch.id)`,
     );
   }
 
   /** Notes traces that were lost before there was a delivery of them. */
-  async countDropped(destinationId: string, traces: number, reason: string): Promise<void> {
+  async countDropped(
+    destinationId: string,
+    traces: number,
+    reason: string,
+    { keepsLastError }: { keepsLastError: boolean },
+  ): Promise<void> {
     await this.database.query(
       `UPDATE broadcast_destinations
-          SET dropped_count = dropped_count + $2, last_error = $3, last_error_at = now()
+          SET dropped_count = dropped_count + $2,
+              last_error = CASE WHEN $4 THEN coalesce(last_error, $3) ELSE $3 END,
+              last_error_at = CASE WHEN $4 THEN coalesce(last_error_at, now()) ELSE now() END
         WHERE id = $1`,
-      [destinationId, traces, reason],
+      [destinationId, traces, reason, keepsLastError],
     );
   }
 
-  async find(id: string): Promise<DueDelivery | undefined> {
-    const { rows } = await this.database.query<DueDelivery>(
-      `SELECT destination_id AS "destinationId",
-              (extract(epoch FROM next_attempt_at - now()) * 1000)::float8 AS "dueInMs"
-         FROM broadcast_deliveries WHERE id = $1`,
+  /** Whose a delivery is that is due; undefined when it is not, or when there is none. */
+  async findDestinationOfDue(id: string): Promise<string | undefined> {
+    const { rows } = await this.database.query<{ destinationId: string }>(
+      `SELECT destination_id AS "destinationId" FROM broadcast_deliveries
+        WHERE id = $1 AND next_attempt_at <= now()`,
       [id],
     );
-    return rows[0];
+    return rows[0]?.destinationId;
   }
 
   /** Takes a delivery that is due for the time of a lease, by the end of which it is due again. */
@@ -144,23 +169,31 @@ export class DeliveryRepository {
         RETURNING delivery.id, destination_id AS "destinationId", batch_id AS "batchId",
                   trace_count AS "traceCount", attempts,
                   (extract(epoch FROM now() - delivery.created_at) * 1000)::float8 AS "ageMs",
-                  is_enabled AS "isEnabled", url, sealed_headers AS "sealedHeaders"`,
+                  is_enabled AS "isEnabled", includes_content AS "includesContent", url,
+                  sealed_headers AS "sealedHeaders", ${SOON}`,
       [id, LEASE_MS],
     );
     const [row] = rows;
     return row && { ...row, url: fromStoredText(row.url) };
   }
 
-  /** @returns false when another process was first */
-  async complete(id: string): Promise<boolean> {
+  /**
+   * @param rejected of its traces, that the receiver did not take; `reason` is why
+   * @returns false when another process was first
+   */
+  async complete(id: string, rejected = 0, reason?: string): Promise<boolean> {
     const { rowCount } = await this.database.query(
       `WITH done AS (
          DELETE FROM broadcast_deliveries WHERE id = $1 RETURNING destination_id, trace_count
        )
        UPDATE broadcast_destinations
-          SET delivered_count = delivered_count + trace_count, last_success_at = now()
-         FROM done WHERE broadcast_destinations.id = destination_id`,
-      [id],
+          SET delivered_count = delivered_count + trace_count - $2, last_success_at = now(),
+              dropped_count = dropped_count + $2,
+              last_error = coalesce($3, last_error),
+              last_error_at = CASE WHEN $3 IS NULL THEN last_error_at ELSE now() END
+         FROM done WHERE broadcast_destinations.id = destination_id
+       RETURNING ${SOON}`,
+      [id, rejected, reason === undefined ? null : toStoredText(reason)],
     );
     return rowCount === 1;
   }
@@ -174,7 +207,8 @@ export class DeliveryRepository {
        UPDATE broadcast_destinations
           SET dropped_count = dropped_count + trace_count,
               last_error = $2, last_error_at = now()
-         FROM done WHERE broadcast_destinations.id = destination_id`,
+         FROM done WHERE broadcast_destinations.id = destination_id
+       RETURNING ${SOON}`,
       [id, toStoredText(reason)],
     );
     return rowCount === 1;
@@ -188,7 +222,8 @@ export class DeliveryRepository {
           WHERE id = $1 RETURNING destination_id
        )
        UPDATE broadcast_destinations SET last_error = $3, last_error_at = now()
-         FROM delayed WHERE broadcast_destinations.id = destination_id`,
+         FROM delayed WHERE broadcast_destinations.id = destination_id
+       RETURNING ${SOON}`,
       [id, delayMs, toStoredText(reason)],
     );
   }
@@ -214,13 +249,14 @@ export class DeliveryRepository {
   }
 
   /** For each destination with deliveries that nobody came for, one of them. */
-  async findOverdue(overdueMs: number): Promise<string[]> {
-    const { rows } = await this.database.query<{ id: string }>(
-      `SELECT DISTINCT ON (destination_id) id FROM broadcast_deliveries
+  async findOverdue(overdueMs: number): Promise<NamedDelivery[]> {
+    const { rows } = await this.database.query<NamedDelivery>(
+      `SELECT DISTINCT ON (destination_id) id, destination_id AS "destinationId"
+         FROM broadcast_deliveries
         WHERE next_attempt_at < now() - $1 * interval '1 millisecond'
         ORDER BY destination_id, next_attempt_at`,
       [overdueMs],
     );
-    return rows.map(({ id }) => id);
+    return rows;
   }
 }

@@ -29,12 +29,22 @@ describe(DestinationLane.name, () => {
     expect(lane.isIdle).toBe(true);
   });
 
-  it('goes one at a time after four failures in a row, and wide again after a success', () => {
+  it('goes one at a time and rests after four failures in a row, and is wide again after a success', async () => {
     const lane = laneOf('a', 'b', 'c', 'd', 'e', 'f');
-    for (const id of takeAll(lane)) lane.finish(id, false);
+    const rests = takeAll(lane).map((id) => lane.finish(id, false));
+    expect(rests).toEqual([undefined, undefined, undefined, 1_000]);
+    expect(takeAll(lane)).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 1_010));
     expect(takeAll(lane)).toEqual(['e']);
     lane.finish('e', true);
     lane.add('g');
     expect(takeAll(lane)).toEqual(['f', 'g']);
+  });
+
+  it('keeps a hundred in mind, and says when there may be more', () => {
+    const lane = laneOf(...Array.from({ length: 100 }, (_, index) => `id-${index}`));
+    expect(lane.mayHaveMore).toBe(false);
+    lane.add('one more');
+    expect([lane.mayHaveMore, lane.waitingIds.length]).toEqual([true, 100]);
   });
 });

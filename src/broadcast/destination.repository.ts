@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
 import { Database } from '../common/database/database.js';
 import { fromStoredText, toStoredText } from '../common/database/stored-text.js';
 import type { DestinationChoice, DestinationDraft, DestinationRecord } from './destination.js';
@@ -74,33 +75,52 @@ export class DestinationRepository {
     });
   }
 
-  /** Changes what is given and nothing else. @returns undefined when it is not the tenant's */
+  async countOfTenant(tenantId: string): Promise<number> {
+    const { rows } = await this.database.query<{ destinations: number }>(
+      'SELECT count(*) AS destinations FROM broadcast_destinations WHERE tenant_id = $1',
+      [tenantId],
+    );
+    return rows[0]!.destinations;
+  }
+
+  /**
+   * Changes what is given and nothing else.
+   *
+   * @param dropsWaiting whether what waits for it is not for whoever gets it from now on
+   * @returns what it is now, and how many traces were dropped; undefined when it is not the tenant's
+   */
   async update(
     tenantId: string,
     id: string,
     change: Partial<DestinationDraft>,
-  ): Promise<DestinationRecord | undefined> {
-    const { rows } = await this.database.query<Stored>(
-      `UPDATE broadcast_destinations SET
-         is_enabled = coalesce($3, is_enabled),
-         url = coalesce($4, url),
-         sealed_headers = coalesce($5, sealed_headers),
-         sampling_rate = coalesce($6, sampling_rate),
-         includes_content = coalesce($7, includes_content),
-         updated_at = now()
-       WHERE tenant_id = $1 AND id = $2
-       RETURNING ${RECORD}`,
-      [
-        tenantId,
-        id,
-        change.isEnabled ?? null,
-        change.url === undefined ? null : toStoredText(change.url),
-        change.headers === undefined ? null : this.headers.seal(change.headers, id),
-        change.samplingRate ?? null,
-        change.includesContent ?? null,
-      ],
-    );
-    return rows[0] && this.toRecord(rows[0]);
+    { dropsWaiting }: { dropsWaiting: boolean },
+  ): Promise<{ record: DestinationRecord; dropped: number } | undefined> {
+    return this.database.transaction(async (client) => {
+      const dropped = dropsWaiting ? await removeWaiting(client, tenantId, id) : 0;
+      const { rows } = await client.query<Stored>(
+        `UPDATE broadcast_destinations SET
+           is_enabled = coalesce($3, is_enabled),
+           url = coalesce($4, url),
+           sealed_headers = coalesce($5, sealed_headers),
+           sampling_rate = coalesce($6, sampling_rate),
+           includes_content = coalesce($7, includes_content),
+           dropped_count = dropped_count + $8,
+           updated_at = now()
+         WHERE tenant_id = $1 AND id = $2
+         RETURNING ${RECORD}`,
+        [
+          tenantId,
+          id,
+          change.isEnabled ?? null,
+          change.url === undefined ? null : toStoredText(change.url),
+          change.headers === undefined ? null : this.headers.seal(change.headers, id),
+          change.samplingRate ?? null,
+          change.includesContent ?? null,
+          dropped,
+        ],
+      );
+      return rows[0] && { record: this.toRecord(rows[0]), dropped };
+    });
   }
 
   /**
@@ -109,24 +129,23 @@ export class DestinationRepository {
    * @returns how many traces that were; undefined when there is no such destination
    */
   async delete(tenantId: string, id: string): Promise<number | undefined> {
-    const { rows } = await this.database.query<{ traces: number }>(
-      `WITH waiting AS (
-         SELECT coalesce(sum(trace_count), 0)::int AS traces
-           FROM broadcast_deliveries WHERE destination_id = $2
-       ), gone AS (
-         DELETE FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2 RETURNING id
-       )
-       SELECT traces FROM waiting, gone`,
-      [tenantId, id],
-    );
-    return rows[0]?.traces;
+    return this.database.transaction(async (client) => {
+      const dropped = await removeWaiting(client, tenantId, id);
+      const { rowCount } = await client.query(
+        'DELETE FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2',
+        [tenantId, id],
+      );
+      return rowCount === 1 ? dropped : undefined;
+    });
   }
 
   /** Those that are on and get any traces, by tenant. */
   async findChoices(tenantIds: readonly string[]): Promise<Map<string, DestinationChoice[]>> {
     const { rows } = await this.database.query<DestinationChoice & { tenantId: string }>(
       `SELECT id, tenant_id AS "tenantId", sampling_rate AS "samplingRate",
-              includes_content AS "includesContent"
+              includes_content AS "includesContent",
+              coalesce(last_error_at > coalesce(last_success_at, '-infinity')
+                AND last_error_at > now() - interval '2 minutes', false) AS "isFailing"
          FROM broadcast_destinations
         WHERE tenant_id = ANY($1) AND is_enabled AND sampling_rate > 0`,
       [tenantIds],
@@ -137,8 +156,29 @@ export class DestinationRepository {
   }
 
   private toRecord({ sealedHeaders, ...row }: Stored): DestinationRecord {
-    // Those that nobody can read any more have to be set anew.
-    const headers = this.headers.unseal(sealedHeaders, row.id) ?? {};
+    const headers = this.headers.unseal(sealedHeaders, row.id);
     return { ...row, url: fromStoredText(row.url), headers };
   }
+}
+
+/**
+ * Before the destination itself is touched, in the order in which deliveries end: who locks the
+ * other way round waits for somebody who waits for him.
+ *
+ * @returns how many traces waited
+ */
+async function removeWaiting(client: PoolClient, tenantId: string, id: string): Promise<number> {
+  const { rows } = await client.query<{ traces: number }>(
+    `WITH gone AS (
+       DELETE FROM broadcast_deliveries WHERE id IN (
+         SELECT delivery.id FROM broadcast_deliveries delivery
+           JOIN broadcast_destinations destination ON destination.id = destination_id
+          WHERE destination_id = $2 AND tenant_id = $1
+          ORDER BY delivery.id FOR UPDATE OF delivery
+       ) RETURNING trace_count
+     )
+     SELECT coalesce(sum(trace_count), 0)::int AS traces FROM gone`,
+    [tenantId, id],
+  );
+  return rows[0]!.traces;
 }

@@ -9,8 +9,10 @@ export interface DestinationDraft {
   includesContent: boolean;
 }
 
-export interface DestinationRecord extends DestinationDraft {
+export interface DestinationRecord extends Omit<DestinationDraft, 'headers'> {
   id: string;
+  /** Undefined when nobody can read them any more, since they were sealed with another secret. */
+  headers: Readonly<Record<string, string>> | undefined;
   /** Traces. */
   deliveredCount: number;
   droppedCount: number;
@@ -24,4 +26,10 @@ export interface DestinationRecord extends DestinationDraft {
 }
 
 /** What has to be known of a destination to choose the traces that it gets. */
-export type DestinationChoice = Pick<DestinationRecord, 'id' | 'samplingRate' | 'includesContent'>;
+export interface DestinationChoice extends Pick<
+  DestinationRecord,
+  'id' | 'samplingRate' | 'includesContent'
+> {
+  /** Whether the last that was heard of its receiver, a moment ago, is a failure. */
+  isFailing: boolean;
+}

@@ -70,7 +70,7 @@ export class DestinationsController {
   @ApiOperation({
     summary: 'Change a destination',
     description:
-      'What is left out stays as it is; `headers` are replaced as a whole, but a value that comes back masked stays as it is too.',
+      'What is left out stays as it is; `headers` are replaced as a whole, but a value that comes back masked stays as it is too. A `url` on another server needs `headers` anew, and what waits is dropped.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DestinationDto })

@@ -11,7 +11,7 @@ import { OutboundClient } from '../outbound/outbound-client.js';
 import { draftSpans } from '../tracing/draft-spans.js';
 import { DELIVERY_TIMEOUT_MS, MAX_DESTINATIONS_PER_TENANT } from './broadcast-limits.js';
 import { BroadcastMetrics } from './broadcast-metrics.js';
-import { deliveryHeaders } from './delivery-headers.js';
+import { deliveryHeaders, HEADERS_UNREADABLE } from './delivery-headers.js';
 import { DestinationDirectory } from './destination-directory.service.js';
 import type { DestinationRecord } from './destination.js';
 import { DestinationRepository } from './destination.repository.js';
@@ -48,41 +48,48 @@ export class DestinationsService {
   }
 
   async create({ tenantId }: Caller, body: CreateDestinationDto): Promise<DestinationDto> {
+    const headers = readDestinationHeaders(body.headers ?? {});
+    // Nobody has names looked up without end.
+    if ((await this.destinations.countOfTenant(tenantId)) >= MAX_DESTINATIONS_PER_TENANT) {
+      throw tooMany();
+    }
     await this.client.assertDestinationUrl(body.url, 'url');
     const draft = {
       isEnabled: body.enabled ?? true,
       url: body.url,
-      headers: readDestinationHeaders(body.headers ?? {}),
+      headers,
       samplingRate: body.sampling_rate ?? 1,
       includesContent: body.include_content ?? false,
     };
     const made = await this.destinations.insert(tenantId, draft, MAX_DESTINATIONS_PER_TENANT);
-    if (!made) {
-      throw new InvalidRequestError(
-        'destinations',
-        `There are ${MAX_DESTINATIONS_PER_TENANT} destinations already, which is the most; delete one first.`,
-      );
-    }
+    if (!made) throw tooMany();
     this.directory.forget(tenantId);
     return toDestination(made);
   }
 
+  /** What waits for another server is dropped when the URL leads elsewhere. */
   async update(
     { tenantId }: Caller,
     id: string,
     body: UpdateDestinationDto,
   ): Promise<DestinationDto> {
     const before = await this.find(tenantId, id);
+    const headers = body.headers && readDestinationHeaders(body.headers, before.headers);
     if (body.url !== undefined) await this.client.assertDestinationUrl(body.url, 'url');
-    const changed = await this.destinations.update(tenantId, id, {
+    const isMoved = body.url !== undefined && originOf(body.url) !== originOf(before.url);
+    if (isMoved) assertHeadersAreGiven(before, body);
+    const change = {
       isEnabled: body.enabled,
       url: body.url,
-      headers: body.headers && readDestinationHeaders(body.headers, before.headers),
+      headers,
       samplingRate: body.sampling_rate,
       includesContent: body.include_content,
-    });
+    };
+    const changed = await this.destinations.update(tenantId, id, change, { dropsWaiting: isMoved });
+    if (!changed) notFound();
+    this.metrics.countDropped('moved', changed.dropped);
     this.directory.forget(tenantId);
-    return toDestination(changed ?? notFound());
+    return toDestination(changed.record);
   }
 
   async delete({ tenantId }: Caller, id: string): Promise<DeletedDestinationDto> {
@@ -99,14 +106,24 @@ export class DestinationsService {
     if (this.testing.has(tenantId)) {
       throw new RateLimitError('id', 'A destination is being tested; wait for its outcome.', 1);
     }
+    const trace = testTrace(tenantId);
+    const { traceId: trace_id } = trace.context;
+    if (!headers) {
+      return {
+        delivered: false,
+        status: null,
+        error: HEADERS_UNREADABLE,
+        duration_ms: 0,
+        trace_id,
+      };
+    }
     this.testing.add(tenantId);
     try {
-      const trace = testTrace(tenantId);
-      const batch = new TraceBatch(id, [id]);
-      batch.add(draftSpans(trace, { audience: 'tenant', includeContent: false }));
+      const batch = new TraceBatch([id]);
+      batch.add(JSON.stringify(draftSpans(trace, { audience: 'tenant', includeContent: false })));
       // What it needs of OpenTelemetry is loaded by the first trace that is sent.
       const { renderBatch } = await import('./render-batch.js');
-      const body = await renderBatch(batch.serialize());
+      const body = await renderBatch(batch.serialize(), { includesContent: false });
       const startedMs = performance.now();
       const outcome = await this.client.post({
         url,
@@ -119,7 +136,7 @@ export class DestinationsService {
         status: outcome.status ?? null,
         error: outcome.ok ? null : outcome.reason,
         duration_ms: Math.round(performance.now() - startedMs),
-        trace_id: trace.context.traceId,
+        trace_id,
       };
     } finally {
       this.testing.delete(tenantId);
@@ -136,8 +153,35 @@ function notFound(): never {
   throw new NotFoundError('id', 'There is no destination with this id.');
 }
 
+function tooMany(): InvalidRequestError {
+  return new InvalidRequestError(
+    'destinations',
+    `There are ${MAX_DESTINATIONS_PER_TENANT} destinations already, which is the most; delete one first.`,
+  );
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+/**
+ * Headers hold the keys to a collector, which nobody can read: a server that they were not meant for
+ * must not be told them either.
+ */
+function assertHeadersAreGiven(
+  { headers = {} }: DestinationRecord,
+  given: UpdateDestinationDto,
+): void {
+  if (Object.keys(headers).length === 0) return;
+  if (given.headers && !Object.values(given.headers).includes(MASK)) return;
+  throw new InvalidRequestError(
+    'headers',
+    `\`url\` leads to another server, which is not told the headers of the one before: send \`headers\` anew, with their values or empty.`,
+  );
+}
+
 function toDestination(record: DestinationRecord): DestinationDto {
-  const masked = Object.keys(record.headers).map((name) => [name, MASK] as const);
+  const masked = Object.keys(record.headers ?? {}).map((name) => [name, MASK] as const);
   return {
     id: record.id,
     destination: 'webhook',

@@ -6,12 +6,23 @@ import { DeliveryRepository } from './delivery.repository.js';
 const WRITE_AFTER_MS = 1_000;
 
 /** What the tenant is told of traces that never became a delivery. */
-const WORDS = 'the gateway had no room for more traces';
+const NO_ROOM = 'the gateway had no room for more traces';
+const WORDS: Partial<Record<DropReason, string>> = {
+  storage: 'the gateway could not write traces down',
+  undecided: 'the gateway could not read where traces were to go',
+  faulty: 'the gateway could not put a trace together',
+};
+
+interface Loss {
+  readonly destinationId: string;
+  readonly reason: DropReason;
+  traces: number;
+}
 
 /** Counts traces that were dropped in this process, also at their destinations. */
 @Injectable()
 export class LostTraces {
-  private readonly lost = new Map<string, number>();
+  private readonly lost = new Map<string, Loss>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -21,26 +32,33 @@ export class LostTraces {
 
   count(destinationId: string, traces: number, reason: DropReason): void {
     this.metrics.countDropped(reason, traces);
-    this.add(destinationId, traces);
+    this.add({ destinationId, traces, reason });
   }
 
   /** Never rejects: what cannot be written is kept, and tried again. */
   async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const lost = [...this.lost];
+    const lost = [...this.lost.values()];
     this.lost.clear();
-    for (const [destinationId, traces] of lost) {
+    for (const loss of lost) {
+      const { destinationId, traces, reason } = loss;
+      // That a queue is full comes of what went wrong with the receiver, which says more.
+      const keepsLastError = reason === 'queue_full';
+      const words = WORDS[reason] ?? NO_ROOM;
       try {
-        await this.deliveries.countDropped(destinationId, traces, WORDS);
+        await this.deliveries.countDropped(destinationId, traces, words, { keepsLastError });
       } catch {
-        this.add(destinationId, traces);
+        this.add(loss);
       }
     }
   }
 
-  private add(destinationId: string, traces: number): void {
-    this.lost.set(destinationId, (this.lost.get(destinationId) ?? 0) + traces);
+  private add(loss: Loss): void {
+    const key = `${loss.destinationId}/${loss.reason}`;
+    const known = this.lost.get(key);
+    if (known) known.traces += loss.traces;
+    else this.lost.set(key, loss);
     this.timer ??= setTimeout(() => void this.write(), WRITE_AFTER_MS).unref();
   }
 }

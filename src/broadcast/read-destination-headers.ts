@@ -1,34 +1,15 @@
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
+import { findHeaderProblem, isHeaderName } from '../outbound/destination-headers.js';
 
 /** What stands in place of a value when headers are shown. Sent back, it means: as before. */
 export const MASK = '********';
 
 const MAX_HEADERS = 20;
-const MAX_NAME_LENGTH = 100;
-const MAX_VALUE_LENGTH = 4_096;
-/** RFC 9110: a token. */
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Visible characters of Latin-1, with spaces and tabs between them. */
-const VALUE = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/;
+/** Of a name, as far as an error repeats it. */
+const MAX_SHOWN = 128;
 
-/** Headers that say how the request is framed, or that the gateway sets itself. */
-const RESERVED = new Set([
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'http2-settings',
-  'idempotency-key',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+/** They belong to the delivery, beside those that belong to the connection. */
+const OWN = new Set(['content-type', 'idempotency-key']);
 
 /**
  * Reads the headers of a destination; names come out in lower case.
@@ -50,23 +31,28 @@ export function readDestinationHeaders(
   const headers = new Map<string, string>();
   for (const [given, value] of entries) {
     const name = given.toLowerCase();
-    if (!NAME.test(given) || given.length > MAX_NAME_LENGTH) {
+    const shown = given.slice(0, MAX_SHOWN);
+    if (!isHeaderName(given)) {
       throw new InvalidRequestError('headers', '`headers` holds a name that is no header name.');
     }
-    const param = `headers.${given}`;
-    if (RESERVED.has(name)) {
-      throw new InvalidRequestError(param, `\`${given}\` is set by the gateway itself.`);
-    }
-    if (headers.has(name)) {
-      throw new InvalidRequestError(param, `\`${given}\` stands in \`headers\` more than once.`);
+    const param = `headers.${shown}`;
+    if (typeof value !== 'string') {
+      throw new InvalidRequestError(param, `The value of \`${shown}\` must be a string.`);
     }
     const kept = Object.hasOwn(before, name) ? before[name] : undefined;
-    const meant = value === MASK && kept !== undefined ? kept : value;
-    if (typeof meant !== 'string' || meant.length > MAX_VALUE_LENGTH || !VALUE.test(meant)) {
+    if (value === MASK && kept === undefined) {
       throw new InvalidRequestError(
         param,
-        `The value of \`${given}\` must be a string of at most ${MAX_VALUE_LENGTH} characters without line breaks.`,
+        `\`${shown}\` has no value yet that \`${MASK}\` could stand for; send the value itself.`,
       );
+    }
+    const meant = value === MASK && kept !== undefined ? kept : value;
+    const problem = OWN.has(name)
+      ? 'is a header that the gateway sets itself'
+      : findHeaderProblem(given, meant);
+    if (problem !== undefined) throw new InvalidRequestError(param, `\`${shown}\` ${problem}.`);
+    if (headers.has(name)) {
+      throw new InvalidRequestError(param, `\`${shown}\` stands in \`headers\` more than once.`);
     }
     headers.set(name, meant);
   }

@@ -27,12 +27,25 @@ function fullTrace(): RecordedTrace {
 describe(renderBatch.name, () => {
   it("says the same as OpenTelemetry's protobuf of the same spans", async () => {
     const drafts = draftSpans(fullTrace(), { audience: 'tenant', includeContent: false });
-    const batch = new TraceBatch('d', ['d']);
-    batch.add(drafts);
-    const json = await renderBatch(batch.serialize());
+    const batch = new TraceBatch(['d']);
+    batch.add(JSON.stringify(drafts));
+    const json = await renderBatch(batch.serialize(), { includesContent: true });
     const bytes = ProtobufTraceSerializer.serializeRequest(toSpans(drafts, TENANT_RESOURCE));
     const decoded = decodeJsonTraces(json.toString());
     expect(decoded).toEqual(decodeProtobufTraces(bytes!));
     expect(JSON.stringify(decoded)).toContain('rate_limited');
+  });
+
+  it('leaves out what was said for those who are not to see it any more', async () => {
+    const trace = fullTrace();
+    const spans = draftSpans(trace, { audience: 'tenant', includeContent: false });
+    const attributes = { ...spans[0]!.attributes, 'gen_ai.input.messages': '[{"a":"secret"}]' };
+    const batch = new TraceBatch(['d']);
+    batch.add(JSON.stringify([{ ...spans[0]!, attributes }]));
+    const texts = await Promise.all(
+      [true, false].map((includesContent) => renderBatch(batch.serialize(), { includesContent })),
+    );
+    expect(texts.map((text) => text.includes('secret'))).toEqual([true, false]);
+    expect(texts.every((text) => text.includes('gen_ai.usage.input_tokens'))).toBe(true);
   });
 });

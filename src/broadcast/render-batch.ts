@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { withoutContent } from '../tracing/content-attributes.js';
 import type { SpanDraft } from '../tracing/span-draft.js';
 import { toSpans } from '../tracing/to-spans.js';
 import { TENANT_RESOURCE } from '../tracing/trace-resource.js';
@@ -13,11 +14,19 @@ const NEW_LINE = 0x0a;
 /** Requests that arrive meanwhile wait no longer than this, and the trace that it ends with. */
 const SLICE_MS = 1;
 
+export interface RenderOptions {
+  /** Whether prompts and answers stay in it: the destination may have changed its mind since. */
+  readonly includesContent: boolean;
+}
+
 /**
  * The `ExportTraceServiceRequest` in JSON of what a `TraceBatch` wrote. It lets others run in
  * between, since a large batch takes as long as a few requests.
  */
-export async function renderBatch(written: Buffer): Promise<Buffer> {
+export async function renderBatch(
+  written: Buffer,
+  { includesContent }: RenderOptions,
+): Promise<Buffer> {
   const pieces: Buffer[] = [HEAD];
   let sliceEndsAtMs = performance.now() + SLICE_MS;
   for (let start = 0; start < written.length;) {
@@ -28,7 +37,8 @@ export async function renderBatch(written: Buffer): Promise<Buffer> {
     const found = written.indexOf(NEW_LINE, start);
     const end = found < 0 ? written.length : found;
     if (start > 0) pieces.push(COMMA);
-    pieces.push(renderTrace(JSON.parse(written.toString('utf8', start, end)) as SpanDraft[]));
+    const drafts = JSON.parse(written.toString('utf8', start, end)) as SpanDraft[];
+    pieces.push(renderTrace(includesContent ? drafts : withoutContent(drafts)));
     start = end + 1;
   }
   pieces.push(TAIL);

@@ -1,9 +1,7 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 import { DeliveryRepository } from './delivery.repository.js';
-
-const decompress = promisify(gunzip);
+import type { RenderOptions } from './render-batch.js';
+import { fromStored } from './stored-batch.js';
 
 /** A tenant's destinations get the same batch within moments of each other. */
 const MAX_KEPT = 8;
@@ -17,13 +15,18 @@ export class RenderedBatches {
 
   constructor(private readonly deliveries: DeliveryRepository) {}
 
-  /** @throws Error when the batch cannot be read */
-  of(batchId: string): Promise<Buffer> {
-    const known = this.kept.get(batchId);
+  /**
+   * @param options.includesContent whether the receiver is to see prompts and answers, as far as
+   *   they are in it
+   * @throws Error when the batch cannot be read
+   */
+  of(batchId: string, options: RenderOptions): Promise<Buffer> {
+    const key = `${batchId}/${options.includesContent}`;
+    const known = this.kept.get(key);
     if (known) return known;
-    const rendered = this.render(batchId);
-    this.kept.set(batchId, rendered);
-    rendered.catch(() => this.kept.delete(batchId));
+    const rendered = this.render(batchId, options);
+    this.kept.set(key, rendered);
+    rendered.catch(() => this.kept.delete(key));
     if (this.kept.size > MAX_KEPT) {
       const [oldest] = this.kept.keys();
       if (oldest !== undefined) this.kept.delete(oldest);
@@ -35,10 +38,10 @@ export class RenderedBatches {
     return rendered;
   }
 
-  private async render(batchId: string): Promise<Buffer> {
+  private async render(batchId: string, options: RenderOptions): Promise<Buffer> {
     // What it needs of OpenTelemetry is loaded by the first trace that is sent.
     const { renderBatch } = await import('./render-batch.js');
     const body = await this.deliveries.readBody(batchId);
-    return renderBatch(await decompress(body));
+    return renderBatch(await fromStored(body), options);
   }
 }

@@ -1,29 +1,37 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import {
   Injectable,
   Logger,
   type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
+import { withoutContent } from '../tracing/content-attributes.js';
 import { draftSpans } from '../tracing/draft-spans.js';
+import { isSampled } from '../tracing/is-sampled.js';
 import type { RecordedTrace } from '../tracing/recorded-trace.js';
+import type { SpanDraft } from '../tracing/span-draft.js';
 import type { TraceInterest, TraceSink, TraceSubject } from '../tracing/trace-sink.js';
 import { TracingService } from '../tracing/tracing.service.js';
-import {
-  MAX_BATCH_AGE_MS,
-  MAX_BUFFERED_BYTES,
-  MAX_BUFFERED_TRACES,
-  MAX_UNDECIDED_TRACES,
-} from './broadcast-limits.js';
+import { GATHERING, MAX_UNDECIDED_TRACES, PATIENT_GATHERING } from './broadcast-limits.js';
 import { BroadcastMetrics } from './broadcast-metrics.js';
+import { BufferRoom } from './buffer-room.js';
 import { DeliveryWriter } from './delivery-writer.service.js';
 import { DestinationDirectory } from './destination-directory.service.js';
 import type { DestinationChoice } from './destination.js';
-import { isSampled } from './is-sampled.js';
 import { LostTraces } from './lost-traces.service.js';
-import { TraceBatch } from './trace-batch.js';
+import { TraceGathering } from './trace-gathering.js';
 
 /** How long a stop waits for what is in memory to be written down. */
 const FLUSH_LIMIT_MS = 3_000;
+/** What is due within so long is written down together. */
+const TICK_MS = 100;
+
+/** A finished request, as far as its destinations are concerned. */
+interface FinishedTrace {
+  readonly tenantId: string;
+  readonly traceId: string;
+  draft(includeContent: boolean): SpanDraft[];
+}
 
 /**
  * Takes the traces of requests that opted in, when their answers have left, and gathers them for
@@ -32,11 +40,11 @@ const FLUSH_LIMIT_MS = 3_000;
 @Injectable()
 export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(TraceBuffer.name);
-  private readonly batches = new Map<string, TraceBatch>();
+  private readonly gatherings = new Map<string, TraceGathering>();
   private readonly undecided = new Set<Promise<void>>();
-  private bufferedTraces = 0;
-  private bufferedBytes = 0;
+  private readonly room = new BufferRoom();
   private timer: NodeJS.Timeout | undefined;
+  private isStopping = false;
 
   constructor(
     private readonly tracing: TracingService,
@@ -51,99 +59,153 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.allSettled(this.undecided);
-    this.flush(Infinity);
-    await this.writer.drain(FLUSH_LIMIT_MS);
+    // The trace of an answer that has left already is given a turn later.
+    await nextTurn();
+    this.isStopping = true;
+    await Promise.race([this.drain(), wait(FLUSH_LIMIT_MS, undefined, { ref: false })]);
+    const left = this.undecided.size + this.room.total.traces;
+    if (left > 0) this.logger.error(`${left} traces were not written down before the stop`);
   }
 
-  interestIn({ tenantId, isBroadcast }: TraceSubject): TraceInterest {
+  interestIn({ tenantId, isBroadcast, context }: TraceSubject): TraceInterest {
     if (!isBroadcast) return 'none';
     const destinations = this.directory.peek(tenantId);
     // As long as it is not known where the trace goes, all of it may be wanted.
     if (!destinations) return 'content';
     if (destinations.length === 0) return 'none';
-    return destinations.some(({ includesContent }) => includesContent) ? 'content' : 'figures';
+    const takers = takersOf(destinations, context().traceId);
+    if (takers.length === 0) return 'none';
+    return takers.some(({ includesContent }) => includesContent) ? 'content' : 'figures';
   }
 
   accept(trace: RecordedTrace): void {
-    const destinations = this.directory.of(trace.tenantId);
+    const {
+      tenantId,
+      context: { traceId },
+    } = trace;
+    const destinations = this.directory.of(tenantId);
     if (!(destinations instanceof Promise)) {
-      this.take(trace, destinations);
+      const draft = (includeContent: boolean): SpanDraft[] =>
+        draftSpans(trace, { audience: 'tenant', includeContent });
+      this.take({ tenantId, traceId, draft }, destinations);
       return;
     }
     if (this.undecided.size >= MAX_UNDECIDED_TRACES) {
-      this.metrics.countDropped('undecided', 1);
+      this.loseUndecided(tenantId, traceId);
       return;
     }
+    // What waits must not hold on to the request's body, which may be large.
+    const spans = draftSpans(trace, { audience: 'tenant', includeContent: true });
+    const draft = (includeContent: boolean): SpanDraft[] =>
+      includeContent ? spans : withoutContent(spans);
     const decision: Promise<void> = destinations
-      .then((found) => this.take(trace, found))
+      .then((found) => this.take({ tenantId, traceId, draft }, found))
       .catch((error: unknown) => {
-        this.metrics.countDropped('undecided', 1);
+        this.loseUndecided(tenantId, traceId);
         this.logger.warn(`A trace found no destination: ${(error as Error).message}`);
       })
       .finally(() => this.undecided.delete(decision));
     this.undecided.add(decision);
   }
 
-  private take(trace: RecordedTrace, destinations: readonly DestinationChoice[]): void {
-    const takers = destinations.filter(({ samplingRate }) =>
-      isSampled(trace.context.traceId, samplingRate),
-    );
+  /** Counts a trace at the destinations that it would have gone to, as far as they are known. */
+  private loseUndecided(tenantId: string, traceId: string): void {
+    const known = takersOf(this.directory.peek(tenantId) ?? [], traceId);
+    if (known.length === 0) this.metrics.countDropped('undecided', 1);
+    for (const { id } of known) this.lost.count(id, 1, 'undecided');
+  }
+
+  private take(trace: FinishedTrace, destinations: readonly DestinationChoice[]): void {
+    const takers = takersOf(destinations, trace.traceId);
     for (const includeContent of [true, false]) {
-      const ids: string[] = [];
-      for (const { id, includesContent } of takers) {
-        if (includesContent !== includeContent) continue;
-        if (!this.hasRoom) this.lost.count(id, 1, 'buffer_full');
-        else if (this.writer.isFull(id)) this.lost.count(id, 1, 'queue_full');
-        else ids.push(id);
+      const group = takers.filter(({ includesContent }) => includesContent === includeContent);
+      const open = group.filter(({ id }) => this.hasPlace(trace.tenantId, id));
+      if (open.length === 0) continue;
+      let line: string;
+      try {
+        line = JSON.stringify(trace.draft(includeContent));
+      } catch (error) {
+        this.logger.error(`A trace could not be put together: ${(error as Error).message}`);
+        for (const { id } of open) this.lost.count(id, 1, 'faulty');
+        continue;
       }
-      if (ids.length === 0) continue;
-      const batch = this.batchFor(ids, includeContent);
-      this.bufferedBytes += batch.add(draftSpans(trace, { audience: 'tenant', includeContent }));
-      this.bufferedTraces++;
-      if (batch.isFull) this.send(batch);
+      this.gather(trace.tenantId, open, line);
     }
+    if (this.isStopping) this.flush(Infinity);
   }
 
-  private get hasRoom(): boolean {
-    return this.bufferedTraces < MAX_BUFFERED_TRACES && this.bufferedBytes < MAX_BUFFERED_BYTES;
+  private hasPlace(tenantId: string, id: string): boolean {
+    const isFull = this.writer.isFull(id);
+    if (!isFull && this.room.hasRoom(tenantId)) return true;
+    this.lost.count(id, 1, isFull ? 'queue_full' : 'buffer_full');
+    return false;
   }
 
-  private batchFor(destinationIds: readonly string[], includeContent: boolean): TraceBatch {
-    const key = `${includeContent}/${destinationIds.join()}`;
-    let batch = this.batches.get(key);
-    if (!batch) {
-      batch = new TraceBatch(key, destinationIds);
-      this.batches.set(key, batch);
-      this.timer ??= setTimeout(() => {
-        this.timer = undefined;
-        this.flush(performance.now() - MAX_BATCH_AGE_MS);
-      }, MAX_BATCH_AGE_MS).unref();
+  private gather(tenantId: string, takers: readonly DestinationChoice[], line: string): void {
+    // Who gets the same has the same key; whether texts are in it decides who gets it.
+    const key = takers.map(({ id }) => id).join();
+    let gathering = this.gatherings.get(key);
+    if (!gathering) {
+      const limits = takers.every(({ isFailing }) => isFailing) ? PATIENT_GATHERING : GATHERING;
+      const ids = takers.map(({ id }) => id);
+      gathering = new TraceGathering(tenantId, ids, limits);
+      this.gatherings.set(key, gathering);
+      this.tickIn(limits.maxAgeMs);
     }
-    return batch;
+    gathering.add(line);
+    this.room.take(tenantId, line.length);
+    if (gathering.isFull) this.send(key, gathering);
   }
 
-  /** Sends batches that began before a moment on the clock of `performance.now()`. */
+  /** Sends what is due before a moment on the clock of `performance.now()`. */
   private flush(beforeMs: number): void {
-    let youngest: TraceBatch | undefined;
-    for (const batch of this.batches.values()) {
-      // Batches stand in the order in which they began. A timer may be early by a millisecond.
-      if (batch.startedAtMs <= beforeMs + 1) this.send(batch);
-      else youngest ??= batch;
+    let nextMs = Infinity;
+    for (const [key, gathering] of this.gatherings) {
+      if (gathering.dueAtMs <= beforeMs) this.send(key, gathering);
+      else nextMs = Math.min(nextMs, gathering.dueAtMs);
     }
-    if (!youngest) return;
-    const restMs = Math.max(1, youngest.startedAtMs - beforeMs);
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.flush(performance.now() - MAX_BATCH_AGE_MS);
-    }, restMs).unref();
+    if (nextMs < Infinity) this.tickIn(nextMs - performance.now());
   }
 
-  private send(batch: TraceBatch): void {
-    this.batches.delete(batch.key);
-    void this.writer.write(batch).finally(() => {
-      this.bufferedTraces -= batch.traceCount;
-      this.bufferedBytes -= batch.bytes;
-    });
+  private tickIn(delayMs: number): void {
+    if (this.timer) {
+      // A patient gathering has set it for later than a hasty one can wait.
+      if (this.tickAtMs <= performance.now() + delayMs) return;
+      clearTimeout(this.timer);
+    }
+    const pauseMs = Math.max(TICK_MS, delayMs);
+    this.tickAtMs = performance.now() + pauseMs;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      // A timer may be early by a millisecond.
+      this.flush(performance.now() + 1);
+    }, pauseMs).unref();
   }
+
+  private tickAtMs = 0;
+
+  private send(key: string, { tenantId, batches }: TraceGathering): void {
+    this.gatherings.delete(key);
+    for (const batch of batches) {
+      void this.writer.write(batch).finally(() => {
+        this.room.giveBack(tenantId, { traces: batch.traceCount, bytes: batch.bytes });
+      });
+    }
+  }
+
+  /** Until nothing is left, for more may come while it is written. */
+  private async drain(): Promise<void> {
+    do {
+      await Promise.allSettled(this.undecided);
+      this.flush(Infinity);
+      await this.writer.drain();
+    } while (this.undecided.size > 0 || this.gatherings.size > 0);
+  }
+}
+
+function takersOf(
+  destinations: readonly DestinationChoice[],
+  traceId: string,
+): readonly DestinationChoice[] {
+  return destinations.filter(({ samplingRate }) => isSampled(traceId, samplingRate));
 }

@@ -1,5 +1,7 @@
 import type { TrafficMode } from './billable-request.js';
+import type { CanonicalEvent } from './canonical-event.js';
 import type { Usage, UsageSource } from './usage.js';
+import type { WorkEvent } from './work-event.js';
 
 /** How a planned request came to its end, when its charge stands. */
 export interface RequestEnding {
@@ -18,6 +20,8 @@ export interface RequestEnding {
   readonly cost: number;
   /** From the arrival of the request to its first content; undefined when none came. */
   readonly firstContentMs: number | undefined;
+  /** When it was; now, unless told. */
+  readonly endedAt?: Date;
 }
 
 /** A guardrail that matched a request or its answer. */
@@ -29,6 +33,8 @@ export interface TriggeredGuardrail {
 
 /** Is told what happens to one request, by those who do it; a trace is one. Must not throw. */
 export interface RequestFollower {
+  /** Each event of the answer, as the ledger sees it. */
+  observe(event: CanonicalEvent | WorkEvent<unknown>): void;
   guardrailTriggered(triggered: TriggeredGuardrail): void;
   /** Once, when the request is settled or refused; its answer may still be on its way. */
   ended(ending: RequestEnding): void;

@@ -39,7 +39,7 @@ export class EmbeddingsService {
     const context = { requestId, endpoint: 'embeddings', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
     const origin = { tenantId: caller.tenantId, headers: received.headers, response };
-    const followed = this.tracing.follow(plan, origin);
+    this.tracing.follow(plan, origin);
     this.assertDimensions(request);
     const guard = await this.guardrails.guard(caller, this.ledger, response);
     // Tokens cannot be read here: their vocabulary is the vendor's.
@@ -48,7 +48,7 @@ export class EmbeddingsService {
     const hold = await this.ledger.hold(caller, plan);
     const opened = this.routing.openWork(plan, hold, (upstream, call) => upstream.embed?.(call));
     const kept = this.routing.keep(plan, opened);
-    const work = await collectWork(this.ledger.settle(hold, followed.watch(kept)));
+    const work = await collectWork(this.ledger.settle(hold, kept));
 
     setRouteHeaders(response, work);
     setCacheHeaders(response, plan.cache?.hit?.route);

@@ -41,7 +41,7 @@ export function jobEndingRecord(ending: JobEnding): SettlementRecord {
           expires_at = CASE $2::text WHEN 'succeeded'
             THEN now() + make_interval(secs => $7::double precision) ELSE expires_at END,
           lease_id = NULL, lease_until = NULL, run_at = now(),
-          webhook_due = webhook_url IS NOT NULL,
+          webhook_due = webhook_url IS NOT NULL, trace_due = trace IS NOT NULL,
           cancel_due = operation IS NOT NULL AND $2::text IN ('cancelled', 'expired')
         WHERE id = $1::text AND status IN ('queued', 'in_progress')
         RETURNING id, expires_at

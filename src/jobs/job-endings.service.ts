@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { BillableRoute } from '../canonical/billable-request.js';
-import { NO_USAGE, type Usage, type UsageSource } from '../canonical/usage.js';
+import type { Usage, UsageSource } from '../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import type { RequestOutcome } from '../request-log/request-log.draft.js';
@@ -81,7 +81,7 @@ export class JobEndings {
     const endedBy = randomUUID();
     const errorType = ending.failure?.type ?? null;
     const { attempts } = job;
-    const settled = await this.ledger.end(
+    await this.ledger.end(
       { ...job, startedAt: job.createdAt, isFlagged: job.flagged },
       {
         outcome,
@@ -98,20 +98,7 @@ export class JobEndings {
     if (isOurs) {
       this.metrics.ended(job.modality, route.provider, ending.status);
       this.afterwards.attendSoon(job.id);
-      if (job.isTraced) {
-        this.traces.endedSoon(job.id, route, {
-          outcome,
-          model: route.model,
-          provider: route.provider,
-          errorType,
-          trafficMode: route.trafficMode,
-          usage: billed?.usage ?? NO_USAGE,
-          usageSource: billed?.source ?? 'none',
-          flagged: job.flagged,
-          cost: settled.cost,
-          firstContentMs: undefined,
-        });
-      }
+      if (job.isTraced) this.traces.endedSoon(job.id);
     }
     return isOurs;
   }

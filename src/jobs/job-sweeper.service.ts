@@ -14,6 +14,7 @@ import { JobAfterwards } from './job-afterwards.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { JobEndings } from './job-endings.service.js';
 import { JobMetrics } from './job-metrics.js';
+import { JobTraces } from './job-traces.service.js';
 import type { EndableJob, JobModality } from './job.js';
 import { ENDABLE } from './jobs.repository.js';
 
@@ -50,6 +51,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly queue: WorkQueue,
     private readonly endings: JobEndings,
     private readonly afterwards: JobAfterwards,
+    private readonly traces: JobTraces,
     private readonly artifacts: JobArtifacts,
     private readonly refunds: RefundsService,
     private readonly metrics: JobMetrics,
@@ -70,6 +72,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     await this.attempt('lost wake-ups', () => this.wakeLost());
     await this.attempt('unfetched results', () => this.refundUnfetched());
     await this.attempt('ends', () => this.attendEnds());
+    await this.attempt('traces', () => this.traces.sweep());
     await this.attempt('files', async () => {
       while ((await this.artifacts.sweep()) > 0);
     });

@@ -1,14 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Injectable, Logger } from '@nestjs/common';
-import type { BillableRoute } from '../canonical/billable-request.js';
-import type { RouteEvent } from '../canonical/canonical-event.js';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import type { TrafficMode } from '../canonical/billable-request.js';
 import type { MediaRequest } from '../canonical/media-request.js';
 import type {
   RequestEnding,
   RequestFollower,
   TriggeredGuardrail,
 } from '../canonical/request-follower.js';
+import { NO_USAGE, type Usage, type UsageSource } from '../canonical/usage.js';
 import { Database } from '../common/database/database.js';
+import { endsWithin } from '../queue/before-limit.js';
 import type { Plan } from '../routing/plan.js';
 import type { TracedResponse } from '../tracing/request-trace.js';
 import type { TracedRequest } from '../tracing/traced-request.js';
@@ -26,7 +27,7 @@ interface KeptTrace {
   guardrails: readonly TriggeredGuardrail[];
 }
 
-interface TracedJobRow {
+interface EndedJobRow {
   tenantId: string;
   requestId: string;
   endpoint: string;
@@ -35,18 +36,36 @@ interface TracedJobRow {
   routes: string;
   attempts: string;
   trace: string;
+  usage: string | null;
+  flagged: boolean;
   createdAt: Date;
+  completedAt: Date;
+  outcome: string;
+  model: string;
+  provider: string;
+  errorType: string | null;
+  trafficMode: TrafficMode;
+  usageSource: UsageSource;
+  cost: number;
 }
+
+/** An end that is so old has lost whoever was to give its trace. */
+const LOST_AFTER_SECONDS = 5;
+const MAX_ROWS = 200;
+/** How long a stop waits for traces that are being given; the others stand in their rows. */
+const STOP_LIMIT_MS = 3_000;
 
 const TRACE_HEADERS = ['x-gateway-broadcast', 'traceparent', 'tracestate'];
 
 /**
  * The traces of jobs. A submission that is refused has its trace at once; a job has one when it has
- * ended, made of its row by whoever ended it.
+ * ended, made of its row. That it is due stands in the row, from the transaction that ends the job, so
+ * that a process that dies in between leaves it to the sweep.
  */
 @Injectable()
-export class JobTraces {
+export class JobTraces implements OnModuleDestroy {
   private readonly logger = new Logger(JobTraces.name);
+  private readonly giving = new Set<Promise<void>>();
 
   constructor(
     private readonly database: Database,
@@ -76,43 +95,97 @@ export class JobTraces {
     return () => JSON.stringify({ headers, trace, guardrails } satisfies KeptTrace);
   }
 
-  /** Gives the trace of a job that has ended. Does not wait and does not fail. */
-  endedSoon(jobId: string, route: BillableRoute, ending: RequestEnding): void {
-    this.ended(jobId, route, ending).catch((error: unknown) => {
-      this.logger.warn(`The trace of ${jobId} is lost: ${(error as Error).message}`);
-    });
+  /** Before the buffers of traces are emptied. */
+  async onModuleDestroy(): Promise<void> {
+    await endsWithin(Promise.allSettled(this.giving), STOP_LIMIT_MS);
   }
 
-  private async ended(jobId: string, route: BillableRoute, ending: RequestEnding): Promise<void> {
-    const { rows } = await this.database.query<TracedJobRow>(
-      `SELECT tenant_id AS "tenantId", request_id AS "requestId", endpoint, modality, body, routes,
-         attempts, trace, created_at AS "createdAt"
-       FROM jobs WHERE id = $1 AND trace IS NOT NULL`,
+  /** Gives the trace of a job that has ended. Does not wait and does not fail: the sweep comes again. */
+  endedSoon(jobId: string): void {
+    const run: Promise<void> = this.give(jobId)
+      .catch((error: unknown) => {
+        this.logger.warn(`The trace of ${jobId} waits: ${(error as Error).message}`);
+      })
+      .finally(() => this.giving.delete(run));
+    this.giving.add(run);
+  }
+
+  /** Gives the traces of jobs whose end nobody told of. */
+  async sweep(): Promise<void> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `SELECT id FROM jobs
+       WHERE trace_due AND completed_at < now() - make_interval(secs => $1)
+       ORDER BY completed_at LIMIT $2`,
+      [LOST_AFTER_SECONDS, MAX_ROWS],
+    );
+    for (const { id } of rows) await this.give(id);
+  }
+
+  private async give(jobId: string): Promise<void> {
+    // Whoever takes the mark away gives the trace: nobody else does.
+    const { rows } = await this.database.query<EndedJobRow>(
+      `UPDATE jobs SET trace_due = false
+       FROM request_logs AS log
+       WHERE jobs.id = $1 AND jobs.trace_due AND log.request_id = jobs.request_id
+       RETURNING jobs.tenant_id AS "tenantId", jobs.request_id AS "requestId", jobs.endpoint,
+         jobs.modality, jobs.body, jobs.routes, jobs.attempts, jobs.trace, jobs.usage,
+         jobs.flagged, jobs.created_at AS "createdAt", jobs.completed_at AS "completedAt", log.outcome, log.model, log.provider,
+         log.error_type AS "errorType", log.traffic_mode AS "trafficMode",
+         log.usage_source AS "usageSource", log.cost`,
       [jobId],
     );
     const [row] = rows;
     if (!row) return;
-    const { tenantId, requestId, endpoint } = row;
+    try {
+      this.follow(row);
+    } catch (error) {
+      this.logger.error(`The trace of ${jobId} is lost: ${(error as Error).message}`);
+    }
+  }
+
+  private follow(row: EndedJobRow): void {
+    const { tenantId, requestId, endpoint, createdAt: startedAt } = row;
     const kept = JSON.parse(row.trace) as KeptTrace;
     const body = JSON.parse(row.body) as Record<string, unknown>;
     const [first, ...others] = readRoutes(row.routes);
+    if (!first) throw new Error('it has no route');
+    const routes: TracedRequest['routes'] = [first, ...others];
+    const attempts = readAttempts(row.attempts);
+    const media = toMediaRequest(row.modality, body);
     const traced = toTraced(
-      {
-        requestId,
-        endpoint,
-        startedAt: row.createdAt,
-        routes: [first ?? route, ...others],
-        attempts: readAttempts(row.attempts),
-      },
-      toMediaRequest(row.modality, body),
+      { requestId, endpoint, startedAt, routes, attempts },
+      media,
       kept.trace,
     );
-    const headers = kept.headers as IncomingHttpHeaders;
-    const followed = this.tracing.follow(traced, { tenantId, headers });
-    if (ending.outcome === 'completed') for await (const _ of followed.watch(answerOf(route)));
-    for (const guardrail of kept.guardrails) traced.follower?.guardrailTriggered(guardrail);
-    traced.follower?.ended(ending);
+    this.tracing.follow(traced, { tenantId, headers: kept.headers as IncomingHttpHeaders });
+    const { follower } = traced;
+    if (!follower) return;
+    const answered = routes.find(
+      ({ model, provider }) => model === row.model && provider === row.provider,
+    );
+    if (row.outcome === 'completed' && answered) {
+      follower.observe({ type: 'route', route: answered, droppedParams: [] });
+    }
+    for (const guardrail of kept.guardrails) follower.guardrailTriggered(guardrail);
+    follower.ended(toEnding(row));
   }
+}
+
+function toEnding(row: EndedJobRow): RequestEnding {
+  const { outcome, model, provider, errorType, trafficMode, usageSource, flagged, cost } = row;
+  return {
+    outcome,
+    model,
+    provider,
+    errorType,
+    trafficMode,
+    usage: row.usage === null ? NO_USAGE : (JSON.parse(row.usage) as Usage),
+    usageSource,
+    flagged,
+    cost,
+    firstContentMs: undefined,
+    endedAt: row.completedAt,
+  };
 }
 
 type Planned = Pick<TracedRequest, 'requestId' | 'endpoint' | 'startedAt' | 'routes' | 'attempts'>;
@@ -134,15 +207,11 @@ function keepGuardrails(
   guardrails: TriggeredGuardrail[],
 ): RequestFollower {
   return {
+    observe: (event) => follower.observe(event),
     guardrailTriggered: (triggered) => {
       guardrails.push(triggered);
       follower.guardrailTriggered(triggered);
     },
     ended: (ending) => follower.ended(ending),
   };
-}
-
-/** All that a trace tells of an answer of files: which route gave it. */
-async function* answerOf(route: BillableRoute): AsyncGenerator<RouteEvent> {
-  yield { type: 'route', route, droppedParams: [] };
 }

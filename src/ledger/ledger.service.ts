@@ -109,7 +109,10 @@ export class LedgerService {
   ): SettledAnswer<Event> {
     const meter = new UsageMeter(hold.request);
     return new SettledAnswer(events, {
-      observe: (event) => meter.observe(event),
+      observe: (event) => {
+        meter.observe(event);
+        hold.request.follower?.observe(event);
+      },
       callerIsGone: () => hold.request.callerGone.aborted,
       close: (outcome, failure) => this.close(hold, meter, outcome, failure, record),
     });

@@ -42,11 +42,11 @@ export class MessagesService {
     const context = { requestId, endpoint: 'messages', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
     const origin = { tenantId: caller.tenantId, headers: received.headers, response };
-    const followed = this.tracing.follow(plan, origin);
+    this.tracing.follow(plan, origin);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
     const watched = guard.watch(plan, this.routing.open(plan, hold));
-    const events = this.ledger.settle(hold, followed.watch(this.routing.keep(plan, watched)));
+    const events = this.ledger.settle(hold, this.routing.keep(plan, watched));
 
     setCacheHeaders(response, plan.cache?.hit?.route);
     if (request.stream) {

@@ -1,17 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { InvalidRequestError } from '../common/errors/gateway-errors.js';
-import { assertDestinationHeaders } from './destination-headers.js';
+import { findHeaderProblem } from './destination-headers.js';
 
-const check = (headers: Record<string, string>) => (): void =>
-  assertDestinationHeaders(headers, 'headers');
-
-describe(assertDestinationHeaders.name, () => {
-  it.each<Record<string, string>>([
-    {},
-    { Authorization: 'Bearer x' },
-    { 'X-Signature': 'é\tx', 'x-empty': '' },
-  ])('takes %j', (headers) => {
-    expect(check(headers)).not.toThrow();
+describe(findHeaderProblem.name, () => {
+  it.each([
+    ['Authorization', 'Bearer x'],
+    ['X-Signature', 'é\tx'],
+    ['x-empty', ''],
+    ['x'.repeat(128), 'x'.repeat(4_096)],
+  ])('takes %j: %j', (name, value) => {
+    expect(findHeaderProblem(name, value)).toBeUndefined();
   });
 
   it.each([
@@ -35,18 +32,8 @@ describe(assertDestinationHeaders.name, () => {
     ['TE', 'trailers'],
     ['Expect', '100-continue'],
     ['Proxy-Authorization', 'x'],
-  ])('refuses %j: %j, naming the header', (name, value) => {
-    expect(check({ [name]: value })).toThrow(InvalidRequestError);
-    expect(check({ [name]: value })).toThrow(
-      expect.objectContaining({ param: `headers.${name.slice(0, 128)}` }),
-    );
-  });
-
-  it('refuses more than 20 headers, and one that is given twice', () => {
-    const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`X-${index}`, 'x']));
-    expect(check(many)).toThrow(expect.objectContaining({ param: 'headers' }));
-    expect(check({ 'X-A': '1', 'x-a': '2' })).toThrow(
-      expect.objectContaining({ param: 'headers.x-a' }),
-    );
+    ['Proxy-Authenticate', 'x'],
+  ])('refuses %j: %j', (name, value) => {
+    expect(findHeaderProblem(name, value)).toEqual(expect.any(String));
   });
 });

@@ -1,11 +1,8 @@
-import { InvalidRequestError } from '../common/errors/gateway-errors.js';
-
-const MAX_HEADERS = 20;
 const MAX_NAME_LENGTH = 128;
 const MAX_VALUE_LENGTH = 4_096;
 
 /** They belong to the connection or to the body, which are ours. */
-const RESERVED: ReadonlySet<string> = new Set([
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-encoding',
   'content-length',
@@ -22,11 +19,19 @@ const RESERVED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What is wrong with a header, as the end of a sentence; undefined: nothing. */
+/** RFC 9110: a token. */
+export function isHeaderName(name: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
+}
+
+/**
+ * What is wrong with a header of a delivery, as the end of a sentence; undefined: nothing. The one
+ * rule for what a tenant may set and for what is sent.
+ */
 export function findHeaderProblem(name: string, value: string): string | undefined {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'is not a name that a header can have';
+  if (!isHeaderName(name)) return 'is not a name that a header can have';
   if (name.length > MAX_NAME_LENGTH) return `must have at most ${MAX_NAME_LENGTH} characters`;
-  if (RESERVED.has(name.toLowerCase())) return 'is a header that the gateway sets itself';
+  if (CONNECTION_HEADERS.has(name.toLowerCase())) return 'is a header that the gateway sets itself';
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
     return 'must have a value without line breaks or control characters';
   }
@@ -34,29 +39,4 @@ export function findHeaderProblem(name: string, value: string): string | undefin
     return `must have a value of at most ${MAX_VALUE_LENGTH} characters`;
   }
   return undefined;
-}
-
-/**
- * Refuses headers that cannot be sent along with a delivery.
- *
- * @throws InvalidRequestError that names `param` or the header, as `headers.X-Token`
- */
-export function assertDestinationHeaders(
-  headers: Readonly<Record<string, string>>,
-  param: string,
-): void {
-  const entries = Object.entries(headers);
-  if (entries.length > MAX_HEADERS) {
-    throw new InvalidRequestError(param, `${param} must have at most ${MAX_HEADERS} headers.`);
-  }
-  const seen = new Set<string>();
-  for (const [name, value] of entries) {
-    const shown = `${param}.${name.slice(0, MAX_NAME_LENGTH)}`;
-    const problem = findHeaderProblem(name, value);
-    if (problem !== undefined) throw new InvalidRequestError(shown, `${shown} ${problem}.`);
-    if (seen.has(name.toLowerCase())) {
-      throw new InvalidRequestError(shown, `${shown} is given twice.`);
-    }
-    seen.add(name.toLowerCase());
-  }
 }

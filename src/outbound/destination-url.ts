@@ -1,7 +1,6 @@
-import { lookup } from 'node:dns';
 import { isIP } from 'node:net';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
-import { isPublicAddress, type Resolve } from '../common/http/public-address.js';
+import { isPublicAddress, resolveOutbound, type Resolve } from '../common/http/public-address.js';
 
 const MAX_URL_LENGTH = 2_048;
 /** A name that is not found so fast is taken: what counts is the look-up when connecting. */
@@ -45,7 +44,7 @@ export async function assertDestinationUrl(
   const url = readDestinationUrl(text, rules);
   if (typeof url === 'string') throw new InvalidRequestError(param, `${param} ${url}.`);
   if (rules.allowPrivate) return;
-  const addresses = await addressesOf(hostOf(url), rules.resolveName ?? lookup);
+  const addresses = await addressesOf(hostOf(url), rules.resolveName ?? resolveOutbound);
   if (!addresses.every(isPublicAddress)) {
     throw new InvalidRequestError(param, `${param} must lead to a public address.`);
   }

@@ -5,6 +5,7 @@ import {
   publicConnector,
   type Resolve,
 } from '../common/http/public-address.js';
+import { readRetryAfterMs } from '../upstream/dialects/retry-after.js';
 import { findHeaderProblem } from './destination-headers.js';
 import { assertDestinationUrl, readDestinationUrl } from './destination-url.js';
 
@@ -24,10 +25,12 @@ export interface OutboundPost {
   readonly body: string | Buffer;
   /** For all of it, from looking up the name to the end of the answer; 10 s unless told. */
   readonly timeoutMs?: number;
+  /** Whether the outcome is to have the answer of a 2xx, as far as it is short and comes at once. */
+  readonly readsAnswer?: boolean;
 }
 
 export type OutboundOutcome =
-  | { readonly ok: true; readonly status: number }
+  | { readonly ok: true; readonly status: number; readonly answer?: string }
   | {
       readonly ok: false;
       /** Fit for the tenant: how a sentence about the receiver ends, as `answered with status 500`. */
@@ -36,6 +39,8 @@ export type OutboundOutcome =
       readonly retryable: boolean;
       /** Undefined when no answer came. */
       readonly status: number | undefined;
+      /** For how long the receiver asks to be left alone. */
+      readonly retryAfterMs?: number;
     };
 
 export interface OutboundClientOptions {
@@ -91,8 +96,12 @@ export class OutboundClient implements OnApplicationShutdown {
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      await drop(answer);
-      return judge(answer.statusCode);
+      const { statusCode, headers } = answer;
+      const text = await readShort(answer, post.readsAnswer ?? false);
+      const outcome = judge(statusCode);
+      if (outcome.ok) return text === undefined ? outcome : { ...outcome, answer: text };
+      const retryAfterMs = readRetryAfterMs(headers);
+      return retryAfterMs === undefined ? outcome : { ...outcome, retryAfterMs };
     } catch (error) {
       return describe(error, limit.aborted, timeoutMs);
     }
@@ -117,11 +126,15 @@ function withDefaults(headers: Readonly<Record<string, string>>): Record<string,
   return { 'user-agent': 'model-gateway', ...(Object.fromEntries(given) as object) };
 }
 
-/** Reads a short answer to its end, for the sake of the connection, and breaks off any other. */
-async function drop({ body }: Dispatcher.ResponseData): Promise<void> {
+/** Reads a short answer to its end, if only for the sake of the connection, and breaks off any other. */
+async function readShort(
+  { body }: Dispatcher.ResponseData,
+  isWanted: boolean,
+): Promise<string | undefined> {
   body.on('error', () => undefined);
   const timer = setTimeout(() => body.destroy(), MAX_ANSWER_MS);
   try {
+    if (isWanted) return await readUpTo(body, MAX_ANSWER_BYTES);
     await body.dump({ limit: MAX_ANSWER_BYTES });
   } catch {
     // The status has been said; what comes after it is of no interest.
@@ -129,6 +142,19 @@ async function drop({ body }: Dispatcher.ResponseData): Promise<void> {
     clearTimeout(timer);
     body.destroy();
   }
+  return undefined;
+}
+
+/** @returns undefined when there is more */
+async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > limit) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Receivers that are being set up answer with all sorts of errors, so nearly all may pass. */

@@ -61,7 +61,7 @@ export class ResponsesService {
     const context = { requestId, endpoint: 'responses', receivedAt, callerGone, cacheTtlSeconds };
     const plan = await this.routing.plan(caller, request, context);
     const origin = { tenantId: caller.tenantId, headers: received.headers, response };
-    const followed = this.tracing.follow(plan, origin);
+    this.tracing.follow(plan, origin);
     await guard.admit(plan);
     const hold = await this.ledger.hold(caller, plan);
 
@@ -80,11 +80,7 @@ export class ResponsesService {
     };
     const record = answer.wantsStore ? recordOf(turn, answer, request.stream) : undefined;
     const watched = guard.watch(plan, this.routing.open(plan, hold));
-    const events = this.ledger.settle(
-      hold,
-      followed.watch(this.routing.keep(plan, watched)),
-      record,
-    );
+    const events = this.ledger.settle(hold, this.routing.keep(plan, watched), record);
 
     setCacheHeaders(response, plan.cache?.hit?.route);
     if (renderer) {

@@ -59,32 +59,3 @@ export class AnswerRecorder {
     else this.content.push(event);
   }
 }
-
-/** Passes an answer's events on and lets the recorder see them, at the price of one turn each. */
-export class WatchedAnswer<
-  Event extends CanonicalEvent | WorkEvent<unknown>,
-> implements AsyncIterableIterator<Event> {
-  private readonly source: AsyncIterator<Event>;
-  private readonly onResult: (result: IteratorResult<Event>) => IteratorResult<Event>;
-
-  constructor(events: AsyncIterable<Event>, recorder: AnswerRecorder) {
-    this.source = events[Symbol.asyncIterator]();
-    this.onResult = (result) => {
-      if (!result.done) recorder.observe(result.value);
-      return result;
-    };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<Event>> {
-    return this.source.next().then(this.onResult);
-  }
-
-  async return(): Promise<IteratorResult<Event>> {
-    await this.source.return?.();
-    return { done: true, value: undefined };
-  }
-}

@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import { telemetryProvider } from '../common/config/telemetry-provider.js';
+import { CONTENT_TRUNCATED } from './content-attributes.js';
 import { ERROR_TYPE, GEN_AI, HTTP_STATUS } from './gen-ai-attributes.js';
 import { inputMessages } from './input-messages.js';
 import { outputMessages } from './output-messages.js';
@@ -48,7 +49,8 @@ export function draftSpans(trace: RecordedTrace, options: DraftOptions): SpanDra
   const root: SpanDraft = {
     traceId: context.traceId,
     traceState: context.traceState,
-    spanId: context.spanId,
+    // The tenant's trace and the operator's may lie in one collector, as spans of one trace.
+    spanId: isTenant ? context.spanId : newSpanId(),
     parentSpanId: context.parentSpanId,
     isParentRemote: context.parentSpanId !== undefined,
     name: (isTenant ? trace.fields.name : undefined) ?? `${operation} ${trace.request.models[0]}`,
@@ -58,7 +60,7 @@ export function draftSpans(trace: RecordedTrace, options: DraftOptions): SpanDra
     attributes: rootAttributes(trace, operation, options),
     error: errorType ?? undefined,
   };
-  return [root, ...attempts.map((attempt, index) => attemptDraft(trace, attempt, index))];
+  return [root, ...attempts.map((attempt, index) => attemptDraft(trace, root, attempt, index))];
 }
 
 function operationOf({ endpoint, request }: RecordedTrace): string {
@@ -132,7 +134,7 @@ function usageAttributes({ ending: { usage, usageSource } }: RecordedTrace): Att
 function contentAttributes({ request, answer, streamed }: RecordedTrace): Attributes {
   const [input, output] = [new TextBudget(), new TextBudget()];
   const prompt = inputMessages(request, input);
-  const answers = outputMessages(answer.content, streamed, output);
+  const answers = outputMessages(answer.content, streamed, output, answer.finishReasons);
   const attributes: Attributes = {};
   let isCut = input.isSpent || output.isSpent || answer.isTruncated;
   for (const [name, messages] of [
@@ -145,30 +147,38 @@ function contentAttributes({ request, answer, streamed }: RecordedTrace): Attrib
     if (json.length > MAX_MESSAGES_CHARACTERS) isCut = true;
     else attributes[name] = json;
   }
-  if (isCut) attributes['gateway.content.truncated'] = true;
+  if (isCut) attributes[CONTENT_TRUNCATED] = true;
   return attributes;
 }
 
 /** An attempt carries no usage, and no operation, so that nobody adds the same call up twice. */
-function attemptDraft(trace: RecordedTrace, attempt: TracedAttempt, index: number): SpanDraft {
+function attemptDraft(
+  trace: RecordedTrace,
+  { spanId: parentSpanId }: SpanDraft,
+  attempt: TracedAttempt,
+  index: number,
+): SpanDraft {
   const { route, outcome, status } = attempt;
   const startMs = attempt.startedAt.getTime();
-  const isAnswer = trace.answer.hasRoute && index === trace.attempts.length - 1;
-  const isFailure = !HARMLESS.has(outcome);
+  const isLast = index === trace.attempts.length - 1;
+  const lateError = isLast ? lateErrorOf(trace, outcome) : undefined;
+  const isAnswer = isLast && (trace.answer.hasRoute || lateError !== undefined);
+  const error = HARMLESS.has(outcome) ? lateError : outcome;
   const attributes: Attributes = {
     ...providerAttributes(route.provider),
     [GEN_AI.requestModel]: route.model,
     'gateway.attempt.number': index + 1,
     'gateway.attempt.outcome': outcome,
   };
-  if (isAnswer) attributes['gateway.attempt.first_content_ms'] = attempt.durationMs;
-  if (isFailure) attributes[ERROR_TYPE] = outcome;
+  if (isLast && trace.answer.hasRoute)
+    attributes['gateway.attempt.first_content_ms'] = attempt.durationMs;
+  if (error !== undefined) attributes[ERROR_TYPE] = error;
   if (status !== undefined) attributes[HTTP_STATUS] = status;
   return {
     traceId: trace.context.traceId,
     traceState: trace.context.traceState,
     spanId: newSpanId(),
-    parentSpanId: trace.context.spanId,
+    parentSpanId,
     isParentRemote: false,
     name: `attempt ${route.model} via ${route.provider}`,
     // A call that was never made has no other side.
@@ -176,6 +186,17 @@ function attemptDraft(trace: RecordedTrace, attempt: TracedAttempt, index: numbe
     startMs,
     endMs: isAnswer ? trace.endedAt.getTime() : startMs + attempt.durationMs,
     attributes,
-    error: isFailure ? outcome : undefined,
+    error,
   };
+}
+
+/** What a request failed with after its last route had answered, or while nobody could tell why. */
+function lateErrorOf({ ending, guardrails }: RecordedTrace, outcome: string): string | undefined {
+  if (ending.outcome !== 'failed' || (outcome !== 'answered' && outcome !== 'pending'))
+    return undefined;
+  // A guardrail that withheld the answer found no fault with the vendor.
+  const isWithheld = guardrails.some(
+    ({ action, direction }) => action === 'block' && direction === 'output',
+  );
+  return isWithheld ? undefined : (ending.errorType ?? undefined);
 }

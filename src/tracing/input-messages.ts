@@ -36,7 +36,13 @@ function toPart(part: MessagePart, budget: TextBudget): TracePart {
     case 'document':
       return toMedia('document', part.source, budget);
     case 'audio':
-      return { type: 'blob', modality: 'audio', mime_type: `audio/${part.format}`, omitted: true };
+      return {
+        type: 'blob',
+        modality: 'audio',
+        mime_type: `audio/${part.format}`,
+        content: '',
+        omitted: true,
+      };
     case 'tool_call':
       return {
         type: 'tool_call',
@@ -57,5 +63,11 @@ function toPart(part: MessagePart, budget: TextBudget): TracePart {
 
 function toMedia(modality: string, source: MediaSource, budget: TextBudget): TracePart {
   if (source.kind === 'url') return { type: 'uri', modality, uri: budget.take(source.url) };
-  return { type: 'blob', modality, mime_type: budget.take(source.mediaType), omitted: true };
+  return {
+    type: 'blob',
+    modality,
+    mime_type: budget.take(source.mediaType),
+    content: '',
+    omitted: true,
+  };
 }

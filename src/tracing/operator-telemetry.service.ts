@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -11,7 +11,8 @@ import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { draftSpans } from './draft-spans.js';
 import type { OperatorExporters } from './operator-exporters.js';
 import type { RecordedTrace } from './recorded-trace.js';
-import type { TraceInterest, TraceSink } from './trace-sink.js';
+import { isExported } from './operator-sampler.js';
+import type { TraceInterest, TraceSink, TraceSubject } from './trace-sink.js';
 import { TracingService } from './tracing.service.js';
 
 /** How long a stop waits for what has not been sent yet. */
@@ -44,12 +45,15 @@ export class OperatorTelemetryService
 
   async beforeApplicationShutdown(): Promise<void> {
     if (!this.exporters) return;
+    // The trace of an answer that has left already is given a turn later.
+    await nextTurn();
     const limit = wait(STOP_LIMIT_MS, undefined, { ref: false });
     await Promise.race([this.exporters.stop(), limit]);
   }
 
-  interestIn(): TraceInterest {
-    return 'figures';
+  interestIn({ context }: TraceSubject): TraceInterest {
+    const sampler = this.config.telemetry?.sampler;
+    return sampler && isExported(context(), sampler) ? 'figures' : 'none';
   }
 
   accept(trace: RecordedTrace): void {

@@ -31,9 +31,9 @@ describe(outputMessages.name, () => {
           { type: 'text', content: 'Hello' },
           { type: 'tool_call', id: 'c', name: 'f', arguments: '{}' },
         ],
-        finish_reason: 'tool_calls',
+        finish_reason: 'tool_call',
       },
-      { role: 'assistant', parts: [{ type: 'text', content: 'Hi' }] },
+      { role: 'assistant', parts: [{ type: 'text', content: 'Hi' }], finish_reason: 'error' },
     ]);
   });
 
@@ -75,6 +75,15 @@ describe(outputMessages.name, () => {
     for (const dialect of ['chat', 'messages', 'responses'] as const) {
       expect(read([relay(dialect, text)])).toEqual([]);
       expect(read([relay(dialect, text)], true)).toEqual([]);
+    }
+  });
+
+  it('knows the reason of an answer of which it has no end', () => {
+    const cut: CanonicalEvent[] = [{ type: 'text', choice: 0, text: 'Hello' }];
+    const response = [relay('responses', JSON.stringify({ output }))];
+    for (const events of [cut, response]) {
+      const messages = outputMessages(events, false, new TextBudget(), ['stop']);
+      expect(messages).toMatchObject([{ finish_reason: 'stop' }]);
     }
   });
 

@@ -6,6 +6,9 @@ import type { TextBudget, TraceMessage, TracePart } from './trace-message.js';
 const MAX_CHOICES = 128;
 const MAX_CALLS = 1_000;
 
+/** The conventions' word for an answer without an end, which their schema asks for. */
+const BROKEN_OFF = 'error';
+
 interface OpenMessage {
   texts: { type: 'text' | 'reasoning' | 'refusal'; content: string }[];
   calls: Map<number, { id: string; name: string; arguments: string }>;
@@ -16,11 +19,13 @@ interface OpenMessage {
  * What a model answered, one message for each choice.
  *
  * @param streamed whether relayed bytes are server-sent events
+ * @param finishReasons of the choices, for those of which the events kept here do not tell it
  */
 export function outputMessages(
   events: readonly CanonicalEvent[],
   streamed: boolean,
   budget: TextBudget,
+  finishReasons: readonly string[] = [],
 ): TraceMessage[] {
   const choices = new Map<number, OpenMessage>();
   const relayed = events.filter((event) => event.type === 'relay');
@@ -34,7 +39,9 @@ export function outputMessages(
     choices.set(event.choice, message);
     add(message, event);
   }
-  return [...choices.values()].map((message) => close(message, budget));
+  return [...choices.values()].map((message, index) =>
+    close(message, budget, message.finishReason ?? finishReasons[index]),
+  );
 }
 
 function add(message: OpenMessage, event: Extract<CanonicalEvent, { choice: number }>): void {
@@ -61,7 +68,11 @@ function add(message: OpenMessage, event: Extract<CanonicalEvent, { choice: numb
   }
 }
 
-function close({ texts, calls, finishReason }: OpenMessage, budget: TextBudget): TraceMessage {
+function close(
+  { texts, calls }: OpenMessage,
+  budget: TextBudget,
+  finishReason = BROKEN_OFF,
+): TraceMessage {
   const parts: TracePart[] = texts.map(({ type, content }) => ({
     type,
     content: budget.take(content),
@@ -77,6 +88,6 @@ function close({ texts, calls, finishReason }: OpenMessage, budget: TextBudget):
   return {
     role: 'assistant',
     parts,
-    ...(finishReason !== undefined && { finish_reason: finishReason }),
+    finish_reason: finishReason === 'tool_calls' ? 'tool_call' : finishReason,
   };
 }

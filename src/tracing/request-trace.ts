@@ -6,22 +6,11 @@ import type {
   TriggeredGuardrail,
 } from '../canonical/request-follower.js';
 import type { WorkEvent } from '../canonical/work-event.js';
-import { AnswerRecorder, WatchedAnswer } from './answer-recorder.js';
+import { AnswerRecorder } from './answer-recorder.js';
 import type { RecordedTrace } from './recorded-trace.js';
 import type { TraceContext } from './trace-context.js';
 import type { TraceFields } from './trace-fields.js';
 import type { TracedRequest } from './traced-request.js';
-
-/** What a feature does with the trace of its request. */
-export interface FollowedRequest {
-  /** Stands between the vendor's answer and the ledger. */
-  watch<Event extends CanonicalEvent | WorkEvent<unknown>>(
-    events: AsyncIterable<Event>,
-  ): AsyncIterable<Event>;
-}
-
-/** For requests that nobody follows, which pay nothing for those of others. */
-export const NOT_FOLLOWED: FollowedRequest = { watch: (events) => events };
 
 /** The part of a response that a trace looks at; work without a caller has none. */
 export type TracedResponse = Pick<ServerResponse, 'getHeader' | 'once' | 'closed'>;
@@ -38,7 +27,7 @@ export interface RequestTraceOptions {
 }
 
 /** Records one request, from its plan to its settlement. */
-export class RequestTrace implements RequestFollower, FollowedRequest {
+export class RequestTrace implements RequestFollower {
   private readonly answer: AnswerRecorder;
   private readonly guardrails: TriggeredGuardrail[] = [];
 
@@ -49,10 +38,8 @@ export class RequestTrace implements RequestFollower, FollowedRequest {
     this.answer = new AnswerRecorder(options.keepsContent);
   }
 
-  watch<Event extends CanonicalEvent | WorkEvent<unknown>>(
-    events: AsyncIterable<Event>,
-  ): AsyncIterable<Event> {
-    return new WatchedAnswer(events, this.answer);
+  observe(event: CanonicalEvent | WorkEvent<unknown>): void {
+    this.answer.observe(event);
   }
 
   guardrailTriggered(triggered: TriggeredGuardrail): void {
@@ -60,20 +47,19 @@ export class RequestTrace implements RequestFollower, FollowedRequest {
   }
 
   ended(ending: RequestEnding): void {
-    const { response, onRecorded } = this.options;
-    const trace = this.record(ending);
-    const give = (): void => {
-      // Some endpoints set it when they have the whole answer only.
-      const cache = response?.getHeader('X-Cache');
-      onRecorded({ ...trace, cache: typeof cache === 'string' ? cache.toLowerCase() : undefined });
-    };
+    const { response } = this.options;
+    // The answer's end is still on its way: all else waits until it has left.
+    const endedAt = ending.endedAt ?? new Date();
+    const give = (): void => this.options.onRecorded(this.record(ending, endedAt));
     if (!response || response.closed) setImmediate(give);
     else response.once('close', give);
   }
 
-  private record(ending: RequestEnding): Omit<RecordedTrace, 'cache'> {
+  private record(ending: RequestEnding, endedAt: Date): RecordedTrace {
     const { planned, answer, guardrails } = this;
-    const { tenantId, isBroadcast, context, fields } = this.options;
+    const { tenantId, isBroadcast, context, fields, response } = this.options;
+    // Some endpoints set it when they have the whole answer only.
+    const cache = response?.getHeader('X-Cache');
     return {
       tenantId,
       requestId: planned.requestId,
@@ -82,11 +68,12 @@ export class RequestTrace implements RequestFollower, FollowedRequest {
       context,
       fields,
       startedAt: planned.startedAt,
-      endedAt: new Date(),
+      endedAt,
       request: planned.request,
-      attempts: planned.attempts.map((attempt) => ({ ...attempt })),
+      attempts: planned.attempts,
       ending,
       guardrails,
+      cache: typeof cache === 'string' ? cache.toLowerCase() : undefined,
       answer,
       isBroadcast,
     };

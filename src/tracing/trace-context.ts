@@ -9,6 +9,8 @@ export interface TraceContext {
   readonly spanId: string;
   /** The caller's own span. */
   readonly parentSpanId: string | undefined;
+  /** Whether the caller records its own span; undefined where there is none. */
+  readonly isParentSampled: boolean | undefined;
   /** The caller's `tracestate`, unread. */
   readonly traceState: string | undefined;
 }
@@ -19,9 +21,12 @@ const MAX_TRACE_STATE_CHARACTERS = 512;
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
 
+/** The flag of a span that is recorded. */
+const SAMPLED = 0x01;
+
 /** Version, trace id, parent id and flags; versions after 00 may have more fields. */
 const TRACE_PARENT =
-  /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+  /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 export function newSpanId(): string {
   return randomHex(SPAN_ID_BYTES);
@@ -33,14 +38,21 @@ export function newSpanId(): string {
  */
 export function readTraceContext({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext {
   const spanId = newSpanId();
-  const [, version, traceId, parentSpanId, further] =
+  const [, version, traceId, parentSpanId, flags = '', further] =
     TRACE_PARENT.exec(typeof traceparent === 'string' ? traceparent.trim() : '') ?? [];
   if (traceId === undefined || (version === '00' && further !== undefined)) {
     const newTraceId = randomHex(TRACE_ID_BYTES);
-    return { traceId: newTraceId, spanId, parentSpanId: undefined, traceState: undefined };
+    return {
+      traceId: newTraceId,
+      spanId,
+      parentSpanId: undefined,
+      isParentSampled: undefined,
+      traceState: undefined,
+    };
   }
   const state = Array.isArray(tracestate) ? tracestate.join(',') : tracestate;
-  return { traceId, spanId, parentSpanId, traceState: readTraceState(state) };
+  const isParentSampled = (Number.parseInt(flags, 16) & SAMPLED) !== 0;
+  return { traceId, spanId, parentSpanId, isParentSampled, traceState: readTraceState(state) };
 }
 
 function readTraceState(state: string | undefined): string | undefined {

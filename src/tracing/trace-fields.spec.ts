@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
-import { MAX_TRACE_BYTES, readTraceFields } from './trace-fields.js';
+import { checkTraceFields, MAX_TRACE_BYTES, readTraceFields } from './trace-fields.js';
 
 describe(readTraceFields.name, () => {
   it('names the trace and passes on all that stands in the object', () => {
@@ -35,20 +35,30 @@ describe(readTraceFields.name, () => {
   });
 
   it('is not fooled by names that every object has', () => {
-    const trace: unknown = JSON.parse('{"constructor":"a","__proto__":"b"}');
+    const trace = JSON.parse('{"constructor":"a","__proto__":"b"}') as Record<string, unknown>;
     expect(Object.entries(readTraceFields(trace).attributes)).toEqual([
       ['gateway.trace.constructor', 'a'],
       ['gateway.trace.__proto__', 'b'],
     ]);
   });
+});
 
+describe(checkTraceFields.name, () => {
   it('takes 16 KB and not a byte more', () => {
     const frame = JSON.stringify({ a: '' }).length;
     const fits = { a: 'x'.repeat(MAX_TRACE_BYTES - frame) };
-    expect(() => readTraceFields(fits)).not.toThrow();
-    expect(() => readTraceFields({ a: `${fits.a}x` })).toThrow(InvalidRequestError);
-    expect(() => readTraceFields({ a: 'é'.repeat(MAX_TRACE_BYTES / 2) })).toThrow(
+    expect(() => checkTraceFields(fits)).not.toThrow();
+    expect(() => checkTraceFields({ a: `${fits.a}x` })).toThrow(InvalidRequestError);
+    expect(() => checkTraceFields({ a: 'é'.repeat(MAX_TRACE_BYTES / 2) })).toThrow(
       InvalidRequestError,
     );
+  });
+
+  it('takes 128 members and not one more', () => {
+    const members = Array.from({ length: 129 }, (_, index) => [`m${index}`, 1]);
+    const fits: unknown = Object.fromEntries(members.slice(1));
+    const many: unknown = Object.fromEntries(members);
+    expect(() => checkTraceFields(fits)).not.toThrow();
+    expect(() => checkTraceFields(many)).toThrow(expect.objectContaining({ param: 'trace' }));
   });
 });

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
-import { isJsonObject } from '../common/http/json-body.js';
+import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
 
 /** What the caller says about its trace in the body's `trace`. */
 export interface TraceFields {
@@ -13,6 +13,9 @@ export interface TraceFields {
 /** Of the object's JSON, in UTF-8. */
 export const MAX_TRACE_BYTES = 16 * 1024;
 
+/** As many as OpenTelemetry keeps of a span's attributes. */
+const MAX_MEMBERS = 128;
+
 const MAX_NAME_CHARACTERS = 256;
 
 /** Members with a name of their own in the semantic conventions. */
@@ -21,17 +24,23 @@ const CONVENTIONS: ReadonlyMap<string, string> = new Map([
   ['user_id', 'user.id'],
 ]);
 
-const NO_FIELDS: TraceFields = { name: undefined, attributes: {} };
+export const NO_FIELDS: TraceFields = { name: undefined, attributes: {} };
 
 /**
- * Reads a body's `trace`. What is in it besides `trace_name` is passed on as `gateway.trace.*`,
- * lists and objects as JSON text.
+ * Looks at a body's `trace` without making anything of it.
  *
- * @throws InvalidRequestError for one that is too large, or a name or priority that is no string
+ * @throws InvalidRequestError for one that is no object, is too large or has too many members, and
+ *   for a name or priority that is no string
  */
-export function readTraceFields(trace: unknown): TraceFields {
-  if (trace == null) return NO_FIELDS;
+export function checkTraceFields(trace: unknown): asserts trace is JsonObject | null | undefined {
+  if (trace == null) return;
   if (!isJsonObject(trace)) throw new InvalidRequestError('trace', '`trace` must be an object.');
+  if (Object.keys(trace).length > MAX_MEMBERS) {
+    throw new InvalidRequestError(
+      'trace',
+      `\`trace\` must not have more than ${MAX_MEMBERS} members.`,
+    );
+  }
   if (Buffer.byteLength(JSON.stringify(trace)) > MAX_TRACE_BYTES) {
     throw new InvalidRequestError('trace', '`trace` must not be larger than 16 KB.');
   }
@@ -40,6 +49,14 @@ export function readTraceFields(trace: unknown): TraceFields {
       throw new InvalidRequestError(`trace.${field}`, `\`trace.${field}\` must be a string.`);
     }
   }
+}
+
+/**
+ * Reads a body's `trace` that `checkTraceFields` has passed. What is in it besides `trace_name` is
+ * passed on as `gateway.trace.*`, lists and objects as JSON text.
+ */
+export function readTraceFields(trace: JsonObject | null | undefined): TraceFields {
+  if (trace == null) return NO_FIELDS;
   const attributes: Attributes = {};
   for (const [key, value] of Object.entries(trace)) {
     if (value == null) continue;

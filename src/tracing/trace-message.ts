@@ -10,8 +10,8 @@ export type TracePart =
   | { type: 'tool_call'; id: string; name: string; arguments: string }
   | { type: 'tool_call_response'; id: string; response: string }
   | { type: 'uri'; modality: string; uri: string }
-  /** Bytes are left out. */
-  | { type: 'blob'; modality: string; mime_type: string; omitted: true };
+  /** Bytes are left out, but their place, which the conventions' schema asks for. */
+  | { type: 'blob'; modality: string; mime_type: string; content: ''; omitted: true };
 
 /** Characters of all texts in one list of messages; the rest is cut off. */
 export const MAX_TEXT_CHARACTERS = 64 * 1024;

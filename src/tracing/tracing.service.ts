@@ -1,15 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
 import type { RecordedTrace } from './recorded-trace.js';
-import {
-  NOT_FOLLOWED,
-  RequestTrace,
-  type FollowedRequest,
-  type TracedResponse,
-} from './request-trace.js';
-import { readTraceContext } from './trace-context.js';
-import { readTraceFields } from './trace-fields.js';
-import type { TraceInterest, TraceSink } from './trace-sink.js';
+import { RequestTrace, type TracedResponse } from './request-trace.js';
+import { readTraceContext, type TraceContext } from './trace-context.js';
+import { checkTraceFields, NO_FIELDS, readTraceFields } from './trace-fields.js';
+import type { TraceInterest, TraceSink, TraceSubject } from './trace-sink.js';
 import type { TracedRequest } from './traced-request.js';
 
 /** Where a request came from. Work that runs later keeps the three headers and has no response. */
@@ -35,29 +30,32 @@ export class TracingService {
    *
    * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
    */
-  follow(planned: TracedRequest, { tenantId, headers, response }: TraceOrigin): FollowedRequest {
-    const fields = readTraceFields(planned.request.body.value.trace);
+  follow(planned: TracedRequest, { tenantId, headers, response }: TraceOrigin): void {
+    const { trace } = planned.request.body.value;
+    checkTraceFields(trace);
     const isBroadcast = isOptIn(headers);
+    // Read on demand: most requests are of interest to nobody.
+    let context: TraceContext | undefined;
+    const contextOf = (): TraceContext => (context ??= readTraceContext(headers));
+    const subject: TraceSubject = { tenantId, isBroadcast, context: contextOf };
     let wanted: TraceInterest = 'none';
     const takers: TraceSink[] = [];
     for (const sink of this.sinks) {
-      const interest = sink.interestIn({ tenantId, isBroadcast });
+      const interest = sink.interestIn(subject);
       if (interest === 'none') continue;
       if (wanted !== 'content') wanted = interest;
       takers.push(sink);
     }
-    if (wanted === 'none') return NOT_FOLLOWED;
-    const trace = new RequestTrace(planned, {
+    if (wanted === 'none') return;
+    planned.follower = new RequestTrace(planned, {
       tenantId,
       isBroadcast,
-      context: readTraceContext(headers),
-      fields,
+      context: contextOf(),
+      fields: isBroadcast ? readTraceFields(trace) : NO_FIELDS,
       keepsContent: wanted === 'content',
       response,
       onRecorded: (recorded) => this.give(recorded, takers),
     });
-    planned.follower = trace;
-    return trace;
   }
 
   private give(trace: RecordedTrace, sinks: readonly TraceSink[]): void {

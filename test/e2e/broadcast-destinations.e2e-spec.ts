@@ -13,6 +13,7 @@ import { RECEPTIONS } from '../support/trace-receiver.js';
 
 type Json = Record<string, unknown>;
 const URL = 'https://collector.example.com/v1/traces';
+const CHAT_BODY = { model: 'other/b', messages: [{ role: 'user', content: 'Hello' }] };
 
 describe('broadcast destinations', () => {
   let database: TestDatabase;
@@ -55,6 +56,11 @@ describe('broadcast destinations', () => {
       [id, box.seal('{"x-api-key":"collector-secret"}', id)],
     );
     expect(await setUp.destination(id)).toMatchObject({ id, headers: {} });
+    const tested = await setUp.gateway.post(`${DESTINATIONS}/${id}/test`, {});
+    expect(await tested.json()).toMatchObject({
+      delivered: false,
+      error: expect.stringContaining('headers cannot be read'),
+    });
     const mended = await put(id, { headers: { 'X-Api-Key': 'new-secret' } });
     expect(mended).toMatchObject({ headers: { 'x-api-key': '********' } });
     await setUp.gateway.fetch(`${DESTINATIONS}/${id}`, { method: 'DELETE' });
@@ -104,6 +110,27 @@ describe('broadcast destinations', () => {
       undefined,
       'third',
     ]);
+  });
+
+  it('do not tell a server the headers of another, nor send it what waited for that', async () => {
+    const id = await setUp.send({ headers: { 'x-key': 'secret' } });
+    const { origin } = new globalThis.URL(setUp.receiver.url);
+    for (const headers of [undefined, { 'x-key': '********' }]) {
+      expect(await put(id, { url: 'https://elsewhere.example/', headers })).toMatchObject({
+        error: { code: 400, param: 'headers' },
+      });
+    }
+    expect(await setUp.destination(id)).toMatchObject({ url: setUp.receiver.url });
+    expect(await put(id, { url: `${origin}/another` })).toMatchObject({
+      headers: { 'x-key': '********' },
+    });
+    setUp.receiver.reception = RECEPTIONS.fail;
+    const { requestId } = await setUp.gateway
+      .post('/v1/chat/completions', CHAT_BODY, OPT_IN)
+      .then((response) => ({ requestId: response.headers.get('x-request-id')! }));
+    await setUp.receiver.traceOf(requestId);
+    const moved = await put(id, { url: 'http://127.0.0.1:9/', headers: { 'x-key': 'new' } });
+    expect(moved).toMatchObject({ dropped_count: 1, pending_count: 0, url: 'http://127.0.0.1:9/' });
   });
 
   it('are tested with a made-up trace, whose outcome is told', async () => {
@@ -196,6 +223,22 @@ describe('broadcast destinations', () => {
     ['a value that is a number', { url: URL, headers: { 'x-a': 1 } }, 'headers.x-a'],
     ['a host header', { url: URL, headers: { Host: 'other' } }, 'headers.Host'],
     ['a length header', { url: URL, headers: { 'Content-Length': '1' } }, 'headers.Content-Length'],
+    [
+      'a header of proxies',
+      { url: URL, headers: { 'Proxy-Authenticate': 'x' } },
+      'headers.Proxy-Authenticate',
+    ],
+    [
+      'a name that would get lost',
+      { url: URL, headers: { constructor: 'x' } },
+      'headers.constructor',
+    ],
+    ['a mask of nothing', { url: URL, headers: { 'x-a': '********' } }, 'headers.x-a'],
+    [
+      'a header of the delivery',
+      { url: URL, headers: { 'Content-Type': 'x' } },
+      'headers.Content-Type',
+    ],
     ['the same header twice', { url: URL, headers: { 'x-a': 'a', 'X-A': 'b' } }, 'headers.X-A'],
     ['an unknown field', { url: URL, retries: 3 }, 'retries'],
   ])('are refused with %s', async (_name, body, param) => {

@@ -137,6 +137,27 @@ describe('trace broadcast of jobs', () => {
     }
   });
 
+  it('tells of a job whose end came with the end of who was to tell of it', async () => {
+    await setUp.send();
+    const { job, requestId } = await submit({ model: 'sandbox/image', prompt: PROMPT });
+    await jobIn(setUp.gateway, job.id, 'succeeded');
+    await setUp.receiver.traceOf(requestId);
+    setUp.receiver.deliveries.length = 0;
+    // As a process leaves the row that died right after it had ended the job.
+    await setUp.gateway.database.query(
+      `UPDATE jobs SET trace_due = true, completed_at = now() - interval '1 minute' WHERE id = $1`,
+      [job.id],
+    );
+    const [root] = await setUp.receiver.traceOf(requestId);
+    expect(root!.attributes).toMatchObject({
+      'gateway.outcome': 'completed',
+      'gen_ai.response.model': 'sandbox/image',
+      'gateway.usage.images': 1,
+    });
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    expect(setUp.receiver.deliveries).toHaveLength(1);
+  });
+
   it('is asked for by the submission, and a bad `trace` is refused', async () => {
     await setUp.send();
     const { job } = await submit({ model: 'sandbox/image', prompt: PROMPT, trace: TRACE }, {});

@@ -36,7 +36,7 @@ export class DestinationDto {
   @count('Traces that were given up; `last_error` says why the last ones were.')
   dropped_count!: number;
 
-  @count('Deliveries under way, each of up to 100 traces.')
+  @count('Deliveries under way, each of up to 250 traces.')
   pending_count!: number;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })

@@ -80,6 +80,14 @@ export interface S3Config {
   readonly redirect: boolean;
 }
 
+/** Which traces are exported, by `OTEL_TRACES_SAMPLER` and its argument. */
+export interface TracesSampler {
+  /** Whether the caller's own choice holds where there is one. */
+  readonly followsParent: boolean;
+  /** 0 to 1: the share of all others. */
+  readonly ratio: number;
+}
+
 /** The operator's OpenTelemetry collector, as the `OTEL_*` variables name it. */
 export interface TelemetryConfig {
   /** Full URLs; undefined: that signal is not exported. */
@@ -88,6 +96,7 @@ export interface TelemetryConfig {
   readonly tracesHeaders: Readonly<Record<string, string>>;
   readonly metricsHeaders: Readonly<Record<string, string>>;
   readonly metricsIntervalMs: number;
+  readonly sampler: TracesSampler;
   /** Attributes of the resource, the service's name among them where it is set. */
   readonly resource: Readonly<Record<string, string>>;
 }

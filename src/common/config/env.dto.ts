@@ -6,6 +6,7 @@ import {
   IntegerVariable,
   KeyVariable,
   PairsVariable,
+  ShareVariable,
   UrlVariable,
   WorkersVariable,
 } from './variable.decorators.js';
@@ -23,6 +24,15 @@ const MAX_JOB_SECONDS = 2_592_000;
 const MAX_RETENTION_DAYS = 36_500;
 
 /** The environment as the service reads it: one property per variable, absent when unset. */
+const TRACES_SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
 export class EnvDto {
   @IntegerVariable(0, 65_535)
   PORT?: number;
@@ -232,6 +242,12 @@ export class EnvDto {
 
   @ChoiceVariable('otlp', 'none')
   OTEL_METRICS_EXPORTER?: 'otlp' | 'none';
+
+  @ChoiceVariable(...TRACES_SAMPLERS)
+  OTEL_TRACES_SAMPLER?: (typeof TRACES_SAMPLERS)[number];
+
+  @ShareVariable()
+  OTEL_TRACES_SAMPLER_ARG?: number;
 
   @IntegerVariable(100, MAX_TIMEOUT_MS)
   OTEL_METRIC_EXPORT_INTERVAL?: number;

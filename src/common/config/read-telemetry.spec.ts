@@ -29,11 +29,28 @@ describe('the telemetry settings', () => {
       tracesHeaders: { a: '3', b: 'two words' },
       metricsHeaders: { a: '1', b: 'two words' },
       metricsIntervalMs: 60_000,
+      sampler: { followsParent: true, ratio: 1 },
       resource: { 'service.name': 'yes', x: 'y' },
     });
   });
 
   it.each([
+    ['always_off', '0.5', { followsParent: false, ratio: 0 }],
+    ['traceidratio', '0.5', { followsParent: false, ratio: 0.5 }],
+    ['parentbased_traceidratio', '0.25', { followsParent: true, ratio: 0.25 }],
+    ['parentbased_always_off', '1', { followsParent: true, ratio: 0 }],
+  ])('read the sampler %s of %s', (name, ratio, sampler) => {
+    const found = telemetryOf({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318',
+      OTEL_TRACES_SAMPLER: name,
+      OTEL_TRACES_SAMPLER_ARG: ratio,
+    });
+    expect(found?.sampler).toEqual(sampler);
+  });
+
+  it.each([
+    ['OTEL_TRACES_SAMPLER', 'some'],
+    ['OTEL_TRACES_SAMPLER_ARG', '2'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'no pair'],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],

@@ -1,5 +1,14 @@
 import { Transform } from 'class-transformer';
-import { buildMessage, IsIn, IsInt, IsOptional, Max, Min, ValidateBy } from 'class-validator';
+import {
+  buildMessage,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsOptional,
+  Max,
+  Min,
+  ValidateBy,
+} from 'class-validator';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isUrl } from './is-url.js';
@@ -17,6 +26,20 @@ export function IntegerVariable(min: number, max: number): PropertyDecorator {
     IsInt({ message }),
     Min(min, { message }),
     Max(max, { message }),
+  );
+}
+
+/** A share, from 0 to 1. */
+export function ShareVariable(): PropertyDecorator {
+  const message = 'must be a number from 0 to 1';
+  return all(
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' && /^\d*\.?\d+$/.test(value) ? Number(value) : value,
+    ),
+    IsOptional(),
+    IsNumber({}, { message }),
+    Min(0, { message }),
+    Max(1, { message }),
   );
 }
 

@@ -13,6 +13,7 @@ import { NameItemsOfStoredResponses1764250500000 } from '../../../migrations/176
 import { IndexRareLedgerEntries1764250600000 } from '../../../migrations/1764250600000-index-rare-ledger-entries.js';
 import { ShareBodiesOfBroadcasts1764250700000 } from '../../../migrations/1764250700000-share-bodies-of-broadcasts.js';
 import { TraceJobs1764260000000 } from '../../../migrations/1764260000000-trace-jobs.js';
+import { MarkEndedTraces1764270100000 } from '../../../migrations/1764270100000-mark-ended-traces.js';
 
 const INT8_OID = 20;
 
@@ -38,6 +39,7 @@ export const MIGRATIONS = [
   IndexRareLedgerEntries1764250600000,
   ShareBodiesOfBroadcasts1764250700000,
   TraceJobs1764260000000,
+  MarkEndedTraces1764270100000,
 ];
 
 // A process that was stopped in mid-transaction must not keep others waiting.

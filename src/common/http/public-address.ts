@@ -1,7 +1,8 @@
-import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
+import { outboundLookup } from './outbound-lookup.js';
 
 /** All of IPv6 that is handed out for public use; the rest is reserved, or stands for other networks. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
@@ -28,19 +29,39 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_IPV6);
 }
 
-/** How names are resolved; node's `dns.lookup` outside of tests. */
+/** How names are resolved; `OutboundLookup` outside of tests. */
 export type Resolve = (
   hostname: string,
   options: LookupOptions & { all: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
+/** As node's `dns.lookup` is called. Which family is wanted makes no difference: all are given. */
+export const resolveOutbound: Resolve = (hostname, _options, callback) => {
+  outboundLookup.find(hostname).then(
+    (addresses) => callback(null, addresses),
+    (error: NodeJS.ErrnoException) => callback(error, []),
+  );
+};
+
+/** A `lookup` for sockets that gives any address. */
+function anyLookup(resolveName: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses;
+      if (error || !first) return callback(error ?? new Error('no address'), '');
+      if (options.all) return callback(null, addresses);
+      callback(null, first.address, first.family);
+    });
+  };
+}
+
 /**
  * A `lookup` for sockets that gives public addresses only. A name with any other address fails as
  * a whole. The socket connects to what was checked, so that a name which changes its mind between
  * check and use gains nothing.
  */
-export function publicLookup(resolveName: Resolve = resolve): LookupFunction {
+export function publicLookup(resolveName: Resolve = resolveOutbound): LookupFunction {
   return (hostname, options, callback) => {
     resolveName(hostname, { ...options, all: true }, (error, addresses) => {
       const [first] = addresses ?? [];
@@ -63,8 +84,10 @@ export interface PublicConnectorOptions {
 
 /** A `connect` for undici's clients that reaches public addresses only, whether named or literal. */
 export function publicConnector(options: PublicConnectorOptions): buildConnector.connector {
-  const { timeoutMs, allowPrivate, resolveName } = options;
-  if (allowPrivate) return buildConnector({ timeout: timeoutMs });
+  const { timeoutMs, allowPrivate, resolveName = resolveOutbound } = options;
+  if (allowPrivate) {
+    return buildConnector({ timeout: timeoutMs, lookup: anyLookup(resolveName) });
+  }
   const connect = buildConnector({ timeout: timeoutMs, lookup: publicLookup(resolveName) });
   return (target, callback) => {
     // Sockets do not look literal addresses up, so these have to be seen here.

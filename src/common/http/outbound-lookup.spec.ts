@@ -1,0 +1,75 @@
+import type { LookupAddress } from 'node:dns';
+import { describe, expect, it } from '@jest/globals';
+import { OutboundLookup, type FindAddresses } from './outbound-lookup.js';
+
+const FOUND: LookupAddress[] = [{ address: '93.184.215.14', family: 4 }];
+const failWith = (code: string) => Promise.reject(Object.assign(new Error(code), { code }));
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function openLookup(askDns: FindAddresses, askSystem: FindAddresses, local: string[] = []) {
+  const asked: string[] = [];
+  const lookup = new OutboundLookup(
+    (name) => {
+      asked.push(`dns ${name}`);
+      return askDns(name);
+    },
+    (name) => {
+      asked.push(`system ${name}`);
+      return askSystem(name);
+    },
+    (name) => Promise.resolve(local.includes(name)),
+  );
+  return { lookup, asked };
+}
+
+describe(OutboundLookup.name, () => {
+  it('looks a name up once for all who want it at about the same time', async () => {
+    const { lookup, asked } = openLookup(
+      () => Promise.resolve(FOUND),
+      () => failWith('ENOTFOUND'),
+    );
+    expect(await Promise.all([lookup.find('a.example'), lookup.find('a.example')])).toEqual([
+      FOUND,
+      FOUND,
+    ]);
+    await lookup.find('a.example');
+    expect(asked).toEqual(['dns a.example']);
+  });
+
+  it('leaves to the system what DNS does not know, one name at a time', async () => {
+    const hung: ((addresses: LookupAddress[]) => void)[] = [];
+    const { lookup, asked } = openLookup(
+      () => failWith('ENOTFOUND'),
+      () => new Promise((resolve) => hung.push(resolve)),
+    );
+    const finds = ['a.example', 'b.example', 'c.example'].map((name) => lookup.find(name));
+    await turn();
+    expect(asked.filter((each) => each.startsWith('system'))).toEqual(['system a.example']);
+    while (hung.length > 0) {
+      hung.pop()!(FOUND);
+      await turn();
+    }
+    expect(await Promise.all(finds)).toEqual([FOUND, FOUND, FOUND]);
+  });
+
+  it('takes no thread for a name whose nameserver hangs, nor remembers that it did', async () => {
+    const { lookup, asked } = openLookup(
+      () => failWith('ETIMEOUT'),
+      () => Promise.resolve(FOUND),
+    );
+    for (let count = 0; count < 2; count++) {
+      await expect(lookup.find('black.hole')).rejects.toMatchObject({ code: 'EAI_AGAIN' });
+    }
+    expect(asked).toEqual(['dns black.hole', 'dns black.hole']);
+  });
+
+  it('asks no nameserver about a name of this machine', async () => {
+    const { lookup, asked } = openLookup(
+      () => failWith('ENOTFOUND'),
+      () => Promise.resolve(FOUND),
+      ['here.example'],
+    );
+    expect(await lookup.find('here.example')).toEqual(FOUND);
+    expect(asked).toEqual(['system here.example']);
+  });
+});
