@@ -5,7 +5,7 @@ import { ConfigError } from './common/config/config-error.js';
 import { loadConfig } from './common/config/load-config.js';
 import { processEnvironment } from './common/config/process-environment.js';
 import { JsonLogger } from './common/logging/json-logger.js';
-import { limitHeapGrowth } from './common/process/heap-growth.js';
+import { controlHeapGrowth } from './common/process/heap-growth.js';
 import { stopOnSignals } from './common/process/stop-on-signals.js';
 import { startGateway, type Gateway } from './gateway.js';
 
@@ -21,7 +21,7 @@ try {
     await runWorkers(config, logger);
   } else {
     const gateway = await startGateway(config, logger);
-    limitHeapGrowth();
+    controlHeapGrowth();
     // Of several workers, the primary process speaks for all.
     if (cluster.isPrimary) process.stdout.write(describeStart(gateway));
     else process.send?.({ type: 'gateway:listening', ...describable(gateway) });

@@ -2,7 +2,7 @@ import { ConfigError } from './common/config/config-error.js';
 import { loadConfig } from './common/config/load-config.js';
 import { processEnvironment } from './common/config/process-environment.js';
 import { JsonLogger } from './common/logging/json-logger.js';
-import { limitHeapGrowth } from './common/process/heap-growth.js';
+import { controlHeapGrowth } from './common/process/heap-growth.js';
 import { stopOnSignals } from './common/process/stop-on-signals.js';
 import { startGateway } from './gateway.js';
 
@@ -21,7 +21,7 @@ try {
   const worker = await startGateway({ ...config, queue: { consume: true } }, logger, {
     role: 'worker',
   });
-  limitHeapGrowth();
+  controlHeapGrowth();
   process.stdout.write(`\nModel Gateway's worker listens on ${worker.url}\n\n`);
   stopOnSignals(() => worker.close(), logger, { isWorker: false });
 } catch (error) {

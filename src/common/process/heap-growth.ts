@@ -1,13 +1,60 @@
+import { PerformanceObserver, constants, type PerformanceEntry } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 
 /** By how much the heap may grow over what the last full collection left, in percent. */
-const GROWTH_PERCENT = 30;
+const TIGHT_PERCENT = 30;
+const LOOSE_PERCENT = 150;
+
+/** Full collections that come so soon after each other cost more than the memory is worth … */
+const TOO_SOON_MS = 1_000;
+/** … and so rarely, next to nothing. */
+const RARE_MS = 3_000;
 
 /**
- * Lets V8 collect old garbage before the heap has grown by a third. By itself it waits until a small
- * heap has doubled or more; under a thousand streams that was 100 MB of garbage and of buffers that
- * hang on it, for a collection less every ten seconds. To be called when everything is loaded.
+ * Says how much garbage V8 may leave in the heap. By itself it waits until a small heap has about
+ * doubled, whatever makes it grow. Under a thousand streams, whose garbage grows old slowly, that
+ * is 100 MB of garbage and of buffers that hang on it, for a collection less every few seconds;
+ * under large bodies, which are old at once, it is a collection every few requests.
  */
-export function limitHeapGrowth(): void {
-  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
+export class HeapGrowth {
+  private lastFullMs = -Infinity;
+  private percent = 0;
+
+  constructor(private readonly allow: (percent: number) => void = allowGrowth) {
+    this.set(TIGHT_PERCENT);
+  }
+
+  /** To be told of each full collection, by the time when it began. */
+  collected(atMs: number): void {
+    const sinceMs = atMs - this.lastFullMs;
+    this.lastFullMs = atMs;
+    if (sinceMs < TOO_SOON_MS) this.set(LOOSE_PERCENT);
+    else if (sinceMs > RARE_MS) this.set(TIGHT_PERCENT);
+  }
+
+  private set(percent: number): void {
+    if (percent === this.percent) return;
+    this.percent = percent;
+    this.allow(percent);
+  }
+}
+
+/** To be called when everything is loaded, since a heap that is being filled only grows. */
+export function controlHeapGrowth(): void {
+  const growth = new HeapGrowth();
+  const observer = new PerformanceObserver((entries) => {
+    for (const entry of entries.getEntries()) {
+      if (isFull(entry)) growth.collected(entry.startTime);
+    }
+  });
+  observer.observe({ entryTypes: ['gc'] });
+}
+
+function isFull(entry: PerformanceEntry & { detail?: { kind?: number } }): boolean {
+  return entry.detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+}
+
+/** V8 looks at the flag at the end of each full collection. */
+function allowGrowth(percent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${percent}`);
 }
