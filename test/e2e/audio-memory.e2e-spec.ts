@@ -8,13 +8,13 @@ import { APP_CONFIG, type AppConfig } from '../../src/common/config/app-config.j
 import { waveHeader } from '../../src/common/audio/wave-file.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 
-const UPLOADS = 16;
-const AT_ONCE = 8;
+const UPLOADS = 10;
+const AT_ONCE = 5;
 const FILE_BYTES = 20_000_000;
-/** Far below the 160 MB that are under way at a time. */
+/** Far below the 100 MB that are under way at a time. */
 const MAX_GROWTH_BYTES = 60_000_000;
 
-describe('16 uploads of 20 MB, 8 at a time', () => {
+describe('10 uploads of 20 MB, 5 at a time', () => {
   let vendor: http.Server;
   let gateway: BootedGateway;
   let received = 0;

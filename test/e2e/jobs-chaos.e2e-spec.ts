@@ -14,7 +14,7 @@ import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { startWebhookReceiver } from '../support/webhook-receiver.js';
 
-/** The proof is for 500; by itself the suite is content with fewer, as it is run often. */
+/** The proof is for 500 on each queue; by itself the suite is content with fewer, as it is run often. */
 const JOBS = Number(process.env.CHAOS_JOBS ?? 60);
 const CHAOS_MS = JOBS >= 500 ? 40_000 : 8_000;
 const WORKERS = 2;
@@ -37,7 +37,14 @@ interface JobRow {
   kept: number;
 }
 
-describe.each(jobQueues())('jobs, queued in $name', ({ startRedis }) => {
+/** Every job's truth is its row, so the short run is content with one queue; `jobs.e2e` has both. */
+const QUEUES = process.env.CHAOS_JOBS
+  ? jobQueues()
+  : jobQueues()
+      .filter(({ startRedis }) => startRedis !== 'missing')
+      .slice(-1);
+
+describe.each(QUEUES)('jobs, queued in $name', ({ startRedis }) => {
   if (startRedis === 'missing') {
     it('are not tested, for want of a redis-server on the PATH', () => {
       expect(hasRedisServer()).toBe(false);
