@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 
-export const SERVICE_NAME = 'model-gateway';
+const SERVICE_NAME = 'model-gateway';
 
 /** Who made the spans. */
 export const TRACE_SCOPE = { name: SERVICE_NAME };

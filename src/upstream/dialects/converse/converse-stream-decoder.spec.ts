@@ -23,47 +23,14 @@ import {
   stop,
   metadata,
 } from '../../../../test/support/converse-stream.js';
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { read, readAll } from '../../../../test/support/read-converse-stream.js';
 import { UpstreamError } from '../../upstream-error.js';
-import type { ConverseAnswerOptions } from './converse-answer-reader.js';
 import { ConverseStreamDecoder } from './converse-stream-decoder.js';
 
 const usage = {
   type: 'usage',
   usage: expect.objectContaining({ inputTokens: 3, outputTokens: 4 }),
 };
-
-interface Reading {
-  events: CanonicalEvent[];
-  failure: unknown;
-  isDone: boolean;
-}
-
-/** Reads chunks to the end, or to a failure. */
-function read(chunks: Buffer[], overrides: Partial<ConverseAnswerOptions> = {}): Reading {
-  const decoder = new ConverseStreamDecoder({
-    sealMaker: 'maker',
-    redactedSealMaker: 'maker-redacted',
-    jsonTool: undefined,
-    ...overrides,
-  });
-  const events: CanonicalEvent[] = [];
-  let failure: unknown;
-  try {
-    for (const chunk of chunks) for (const event of decoder.push(chunk)) events.push(event);
-    decoder.end();
-  } catch (error) {
-    failure = error;
-  }
-  return { events, failure, isDone: decoder.isDone };
-}
-
-/** Events of an answer that is complete. */
-function readAll(chunks: Buffer[], overrides: Partial<ConverseAnswerOptions> = {}) {
-  const { events, failure } = read(chunks, overrides);
-  if (failure) throw failure as Error;
-  return events;
-}
 
 describe(ConverseStreamDecoder.name, () => {
   const hello = [start, text('Grüße, '), text('🌍!'), blockStop(0), stop(), metadata];
@@ -295,65 +262,6 @@ describe(ConverseStreamDecoder.name, () => {
     it('with a message of more than 10 MB', () => {
       const huge = text('x'.repeat(10 * 1024 * 1024));
       expect(failures([start, huge.subarray(0, 1_000)])).toEqual([1, 'unreadable']);
-    });
-  });
-
-  describe('with a tool that carries the answer', () => {
-    const jsonTool = 'answer_in_json';
-    const carried = [
-      toolStart(1, 'a', jsonTool),
-      toolInput(1, '{"a":'),
-      toolInput(1, '1}'),
-      blockStop(1),
-    ];
-
-    it('turns its input into the text, and its call into no call', () => {
-      expect(readAll([start, ...carried, stop('tool_use')], { jsonTool })).toEqual([
-        begun,
-        said('{"a":'),
-        said('1}'),
-        finished('stop'),
-      ]);
-    });
-
-    it('drops what was said beside it', () => {
-      expect(readAll([start, text('Sure!'), ...carried, stop('tool_use')], { jsonTool })).toEqual([
-        begun,
-        said('{"a":'),
-        said('1}'),
-        finished('stop'),
-      ]);
-    });
-
-    it('takes the first of several', () => {
-      const again = [toolStart(2, 'b', jsonTool), toolInput(2, '{"a":2}'), blockStop(2)];
-      const events = readAll([start, ...carried, ...again, stop('tool_use')], { jsonTool });
-      expect(events.filter(({ type }) => type === 'text')).toHaveLength(2);
-    });
-
-    it('lets other calls be calls', () => {
-      const other = [toolStart(2, 'b'), toolInput(2, '{}'), blockStop(2)];
-      expect(readAll([start, ...other, stop('tool_use')], { jsonTool })).toEqual([
-        begun,
-        called(0, 'b'),
-        args(0, '{}'),
-        finished('tool_calls'),
-      ]);
-      const both = readAll([start, ...carried, ...other, stop('tool_use')], { jsonTool });
-      expect(both.at(-1)).toEqual(finished('tool_calls'));
-    });
-
-    it('falls back on what was said when it is not called', () => {
-      const events = readAll([start, text('I '), text('cannot.'), stop('end_turn')], { jsonTool });
-      expect(events).toEqual([begun, said('I '), said('cannot.'), finished('stop')]);
-    });
-
-    it('says so when the answer was cut by its limit', () => {
-      const events = readAll(
-        [start, toolStart(0, 'a', jsonTool), toolInput(0, '{"a"'), stop('max_tokens')],
-        { jsonTool },
-      );
-      expect(events).toEqual([begun, said('{"a"'), finished('length')]);
     });
   });
 });
