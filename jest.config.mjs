@@ -1,6 +1,6 @@
 /** One configuration for every suite; the file's suffix says what it may touch (see CONTRIBUTING.md). */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/shared-imports.environment.mjs',
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testRegex: '\\.(spec|int-spec|e2e-spec)\\.ts$',
   extensionsToTreatAsEsm: ['.ts'],

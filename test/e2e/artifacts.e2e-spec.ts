@@ -5,16 +5,28 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { ArtifactAccess, type ServableArtifact } from '../../src/artifacts/artifact-access.js';
-import { ArtifactDesk } from '../../src/artifacts/artifact-desk.js';
-import { ArtifactStore } from '../../src/artifacts/artifact-store.js';
-import { ArtifactUrls } from '../../src/artifacts/artifact-urls.js';
+import type { ServableArtifact } from '../../src/artifacts/artifact-access.js';
 import { sourceOf } from '../support/artifact-bytes.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { importBuilt } from '../support/built.js';
 import { startTestS3 } from '../support/s3-server.js';
+const { ArtifactUrls } = await importBuilt<typeof import('../../src/artifacts/artifact-urls.js')>(
+  'artifacts/artifact-urls.js',
+);
+const { ArtifactStore } = await importBuilt<typeof import('../../src/artifacts/artifact-store.js')>(
+  'artifacts/artifact-store.js',
+);
+const { ArtifactDesk } = await importBuilt<typeof import('../../src/artifacts/artifact-desk.js')>(
+  'artifacts/artifact-desk.js',
+);
+const { ArtifactAccess } = await importBuilt<
+  typeof import('../../src/artifacts/artifact-access.js')
+>('artifacts/artifact-access.js');
 
 const TEXT = '0123456789';
 const MEGABYTES = randomBytes(8 * 1024 * 1024);
+
+type Urls = InstanceType<typeof ArtifactUrls>;
 
 class OwnerDouble extends ArtifactAccess {
   readonly artifacts = new Map<string, 'expired' | ServableArtifact>();
@@ -38,7 +50,7 @@ afterEach(() => {
 });
 
 /** Stores three artifacts and tells the owner about them. */
-async function fill({ gateway }: BootedGateway): Promise<ArtifactUrls> {
+async function fill({ gateway }: BootedGateway): Promise<Urls> {
   const get = <Type>(type: abstract new (...args: never[]) => Type): Type =>
     gateway.application.get<Type>(type, { strict: false });
   get(ArtifactDesk).bind(owner);
@@ -59,7 +71,7 @@ const later = (): Date => new Date(Date.now() + 3_600_000);
 
 describe('GET /v1/artifacts/:id', () => {
   let service: BootedGateway;
-  let urls: ArtifactUrls;
+  let urls: Urls;
 
   beforeAll(async () => {
     service = await bootGateway();

@@ -4,7 +4,6 @@ import { readdir } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { APP_CONFIG, type AppConfig } from '../../src/common/config/app-config.js';
 import { waveHeader } from '../../src/common/audio/wave-file.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 
@@ -57,10 +56,7 @@ describe('10 uploads of 20 MB, 5 at a time', () => {
     expect(costs).toEqual(Array.from({ length: UPLOADS }, () => '6000'));
     expect(received).toBeGreaterThan(UPLOADS * FILE_BYTES);
     expect(peak - before).toBeLessThan(MAX_GROWTH_BYTES);
-    const { dataDirectory } = gateway.gateway.application.get<AppConfig>(APP_CONFIG, {
-      strict: false,
-    });
-    const root = join(dataDirectory, 'tmp', 'uploads');
+    const root = join(gateway.config.dataDirectory, 'tmp', 'uploads');
     const folders = await readdir(root);
     expect(folders).toHaveLength(1);
     expect(await readdir(join(root, folders[0]!))).toEqual([]);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway } from '../../src/gateway.js';
 import { ADAPTERS } from '../../src/upstream/upstream.registry.js';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
@@ -46,11 +47,10 @@ describe('a vendor that is added by one adapter file, one registry line and cata
         },
       ],
     );
-    gateway = await bootGateway({
-      ...files.environment,
-      IMAGINARY_KEY: 'open-sesame',
-      GATEWAY_COOLDOWN_MS: '1',
-    });
+    gateway = await bootGateway(
+      { ...files.environment, IMAGINARY_KEY: 'open-sesame', GATEWAY_COOLDOWN_MS: '1' },
+      { startGateway },
+    );
   });
   afterEach(() => {
     vendor.script = reply(200, HEADERS, BODY);

@@ -1,11 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { JobEndings } from '../../src/jobs/job-endings.service.js';
-import { JobRetentionService } from '../../src/jobs/job-retention.service.js';
-import { JobSweeper } from '../../src/jobs/job-sweeper.service.js';
-import { JobWorker } from '../../src/jobs/job-worker.service.js';
-import { JobsRepository } from '../../src/jobs/jobs.repository.js';
-import { MediaFailedError } from '../../src/upstream/media-work.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { done, fakeMedia, file, hang, type FakeMedia } from '../support/fake-media.js';
 import { balanceOf, jobEntries, jobLogs } from '../support/job-accounts.js';
@@ -14,7 +7,27 @@ import { jobQueues } from '../support/job-queues.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import { hasRedisServer, type TestRedis } from '../support/redis-server.js';
+import { importBuilt } from '../support/built.js';
 import { until } from '../support/until.js';
+const { UpstreamError } = await importBuilt<typeof import('../../src/upstream/upstream-error.js')>(
+  'upstream/upstream-error.js',
+);
+const { MediaFailedError } =
+  await importBuilt<typeof import('../../src/upstream/media-work.js')>('upstream/media-work.js');
+const { JobsRepository } =
+  await importBuilt<typeof import('../../src/jobs/jobs.repository.js')>('jobs/jobs.repository.js');
+const { JobRetentionService } = await importBuilt<
+  typeof import('../../src/jobs/job-retention.service.js')
+>('jobs/job-retention.service.js');
+const { JobEndings } = await importBuilt<typeof import('../../src/jobs/job-endings.service.js')>(
+  'jobs/job-endings.service.js',
+);
+const { JobWorker } = await importBuilt<typeof import('../../src/jobs/job-worker.service.js')>(
+  'jobs/job-worker.service.js',
+);
+const { JobSweeper } = await importBuilt<typeof import('../../src/jobs/job-sweeper.service.js')>(
+  'jobs/job-sweeper.service.js',
+);
 
 const PRICE = 40_000;
 

@@ -17,7 +17,7 @@ describe('the queue in the database', () => {
   let database: TestDatabase;
   keepsTheContract('database', {
     async open() {
-      database = await createTestDatabase({ migrate: false });
+      database = await createTestDatabase({ migrate: false, classes: 'sources' });
       return { redisUrl: undefined, databaseUrl: database.url };
     },
     close: () => database.drop(),
@@ -25,7 +25,7 @@ describe('the queue in the database', () => {
 
   describe('when its connections are cut', () => {
     it('goes on by itself', async () => {
-      const own = await createTestDatabase({ migrate: false });
+      const own = await createTestDatabase({ migrate: false, classes: 'sources' });
       const instance = await openQueue({ redisUrl: undefined, databaseUrl: own.url });
       try {
         const delivered = await collectKeys(instance.queue, 'jobs');
@@ -45,7 +45,7 @@ describe('the queue in the database', () => {
   });
 
   it('is made by several instances that start at once', async () => {
-    const own = await createTestDatabase({ migrate: false });
+    const own = await createTestDatabase({ migrate: false, classes: 'sources' });
     const place = { redisUrl: undefined, databaseUrl: own.url };
     const instances = await Promise.all([openQueue(place), openQueue(place), openQueue(place)]);
     await Promise.all(instances.map(({ queue }) => queue.check()));

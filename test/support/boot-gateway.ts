@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConsoleLogger } from '@nestjs/common';
 import type { Caller } from '../../src/access/caller.js';
 import { hashApiKey } from '../../src/access/hash-api-key.js';
-import { loadConfig } from '../../src/common/config/load-config.js';
+import type { AppConfig } from '../../src/common/config/app-config.js';
 import type { Database } from '../../src/common/database/database.js';
-import { startGateway, type Gateway } from '../../src/gateway.js';
+import type { Gateway, startGateway } from '../../src/gateway.js';
+import { importBuilt } from './built.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
 export interface BootedGateway {
@@ -17,6 +17,7 @@ export interface BootedGateway {
   tenantId: string;
   database: Database;
   gateway: Gateway;
+  config: AppConfig;
   /** A call with the routing key, unless the options say otherwise. */
   fetch(path: string, options?: RequestInit): Promise<Response>;
   /** POSTs JSON with the routing key. */
@@ -25,14 +26,22 @@ export interface BootedGateway {
 }
 
 /**
- * The whole service over HTTP on a free loopback port, with a database of its own.
+ * The whole built service over HTTP on a free loopback port, with a database of its own.
  *
  * @param environment settings beside the ones that make it run here
+ * @param options.startGateway of the sources, for a suite that changes them
  */
 export async function bootGateway(
   environment: Record<string, string> = {},
-  options: { database?: TestDatabase } = {},
+  options: { database?: TestDatabase; startGateway?: typeof startGateway } = {},
 ): Promise<BootedGateway> {
+  const [{ ConsoleLogger }, built, { loadConfig }] = await Promise.all([
+    importShared('@nestjs/common') as Promise<typeof import('@nestjs/common')>,
+    importBuilt<typeof import('../../src/gateway.js')>('gateway.js'),
+    importBuilt<typeof import('../../src/common/config/load-config.js')>(
+      'common/config/load-config.js',
+    ),
+  ]);
   const own = options.database ?? (await createTestDatabase());
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-e2e-'));
   const apiKey = environment.GATEWAY_BOOTSTRAP_API_KEY ?? `sk-${randomBytes(20).toString('hex')}`;
@@ -49,7 +58,10 @@ export async function bootGateway(
     GATEWAY_SANDBOX: 'true',
     ...environment,
   });
-  const gateway = await startGateway(config, new ConsoleLogger({ logLevels: ['fatal'] }));
+  const gateway = await (options.startGateway ?? built.startGateway)(
+    config,
+    new ConsoleLogger({ logLevels: ['fatal'] }),
+  );
   const tenantId = await tenantOf(own.database, apiKey);
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(gateway.url + path, {
@@ -63,6 +75,7 @@ export async function bootGateway(
     tenantId,
     database: own.database,
     gateway,
+    config,
     fetch: call,
     post: (path, body, headers = {}) =>
       call(path, {

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GrantsService } from '../../src/ledger/grants.service.js';
 import { openAccessServices, type AccessServices } from './access-services.js';
@@ -79,6 +78,7 @@ export function setUpOwnAccounts(): OwnAccounts {
     );
 
   beforeAll(async () => {
+    const { Logger } = (await importShared('@nestjs/common')) as typeof import('@nestjs/common');
     for (const level of ['warn', 'error', 'log'] as const) {
       jest.spyOn(Logger.prototype, level).mockImplementation((...parts: unknown[]) => {
         logged.push(JSON.stringify(parts));

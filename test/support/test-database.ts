@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { DataSource } from 'typeorm';
-import { databaseOptions } from '../../src/common/database/database-options.js';
-import { Database } from '../../src/common/database/database.js';
+import type { DataSource } from 'typeorm';
+import type { databaseOptions } from '../../src/common/database/database-options.js';
+import type { Database } from '../../src/common/database/database.js';
+import { importBuilt } from './built.js';
 
 export interface TestDatabase {
   url: string;
@@ -12,13 +13,24 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** An empty database of its own on the test server, migrated unless asked otherwise. */
-export async function createTestDatabase(options?: { migrate?: boolean }): Promise<TestDatabase> {
+export interface TestDatabaseOptions {
+  /** True unless said otherwise. */
+  readonly migrate?: boolean;
+  /** Where the classes come from; `sources` for a suite that tells the driver's errors by their class. */
+  readonly classes?: 'built' | 'sources';
+}
+
+/** An empty database of its own on the test server. */
+export async function createTestDatabase({
+  migrate = true,
+  classes = 'built',
+}: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const { DataSource, Database, databaseOptions } = await CLASSES[classes]();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await onServer(`CREATE DATABASE ${name}`);
   const url = databaseUrl(name);
   const dataSource = await new DataSource(databaseOptions(url)).initialize();
-  if (options?.migrate !== false) await dataSource.runMigrations();
+  if (migrate) await dataSource.runMigrations();
   const database = new Database(dataSource);
   return {
     url,
@@ -31,6 +43,35 @@ export async function createTestDatabase(options?: { migrate?: boolean }): Promi
     },
   };
 }
+
+interface Classes {
+  readonly DataSource: typeof DataSource;
+  readonly Database: typeof Database;
+  readonly databaseOptions: typeof databaseOptions;
+}
+
+const CLASSES: Record<'built' | 'sources', () => Promise<Classes>> = {
+  async built() {
+    const [typeorm, options, database] = await Promise.all([
+      importShared('typeorm') as Promise<typeof import('typeorm')>,
+      importBuilt<typeof import('../../src/common/database/database-options.js')>(
+        'common/database/database-options.js',
+      ),
+      importBuilt<typeof import('../../src/common/database/database.js')>(
+        'common/database/database.js',
+      ),
+    ]);
+    return { ...typeorm, ...options, ...database };
+  },
+  async sources() {
+    const [typeorm, options, database] = await Promise.all([
+      import('typeorm'),
+      import('../../src/common/database/database-options.js'),
+      import('../../src/common/database/database.js'),
+    ]);
+    return { ...typeorm, ...options, ...database };
+  },
+};
 
 function databaseUrl(name: string): string {
   const server = process.env.TEST_POSTGRES_URL;

@@ -1,12 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { APP_CONFIG, type AppConfig } from '../../src/common/config/app-config.js';
 import type { BootedGateway } from './boot-gateway.js';
 import { silentWave } from './spoken-audio.js';
 
 /** Names of the files that uploads have left so far. */
-export async function filesOfUploads({ gateway }: BootedGateway): Promise<string[]> {
-  const config = gateway.application.get<AppConfig>(APP_CONFIG, { strict: false });
+export async function filesOfUploads({ config }: BootedGateway): Promise<string[]> {
   const root = join(config.dataDirectory, 'tmp', 'uploads');
   const folders = await readdir(root).catch(() => []);
   const names = await Promise.all(folders.map((folder) => readdir(join(root, folder))));
