@@ -5,6 +5,7 @@ export const CONTENT_TRUNCATED = 'gateway.content.truncated';
 
 /** Attributes that hold, or tell of, what was said. */
 const CONTENT_ATTRIBUTES: ReadonlySet<string> = new Set([
+  GEN_AI.systemInstructions,
   GEN_AI.inputMessages,
   GEN_AI.outputMessages,
   CONTENT_TRUNCATED,

@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api';
 import { telemetryProvider } from '../common/config/telemetry-provider.js';
 import { CONTENT_TRUNCATED } from './content-attributes.js';
 import { ERROR_TYPE, GEN_AI, HTTP_STATUS } from './gen-ai-attributes.js';
-import { inputMessages } from './input-messages.js';
+import { traceInput } from './input-messages.js';
 import { outputMessages } from './output-messages.js';
 import type { RecordedTrace } from './recorded-trace.js';
 import { requestAttributes } from './request-attributes.js';
@@ -133,16 +133,17 @@ function usageAttributes({ ending: { usage, usageSource } }: RecordedTrace): Att
 
 function contentAttributes({ request, answer, streamed }: RecordedTrace): Attributes {
   const [input, output] = [new TextBudget(), new TextBudget()];
-  const prompt = inputMessages(request, input);
+  const { instructions, messages: prompt } = traceInput(request, input);
   const answers = outputMessages(answer.content, streamed, output, answer.finishReasons);
   const attributes: Attributes = {};
   let isCut = input.isSpent || output.isSpent || answer.isTruncated;
-  for (const [name, messages] of [
+  for (const [name, content] of [
+    [GEN_AI.systemInstructions, instructions],
     [GEN_AI.inputMessages, prompt],
     [GEN_AI.outputMessages, answers],
   ] as const) {
-    if (messages.length === 0) continue;
-    const json = JSON.stringify(messages);
+    if (content.length === 0) continue;
+    const json = JSON.stringify(content);
     // The texts are bounded; what is left to grow is a great many parts of no text.
     if (json.length > MAX_MESSAGES_CHARACTERS) isCut = true;
     else attributes[name] = json;

@@ -30,6 +30,7 @@ export const GEN_AI = {
   usageCacheReadInputTokens: 'gen_ai.usage.cache_read.input_tokens',
   usageCacheCreationInputTokens: 'gen_ai.usage.cache_creation.input_tokens',
   usageReasoningOutputTokens: 'gen_ai.usage.reasoning.output_tokens',
+  systemInstructions: 'gen_ai.system_instructions',
   inputMessages: 'gen_ai.input.messages',
   outputMessages: 'gen_ai.output.messages',
 } as const;

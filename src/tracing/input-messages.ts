@@ -1,19 +1,42 @@
-import type { MediaSource, MessagePart } from '../canonical/canonical-request.js';
+import type { CanonicalRequest, MediaSource, MessagePart } from '../canonical/canonical-request.js';
 import { isTextRequest, type RoutableRequest } from '../canonical/work-request.js';
 import type { TextBudget, TraceMessage, TracePart } from './trace-message.js';
 
 /** More messages than this are left out, the oldest first. */
 const MAX_MESSAGES = 1_000;
 
-/** What a model was sent: a conversation, or texts to embed or to speak. */
-export function inputMessages(request: RoutableRequest, budget: TextBudget): TraceMessage[] {
-  if (!isTextRequest(request)) return textsOf(request.body.value).map(toUserMessage(budget));
+/** What a model was sent. */
+export interface TraceInput {
+  /** What the dialect has beside the conversation: `system` of messages, `instructions` of responses. */
+  readonly instructions: TracePart[];
+  /** A conversation, or texts to embed or to speak. */
+  readonly messages: TraceMessage[];
+}
+
+/** What a model was sent, cut to the budget. */
+export function traceInput(request: RoutableRequest, budget: TextBudget): TraceInput {
+  if (!isTextRequest(request)) {
+    const messages = textsOf(request.body.value).map(toUserMessage(budget));
+    return { instructions: [], messages };
+  }
   const { messages } = request.prompt();
-  if (messages.length > MAX_MESSAGES) budget.isSpent = true;
-  return messages.slice(-MAX_MESSAGES).map(({ role, parts }) => ({
-    role,
-    parts: parts.map((part) => toPart(part, budget)),
-  }));
+  const [first] = messages;
+  const isApart = first?.role === 'system' && hasInstructions(request);
+  const conversation = isApart ? messages.slice(1) : messages;
+  if (conversation.length > MAX_MESSAGES) budget.isSpent = true;
+  return {
+    instructions: isApart ? first.parts.map((part) => toPart(part, budget)) : [],
+    messages: conversation.slice(-MAX_MESSAGES).map(({ role, parts }) => ({
+      role,
+      parts: parts.map((part) => toPart(part, budget)),
+    })),
+  };
+}
+
+/** Whether the canonical prompt's first message was a field of its own in the body. */
+function hasInstructions({ dialect, body: { value } }: CanonicalRequest): boolean {
+  if (dialect === 'messages') return value.system != null;
+  return dialect === 'responses' && typeof value.instructions === 'string';
 }
 
 function textsOf({ input, prompt }: Readonly<Record<string, unknown>>): string[] {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Logger } from '@nestjs/common';
 import type { HrTime } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -12,6 +13,7 @@ import {
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Registry } from 'prom-client';
 import type { TelemetryConfig } from '../common/config/app-config.js';
+import { reportOutages } from './report-outages.js';
 import { toMetricData } from './prometheus-metrics.js';
 import type { SpanDraft } from './span-draft.js';
 import { toSpans } from './to-spans.js';
@@ -25,7 +27,11 @@ export interface OperatorExporters {
   stop(): Promise<void>;
 }
 
-export function startExporters(config: TelemetryConfig, registry: Registry): OperatorExporters {
+export function startExporters(
+  config: TelemetryConfig,
+  registry: Registry,
+  logger: Logger,
+): OperatorExporters {
   const resource = serviceResource({ 'service.instance.id': randomUUID(), ...config.resource });
   const { tracesUrl, metricsUrl } = config;
   // Both read what else is standard (time-outs, batch sizes, compression) from the environment.
@@ -33,10 +39,11 @@ export function startExporters(config: TelemetryConfig, registry: Registry): Ope
     tracesUrl === undefined
       ? undefined
       : new BatchSpanProcessor({
-          exporter: new OTLPTraceExporter({
-            url: tracesUrl,
-            headers: { ...config.tracesHeaders },
-          }),
+          exporter: reportOutages(
+            new OTLPTraceExporter({ url: tracesUrl, headers: { ...config.tracesHeaders } }),
+            'traces',
+            logger,
+          ),
         });
   const metrics =
     metricsUrl === undefined
@@ -45,10 +52,11 @@ export function startExporters(config: TelemetryConfig, registry: Registry): Ope
           resource,
           readers: [
             new PeriodicExportingMetricReader({
-              exporter: new OTLPMetricExporter({
-                url: metricsUrl,
-                headers: { ...config.metricsHeaders },
-              }),
+              exporter: reportOutages(
+                new OTLPMetricExporter({ url: metricsUrl, headers: { ...config.metricsHeaders } }),
+                'metrics',
+                logger,
+              ),
               exportIntervalMillis: config.metricsIntervalMs,
               exportTimeoutMillis: Math.min(config.metricsIntervalMs, EXPORT_LIMIT_MS),
               metricProducers: [new RegistryProducer(registry, resource)],

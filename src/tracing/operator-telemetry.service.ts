@@ -39,7 +39,7 @@ export class OperatorTelemetryService
     const { telemetry } = this.config;
     if (!telemetry) return;
     const { startExporters } = await import('./operator-exporters.js');
-    this.exporters = startExporters(telemetry, this.metrics.registry);
+    this.exporters = startExporters(telemetry, this.metrics.registry, this.logger);
     if (this.exporters.exportSpans) this.tracing.addSink(this);
   }
 

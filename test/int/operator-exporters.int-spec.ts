@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Logger } from '@nestjs/common';
+import { Registry } from 'prom-client';
+import { startExporters } from '../../src/tracing/operator-exporters.js';
+import type { SpanDraft } from '../../src/tracing/span-draft.js';
+import { until } from '../support/until.js';
+
+const SPAN: SpanDraft = {
+  traceId: 'a'.repeat(32),
+  spanId: 'b'.repeat(16),
+  isParentRemote: false,
+  name: 'chat',
+  kind: 'server',
+  startMs: 1,
+  endMs: 2,
+  attributes: {},
+};
+
+/** Keeps what is said instead of printing it. */
+class ListeningLogger extends Logger {
+  readonly said: string[] = [];
+
+  override warn(line: string): void {
+    this.said.push(line);
+  }
+
+  override log(line: string): void {
+    this.said.push(line);
+  }
+}
+
+describe("the operator's exporters", () => {
+  let status = 404;
+  let collector: http.Server;
+  let origin: string;
+
+  beforeAll(async () => {
+    collector = http.createServer((request, response) => {
+      request.resume().on('end', () => response.writeHead(status).end());
+    });
+    await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  });
+  afterAll(() => new Promise((resolve) => collector.close(resolve)));
+
+  it('say that the collector refuses traces and metrics, and when it takes them again', async () => {
+    const logger = new ListeningLogger();
+    const exporters = startExporters(
+      {
+        tracesUrl: `${origin}/v1/traces`,
+        metricsUrl: `${origin}/v1/metrics`,
+        tracesHeaders: {},
+        metricsHeaders: {},
+        metricsIntervalMs: 50,
+        sampler: { followsParent: true, ratio: 1 },
+        resource: {},
+      },
+      new Registry(),
+      logger,
+    );
+    const heard = (words: string) => () => logger.said.some((line) => line.includes(words));
+    await until(heard('does not take metrics: Not Found'));
+    status = 200;
+    await until(heard('takes metrics again'));
+    status = 404;
+    exporters.exportSpans!([SPAN]);
+    await exporters.stop();
+    expect(logger.said).toEqual([
+      "The operator's collector does not take metrics: Not Found",
+      "The operator's collector takes metrics again",
+      expect.stringContaining('does not take'),
+      expect.stringContaining('does not take'),
+    ]);
+    expect(heard('does not take traces: Not Found')()).toBe(true);
+  });
+});
