@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '../common/errors/gateway-errors.js';
-import { CoarseTimer, type Watched } from '../common/time/coarse-timer.js';
+import { CoarseTimer, NOT_WATCHED, type Watched } from '../common/time/coarse-timer.js';
 
 /** A sender gets this long for nothing … */
 const PATIENCE_MS = 10_000;
@@ -13,6 +13,7 @@ const timer = new CoarseTimer();
 export class UploadPace implements Watched {
   private readonly startedMs = performance.now();
   private received = 0;
+  watchIndex = NOT_WATCHED;
   deadlineMs = this.startedMs + PATIENCE_MS;
 
   constructor(private readonly onTooSlow: (error: InvalidRequestError) => void) {

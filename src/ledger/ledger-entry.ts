@@ -1,4 +1,4 @@
-import type { CoarseTimer, Watched } from '../common/time/coarse-timer.js';
+import { NOT_WATCHED, type CoarseTimer, type Watched } from '../common/time/coarse-timer.js';
 import { InternalError } from '../common/errors/gateway-errors.js';
 import type { RequestLogDraft } from '../request-log/request-log.draft.js';
 import type { Charge, HoldOperation, HoldOutcome, SettleOutcome } from './ledger-operations.js';
@@ -84,6 +84,7 @@ export class ReleaseEntry extends LedgerEntry<void> {
 /** An operation that a caller waits for before any work starts, and not for long. */
 abstract class AskEntry<Outcome> extends LedgerEntry<Outcome> implements Watched {
   readonly deadlineMs = performance.now() + ASK_PATIENCE_MS;
+  watchIndex = NOT_WATCHED;
   /** True when the caller was told that it took too long. */
   timedOut = false;
 

@@ -10,7 +10,7 @@ import {
   GatewayError,
   InternalError,
 } from '../common/errors/gateway-errors.js';
-import { CoarseTimer, type Watched } from '../common/time/coarse-timer.js';
+import { CoarseTimer, NOT_WATCHED, type Watched } from '../common/time/coarse-timer.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log.draft.js';
 import { billingNoteOf, draftLogRow } from './draft-log-row.js';
@@ -289,6 +289,7 @@ export class LedgerService {
     return new Promise((resolve) => {
       const wait: Watched = {
         deadlineMs: performance.now() + MAX_COMMIT_WAIT_MS,
+        watchIndex: NOT_WATCHED,
         onDeadline: () => resolve(undefined),
       };
       commit.then(

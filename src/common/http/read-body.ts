@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
-import { CoarseTimer, type Watched } from '../time/coarse-timer.js';
+import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
 
 export interface ReadBodyOptions {
   maxBytes: number;
@@ -51,6 +51,7 @@ export async function readBody(
     const startedMs = performance.now();
     const watch: Watched = {
       deadlineMs: startedMs + PATIENCE_MS,
+      watchIndex: NOT_WATCHED,
       onDeadline() {
         const nowMs = performance.now();
         const isTooSlow = received < ((nowMs - startedMs) / 1000) * MIN_BYTES_PER_SECOND;

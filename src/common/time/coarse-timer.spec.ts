@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { CoarseTimer, type Watched } from './coarse-timer.js';
+import { CoarseTimer, NOT_WATCHED, type Watched } from './coarse-timer.js';
 
 function watched(
   inMs: number,
   onDeadline: () => void = jest.fn(),
 ): Watched & { onDeadline(): void } {
-  return { deadlineMs: performance.now() + inMs, onDeadline };
+  return { deadlineMs: performance.now() + inMs, onDeadline, watchIndex: NOT_WATCHED };
 }
 
 describe(CoarseTimer.name, () => {
@@ -79,6 +79,22 @@ describe(CoarseTimer.name, () => {
     expect(victim.onDeadline).not.toHaveBeenCalled();
     jest.advanceTimersByTime(300);
     expect(next.onDeadline).toHaveBeenCalledTimes(1);
+  });
+
+  it('keeps the others when some go, whatever their order', () => {
+    const entries = Array.from({ length: 20 }, () => watched(100));
+    for (const entry of entries) timer.watch(entry);
+    timer.watch(entries[3]!);
+    const gone = [0, 7, 19, 18, 1].map((index) => entries[index]!);
+    for (const entry of gone) timer.unwatch(entry);
+    timer.unwatch(gone[0]!);
+    timer.watch(gone[2]!);
+    jest.advanceTimersByTime(200);
+    for (const entry of entries) {
+      const isGone = gone.includes(entry) && entry !== gone[2];
+      expect(entry.onDeadline).toHaveBeenCalledTimes(isGone ? 0 : 1);
+    }
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('does not keep the process running', () => {

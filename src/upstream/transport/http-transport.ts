@@ -21,13 +21,20 @@ export interface HttpCall {
 /** A pool per origin is kept; this many origins at most, the least recently used one closes first. */
 const MAX_POOLS = 200;
 
+interface UsedPool {
+  readonly pool: Pool;
+  /** Which call of all was its last. */
+  lastUse: number;
+}
+
 /**
  * Calls vendors over undici's `dispatch`, the fastest client on Node, with our own time limits:
  * one coarse timer watches all calls, so that a stream's progress costs an assignment.
  */
 @Injectable()
 export class HttpTransport implements OnApplicationShutdown {
-  private readonly pools = new Map<string, Pool>();
+  private readonly pools = new Map<string, UsedPool>();
+  private uses = 0;
   private readonly timer = new CoarseTimer();
 
   private readonly connect: { timeout: number } | buildConnector.connector;
@@ -63,17 +70,15 @@ export class HttpTransport implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
+    await Promise.all([...this.pools.values()].map(({ pool }) => pool.destroy()));
     this.pools.clear();
   }
 
   private poolOf(origin: string): Pool {
     const known = this.pools.get(origin);
     if (known) {
-      // A Map keeps the order of insertion: what was used last goes to its end.
-      this.pools.delete(origin);
-      this.pools.set(origin, known);
-      return known;
+      known.lastUse = ++this.uses;
+      return known.pool;
     }
     if (this.pools.size >= MAX_POOLS) this.closeOldest();
     const pool = new Pool(origin, {
@@ -81,14 +86,15 @@ export class HttpTransport implements OnApplicationShutdown {
       pipelining: 1,
       keepAliveTimeout: 10_000,
     });
-    this.pools.set(origin, pool);
+    this.pools.set(origin, { pool, lastUse: ++this.uses });
     return pool;
   }
 
   private closeOldest(): void {
-    const [oldest] = this.pools;
+    const [oldest] = [...this.pools].sort(([, one], [, other]) => one.lastUse - other.lastUse);
     if (!oldest) return;
-    this.pools.delete(oldest[0]);
-    oldest[1].close().catch(() => undefined);
+    const [origin, { pool }] = oldest;
+    this.pools.delete(origin);
+    pool.close().catch(() => undefined);
   }
 }

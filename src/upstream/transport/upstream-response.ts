@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
-import type { CoarseTimer, Watched } from '../../common/time/coarse-timer.js';
+import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../common/time/coarse-timer.js';
 import type { CallLimits } from '../upstream.js';
 import { UpstreamError, type Acceptance } from '../upstream-error.js';
 import { transportError } from './transport-error.js';
@@ -34,6 +34,7 @@ export class UpstreamResponse
   status = 0;
   headers: IncomingHttpHeaders = {};
   deadlineMs: number;
+  watchIndex = NOT_WATCHED;
 
   private readonly requestDeadlineMs: number;
   private controller: Dispatcher.DispatchController | undefined;
