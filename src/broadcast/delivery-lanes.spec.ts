@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { MAX_POSTS } from './broadcast-limits.js';
 import { DeliveryLanes, type LaneRun, type RunOutcome } from './delivery-lanes.js';
 
@@ -24,6 +24,9 @@ function openLanes(bodyBytes?: number) {
 }
 
 describe(DeliveryLanes.name, () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+  afterEach(() => void jest.useRealTimers());
+
   it('gives the next place to whoever waits for one, not to whom has just had one', async () => {
     const { lanes, running, begun } = openLanes(1_000);
     const greedy = MAX_POSTS / 4;
@@ -67,7 +70,9 @@ describe(DeliveryLanes.name, () => {
     lanes.add('d', 'b');
     await turn();
     expect(begun).toEqual(['a', 'b']);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await jest.advanceTimersByTimeAsync(19);
+    expect(begun).toEqual(['a', 'b']);
+    await jest.advanceTimersByTimeAsync(1);
     expect(begun).toEqual(['a', 'b', 'a']);
   });
 
@@ -77,8 +82,9 @@ describe(DeliveryLanes.name, () => {
     running.get('a')!.end({ isGood: false, pauseMs: 50 });
     await turn();
     lanes.add('d', 'b');
+    await jest.advanceTimersByTimeAsync(49);
     expect(begun).toEqual(['a']);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await jest.advanceTimersByTimeAsync(5);
     expect(begun).toEqual(['a', 'b']);
   });
 });

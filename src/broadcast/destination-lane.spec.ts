@@ -1,7 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DestinationLane } from './destination-lane.js';
 
 describe(DestinationLane.name, () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
   const laneOf = (...ids: string[]): DestinationLane => {
     const lane = new DestinationLane('d');
     ids.forEach((id) => lane.add(id));
@@ -29,12 +32,13 @@ describe(DestinationLane.name, () => {
     expect(lane.isIdle).toBe(true);
   });
 
-  it('goes one at a time and rests after four failures in a row, and is wide again after a success', async () => {
+  it('goes one at a time and rests after four failures in a row, and is wide again after a success', () => {
     const lane = laneOf('a', 'b', 'c', 'd', 'e', 'f');
     const rests = takeAll(lane).map((id) => lane.finish(id, false));
     expect(rests).toEqual([undefined, undefined, undefined, 1_000]);
+    jest.advanceTimersByTime(999);
     expect(takeAll(lane)).toEqual([]);
-    await new Promise((resolve) => setTimeout(resolve, 1_010));
+    jest.advanceTimersByTime(1);
     expect(takeAll(lane)).toEqual(['e']);
     lane.finish('e', true);
     lane.add('g');

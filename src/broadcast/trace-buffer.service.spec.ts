@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { RecordedTrace } from '../tracing/recorded-trace.js';
 import type { TracingService } from '../tracing/tracing.service.js';
 import { MAX_BUFFERED_TRACES_PER_TENANT } from './broadcast-limits.js';
@@ -103,7 +104,10 @@ describe(TraceBuffer.name, () => {
   it('counts a trace that cannot be put together, for those who would have had it', () => {
     const { buffer, lost, traces } = openBuffer([CHOICE, { ...CHOICE, id: 'e' }]);
     const broken = { ...testTrace('t'), attempts: undefined } as unknown as RecordedTrace;
+    const complaint = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     buffer.accept(broken);
+    expect(complaint).toHaveBeenCalledWith(expect.stringContaining('could not be put together'));
+    complaint.mockRestore();
     expect([lost, traces()]).toEqual([
       [
         ['d', 1, 'faulty'],

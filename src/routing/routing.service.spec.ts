@@ -214,7 +214,7 @@ describe(RoutingService.name, () => {
       const startedMs = performance.now();
       const { failure, plan } = await world.open();
       expect(failure).toBeInstanceOf(CallerGoneError);
-      expect(performance.now() - startedMs).toBeLessThan(2_000);
+      expect(performance.now() - startedMs).toBeLessThan(7_000);
       expect(plan.upstreamCalled).toBe(false);
     });
 

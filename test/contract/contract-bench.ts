@@ -9,7 +9,7 @@ import { canonicalRequest, type PromptOverrides } from '../support/canonical-req
 import type { ContractVendor, Reply, ScriptedAnswer } from './contract-vendor.js';
 import { reply, startScriptedServer, type ScriptedServer } from './scripted-server.js';
 
-const LIMITS = { firstByteMs: 5_000, idleMs: 5_000, requestMs: 20_000 };
+const LIMITS = { firstByteMs: 30_000, idleMs: 30_000, requestMs: 60_000 };
 
 /** A model's answer as its caller would see it, in no dialect. */
 export interface BenchAnswer {

@@ -213,7 +213,7 @@ describe('media of OpenAI', () => {
       await until(() => server.calls.length > 0);
       aborter.abort();
       await drawing;
-      await within(1_000, server.calls[0]!.hungUp);
+      await within(10_000, server.calls[0]!.hungUp);
     });
   });
 
@@ -298,7 +298,7 @@ describe('media of OpenAI', () => {
       };
       const { files } = assertDone(await ask());
       await files[0]!.bytes[Symbol.asyncIterator]().return?.();
-      await within(1_000, server.calls[1]!.hungUp);
+      await within(10_000, server.calls[1]!.hungUp);
     });
 
     it.each([

@@ -14,6 +14,7 @@ import { jobIn, submitJob } from '../support/job-client.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { importBuilt } from '../support/built.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
+
 const { JobSweeper } = await importBuilt<typeof import('../../src/jobs/job-sweeper.service.js')>(
   'jobs/job-sweeper.service.js',
 );

@@ -10,6 +10,8 @@ import { sourceOf } from '../support/artifact-bytes.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { importBuilt } from '../support/built.js';
 import { startTestS3 } from '../support/s3-server.js';
+import { until } from '../support/until.js';
+
 const { ArtifactUrls } = await importBuilt<typeof import('../../src/artifacts/artifact-urls.js')>(
   'artifacts/artifact-urls.js',
 );
@@ -198,10 +200,7 @@ describe('GET /v1/artifacts/:id', () => {
       call.on('response', (answer) => answer.once('data', resolve)).end();
     });
     call.on('error', () => undefined).destroy();
-    for (let wait = 0; wait < 50 && (await openArtifacts()) > before; wait++) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    expect(await openArtifacts()).toBe(before);
+    await until(async () => (await openArtifacts()) === before);
     expect(owner.fetches).toEqual(['vid_1']);
   });
 

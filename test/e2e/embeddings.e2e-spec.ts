@@ -12,13 +12,13 @@ const SMALL = 'openai/text-embedding-3-small';
 const ENGLISH = 'bedrock/cohere.embed-english-v3';
 const texts = (count: number) => Array.from({ length: count }, (_, index) => `text ${index}`);
 
-/** Asks again until there are rows; gives up after five seconds. */
+/** Asks again until there are rows; gives up after half a minute. */
 async function untilSome<Result extends { rows: unknown[] }>(
   ask: () => Promise<Result>,
 ): Promise<Result> {
   for (let tries = 0; ; tries++) {
     const result = await ask();
-    if (result.rows.length > 0 || tries === 250) return result;
+    if (result.rows.length > 0 || tries === 1_500) return result;
     await wait(20);
   }
 }

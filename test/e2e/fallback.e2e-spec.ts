@@ -134,7 +134,7 @@ describe('fallback along models: [a, b]', () => {
       const startedMs = performance.now();
       const response = await ask({ stream });
       expect(await textOf(response)).toBe('Hello from the fake.');
-      expect(performance.now() - startedMs).toBeLessThan(FIRST_BYTE_MS + 1000);
+      expect(performance.now() - startedMs).toBeLessThan(FIRST_BYTE_MS + 8_000);
       expect(one.calls).toHaveLength(1);
       await one.calls[0]!.hungUp;
     },

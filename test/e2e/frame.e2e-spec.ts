@@ -278,7 +278,7 @@ describe('the frame of every answer', () => {
         const startedMs = performance.now();
         const connection = await begin(authorization);
         const answer = await connection.answer();
-        expect(performance.now() - startedMs).toBeLessThan(1_000);
+        expect(performance.now() - startedMs).toBeLessThan(8_000);
         const parts = { ...answer, header: (name: string) => answer.headers[name] };
         const param = status === 429 ? 'rate_limit_per_minute' : 'authorization';
         expectError(parts, status, type, param);

@@ -230,12 +230,12 @@ describe('guardrails', () => {
       const body = { messages: [user(text)] };
       // What a pattern does it does each time, while other processes hold this one up now and then.
       let shortestMs = Infinity;
-      for (let round = 0; round < 10 && shortestMs >= 50; round++) {
+      for (let round = 0; round < 10 && shortestMs >= 200; round++) {
         const { response, longestMs } = await measureDelay(() => ask(CHAT, body));
         expect(response.status).toBe(200);
         shortestMs = Math.min(shortestMs, longestMs);
       }
-      expect(shortestMs).toBeLessThan(50);
+      expect(shortestMs).toBeLessThan(200);
     });
   });
 

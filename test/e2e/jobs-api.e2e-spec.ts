@@ -323,7 +323,7 @@ describe('the paths of jobs', () => {
         ...draw,
         webhook_url: `${receiver.origin}/hook`,
       });
-      await until(() => receiver.calls.length > 0, 15_000);
+      await until(() => receiver.calls.length > 0);
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(receiver.calls).toHaveLength(1);
       const { type, data } = JSON.parse(receiver.calls[0]!.body.toString()) as {

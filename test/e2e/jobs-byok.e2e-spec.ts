@@ -7,6 +7,7 @@ import { startMediaVendor, type MediaVendor } from '../support/media-vendor.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import { importBuilt } from '../support/built.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
 const { JobWorker } = await importBuilt<typeof import('../../src/jobs/job-worker.service.js')>(
   'jobs/job-worker.service.js',
 );

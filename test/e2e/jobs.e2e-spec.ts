@@ -9,6 +9,7 @@ import { writeOperatorFiles } from '../support/operator-files.js';
 import { hasRedisServer, type TestRedis } from '../support/redis-server.js';
 import { importBuilt } from '../support/built.js';
 import { until } from '../support/until.js';
+
 const { UpstreamError } = await importBuilt<typeof import('../../src/upstream/upstream-error.js')>(
   'upstream/upstream-error.js',
 );
@@ -88,6 +89,15 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     gateway.gateway.application.get(token, { strict: false });
   const change = (id: string, sql: string) =>
     gateway.database.query(`UPDATE jobs SET ${sql} WHERE id = $1`, [id]);
+  /** Waits until the vendor's name for a job is written down. */
+  const accepted = (id: string) =>
+    until(async () => {
+      const { rows } = await gateway.database.query(
+        "SELECT FROM jobs WHERE id = $1 AND step = 'accepted'",
+        [id],
+      );
+      return rows.length === 1;
+    });
   const balance = () => balanceOf(gateway);
   const entriesOf = (id: string) => jobEntries(gateway, id);
   const logsOf = (id: string) => jobLogs(gateway, id);
@@ -240,7 +250,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     const { id } = await submitJob(gateway, draw);
     await jobIn(gateway, id, 'in_progress');
     await until(() => one.submissions.length > 0);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await accepted(id);
     await change(id, "run_at = now() - interval '1 minute'");
     await get(JobSweeper).sweepNow();
     await jobIn(gateway, id, 'succeeded');
@@ -263,7 +273,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     one.submit = async () => ({ state: 'running', operation: 'op-3', pollAfterMs: 3_600_000 });
     const { id } = await submitJob(gateway, draw);
     await until(async () => (await readJob(gateway, id)).provider !== null);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await accepted(id);
     const first = await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' });
     expect([first.status, await first.json()]).toMatchObject([200, { status: 'cancelled' }]);
     const second = await gateway.fetch(`/v1/images/${id}`, { method: 'DELETE' });
@@ -336,7 +346,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
     one.submit = async () => ({ state: 'running', operation: 'op-5', pollAfterMs: 3_600_000 });
     const { id } = await submitJob(gateway, draw);
     await jobIn(gateway, id, 'in_progress');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await accepted(id);
     await change(id, "deadline_at = now() - interval '1 second'");
     await get(JobSweeper).sweepNow();
     const job = await readJob(gateway, id);

@@ -11,7 +11,7 @@ interface Export {
   text: string;
 }
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 40_000;
 
 describe("the operator's collector", () => {
   const exports: Export[] = [];

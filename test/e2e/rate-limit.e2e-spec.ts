@@ -27,7 +27,7 @@ describe('the limit of requests per minute', () => {
     expect([refused.status, limitsOf(refused)]).toEqual([429, ['2', '0', resetAt]]);
     const wait = refused.headers.get('retry-after') ?? '';
     expect(wait).toMatch(/^[1-9]\d?$/);
-    expect(Math.abs(Date.now() / 1000 + Number(wait) - Number(resetAt))).toBeLessThan(3);
+    expect(Math.abs(Date.now() / 1000 + Number(wait) - Number(resetAt))).toBeLessThan(8);
     expect(await refused.json()).toEqual({
       error: {
         message: expect.any(String),
@@ -44,7 +44,6 @@ describe('the limit of requests per minute', () => {
       const answer = await gateway.fetch(path, { headers });
       expect([answer.status, limitsOf(answer)]).toEqual([200, [null, null, null]]);
     }
-    await awaitRoomInThisMinute();
     expect((await ask(headers, 'sandbox/echo')).status).toBe(200);
   });
 

@@ -112,5 +112,5 @@ describe('a service that is killed between the turns of conversations', () => {
     );
     expect(rows).toEqual([]);
     expect(await findLedgerFaults(database.database)).toEqual([]);
-  }, 90_000);
+  });
 });

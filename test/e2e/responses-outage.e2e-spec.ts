@@ -55,7 +55,7 @@ describe('a response whose database goes away while it is given', () => {
     };
     const startedMs = performance.now();
     const final = await client.responses.stream({ model: MODEL, input: 'Hi' }).finalResponse();
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
     expect(final).toMatchObject({
       status: 'completed',
       store: false,
@@ -71,5 +71,5 @@ describe('a response whose database goes away while it is given', () => {
     const next = await client.responses.create({ model: MODEL, input: 'Hi' });
     expect(next).toMatchObject({ store: true });
     expect(await client.responses.retrieve(next.id)).toEqual(next);
-  }, 30_000);
+  });
 });

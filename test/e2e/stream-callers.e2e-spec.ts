@@ -119,7 +119,7 @@ describe('a caller who does not wait for the end', () => {
       async (isStream) => {
         chat.fake.answer = hangAnswer;
         const row = await leave({ stream: isStream }, called);
-        await within(1_000, chat.fake.calls[0]!.hungUp);
+        await within(10_000, chat.fake.calls[0]!.hungUp);
         expect(row).toMatchObject({
           outcome: 'cancelled',
           status: 'success',
@@ -138,7 +138,7 @@ describe('a caller who does not wait for the end', () => {
         response.write('{"choices":[{"index":0,"message":{"content":"Half');
       };
       const row = await leave({}, called);
-      await within(1_000, chat.fake.calls[0]!.hungUp);
+      await within(10_000, chat.fake.calls[0]!.hungUp);
       expect(row).toMatchObject({ outcome: 'cancelled', cost: 100, completion_tokens: 0 });
     });
 
@@ -148,7 +148,7 @@ describe('a caller who does not wait for the end', () => {
       const row = await leave({ stream: true }, async () => {
         await until(() => seen.split('word').length >= 20);
       });
-      await within(1_000, chat.fake.calls[0]!.hungUp);
+      await within(10_000, chat.fake.calls[0]!.hungUp);
       const words = seen.split('word').length - 1;
       expect(row).toMatchObject({
         outcome: 'cancelled',
@@ -161,10 +161,10 @@ describe('a caller who does not wait for the end', () => {
     });
 
     it('while a vendor’s Retry-After is waited out pays nothing', async () => {
-      chat.fake.answer = errorAnswer(429, { message: 'later' }, { 'retry-after': '5' });
+      chat.fake.answer = errorAnswer(429, { message: 'later' }, { 'retry-after': '9' });
       const startedMs = performance.now();
       const row = await leave({}, called);
-      expect(performance.now() - startedMs).toBeLessThan(4_000);
+      expect(performance.now() - startedMs).toBeLessThan(8_000);
       expect(row).toMatchObject({ outcome: 'cancelled', cost: 0, usage_source: 'none' });
       await wait(100);
       expect(chat.fake.calls).toHaveLength(1);
@@ -185,7 +185,7 @@ describe('a caller who does not wait for the end', () => {
       await until(() => chat.fake.calls.length >= answers.length);
       abort.abort();
       expect((await left).every(({ status }) => status === 'rejected')).toBe(true);
-      await Promise.all(chat.fake.calls.map((call) => within(2_000, call.hungUp)));
+      await Promise.all(chat.fake.calls.map((call) => within(10_000, call.hungUp)));
       expect(chat.fake.calls).toHaveLength(answers.length);
     });
   });

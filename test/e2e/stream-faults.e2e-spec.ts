@@ -60,7 +60,7 @@ describe('a vendor that misbehaves in a stream', () => {
         cost: 0,
       });
       expect(chat.fake.calls).toHaveLength(1);
-      if (end === 'hang') await within(1_000, chat.fake.calls[0]!.hungUp);
+      if (end === 'hang') await within(10_000, chat.fake.calls[0]!.hungUp);
     });
 
     const half = Buffer.from(delta({ content: 'Half ' }));
@@ -74,7 +74,7 @@ describe('a vendor that misbehaves in a stream', () => {
       chat.fake.answer = streamOf(pieces, 'hang');
       const startedMs = performance.now();
       const answer = await readStream(await ask());
-      expect(performance.now() - startedMs).toBeLessThan(IDLE_MS + 3_000);
+      expect(performance.now() - startedMs).toBeLessThan(IDLE_MS + 15_000);
       expect(performance.now() - startedMs).toBeGreaterThanOrEqual(IDLE_MS);
       expect(answer.text).toBe('Half ');
       expect(answer.last).toMatchObject({
@@ -83,13 +83,13 @@ describe('a vendor that misbehaves in a stream', () => {
       });
       expect(answer.isDone).toBe(false);
       expect(await rowOf(answer.id)).toMatchObject({ outcome: 'failed', cost: 0 });
-      await within(1_000, chat.fake.calls[0]!.hungUp);
+      await within(10_000, chat.fake.calls[0]!.hungUp);
     });
 
     it('pieces that come slowly are no silence', async () => {
-      const pieces = Array.from({ length: 8 }, (_, index) => delta({ content: `${index}` }));
-      chat.fake.answer = streamOf([...pieces, finish(), DONE], 'end', IDLE_MS / 4);
-      expect((await readStream(await ask())).text).toBe('01234567');
+      const pieces = Array.from({ length: 16 }, () => delta({ content: 'x' }));
+      chat.fake.answer = streamOf([...pieces, finish(), DONE], 'end', IDLE_MS / 8);
+      expect((await readStream(await ask())).text).toBe('x'.repeat(16));
     });
   });
 
@@ -201,7 +201,7 @@ describe('a vendor that misbehaves in a stream', () => {
       const startedMs = performance.now();
       const answer = await readStream(await ask());
       expect(answer.text === large).toBe(true);
-      expect(performance.now() - startedMs).toBeLessThan(10_000);
+      expect(performance.now() - startedMs).toBeLessThan(25_000);
     });
 
     it('a content type in other letters', async () => {

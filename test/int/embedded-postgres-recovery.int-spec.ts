@@ -107,7 +107,7 @@ describe('the embedded PostgreSQL after a failure', () => {
     await eventually(() => expect(isProcessRunning(before)).toBe(false));
     const startedAtMs = Date.now();
     await postgres.stop();
-    expect(Date.now() - startedAtMs).toBeLessThan(1_000);
+    expect(Date.now() - startedAtMs).toBeLessThan(8_000);
     const { url } = await scene.start();
     expect(await countRows(url)).toBe(3);
   });

@@ -50,9 +50,9 @@ describe('guardrails in the database', () => {
     await until(async () => {
       found = await idsOf(there);
       return found.length > 0;
-    }, 3_000);
+    });
     expect(found).toEqual([made!.id]);
-    expect(performance.now() - changedAtMs).toBeLessThan(1_000);
+    expect(performance.now() - changedAtMs).toBeLessThan(6_000);
   });
 
   it('leave out those that are off, and show a change after it was announced', async () => {

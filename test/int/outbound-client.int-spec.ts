@@ -3,6 +3,7 @@ import { connect, createServer as createTcpServer, type AddressInfo } from 'node
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { OutboundClient, type OutboundClientOptions } from '../../src/outbound/outbound-client.js';
+import { until } from '../support/until.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -89,7 +90,7 @@ describe(OutboundClient.name, () => {
         retryable: true,
         status: undefined,
       });
-      expect(performance.now() - startedMs).toBeLessThan(2_000);
+      expect(performance.now() - startedMs).toBeLessThan(7_000);
     }
   });
 
@@ -105,11 +106,8 @@ describe(OutboundClient.name, () => {
     });
     const startedMs = performance.now();
     expect(await post(makeClient(), port)).toEqual({ ok: true, status: 200 });
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
-    for (let wait = 0; wait < 50 && !broken; wait++) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    expect(broken).toBe(true);
+    expect(performance.now() - startedMs).toBeLessThan(8_000);
+    await until(() => broken);
   });
 
   it('reads no more of an answer than it has to', async () => {

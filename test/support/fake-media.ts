@@ -2,6 +2,7 @@ import type { MediaFile, MediaProgress } from '../../src/upstream/media-work.js'
 import type { Upstream } from '../../src/upstream/upstream.js';
 import { importBuilt } from './built.js';
 import type { BootedGateway } from './boot-gateway.js';
+
 const { UpstreamRegistry } = await importBuilt<
   typeof import('../../src/upstream/upstream.registry.js')
 >('upstream/upstream.registry.js');

@@ -44,7 +44,7 @@ export async function jobIn(
   id: string,
   ...statuses: string[]
 ): Promise<JobBody> {
-  const endMs = Date.now() + 20_000;
+  const endMs = Date.now() + 60_000;
   for (;;) {
     const job = await readJob(gateway, id);
     if (statuses.includes(job.status)) return job;

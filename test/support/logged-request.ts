@@ -21,7 +21,8 @@ export interface LoggedRequest {
   reasoning_tokens: number;
 }
 
-const TRIES = 250;
+/** Half a minute and more. */
+const TRIES = 1_500;
 
 /** The log row of a request, once it stands. */
 export async function loggedRequest(

@@ -7,7 +7,7 @@ export interface RawAnswer {
   body: string;
 }
 
-const ANSWER_LIMIT_MS = 25_000;
+const ANSWER_LIMIT_MS = 60_000;
 
 /** A bare TCP connection to a server, for what no HTTP client would send. */
 export class RawConnection {

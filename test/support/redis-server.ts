@@ -1,7 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { findFreePort } from '../../src/common/database/free-port.js';
+
+const TRIES = 50;
+const PAUSE_MS = 100;
 
 /** Whether there is a `redis-server` on the PATH to test with. */
 export function hasRedisServer(): boolean {
@@ -15,32 +19,43 @@ export interface TestRedis {
 
 /** Starts an empty Redis on loopback that keeps nothing on disk. */
 export async function startTestRedis(port?: number): Promise<TestRedis> {
-  const chosenPort = port ?? (await findFreePort());
-  const server = spawn(
-    'redis-server',
-    ['--port', String(chosenPort), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
-    { stdio: 'ignore' },
-  );
-  const url = `redis://127.0.0.1:${chosenPort}`;
-  await waitUntilReady(url);
-  return {
-    url,
-    async stop() {
-      const exited = once(server, 'exit');
-      if (server.exitCode !== null || !server.kill('SIGKILL')) return;
-      await exited;
-    },
-  };
+  // The port may have gone to another process meanwhile, for a connection of its own as a rule.
+  for (let tries = 0; tries < TRIES; tries++) {
+    const chosenPort = port ?? (await findFreePort());
+    const server = spawn(
+      'redis-server',
+      ['--port', String(chosenPort), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+      { stdio: 'ignore' },
+    );
+    const exited = once(server, 'exit');
+    const url = `redis://127.0.0.1:${chosenPort}`;
+    const isUp = await Promise.race([isReady(url), exited.then(() => false)]);
+    if (isUp) {
+      return {
+        url,
+        async stop() {
+          if (server.exitCode !== null || !server.kill('SIGKILL')) return;
+          await exited;
+        },
+      };
+    }
+    server.kill('SIGKILL');
+    await wait(PAUSE_MS);
+  }
+  throw new Error('redis-server does not start');
 }
 
-async function waitUntilReady(url: string): Promise<void> {
+async function isReady(url: string): Promise<boolean> {
   const probe = new Redis(url, {
-    retryStrategy: (attempt) => (attempt < 100 ? 50 : null),
+    retryStrategy: (attempt) => (attempt < 400 ? 50 : null),
     maxRetriesPerRequest: null,
   });
   probe.on('error', () => undefined);
   try {
     await probe.ping();
+    return true;
+  } catch {
+    return false;
   } finally {
     probe.disconnect();
   }

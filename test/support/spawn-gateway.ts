@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const BUILT = new URL('../../dist/src/', import.meta.url);
 const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const START_LIMIT_MS = 20_000;
+const START_LIMIT_MS = 60_000;
 
 export interface SpawnedGateway {
   url: string;
@@ -55,8 +56,11 @@ export async function spawnGateway(
             return child.exitCode ?? child.signalCode;
           }
           const exit = once(child, 'exit');
+          const closed = once(child, 'close');
           child.kill(signal);
           const [code, killedBy] = (await exit) as [number | null, string | null];
+          // What it printed last may not have been read yet; children of it may go on printing.
+          await Promise.race([closed, wait(1_000, undefined, { ref: false })]);
           return code ?? killedBy;
         },
       };
@@ -65,6 +69,6 @@ export async function spawnGateway(
       child.kill('SIGKILL');
       throw new Error(`The gateway did not start:\n${printed}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await wait(20);
   }
 }

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listenAgain } from './listen-again.js';
 
 /** A TCP proxy before a real server, with the faults that a network has. */
 export class TcpProxy {
@@ -13,7 +14,7 @@ export class TcpProxy {
   async open(): Promise<void> {
     const server = createServer((client) => this.relay(client));
     this.server = server;
-    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    await listenAgain(server, this.port);
     const address = server.address();
     if (address !== null && typeof address === 'object') this.port = address.port;
   }

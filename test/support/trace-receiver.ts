@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { listenAgain } from './listen-again.js';
 import { decodeTraces, type DecodedSpan } from './otlp-json.js';
 import { decodeJsonTraces } from './otlp-protobuf.js';
 
@@ -42,7 +43,7 @@ export const RECEPTIONS = {
   },
 } satisfies Record<string, Reception>;
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 40_000;
 
 /** A collector on a free loopback port that decodes whatever it takes. */
 export async function startTraceReceiver(port = 0): Promise<TraceReceiver> {
@@ -62,7 +63,7 @@ export async function startTraceReceiver(port = 0): Promise<TraceReceiver> {
       receiver.reception(response);
     });
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listenAgain(server, port);
   const spansOf = (requestId: string): DecodedSpan[] => {
     const spans = deliveries.flatMap((delivery) => delivery.spans);
     const root = spans.find((span) => span.attributes['gateway.request.id'] === requestId);

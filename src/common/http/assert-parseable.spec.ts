@@ -36,6 +36,6 @@ describe(assertParseable.name, () => {
     } catch (error) {
       expect(error).toBeInstanceOf(InvalidRequestError);
     }
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
   });
 });

@@ -86,7 +86,7 @@ describe(scanTopLevelMembers.name, () => {
     const value = '\\\\'.repeat(500_000) + '\\"'.repeat(500_000);
     const startedMs = performance.now();
     expect(membersOf(`{"a":"${value}","b":1}`)[1]).toEqual(['b', '1']);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 });
 

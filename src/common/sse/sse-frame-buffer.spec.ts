@@ -83,15 +83,15 @@ describe(SseFrameBuffer.name, () => {
     expect(new SseFrameBuffer(10).push(chunk)).toBe(chunk);
   });
 
-  it('takes an event of 10 MB in pieces of 16 KB', () => {
+  it('takes an event of 10 MB in small pieces', () => {
     const stream = Buffer.concat([Buffer.alloc(10_000_000, 'x'), Buffer.from('\n\n')]);
     const pieces: Buffer[] = [];
-    for (let start = 0; start < stream.length; start += 16_384) {
-      pieces.push(stream.subarray(start, start + 16_384));
+    for (let start = 0; start < stream.length; start += 512) {
+      pieces.push(stream.subarray(start, start + 512));
     }
     const startedMs = performance.now();
     expect(feed(pieces, 16_000_000).frames[0]).toHaveLength(stream.length);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
   it('gives up on an event beyond the limit', () => {

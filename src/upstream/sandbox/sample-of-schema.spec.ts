@@ -92,6 +92,6 @@ describe(sampleOfSchema.name, () => {
   ])('is small and quick for a schema that asks for %s', (_, schema) => {
     const startedMs = performance.now();
     expect(JSON.stringify(sampleOfSchema(schema)).length).toBeLessThan(200_000);
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parseBuffer } from 'music-metadata';
 import {
   assertDone,
@@ -26,12 +26,15 @@ function decode(file: Buffer): { size: number; complaints: string } {
 
 const sandbox = new SandboxAdapter();
 
-/** Asks until it is done, as any process could. */
+/** Of a clock that stands still unless it is set. */
+let nowMs = Date.UTC(2026, 0, 1);
+
+/** Asks until it is done, as any process could, twice a second. */
 async function awaited(progress: MediaProgress, upstreamModel = 'video') {
   let polls = 0;
   let current = progress;
   while (current.state === 'running') {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    nowMs += 500;
     const { operation } = current;
     current = await new SandboxAdapter().pollMedia({
       ...mediaCall(videoRequest(), upstreamModel),
@@ -43,6 +46,9 @@ async function awaited(progress: MediaProgress, upstreamModel = 'video') {
 }
 
 describe('the sandbox', () => {
+  beforeEach(() => void jest.spyOn(Date, 'now').mockImplementation(() => nowMs));
+  afterEach(() => void jest.restoreAllMocks());
+
   it('draws as many pictures as asked for, each another', async () => {
     const call = mediaCall(imageRequest({ n: 3, size: '640x360' }), 'image');
     const done = assertDone(await sandbox.submitMedia(call));

@@ -9,7 +9,7 @@ import { LAST_WORD, USAGE } from '../contract-conversation.js';
 import type { Reply, ScriptedAnswer } from '../contract-vendor.js';
 import { expectAnswer } from './answer-cases.js';
 
-const HANG_UP_MS = 1_000;
+const HANG_UP_MS = 10_000;
 const UNICODE: ScriptedAnswer = { text: 'Grüße, 世界 👩‍🚀', finish: 'stop', usage: USAGE };
 const LONG_TEXT_CHARACTERS = 10 * 1024 * 1024;
 

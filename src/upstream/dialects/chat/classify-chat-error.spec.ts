@@ -116,7 +116,7 @@ describe(classifyChatError.name, () => {
     (piece) => {
       const startedMs = performance.now();
       classify(400, { message: piece.repeat(250_000 / piece.length) });
-      expect(performance.now() - startedMs).toBeLessThan(1_000);
+      expect(performance.now() - startedMs).toBeLessThan(5_000);
     },
   );
 });

@@ -153,10 +153,10 @@ describe(GenerateContentStreamDecoder.name, () => {
 
   it('takes an event of 10 MB', () => {
     const text = 'x'.repeat(10_000_000);
-    const pieces = slices(Buffer.from(chunk([{ text }]) + finish()), 65_536);
+    const pieces = slices(Buffer.from(chunk([{ text }]) + finish()), 512);
     const startedMs = performance.now();
     expect(textOf(run(...pieces))).toHaveLength(text.length);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
   it('gives up on an event that has no end', () => {

@@ -285,10 +285,10 @@ describe(MessagesStreamRelay.name, () => {
     const text = 'x"'.repeat(3_500_000);
     const big = Buffer.from(messageStart() + textBlock(0, text) + messageEnd());
     const startedMs = performance.now();
-    const { characters, failure } = relay(...slices(big, 65_536));
+    const { characters, failure } = relay(...slices(big, 512));
     expect(failure).toBeUndefined();
     expect(characters).toBe(text.length);
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
 
     const endless = relay(messageStart(), ...slices(Buffer.alloc(17_000_000, 'x'), 1_000_000));
     expect(endless.failure?.failure).toBe('unreadable');
