@@ -7,6 +7,7 @@ import { processEnvironment } from './common/config/process-environment.js';
 import { JsonLogger } from './common/logging/json-logger.js';
 import { controlHeapGrowth } from './common/process/heap-growth.js';
 import { stopOnSignals } from './common/process/stop-on-signals.js';
+import { keepGarbageYoung } from './common/process/young-garbage.js';
 import { startGateway, type Gateway } from './gateway.js';
 
 const logger = new JsonLogger();
@@ -14,6 +15,8 @@ const logger = new JsonLogger();
 // What one request breaks must not take the others with it.
 process.on('uncaughtException', (error) => logger.error(error, 'uncaughtException'));
 process.on('unhandledRejection', (reason) => logger.error(reason, 'unhandledRejection'));
+
+keepGarbageYoung();
 
 try {
   const config = loadConfig(processEnvironment());
