@@ -13,9 +13,9 @@ import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { TracingService } from '../tracing/tracing.service.js';
+import { transcriptTexts } from '../upstream/dialects/audio/transcript-texts.js';
 import { identifyAudio } from './identify-audio.js';
 import { receiveForm } from './receive-form.js';
-import { transcriptTexts } from './transcript-texts.js';
 import { assertTranscription, makeTranscription } from './transcription.parse.js';
 import { UploadFolder } from './upload-folder.js';
 

@@ -3,9 +3,9 @@ import type { DestinationChoice } from './destination.js';
 import { DestinationRepository } from './destination.repository.js';
 
 /** Within a second a change elsewhere has to hold here. */
+const HOLDS_MS = 1_000;
+/** Read anew a little before that, so that busy tenants are always known. */
 const FRESH_MS = 900;
-/** Older than this, it says nothing about what a tenant may want. */
-const STALE_MS = 60_000;
 const MAX_ENTRIES = 20_000;
 /** Tenants read by one query; the rest waits for the next. */
 const MAX_BATCH = 500;
@@ -34,13 +34,18 @@ export class DestinationDirectory {
 
   constructor(private readonly repository: DestinationRepository) {}
 
-  /** What is known right now, if anything; what is out of date is read anew in passing. */
+  /** What holds, if that is known right now; what is soon out of date is read anew in passing. */
   peek(tenantId: string): readonly DestinationChoice[] | undefined {
     const entry = this.entries.get(tenantId);
     const ageMs = entry ? performance.now() - entry.readAtMs : Infinity;
     // Who really needs it is told of a failure.
     if (ageMs > FRESH_MS) this.read(tenantId).catch(() => undefined);
-    return ageMs > STALE_MS ? undefined : entry?.destinations;
+    return ageMs > HOLDS_MS ? undefined : entry?.destinations;
+  }
+
+  /** What held when that was last read, however long ago; none when it never was. */
+  lastKnown(tenantId: string): readonly DestinationChoice[] {
+    return this.entries.get(tenantId)?.destinations ?? [];
   }
 
   /** What holds now, without a promise where it is known. */

@@ -157,7 +157,8 @@ export class DestinationRepository {
 
   private toRecord({ sealedHeaders, ...row }: Stored): DestinationRecord {
     const headers = this.headers.unseal(sealedHeaders, row.id);
-    return { ...row, url: fromStoredText(row.url), headers };
+    const lastError = row.lastError === null ? null : fromStoredText(row.lastError);
+    return { ...row, url: fromStoredText(row.url), headers, lastError };
   }
 }
 

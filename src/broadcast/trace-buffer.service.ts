@@ -110,7 +110,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
 
   /** Counts a trace at the destinations that it would have gone to, as far as they are known. */
   private loseUndecided(tenantId: string, traceId: string): void {
-    const known = takersOf(this.directory.peek(tenantId) ?? [], traceId);
+    const known = takersOf(this.directory.lastKnown(tenantId), traceId);
     if (known.length === 0) this.metrics.countDropped('undecided', 1);
     for (const { id } of known) this.lost.count(id, 1, 'undecided');
   }

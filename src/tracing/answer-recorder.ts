@@ -10,13 +10,19 @@ export class AnswerRecorder {
   readonly finishReasons: string[] = [];
   /** Content of the answer, where it is wanted. */
   readonly content: CanonicalEvent[] = [];
+  /** The output of work of which it is wanted. */
+  output: unknown;
   /** The vendor's id of the answer, which the caller sees too. */
   id: string | undefined;
   hasRoute = false;
   isTruncated = false;
   private remembered = 0;
 
-  constructor(private readonly keepsContent: boolean) {}
+  /** @param keepsOutput whether the output, if there is one, is a text */
+  constructor(
+    private readonly keepsContent: boolean,
+    private readonly keepsOutput = false,
+  ) {}
 
   observe(event: CanonicalEvent | WorkEvent<unknown>): void {
     switch (event.type) {
@@ -44,6 +50,8 @@ export class AnswerRecorder {
         this.remember(event, event.name.length);
         break;
       case 'output':
+        if (this.keepsContent && this.keepsOutput) this.output = event.output;
+        break;
       case 'usage':
       case 'settled':
         break;

@@ -10,6 +10,7 @@ import type { SpanDraft } from './span-draft.js';
 import { newSpanId } from './trace-context.js';
 import { MAX_TEXT_CHARACTERS, TextBudget } from './trace-message.js';
 import type { TracedAttempt } from './traced-request.js';
+import { isTranscription, transcriptMessages } from './transcript-messages.js';
 
 export interface DraftOptions {
   /**
@@ -134,7 +135,9 @@ function usageAttributes({ ending: { usage, usageSource } }: RecordedTrace): Att
 function contentAttributes({ request, answer, streamed }: RecordedTrace): Attributes {
   const [input, output] = [new TextBudget(), new TextBudget()];
   const { instructions, messages: prompt } = traceInput(request, input);
-  const answers = outputMessages(answer.content, streamed, output, answer.finishReasons);
+  const answers = isTranscription(request)
+    ? transcriptMessages(request, answer.output, output)
+    : outputMessages(answer.content, streamed, output, answer.finishReasons);
   const attributes: Attributes = {};
   let isCut = input.isSpent || output.isSpent || answer.isTruncated;
   for (const [name, content] of [

@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
+import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
 import { isTextRequest, type RoutableRequest } from '../canonical/work-request.js';
 import { GEN_AI } from './gen-ai-attributes.js';
 
@@ -24,6 +25,17 @@ const OUTPUT_TYPES: Readonly<Record<string, string>> = {
   video: 'video',
 };
 
+/** What kind of text each dialect's caller asked for, in the conventions' words; undefined: none. */
+function textType({ response_format, text, output_config }: JsonObject): string | undefined {
+  const format = [
+    response_format,
+    isJsonObject(text) ? text.format : undefined,
+    isJsonObject(output_config) ? output_config.format : undefined,
+  ].find(isJsonObject);
+  if (typeof format?.type !== 'string') return undefined;
+  return format.type.startsWith('json') ? 'json' : 'text';
+}
+
 /** What a request asked for, but for its texts. */
 export function requestAttributes(request: RoutableRequest): Attributes {
   const { value } = request.body;
@@ -44,6 +56,8 @@ export function requestAttributes(request: RoutableRequest): Attributes {
     if (type !== undefined) attributes[GEN_AI.outputType] = type;
     return attributes;
   }
+  const type = textType(value);
+  if (type !== undefined) attributes[GEN_AI.outputType] = type;
   const stop = value.stop ?? value.stop_sequences;
   const sequences = (Array.isArray(stop) ? (stop as unknown[]) : [stop])
     .filter((sequence) => typeof sequence === 'string')

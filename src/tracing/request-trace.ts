@@ -11,6 +11,7 @@ import type { RecordedTrace } from './recorded-trace.js';
 import type { TraceContext } from './trace-context.js';
 import type { TraceFields } from './trace-fields.js';
 import type { TracedRequest } from './traced-request.js';
+import { isTranscription } from './transcript-messages.js';
 
 /** The part of a response that a trace looks at; work without a caller has none. */
 export type TracedResponse = Pick<ServerResponse, 'getHeader' | 'once' | 'closed'>;
@@ -35,7 +36,7 @@ export class RequestTrace implements RequestFollower {
     private readonly planned: TracedRequest,
     private readonly options: RequestTraceOptions,
   ) {
-    this.answer = new AnswerRecorder(options.keepsContent);
+    this.answer = new AnswerRecorder(options.keepsContent, isTranscription(planned.request));
   }
 
   observe(event: CanonicalEvent | WorkEvent<unknown>): void {

@@ -34,6 +34,14 @@ describe(readTraceFields.name, () => {
     expect(readTraceFields(trace)).toEqual({ name: undefined, attributes: {} });
   });
 
+  it('spells what the conventions have as text', () => {
+    expect(readTraceFields({ session_id: 7, user_id: { a: 1 }, n: 7 }).attributes).toEqual({
+      'session.id': '7',
+      'user.id': '{"a":1}',
+      'gateway.trace.n': 7,
+    });
+  });
+
   it('is not fooled by names that every object has', () => {
     const trace = JSON.parse('{"constructor":"a","__proto__":"b"}') as Record<string, unknown>;
     expect(Object.entries(readTraceFields(trace).attributes)).toEqual([

@@ -60,8 +60,10 @@ export function readTraceFields(trace: JsonObject | null | undefined): TraceFiel
   const attributes: Attributes = {};
   for (const [key, value] of Object.entries(trace)) {
     if (value == null) continue;
-    const name = CONVENTIONS.get(key) ?? `gateway.trace.${key}`;
-    attributes[name.toWellFormed()] = toAttribute(value);
+    const name = CONVENTIONS.get(key);
+    // The conventions want text; others may be of any type.
+    if (name !== undefined) attributes[name] = String(toAttribute(value));
+    else attributes[`gateway.trace.${key}`.toWellFormed()] = toAttribute(value);
   }
   const name = (trace.trace_name as string | null | undefined) ?? '';
   return { name: name.slice(0, MAX_NAME_CHARACTERS).toWellFormed() || undefined, attributes };

@@ -115,7 +115,7 @@ describe('a receiver that fails', () => {
   });
 
   it('is believed about what it did not take of a delivery that it took', async () => {
-    const partialSuccess = { rejectedSpans: '1', errorMessage: 'too old' };
+    const partialSuccess = { rejectedSpans: '1', errorMessage: 'too old: C:\\spans\0' };
     const { id } = await receive(
       (response) => void response.writeHead(200).end(JSON.stringify({ partialSuccess })),
     );
@@ -125,7 +125,7 @@ describe('a receiver that fails', () => {
       delivered_count: 0,
       dropped_count: 1,
       pending_count: 0,
-      last_error: 'rejected 1 spans: too old',
+      last_error: 'rejected 1 spans: too old: C:\\spans\0',
     });
     await remove(id);
   });

@@ -170,6 +170,25 @@ describe('trace broadcast', () => {
       name: 'a form',
       attributes: { 'gen_ai.operation.name': 'transcription' },
     });
+    expect(transcription!.attributes).not.toHaveProperty(['gen_ai.output.messages']);
+  });
+
+  it('tells of what was heard in a recording where the destination asks for texts', async () => {
+    await setUp.send({ include_content: true });
+    const form = new FormData();
+    form.set('model', 'sandbox/transcribe');
+    form.set('response_format', 'srt');
+    form.set('file', new Blob([new Uint8Array(silentWave(1))]), 'a.wav');
+    const written = await setUp.gateway.fetch('/v1/audio/transcriptions', {
+      method: 'POST',
+      headers: OPT_IN,
+      body: form,
+    });
+    const content = /Sandbox transcript .*/.exec(await written.text())![0];
+    const [root] = await setUp.receiver.traceOf(written.headers.get('x-request-id')!);
+    expect(JSON.parse(root!.attributes['gen_ai.output.messages'] as string)).toEqual([
+      { role: 'assistant', parts: [{ type: 'text', content }], finish_reason: 'stop' },
+    ]);
   });
 
   it('tells of requests that failed, and of those that were refused', async () => {

@@ -3,6 +3,8 @@ import { MAX_GRANT_CREDITS, MAX_RATE_LIMIT_PER_MINUTE } from './setting-bounds.j
 import {
   ChoiceVariable,
   FileVariable,
+  FlagVariable,
+  HeadersVariable,
   IntegerVariable,
   KeyVariable,
   PairsVariable,
@@ -225,17 +227,23 @@ export class EnvDto {
   @UrlVariable('http', 'https')
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?: string;
 
-  @PairsVariable()
+  @HeadersVariable()
   OTEL_EXPORTER_OTLP_HEADERS?: string;
 
-  @PairsVariable()
+  @HeadersVariable()
   OTEL_EXPORTER_OTLP_TRACES_HEADERS?: string;
 
-  @PairsVariable()
+  @HeadersVariable()
   OTEL_EXPORTER_OTLP_METRICS_HEADERS?: string;
 
   @ChoiceVariable('http/protobuf')
   OTEL_EXPORTER_OTLP_PROTOCOL?: 'http/protobuf';
+
+  @ChoiceVariable('http/protobuf')
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL?: 'http/protobuf';
+
+  @ChoiceVariable('http/protobuf')
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL?: 'http/protobuf';
 
   @ChoiceVariable('otlp', 'none')
   OTEL_TRACES_EXPORTER?: 'otlp' | 'none';
@@ -252,7 +260,7 @@ export class EnvDto {
   @IntegerVariable(100, MAX_TIMEOUT_MS)
   OTEL_METRIC_EXPORT_INTERVAL?: number;
 
-  @ChoiceVariable('true', 'false')
+  @FlagVariable()
   OTEL_SDK_DISABLED?: 'true' | 'false';
 
   @IsOptional()

@@ -7,7 +7,10 @@ describe('the telemetry settings', () => {
   it('are nothing without an endpoint, or when switched off', () => {
     expect(telemetryOf({ OTEL_SERVICE_NAME: 'a' })).toBeUndefined();
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' };
-    expect(telemetryOf({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBeUndefined();
+    for (const disabled of ['true', 'TRUE', 'True']) {
+      expect(telemetryOf({ ...endpoint, OTEL_SDK_DISABLED: disabled })).toBeUndefined();
+    }
+    expect(telemetryOf({ ...endpoint, OTEL_SDK_DISABLED: 'False' })).toBeDefined();
     expect(
       telemetryOf({ ...endpoint, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' }),
     ).toBeUndefined();
@@ -53,7 +56,12 @@ describe('the telemetry settings', () => {
     ['OTEL_TRACES_SAMPLER_ARG', '2'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'no pair'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'two words=1'],
+    ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'a=1%0d%0ab: 2'],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_METRICS_PROTOCOL', 'http/json'],
+    ['OTEL_SDK_DISABLED', 'yes'],
     ['OTEL_RESOURCE_ATTRIBUTES', 'a=%'],
   ])('stop the start with %s=%s', (name, value) => {
     expect(() => loadConfig({ [name]: value })).toThrow(name);

@@ -10,6 +10,7 @@ import {
   ValidateBy,
 } from 'class-validator';
 import { existsSync } from 'node:fs';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { isUrl } from './is-url.js';
 import { readPairs } from './read-pairs.js';
@@ -58,6 +59,16 @@ export function ChoiceVariable(...choices: string[]): PropertyDecorator {
   return all(IsOptional(), IsIn(choices, { message: `must be ${choices.join(' or ')}` }));
 }
 
+/** `true` or `false` in letters of either size. */
+export function FlagVariable(): PropertyDecorator {
+  return all(
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' ? value.toLowerCase() : value,
+    ),
+    ChoiceVariable('true', 'false'),
+  );
+}
+
 /** A URL of one of the schemes, which are given without their colon. */
 export function UrlVariable(...schemes: string[]): PropertyDecorator {
   return checked(
@@ -81,9 +92,31 @@ export function PairsVariable(): PropertyDecorator {
   );
 }
 
+/** The same, of headers that a request can have. */
+export function HeadersVariable(): PropertyDecorator {
+  return checked(
+    'isHeaders',
+    'must be a list of name=value, with commas between them, of headers that can be sent',
+    (value) => {
+      const headers = readPairs(value);
+      return headers !== undefined && Object.entries(headers).every(isHeader);
+    },
+  );
+}
+
 /** An API key that the operator declares. */
 export function KeyVariable(type: 'routing' | 'management'): PropertyDecorator {
   return checked('isOperatorKey', OPERATOR_KEY_RULES[type], (value) => isOperatorKey(type, value));
+}
+
+function isHeader([name, value]: [name: string, value: string]): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function checked(

@@ -28,6 +28,7 @@ describe(isPublicAddress.name, () => {
     ['shared by a carrier', '100.64.0.1'],
     ['shared by a carrier', '100.127.255.255'],
     ['link-local, where clouds keep credentials', '169.254.169.254'],
+    ['the host below a machine in a cloud', '168.63.129.16'],
     ['for protocols', '192.0.0.1'],
     ['for documentation', '192.0.2.1'],
     ['for documentation', '198.51.100.1'],

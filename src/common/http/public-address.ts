@@ -7,6 +7,12 @@ import { outboundLookup } from './outbound-lookup.js';
 /** All of IPv6 that is handed out for public use; the rest is reserved, or stands for other networks. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 
+/**
+ * Ranges say nothing of this one: in the machines of a large cloud it is the host below them, which
+ * hands out their configuration.
+ */
+const HOST_OF_MACHINE = '168.63.129.16';
+
 /** A host that leads elsewhere than to a public address. */
 export class PrivateAddressError extends Error {
   readonly code = 'ERR_PRIVATE_ADDRESS';
@@ -19,11 +25,11 @@ export class PrivateAddressError extends Error {
 
 /**
  * Whether an IP address belongs to the public internet: not loopback, private, link-local, shared
- * (CGNAT), multicast, unspecified or reserved, nor an IPv6 form that carries an IPv4 address
+ * (CGNAT), multicast, unspecified, reserved or a cloud's own, nor an IPv6 form that carries an IPv4 address
  * (mapped, NAT64, 6to4, Teredo), behind which any of those may hide.
  */
 export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 0) return false;
+  if (isIP(address) === 0 || address === HOST_OF_MACHINE) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_IPV6);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { renderTranscript } from '../upstream/dialects/audio/render-transcript.js';
+import { renderTranscript } from './render-transcript.js';
 import { transcriptTexts } from './transcript-texts.js';
 
 const parts = {

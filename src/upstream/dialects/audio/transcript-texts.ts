@@ -1,5 +1,5 @@
-import type { Transcript } from '../canonical/transcription-request.js';
-import { isJsonObject } from '../common/http/json-body.js';
+import type { Transcript } from '../../../canonical/transcription-request.js';
+import { isJsonObject } from '../../../common/http/json-body.js';
 
 /** Lines of subtitles that nobody says. */
 const CUE_MARK = /^(?:WEBVTT.*|\d+|.*-->.*)$/;
