@@ -9,6 +9,7 @@ import {
   AnswerWithheldError,
   GatewayError,
   InternalError,
+  SlowReaderError,
 } from '../common/errors/gateway-errors.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../common/time/coarse-timer.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
@@ -210,8 +211,7 @@ export class LedgerService {
     makeRecord: MakeRecord | undefined,
   ): Promise<SettledEvent> {
     const log = draftLogRow(caller, request, meter, outcome, failure);
-    // An answer that was kept from its caller has been made all the same.
-    const isFailed = outcome === 'failed' && !(failure instanceof AnswerWithheldError);
+    const isFailed = outcome === 'failed' && !isWorkDone(failure);
     const isFree = isFailed || (outcome === 'cancelled' && !request.upstreamCalled);
     if (!isFree) {
       const { usage, source } = meter.read();
@@ -308,6 +308,11 @@ export class LedgerService {
       else this.waits.watch(wait);
     });
   }
+}
+
+/** Whether an answer has been made all the same: one kept from its caller, or not read by him in time. */
+function isWorkDone(failure: unknown): boolean {
+  return failure instanceof AnswerWithheldError || failure instanceof SlowReaderError;
 }
 
 /** Tells who follows the request that it has ended. */

@@ -7,6 +7,7 @@ import {
   InvalidRequestError,
   ProviderError,
   RateLimitError,
+  SlowReaderError,
   TimeoutError,
 } from '../common/errors/gateway-errors.js';
 import { UpstreamError, type UpstreamFailure } from '../upstream/upstream-error.js';
@@ -89,6 +90,11 @@ function promptFieldOf(
 
 /** What the caller is told when an answer that had begun broke off. */
 export function describeBreak(route: PlannedRoute, error: UpstreamError): GatewayError {
+  if (error.failure === 'slow_reader') {
+    return new SlowReaderError(
+      'The answer was read so slowly that the time of the request is up. Read faster, or ask for less.',
+    );
+  }
   if (error.failure === 'timeout') {
     return new TimeoutError(`The answer from ${route.provider} stopped coming.`);
   }
@@ -109,6 +115,7 @@ const WORDS: Record<UpstreamFailure, string> = {
   unsupported: 'cannot do what was asked',
   unreadable: 'gave no readable answer',
   cut: 'broke off',
+  slow_reader: 'waited for its reader',
 };
 
 /** What is at fault when the vendor refuses a tenant's own account. */

@@ -127,6 +127,7 @@ describe(`${RoutingService.name}, when a route fails`, () => {
       ['reset', { status: 502 }],
       ['server', { status: 502 }],
       ['timeout', { status: 504, type: 'timeout_error' }],
+      ['slow_reader', { status: 504, type: 'timeout_error' }],
     ])('never goes on to another route: %s', async (failing, expected) => {
       const world = new World({ openai: [{ events: [start, text], error: error(failing) }] });
       const { events, failure, outcomes } = await world.open(CHAIN);

@@ -14,6 +14,7 @@ describe(UpstreamError.name, () => {
     ['context_length', true, false, undefined],
     ['unreadable', true, false, 'model'],
     ['cut', true, false, 'model'],
+    ['slow_reader', true, false, undefined],
   ])('%s', (failure, allowsFallback, isRetryable, countsAgainst) => {
     const error = new UpstreamError({ failure, message: 'x' });
     const { name, allowsFallback: goesOn, isRetryable: again, countsAgainst: against } = error;
@@ -42,6 +43,7 @@ describe(UpstreamError.name, () => {
     ['reset', undefined, 'unknown'],
     ['unreadable', 200, 'unknown'],
     ['cut', undefined, 'unknown'],
+    ['slow_reader', undefined, 'unknown'],
   ])('%s with status %p leaves work accepted: %s', (failure, status, accepted) => {
     const error = new UpstreamError({ failure, message: 'x', status });
     expect([error.accepted, error.without('secret').accepted]).toEqual([accepted, accepted]);

@@ -13,6 +13,7 @@
  * - `context_length`: the prompt is too long for this model at any provider, though maybe not for the next
  * - `unreadable`: an answer that is none (bad JSON, wrong content type, empty)
  * - `cut`: the answer's stream ended without a finish reason
+ * - `slow_reader`: the request's time is up, most of which the vendor waited for the caller to read on
  */
 export type UpstreamFailure =
   | 'connect'
@@ -25,7 +26,8 @@ export type UpstreamFailure =
   | 'context_length'
   | 'unsupported'
   | 'unreadable'
-  | 'cut';
+  | 'cut'
+  | 'slow_reader';
 
 /** Whether a vendor may work on what a failed call asked of it: surely not, or nobody can tell. */
 export type Acceptance = 'no' | 'unknown';
@@ -133,6 +135,7 @@ export class UpstreamError extends Error {
       case 'caller':
       case 'context_length':
       case 'unsupported':
+      case 'slow_reader':
         return undefined;
       case 'reset':
       case 'timeout':
@@ -162,6 +165,7 @@ function acceptanceOf({ failure, status }: UpstreamErrorFields): Acceptance {
     case 'reset':
     case 'unreadable':
     case 'cut':
+    case 'slow_reader':
       return 'unknown';
   }
 }

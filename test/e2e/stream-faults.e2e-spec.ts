@@ -117,6 +117,22 @@ describe('a vendor that misbehaves in a stream', () => {
       expectError(await partsOf(await ask()), 502, 'provider_error', 'model');
     });
 
+    it.each<[string, object, number, string, string]>([
+      ['a rate limit', { code: 429 }, 429, 'rate_limit_error', 'model'],
+      ['a bad field', { code: 400, param: 'top_p' }, 400, 'invalid_request_error', 'top_p'],
+      [
+        'a prompt that is too long',
+        { code: 'context_length_exceeded' },
+        400,
+        'invalid_request_error',
+        'messages',
+      ],
+    ])('an error as JSON with status 200, %s: what it says', async (_name, error, ...expected) => {
+      const body = JSON.stringify({ error: { message: 'It cannot be done.', ...error } });
+      chat.fake.answer = contentOf('application/json; charset=utf-8', body);
+      expectError(await partsOf(await ask()), ...expected);
+    });
+
     it('silence: 504', async () => {
       chat.fake.answer = streamOf([delta({ role: 'assistant', content: '' })], 'hang');
       expectError(await partsOf(await ask()), 504, 'timeout_error', 'model');

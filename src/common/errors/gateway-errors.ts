@@ -157,3 +157,6 @@ export class TimeoutError extends GatewayError {
     super({ status: 504, type: 'timeout_error', param: 'model', message });
   }
 }
+
+/** The caller took too long to read. The vendor has done its work, so what had come is charged. */
+export class SlowReaderError extends TimeoutError {}

@@ -90,7 +90,7 @@ describe(OpenAiAdapter.name, () => {
       },
     );
 
-    it.each([undefined, 'application/json', 'text/html'])(
+    it.each([undefined, 'text/plain', 'text/html'])(
       'closes the connection on content-type %s',
       async (type) => {
         const headers = type === undefined ? {} : { 'content-type': type };

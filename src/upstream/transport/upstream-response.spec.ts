@@ -255,14 +255,32 @@ describe(UpstreamResponse.name, () => {
       });
     });
 
-    it('do not blame the vendor for a reader who lags, but for the whole call', async () => {
+    const slowReader = expect.objectContaining({ failure: 'slow_reader' }) as unknown;
+
+    it('do not blame the vendor for a reader who lags, and end the whole call all the same', async () => {
       connection.answer().send(Buffer.alloc(300 * KB));
       pass(1_500);
       expect(connection.response.isOver).toBe(false);
       pass(600);
       expect(connection.response.isOver).toBe(true);
       await connection.response.next();
-      await expect(connection.response.next()).rejects.toEqual(timedOut);
+      await expect(connection.response.next()).rejects.toEqual(slowReader);
+    });
+
+    it.each<[string, number, unknown]>([
+      ['most of the time', 150, slowReader],
+      ['a smaller part of the time', 50, timedOut],
+    ])('tell who is to blame when a reader lagged %s', async (_, lagMs, expected) => {
+      connection.answer();
+      for (let passed = 0; passed < 1_900; passed += 200) {
+        connection.send(Buffer.alloc(300 * KB));
+        pass(lagMs);
+        await connection.response.next();
+        pass(200 - lagMs);
+      }
+      const next = connection.response.next();
+      pass(200);
+      await expect(next).rejects.toEqual(expected);
     });
 
     it('count silence again once the reader has caught up', async () => {

@@ -11,6 +11,9 @@ const HIGH_WATER_BYTES = 16 * 1024;
 
 const DRAIN_MS = 1_000;
 
+/** Of a call's time: a vendor who was paused for more of it is not to blame when it is up. */
+const LAGGING_SHARE = 0.5;
+
 interface Waiting {
   resolve(result: IteratorResult<Buffer>): void;
   reject(error: Error): void;
@@ -41,6 +44,9 @@ export class UpstreamResponse
   private chunks: Buffer[] = [];
   private bufferedBytes = 0;
   private paused = false;
+  private pausedSinceMs = 0;
+  /** How long readers kept the vendor waiting, in the pauses that are over. */
+  private pausedMs = 0;
   private failure: Error | undefined;
   private ended = false;
   private draining = false;
@@ -97,6 +103,7 @@ export class UpstreamResponse
     }
     if (this.bufferedBytes >= HIGH_WATER_BYTES && !this.paused) {
       this.paused = true;
+      this.pausedSinceMs = performance.now();
       // A reader that lags is not the vendor's silence; only the whole call's limit goes on.
       this.deadlineMs = this.requestDeadlineMs;
       controller.pause();
@@ -117,12 +124,18 @@ export class UpstreamResponse
   // The timer's side
 
   onDeadline(): void {
-    const what =
-      performance.now() >= this.requestDeadlineMs
-        ? `no end of the answer within ${this.limits.requestMs} ms`
-        : this.status === 0
-          ? `no answer within ${this.limits.firstByteMs} ms`
-          : `silence for ${this.limits.idleMs} ms`;
+    const nowMs = performance.now();
+    const isRequestOver = nowMs >= this.requestDeadlineMs;
+    if (isRequestOver && this.isReaderSlow(nowMs)) {
+      const message = `an answer that was not read within ${this.limits.requestMs} ms`;
+      this.fail(new UpstreamError({ failure: 'slow_reader', message }));
+      return;
+    }
+    const what = isRequestOver
+      ? `no end of the answer within ${this.limits.requestMs} ms`
+      : this.status === 0
+        ? `no answer within ${this.limits.firstByteMs} ms`
+        : `silence for ${this.limits.idleMs} ms`;
     this.fail(new UpstreamError({ failure: 'timeout', message: what, accepted: this.acceptance }));
   }
 
@@ -190,6 +203,11 @@ export class UpstreamResponse
     return this.controller ? 'unknown' : 'no';
   }
 
+  private isReaderSlow(nowMs: number): boolean {
+    const lagMs = this.pausedMs + (this.paused ? nowMs - this.pausedSinceMs : 0);
+    return lagMs > this.limits.requestMs * LAGGING_SHARE;
+  }
+
   private progress(): void {
     if (this.paused) return;
     this.deadlineMs = Math.min(performance.now() + this.limits.idleMs, this.requestDeadlineMs);
@@ -222,6 +240,7 @@ export class UpstreamResponse
     this.bufferedBytes = 0;
     if (this.paused) {
       this.paused = false;
+      this.pausedMs += performance.now() - this.pausedSinceMs;
       this.progress();
       this.controller?.resume();
     }

@@ -7,10 +7,11 @@ import { hideOwnKey } from '../hide-own-key.js';
 import { nameCallerParam } from '../name-caller-param.js';
 import { readEventStream, type EventStreamReader } from '../read-event-stream.js';
 import { readFailedAnswer } from '../read-failed-answer.js';
+import { isUnstreamed, readUnstreamed } from '../unstreamed-answer.js';
 import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
 import { ChatStreamDecoder } from './chat-stream-decoder.js';
 import { ChatStreamRelay } from './chat-stream-relay.js';
-import { classifyChatError } from './classify-chat-error.js';
+import { classifyChatError, classifyInlineChatError } from './classify-chat-error.js';
 import { decodeChatAnswer } from './decode-chat-answer.js';
 import { encodeChatPrompt, fieldsChatLacks, type OutputLimitField } from './encode-chat-prompt.js';
 import { encodeChatRequest } from './encode-chat-request.js';
@@ -100,7 +101,10 @@ export class ChatClient implements Upstream {
       signal: call.signal,
     });
     if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
-    if (request.stream) return readEventStream(response, streamReader(call), describe);
+    if (request.stream) {
+      if (isUnstreamed(response)) throw await readUnstreamed(response, classifyInlineChatError);
+      return readEventStream(response, streamReader(call), describe);
+    }
     const bytes = await response.readAll(MAX_ANSWER_BYTES);
     return isRelayed(request, 'chat')
       ? relayChatAnswer(bytes, call.alias)

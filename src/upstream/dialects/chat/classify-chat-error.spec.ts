@@ -31,6 +31,8 @@ describe(classifyChatError.name, () => {
     [400, { code: 'context_length_exceeded' }, 'context_length'],
     [413, { message: "This model's maximum context length is 8192 tokens." }, 'context_length'],
     [400, { message: 'The prompt exceeds the context window.' }, 'context_length'],
+    [400, { message: 'the request exceeds the available context size' }, 'context_length'],
+    [422, { message: '`inputs` must have less than 1024 tokens.' }, 'context_length'],
     [500, { message: 'maximum context length' }, 'server'],
     [400, { code: 400 }, 'caller'],
   ])('takes %d with %j for %s', (status, error, failure) => {
@@ -41,6 +43,11 @@ describe(classifyChatError.name, () => {
     [{ error: { message: 'nested' } }, 'nested'],
     [{ error: 'plain' }, 'plain'],
     [{ message: 'flat', code: 400 }, 'flat'],
+    [[{ error: { message: 'listed' } }], 'listed'],
+    [{ detail: 'detailed' }, 'detailed'],
+    [{ detail: [{ loc: ['body', 'top_p'], msg: 'detailed' }] }, 'detailed'],
+    [{ detail: [] }, 'status 400'],
+    [{ detail: [7] }, 'status 400'],
     [{ error: { message: 7 } }, 'status 400'],
     [{ error: null }, 'status 400'],
     [{}, 'status 400'],
@@ -62,6 +69,19 @@ describe(classifyChatError.name, () => {
     for (const param of ['', null, 5, undefined]) {
       expect(classify(400, { message: 'x', param }).param).toBeUndefined();
     }
+  });
+
+  it.each([
+    [['body', 'messages', 0, 'role'], 'messages.0.role'],
+    [['body'], undefined],
+    ['body', undefined],
+  ])('makes the place %j of a fault the field %s', (loc, param) => {
+    expect(classifyChatError(422, {}, { detail: [{ loc, msg: 'x' }] }).param).toBe(param);
+  });
+
+  it('keeps the code beside an error that is plain text', () => {
+    const body = { error: 'no such model', code: 'model_not_found' };
+    expect(classifyChatError(400, {}, body).failure).toBe('operator');
   });
 
   it('names the conversation where the vendor names a prompt that its filter refused', () => {

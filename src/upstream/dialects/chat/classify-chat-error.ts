@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
 import { hideVendorKeys } from '../hide-vendor-keys.js';
+import { isPromptTooLong } from '../is-prompt-too-long.js';
 import { readErrorBody } from '../read-error-body.js';
 import { readRetryAfterMs } from '../retry-after.js';
 
@@ -34,8 +35,6 @@ const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
   ['invalid_request_error', 400],
   [CONTENT_FILTER, 400],
 ]);
-
-const CONTEXT_LENGTH = /maximum context length|context[_ ]length[_ ]exceeded|context window/i;
 
 /** Whose fault a failed answer in OpenAI's error shape is, and what can be done about it. */
 export function classifyChatError(
@@ -80,6 +79,6 @@ function classify(
   if (status === 409 || status >= 500) return 'server';
   if (status < 400) return 'unreadable';
   if (status === 413) return 'context_length';
-  if (code === 'context_length_exceeded' || CONTEXT_LENGTH.test(message)) return 'context_length';
+  if (code === 'context_length_exceeded' || isPromptTooLong(message)) return 'context_length';
   return 'caller';
 }

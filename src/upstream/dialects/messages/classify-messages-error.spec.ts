@@ -34,6 +34,8 @@ describe(classifyMessagesError.name, () => {
       { message: 'input length and `max_tokens` exceed context limit: 199759 + 8192 > 200000' },
       'context_length',
     ],
+    [400, { message: 'too many total text bytes' }, 'context_length'],
+    [400, { message: 'Your request exceeded model token limit: 8192' }, 'context_length'],
     [500, { message: 'prompt is too long' }, 'server'],
     [400, { message: '`temperature` is deprecated for this model.' }, 'unsupported'],
     [

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
 import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
 import { hideVendorKeys } from '../hide-vendor-keys.js';
+import { isPromptTooLong } from '../is-prompt-too-long.js';
 import { readErrorBody } from '../read-error-body.js';
 import { readRetryAfterMs } from '../retry-after.js';
 
@@ -40,8 +41,8 @@ const SPENT_CODES = new Set<unknown>([
 ]);
 const SPENT = /credit balance is too low|specified (?:workspace )?API usage limits/i;
 
-const CONTEXT_LENGTH =
-  /prompt is too long|exceeds? (?:the )?(?:model'?s? )?context (?:limit|window)|context window|too many total text bytes/i;
+/** What only Claude's vendors say of a prompt that is too long. */
+const TOO_MANY_BYTES = /too many total text bytes/i;
 
 /** What one model refuses and another may take. */
 const NOT_THIS_MODEL =
@@ -83,7 +84,7 @@ function classify(status: number, error: JsonObject, message: string): UpstreamF
   if (status === 409 || status >= 500 || type === 'overloaded_error') return 'server';
   if (status < 400) return 'unreadable';
   if (status === 413 || type === 'request_too_large') return 'context_length';
-  if (CONTEXT_LENGTH.test(message)) return 'context_length';
+  if (TOO_MANY_BYTES.test(message) || isPromptTooLong(message)) return 'context_length';
   return NOT_THIS_MODEL.test(message) ? 'unsupported' : 'caller';
 }
 

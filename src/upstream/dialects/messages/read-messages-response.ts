@@ -2,7 +2,9 @@ import { isRelayed } from '../../../canonical/is-relayed.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import type { UpstreamCall } from '../../upstream.js';
 import { readEventStream } from '../read-event-stream.js';
+import { isUnstreamed, readUnstreamed } from '../unstreamed-answer.js';
 import type { AnswerEvents } from '../vendor-answer.js';
+import { classifyInlineMessagesError } from './classify-messages-error.js';
 import { decodeMessagesAnswer } from './decode-messages-answer.js';
 import type { MessagesDecoderOptions } from './decode-messages-event.js';
 import { MessagesStreamDecoder } from './messages-stream-decoder.js';
@@ -29,6 +31,7 @@ export async function readMessagesResponse(
     const bytes = await response.readAll(MAX_ANSWER_BYTES);
     return relays ? relayMessagesAnswer(bytes, alias) : decodeMessagesAnswer(bytes, options);
   }
+  if (isUnstreamed(response)) throw await readUnstreamed(response, classifyInlineMessagesError);
   const reader = relays ? new MessagesStreamRelay(alias) : new MessagesStreamDecoder(options);
   return readEventStream(response, reader, describe);
 }

@@ -8,9 +8,11 @@ import { classifyChatError } from '../chat/classify-chat-error.js';
 import { hideOwnKey } from '../hide-own-key.js';
 import { readEventStream } from '../read-event-stream.js';
 import { readFailedAnswer } from '../read-failed-answer.js';
+import { isUnstreamed, readUnstreamed } from '../unstreamed-answer.js';
 import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
 import { encodeResponsesRequest, fieldsResponsesLacks } from './encode-responses-request.js';
 import { relayResponsesAnswer } from './relay-responses-answer.js';
+import { classifyResponseError } from './read-response.js';
 import { responseEditsOf } from './response-edits.js';
 import { ResponsesStreamRelay } from './responses-stream-relay.js';
 
@@ -75,6 +77,9 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
       signal: call.signal,
     });
     if (response.status !== 200) throw await this.readError(response);
+    if (request.stream && isUnstreamed(response)) {
+      throw await readUnstreamed(response, ({ error }) => classifyResponseError(error));
+    }
     const edits = responseEditsOf(request, call.alias);
     return request.stream
       ? readEventStream(response, new ResponsesStreamRelay(edits), describe)
