@@ -7,7 +7,6 @@ import { gatewaySecret } from './common/config/gateway-secret.js';
 import { migrateDatabase } from './common/database/migrate-database.js';
 import { openDatabase } from './common/database/open-database.js';
 import type { JsonLogger } from './common/logging/json-logger.js';
-import { stopOnSignals } from './common/process/stop-on-signals.js';
 import { serveClusterMetrics } from './operations/cluster-metrics.js';
 
 /** A worker that dies is replaced after this pause, so that one that cannot start does not spin. */
@@ -19,7 +18,11 @@ type WorkerStart = StartDescription & { type: 'gateway:listening'; bootstrap: Bo
  * The primary process of `WORKERS` > 1: owns the database, starts the workers and replaces those
  * that die. The workers share the port.
  */
-export async function runWorkers(config: AppConfig, logger: JsonLogger): Promise<void> {
+export async function runWorkers(
+  config: AppConfig,
+  logger: JsonLogger,
+  onStop: (close: () => Promise<void>) => void,
+): Promise<void> {
   const database = await openDatabase(config);
   await migrateDatabase(database.url);
   serveClusterMetrics();
@@ -46,18 +49,16 @@ export async function runWorkers(config: AppConfig, logger: JsonLogger): Promise
     return worker;
   };
 
-  stopOnSignals(
-    async () => {
-      stopping = true;
-      await Promise.all(Object.values(cluster.workers ?? {}).map(stopWorker));
-      await database.stop();
-    },
-    logger,
-    { isWorker: false },
-  );
+  onStop(async () => {
+    stopping = true;
+    await Promise.all(Object.values(cluster.workers ?? {}).map(stopWorker));
+    await database.stop();
+  });
 
   // The first one alone: it makes the first tenant, and shows whether a worker can start at all.
   if (!(await listens(fork()))) {
+    // Told to stop meanwhile, which ends the process.
+    if (stopping) return;
     stopping = true;
     await database.stop();
     if (!process.exitCode) throw new Error('The first worker could not start; see its message.');

@@ -7,6 +7,7 @@ import type { BootstrapOutcome } from './bootstrap/bootstrap-outcome.js';
 import { BootstrapService } from './bootstrap/bootstrap.service.js';
 import { CatalogueService } from './catalogue/catalogue.service.js';
 import type { AppConfig } from './common/config/app-config.js';
+import { ConfigError } from './common/config/config-error.js';
 import { migrateDatabase } from './common/database/migrate-database.js';
 import { openDatabase } from './common/database/open-database.js';
 import { JsonLogger } from './common/logging/json-logger.js';
@@ -109,7 +110,23 @@ function exampleModelOf(application: INestApplication): string | undefined {
   return (models.find((model) => model.id === 'sandbox/echo') ?? models[0])?.id;
 }
 
+/** @throws ConfigError when there is nothing to listen on at this address */
 async function listen(application: INestApplication, { http }: AppConfig): Promise<void> {
-  if (http.host === undefined) await application.listen(http.port);
-  else await application.listen(http.port, http.host);
+  try {
+    if (http.host === undefined) await application.listen(http.port);
+    else await application.listen(http.port, http.host);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const problem = LISTEN_PROBLEMS[code ?? ''];
+    throw problem === undefined ? error : new ConfigError([problem]);
+  }
 }
+
+/** By the system's word for it. */
+const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'PORT must be one that no other program uses',
+  EACCES: 'PORT must be one that this user may listen on',
+  EADDRNOTAVAIL: 'HOST must be an address of this machine',
+  ENOTFOUND: 'HOST must be an address of this machine, or a name that has one',
+  EAI_AGAIN: 'HOST must be an address of this machine, or a name that has one',
+};

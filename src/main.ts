@@ -17,24 +17,26 @@ process.on('uncaughtException', (error) => logger.error(error, 'uncaughtExceptio
 process.on('unhandledRejection', (reason) => logger.error(reason, 'unhandledRejection'));
 
 keepGarbageYoung();
+// From the beginning, so that a start that is broken off leaves no database behind.
+const onStop = stopOnSignals(logger, { isWorker: cluster.isWorker });
 
 try {
   const config = loadConfig(processEnvironment());
   if (config.workers > 1 && cluster.isPrimary) {
-    await runWorkers(config, logger);
+    await runWorkers(config, logger, onStop);
   } else {
     const gateway = await startGateway(config, logger);
     controlHeapGrowth();
     // Of several workers, the primary process speaks for all.
     if (cluster.isPrimary) process.stdout.write(describeStart(gateway));
     else process.send?.({ type: 'gateway:listening', ...describable(gateway) });
-    stopOnSignals(() => gateway.close(), logger, { isWorker: cluster.isWorker });
+    onStop(() => gateway.close());
   }
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
   process.stderr.write(`The gateway cannot start.\n${reason}\n`);
   if (!(error instanceof ConfigError)) logger.error(error, 'start');
-  logger.flush();
+  await logger.close();
   process.exit(1);
 }
 

@@ -15,6 +15,7 @@ process.on('uncaughtException', (error) => logger.error(error, 'uncaughtExceptio
 process.on('unhandledRejection', (reason) => logger.error(reason, 'unhandledRejection'));
 
 keepGarbageYoung();
+const onStop = stopOnSignals(logger, { isWorker: false });
 
 try {
   const config = loadConfig(processEnvironment());
@@ -26,11 +27,11 @@ try {
   });
   controlHeapGrowth();
   process.stdout.write(`\nModel Gateway's worker listens on ${worker.url}\n\n`);
-  stopOnSignals(() => worker.close(), logger, { isWorker: false });
+  onStop(() => worker.close());
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
   process.stderr.write(`The worker cannot start.\n${reason}\n`);
   if (!(error instanceof ConfigError)) logger.error(error, 'start');
-  logger.flush();
+  await logger.close();
   process.exit(1);
 }

@@ -187,7 +187,9 @@ describe(loadCatalogue.name, () => {
     });
 
     it.each([[null], [{}], [{ models: {} }], [[1]], ['x']])('refuses a file of %j', (content) => {
-      expect(() => load(content)).toThrow('expected {"models": [ … ]}');
+      expect(() => load(content)).toThrow(
+        'GATEWAY_CATALOGUE must name a file with {"models": […]} or a list of rows',
+      );
     });
 
     it('refuses a file that is missing', () => {

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
+import { ConfigError } from '../common/config/config-error.js';
+import { readJsonFile } from '../common/config/read-json-file.js';
 import { isJsonObject, type JsonObject } from '../common/http/json-body.js';
 import { catalogueModelSchema } from './catalogue.schema.js';
 import type { CatalogueModel } from './catalogue.types.js';
@@ -42,17 +44,18 @@ export interface LoadedCatalogue {
  * there replace the built-in ones, prices key by key.
  *
  * @param operatorFile path of a file with `{"models": […]}` or a plain array of rows
- * @throws Error when the operator's file cannot be read at all
+ * @throws ConfigError when the operator's file cannot be read at all
  */
 export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
   const rows = new Map<string, JsonObject>();
   for (const file of readdirSync(BUILT_IN)
     .filter((name) => name.endsWith('.json'))
     .sort()) {
-    for (const row of readRows(new URL(file, BUILT_IN))) rows.set(String(row.id), row);
+    for (const row of rowsOf(JSON.parse(readFileSync(new URL(file, BUILT_IN), 'utf8'))))
+      rows.set(String(row.id), row);
   }
   if (operatorFile !== undefined) {
-    for (const row of readRows(operatorFile)) {
+    for (const row of readOperatorRows(operatorFile)) {
       const id = String(row.id);
       rows.set(id, mergeRow(rows.get(id), row));
     }
@@ -69,11 +72,19 @@ export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
   return catalogue;
 }
 
-function readRows(file: URL | string): JsonObject[] {
-  const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
+function readOperatorRows(file: string): JsonObject[] {
+  try {
+    return rowsOf(readJsonFile(file));
+  } catch (error) {
+    throw new ConfigError([`GATEWAY_CATALOGUE ${(error as Error).message}`]);
+  }
+}
+
+/** @throws Error whose message completes a sentence that begins with the variable's name */
+function rowsOf(content: unknown): JsonObject[] {
   const rows = isJsonObject(content) ? content.models : content;
   if (!Array.isArray(rows) || !rows.every(isJsonObject)) {
-    throw new Error(`${String(file)}: expected {"models": [ … ]}`);
+    throw new Error('must name a file with {"models": […]} or a list of rows');
   }
   return rows;
 }

@@ -153,3 +153,16 @@ async function sendRaw(url: string, bytes: string): Promise<string> {
   socket.end(bytes);
   return text(socket);
 }
+
+describe('an address that cannot be listened on', () => {
+  it('is named by its variable', async () => {
+    const gateway = await bootGateway();
+    try {
+      const { port } = new URL(gateway.url);
+      await expect(bootGateway({ PORT: port })).rejects.toThrow('PORT must be');
+      await expect(bootGateway({ HOST: '192.0.2.1' })).rejects.toThrow('HOST must be');
+    } finally {
+      await gateway.close();
+    }
+  });
+});

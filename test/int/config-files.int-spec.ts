@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readBootstrapFile } from '../../src/bootstrap/read-bootstrap-file.js';
+import { loadCatalogue } from '../../src/catalogue/load-catalogue.js';
 import { ConfigError } from '../../src/common/config/config-error.js';
 import { gatewaySecret } from '../../src/common/config/gateway-secret.js';
 import { loadConfig } from '../../src/common/config/load-config.js';
@@ -34,6 +35,14 @@ describe('the files that settings name', () => {
     }
     return [];
   }
+
+  it.each([
+    ['{nope', 'GATEWAY_CATALOGUE names a file that is not valid JSON'],
+    ['null', 'GATEWAY_CATALOGUE must name a file with {"models": […]} or a list of rows'],
+    ['{"models":[1]}', 'GATEWAY_CATALOGUE must name a file with {"models": […]} or a list of rows'],
+  ])('GATEWAY_CATALOGUE with %j', (content, problem) => {
+    expect(problemsOf(() => loadCatalogue(write(content)))).toEqual([problem]);
+  });
 
   describe('GATEWAY_PROVIDERS', () => {
     const entry = { id: 'local', name: 'Local server', base_url: 'http://127.0.0.1:9/v1/' };

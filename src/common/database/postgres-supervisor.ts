@@ -34,6 +34,17 @@ export class PostgresSupervisor {
   ) {}
 
   async start(): Promise<void> {
+    // A Node that exits without stopping its database still asks it to end, also while that starts.
+    process.on('exit', this.onExit);
+    try {
+      await this.startFirst();
+    } catch (error) {
+      process.off('exit', this.onExit);
+      throw error;
+    }
+  }
+
+  private async startFirst(): Promise<void> {
     for (let attempt = 1; this.server === undefined; attempt++) {
       this.port = await findFreePort();
       try {
@@ -47,8 +58,6 @@ export class PostgresSupervisor {
         await sleep(100 * attempt);
       }
     }
-    // A Node that exits without stopping its database still asks it to end.
-    process.on('exit', this.onExit);
     this.watching = this.watch(this.server);
   }
 

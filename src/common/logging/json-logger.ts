@@ -3,7 +3,17 @@ import { destination, pino, type Logger, type LoggerOptions } from 'pino';
 
 /** Lines are gathered for so long, or until there are so many bytes, before they are written. */
 const FLUSH_EVERY_MS = 500;
-const BUFFER_BYTES = 4_096;
+const BUFFER_BYTES = 4_000;
+/** What a pipe takes in one piece: the lines of several workers would mix in a longer one. */
+const MAX_WRITE_BYTES = 4_096;
+/** So much waits for a reader who has stopped reading; lines beyond that are lost. */
+const MAX_BACKLOG_BYTES = 8 * 1024 * 1024;
+/** So long the end of the process waits for such a reader … */
+const CLOSE_STALL_MS = 1_000;
+/** … and so long for one who takes the rest bit by bit. */
+const CLOSE_LIMIT_MS = 5_000;
+
+const STANDARD_OUTPUT = 1;
 
 const OPTIONS: LoggerOptions = {
   base: null,
@@ -16,15 +26,27 @@ const OPTIONS: LoggerOptions = {
  * log through it as well. Prompts, answers, keys and headers are never handed to it.
  */
 export class JsonLogger implements LoggerService {
-  private readonly stream = destination({
-    dest: 1,
-    sync: false,
-    minLength: BUFFER_BYTES,
-  });
-  private readonly logger: Logger = pino(OPTIONS, this.stream);
-  private readonly flushing = setInterval(() => this.stream.flush(), FLUSH_EVERY_MS);
+  private readonly stream: ReturnType<typeof destination>;
+  private readonly logger: Logger;
+  private readonly flushing: NodeJS.Timeout;
+  private closed: Promise<void> | undefined;
 
-  constructor() {
+  /** @param descriptor of the open file that lines are written to */
+  constructor(descriptor = STANDARD_OUTPUT) {
+    this.stream = destination({
+      dest: descriptor,
+      sync: false,
+      minLength: BUFFER_BYTES,
+      maxWrite: MAX_WRITE_BYTES,
+      maxLength: MAX_BACKLOG_BYTES,
+    });
+    // A full disk or a reader who is gone: said in the log, it would be the next line to fail.
+    this.stream.on('error', ({ code }: NodeJS.ErrnoException) => {
+      // From then on the library takes lines and does nothing with them.
+      if (code === 'EPIPE') this.closed = Promise.resolve();
+    });
+    this.logger = pino(OPTIONS, this.stream);
+    this.flushing = setInterval(() => this.stream.flush(), FLUSH_EVERY_MS);
     this.flushing.unref();
   }
 
@@ -50,9 +72,31 @@ export class JsonLogger implements LoggerService {
     this.write('fatal', message, rest);
   }
 
-  /** Writes what is gathered, at once; for the end of the process. */
-  flush(): void {
-    this.stream.flushSync();
+  /**
+   * Writes what is gathered; for the end of the process, which must not wait for ever when nobody
+   * reads or nothing can be written any more, as the library's own `flushSync` does.
+   */
+  close(): Promise<void> {
+    this.closed ??= this.endStream();
+    return this.closed;
+  }
+
+  private async endStream(): Promise<void> {
+    clearInterval(this.flushing);
+    await new Promise<void>((resolve) => {
+      const finish = (): void => {
+        clearTimeout(stalled);
+        clearTimeout(limit);
+        resolve();
+      };
+      const stalled = setTimeout(finish, CLOSE_STALL_MS);
+      const limit = setTimeout(finish, CLOSE_LIMIT_MS);
+      this.stream.on('write', () => stalled.refresh());
+      this.stream.once('close', finish).once('error', finish);
+      this.stream.end();
+    });
+    // The library would try once more when the process exits.
+    this.stream.flushSync = () => undefined;
   }
 
   /** Nest passes the context last; a plain object before it holds further members of the line. */

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { JsonLogger } from './json-logger.js';
+
+const LINES = 1_000;
+const LONG = 'x'.repeat(300);
+
+describe(JsonLogger.name, () => {
+  let folder: string;
+  let pipe: number;
+  /** A logger closes its own. */
+  let openPipe: () => number;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'json-logger-'));
+    const path = join(folder, 'pipe');
+    execFileSync('mkfifo', [path]);
+    // Both ends at once, so that it has a reader who reads when the test says so.
+    openPipe = () => openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+    pipe = openPipe();
+  });
+  afterEach(() => {
+    closeSync(pipe);
+    rmSync(folder, { recursive: true });
+  });
+
+  const fill = (logger: JsonLogger): void => {
+    for (let line = 0; line < LINES; line++) logger.request({ line, LONG });
+  };
+
+  it('keeps the lines of several processes apart whose reader is slow', async () => {
+    const loggers = [new JsonLogger(openPipe()), new JsonLogger(openPipe())];
+    loggers.forEach(fill);
+    let areClosed = false;
+    void Promise.all(loggers.map((logger) => logger.close())).then(() => (areClosed = true));
+    const piece = Buffer.alloc(30_000);
+    let text = '';
+    while (!areClosed) {
+      await wait(1);
+      text += piece.toString('latin1', 0, readPiece(pipe, piece));
+    }
+    for (let read = 1; read > 0;) {
+      read = readPiece(pipe, piece);
+      text += piece.toString('latin1', 0, read);
+    }
+    const lines = text.trimEnd().split('\n');
+    expect(lines).toHaveLength(2 * LINES);
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ level: 'info', LONG });
+  });
+
+  it('closes in time when nobody reads', async () => {
+    const logger = new JsonLogger(openPipe());
+    fill(logger);
+    await logger.close();
+    // What it still has to say goes on waiting, as long as the process lives.
+    const piece = Buffer.alloc(100_000);
+    let readBytes = 0;
+    for (let read = 1; read > 0; readBytes += read) {
+      read = readPiece(pipe, piece);
+      await wait(150);
+    }
+    expect(readBytes).toBeGreaterThan(LINES * LONG.length);
+  });
+
+  it('closes when nothing can be written, and says nothing about it in the log', async () => {
+    const full = openSync('/dev/full', 'w');
+    const logger = new JsonLogger(full);
+    fill(logger);
+    await wait(20);
+    fill(logger);
+    await logger.close();
+    closeSync(full);
+  });
+});
+
+function readPiece(descriptor: number, piece: Buffer): number {
+  try {
+    return readSync(descriptor, piece);
+  } catch {
+    return 0;
+  }
+}
