@@ -195,6 +195,14 @@ describe(ChatStreamRenderer.name, () => {
     expect(text).toMatch(/^data: [^\n]+\n\n$/);
   });
 
+  it('names what was asked for where no route has answered', () => {
+    const renderer = new ChatStreamRenderer({ ...options, model: 'c/d' });
+    const text = renderer.error(new ProviderError('Nobody answered.'));
+    expect(JSON.parse(text.slice('data: '.length))).toMatchObject({ model: 'c/d' });
+    renderer.render(opening);
+    expect(renderer.error(new ProviderError('It broke off.'))).toContain('"model":"a/b"');
+  });
+
   it('ends with [DONE]', () => {
     expect(new ChatStreamRenderer(options).end()).toBe('data: [DONE]\n\n');
   });

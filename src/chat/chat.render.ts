@@ -16,6 +16,8 @@ export interface ChatRenderOptions {
   requestId: string;
   /** Unix seconds. */
   created: number;
+  /** What the caller asked for first: the model's name until a route has answered. */
+  model?: string;
   /** Whether one last chunk with the usage is wanted. */
   includeUsage: boolean;
 }
@@ -29,7 +31,7 @@ interface SealedDetails {
 /** Spells an answer as chat completion chunks. */
 export class ChatStreamRenderer implements StreamRenderer {
   private id: string;
-  private model = '';
+  private model: string;
   /** What all chunks begin with, made once; undefined where it has to be made anew. */
   private head: string | undefined;
   private usageWasRelayed = false;
@@ -39,6 +41,7 @@ export class ChatStreamRenderer implements StreamRenderer {
 
   constructor(private readonly options: ChatRenderOptions) {
     this.id = completionId(options.requestId);
+    this.model = options.model ?? '';
   }
 
   render(event: CanonicalEvent): Buffer | string | undefined {

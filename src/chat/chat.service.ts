@@ -48,6 +48,7 @@ export class ChatService {
 
     const options = {
       requestId,
+      model: request.models[0],
       created: Math.floor(receivedAt.getTime() / 1000),
       includeUsage: wantsUsageChunk(request),
     };

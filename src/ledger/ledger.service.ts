@@ -9,7 +9,6 @@ import {
   AnswerWithheldError,
   GatewayError,
   InternalError,
-  SlowReaderError,
 } from '../common/errors/gateway-errors.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../common/time/coarse-timer.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
@@ -211,7 +210,8 @@ export class LedgerService {
     makeRecord: MakeRecord | undefined,
   ): Promise<SettledEvent> {
     const log = draftLogRow(caller, request, meter, outcome, failure);
-    const isFailed = outcome === 'failed' && !isWorkDone(failure);
+    // An answer that was kept from its caller has been made all the same.
+    const isFailed = outcome === 'failed' && !(failure instanceof AnswerWithheldError);
     const isFree = isFailed || (outcome === 'cancelled' && !request.upstreamCalled);
     if (!isFree) {
       const { usage, source } = meter.read();
@@ -308,11 +308,6 @@ export class LedgerService {
       else this.waits.watch(wait);
     });
   }
-}
-
-/** Whether an answer has been made all the same: one kept from its caller, or not read by him in time. */
-function isWorkDone(failure: unknown): boolean {
-  return failure instanceof AnswerWithheldError || failure instanceof SlowReaderError;
 }
 
 /** Tells who follows the request that it has ended. */

@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { CanonicalEvent, SettledEvent } from '../canonical/canonical-event.js';
 import { NO_USAGE } from '../canonical/usage.js';
+import { SlowReaderError } from '../common/errors/gateway-errors.js';
 import { SettledAnswer, type CloseAnswer } from './settled-answer.js';
 
 const text = (text: string): CanonicalEvent => ({ type: 'text', choice: 0, text });
@@ -31,12 +32,12 @@ describe(SettledAnswer.name, () => {
   });
 
   it.each([
-    [false, 'failed'],
-    [true, 'cancelled'],
+    [false, new Error('broke'), 'failed'],
+    [true, new Error('broke'), 'cancelled'],
+    [false, new SlowReaderError('read slowly'), 'cancelled'],
   ] as const)(
-    'settles a failure (caller gone: %s) as %s and passes it on',
-    async (gone, outcome) => {
-      const failure = new Error('broke');
+    'settles a failure (caller gone: %s, %s) as %s and passes it on',
+    async (gone, failure, outcome) => {
       const { answer, close } = settle(eventsOf(text('a'), failure), gone);
       await answer.next();
       await expect(answer.next()).rejects.toBe(failure);

@@ -1,5 +1,6 @@
 import type { CanonicalEvent, SettledEvent } from '../canonical/canonical-event.js';
 import type { WorkEvent } from '../canonical/work-event.js';
+import { SlowReaderError } from '../common/errors/gateway-errors.js';
 import type { RequestOutcome } from '../request-log/request-log.draft.js';
 
 /** What the ledger can follow: the events of text, or those of other work. */
@@ -52,7 +53,9 @@ export class SettledAnswer<
     };
     this.onFailure = async (failure) => {
       this.isOver = true;
-      await this.close(observer.callerIsGone() ? 'cancelled' : 'failed', failure);
+      // Who does not read in time has left, as far as the vendor and the books are concerned.
+      const isCallers = observer.callerIsGone() || failure instanceof SlowReaderError;
+      await this.close(isCallers ? 'cancelled' : 'failed', failure);
       throw failure;
     };
   }

@@ -44,7 +44,7 @@ describe('a caller who reads so slowly that the time of the request is up', () =
     expect(tail).toContain('"finish_reason":"error"');
     expect(tail).toContain('read so slowly');
     const row = await loggedRequest(gateway.database, requestId);
-    expect(row).toMatchObject({ outcome: 'failed', error_type: 'timeout_error' });
+    expect(row).toMatchObject({ outcome: 'cancelled', error_type: null });
     expect(row.cost).toBeGreaterThan(1_000);
   });
 

@@ -158,5 +158,5 @@ export class TimeoutError extends GatewayError {
   }
 }
 
-/** The caller took too long to read. The vendor has done its work, so what had come is charged. */
+/** The caller took too long to read: for the books one who has left. */
 export class SlowReaderError extends TimeoutError {}

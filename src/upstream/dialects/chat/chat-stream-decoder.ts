@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js
 import { SseFrameBuffer } from '../../../common/sse/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { assertFinished } from './assert-finished.js';
+import { assertNotFailed } from './assert-not-failed.js';
 import { ChatChoiceDecoder } from './chat-choice-decoder.js';
 import { classifyInlineChatError } from './classify-chat-error.js';
 import { eventData } from './event-data.js';
@@ -102,6 +103,7 @@ export class ChatStreamDecoder {
     }
     for (const choice of chunk.choices) {
       if (!isJsonObject(choice)) continue;
+      assertNotFailed(choice);
       this.decoderOf(choice.index ?? 0).read(choice, choice.delta, events);
       // Some servers put the usage into the choice.
       this.usage = readChatUsage(choice.usage) ?? this.usage;

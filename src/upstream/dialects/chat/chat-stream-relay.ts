@@ -6,6 +6,7 @@ import { scanTopLevelMembers, spliceMembers } from '../../../common/http/top-lev
 import { SseFrameBuffer } from '../../../common/sse/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { assertFinished } from './assert-finished.js';
+import { assertNotFailed } from './assert-not-failed.js';
 import { classifyInlineChatError } from './classify-chat-error.js';
 import { eventData } from './event-data.js';
 import { findTextDelta, type TextDelta } from './find-text-delta.js';
@@ -239,6 +240,7 @@ export class ChatStreamRelay {
   }
 
   private readChoice(choice: JsonObject): void {
+    assertNotFailed(choice);
     this.seenChoices.add(choice.index);
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
     const characters = measureChatOutput(delta);

@@ -9,6 +9,9 @@ describe(classifyChatError.name, () => {
   it.each<StatusVerdict>([
     ...COMMON_VERDICTS,
     [405, 'caller', false, false],
+    [410, 'operator', true, false],
+    [425, 'server', true, false],
+    [498, 'server', true, false],
     [415, 'caller', false, false],
     [501, 'server', true, true],
     [502, 'server', true, true],

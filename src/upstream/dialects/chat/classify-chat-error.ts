@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
 import { hideVendorKeys } from '../hide-vendor-keys.js';
+import { isOperatorStatus, isServerStatus } from '../fault-of-status.js';
 import { isPromptTooLong } from '../is-prompt-too-long.js';
 import { readErrorBody } from '../read-error-body.js';
 import { readRetryAfterMs } from '../retry-after.js';
@@ -71,12 +72,12 @@ function classify(
   type: string | undefined,
   message: string,
 ): UpstreamFailure {
-  if (status === 401 || status === 402 || status === 403 || status === 404) return 'operator';
+  if (isOperatorStatus(status)) return 'operator';
   if (QUOTA_CODES.has(code ?? '') || QUOTA_CODES.has(type ?? '')) return 'operator';
   if (OPERATOR_CODES.has(code ?? '')) return 'operator';
   if (status === 429) return 'rate_limited';
   if (status === 408 || status === 504) return 'timeout';
-  if (status === 409 || status >= 500) return 'server';
+  if (isServerStatus(status)) return 'server';
   if (status < 400) return 'unreadable';
   if (status === 413) return 'context_length';
   if (code === 'context_length_exceeded' || isPromptTooLong(message)) return 'context_length';

@@ -1,6 +1,7 @@
 import { isContent, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject } from '../../../common/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
+import { assertNotFailed } from './assert-not-failed.js';
 import { ChatChoiceDecoder } from './chat-choice-decoder.js';
 import { classifyInlineChatError } from './classify-chat-error.js';
 import { parseChatObject } from './parse-chat-object.js';
@@ -19,6 +20,7 @@ export function decodeChatAnswer(bytes: Buffer): CanonicalEvent[] {
     { type: 'start', ...(typeof answer.id === 'string' && { id: answer.id }) },
   ];
   for (const [position, choice] of choices.entries()) {
+    assertNotFailed(choice);
     const decoder = new ChatChoiceDecoder(position);
     decoder.read(choice, choice.message, events);
     decoder.close(events);

@@ -2,6 +2,7 @@ import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-ev
 import { isJsonObject } from '../../../common/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../common/http/top-level-members.js';
 import { UpstreamError } from '../../upstream-error.js';
+import { assertNotFailed } from './assert-not-failed.js';
 import { classifyInlineChatError } from './classify-chat-error.js';
 import { measureChatOutput } from './measure-chat-output.js';
 import { parseChatObject } from './parse-chat-object.js';
@@ -22,6 +23,7 @@ export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] 
   let characters = 0;
   let hasOutput = false;
   for (const choice of choices) {
+    assertNotFailed(choice);
     const message = isJsonObject(choice.message) ? choice.message : {};
     characters += measureChatOutput(message);
     hasOutput ||= characters > 0 || isJsonObject(message.audio);

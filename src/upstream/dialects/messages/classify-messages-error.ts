@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../../common/http/json-body.js';
 import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
 import { hideVendorKeys } from '../hide-vendor-keys.js';
+import { isOperatorStatus, isServerStatus } from '../fault-of-status.js';
 import { isPromptTooLong } from '../is-prompt-too-long.js';
 import { readErrorBody } from '../read-error-body.js';
 import { readRetryAfterMs } from '../retry-after.js';
@@ -76,12 +77,12 @@ export function classifyInlineMessagesError(body: unknown): UpstreamError {
 function classify(status: number, error: JsonObject, message: string): UpstreamFailure {
   const { type } = error;
   const details = isJsonObject(error.details) ? error.details : {};
-  if (status === 401 || status === 402 || status === 403 || status === 404) return 'operator';
+  if (isOperatorStatus(status)) return 'operator';
   if (OPERATOR_TYPES.has(type) || SPENT_CODES.has(details.error_code)) return 'operator';
   if (status < 500 && SPENT.test(message)) return 'operator';
   if (status === 429 || type === 'rate_limit_error') return 'rate_limited';
   if (status === 408 || status === 504 || type === 'timeout_error') return 'timeout';
-  if (status === 409 || status >= 500 || type === 'overloaded_error') return 'server';
+  if (isServerStatus(status) || type === 'overloaded_error') return 'server';
   if (status < 400) return 'unreadable';
   if (status === 413 || type === 'request_too_large') return 'context_length';
   if (TOO_MANY_BYTES.test(message) || isPromptTooLong(message)) return 'context_length';
