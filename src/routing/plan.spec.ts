@@ -33,6 +33,7 @@ describe(Plan.name, () => {
   it.each<[RouteAttempt['outcome'][], boolean]>([
     [[], false],
     [['pending'], true],
+    [['slow_reader'], true],
     [['answered'], true],
     [['aborted'], true],
     [['server', 'pending'], true],

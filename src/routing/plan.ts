@@ -20,6 +20,14 @@ export interface PlannedRoute extends BillableRoute {
   readonly maxOutputTokens: number;
 }
 
+/** Of attempts: a vendor works on them, or has done so for a caller who did not take it. */
+const AT_WORK: ReadonlySet<RouteAttempt['outcome']> = new Set([
+  'pending',
+  'answered',
+  'aborted',
+  'slow_reader',
+]);
+
 /** What became of one route, for the log and for traces. */
 export interface RouteAttempt {
   readonly route: PlannedRoute;
@@ -78,7 +86,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   /** True while a vendor works for this request, or has answered it. */
   get upstreamCalled(): boolean {
     const { outcome } = this.attempts.at(-1) ?? {};
-    return outcome === 'pending' || outcome === 'answered' || outcome === 'aborted';
+    return outcome !== undefined && AT_WORK.has(outcome);
   }
 }
 
