@@ -14,7 +14,8 @@ export function accessLogMiddleware(logger: JsonLogger) {
         request_id: requestId,
         method: request.method,
         path: hideKeys(pathOf(request.originalUrl)),
-        status: response.statusCode,
+        // Until the head is sent it says 200, whatever would have come.
+        status: response.headersSent ? response.statusCode : undefined,
         duration_ms: Math.round(performance.now() - startedMs),
         aborted: response.writableFinished ? undefined : true,
         tenant_id: caller?.tenantId,

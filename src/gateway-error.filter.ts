@@ -15,9 +15,11 @@ import {
   InternalError,
   InvalidRequestError,
   NotFoundError,
+  ServiceStopsError,
 } from './common/errors/gateway-errors.js';
 import { hideKeys } from './common/http/hide-keys.js';
 import { CallerGoneError } from './common/http/read-body.js';
+import { isStoppedByService } from './common/http/service-stop.js';
 import { sendJson } from './common/http/send-json.js';
 import { isMessagesPath, messagesErrorBody } from './messages/messages-error-body.js';
 import type { GatewayMetrics } from './metrics/gateway-metrics.js';
@@ -36,9 +38,11 @@ export class GatewayErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<GatewayRequest>();
     const response = host.switchToHttp().getResponse<Response>();
-    if (thrown instanceof CallerGoneError || response.destroyed) return;
+    if (response.destroyed) return;
+    const isGone = thrown instanceof CallerGoneError;
+    if (isGone && !(isStoppedByService(response) && !response.headersSent)) return;
 
-    const error = this.describe(thrown, request);
+    const error = isGone ? new ServiceStopsError() : this.describe(thrown, request);
     this.metrics.observeError(error.type, error.status);
     if (error.status === 500) {
       this.logger.error(`${request.requestId}: ${describeCause(error.cause ?? thrown)}`);

@@ -1,7 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { CancelSignal } from '../canonical/cancel-signal.js';
+import { SERVICE_STOPS } from '../common/http/service-stop.js';
 
-/** A signal that fires when the caller's connection closes before the answer is finished. */
+/**
+ * A signal that fires when the caller's connection closes before the answer is finished, or the service
+ * is about to close it.
+ */
 export function callerGoneSignal(response: ServerResponse): CancelSignal {
   return new CallerGone(response);
 }
@@ -15,6 +19,7 @@ class CallerGone implements CancelSignal {
     response.once('close', () => {
       if (!response.writableFinished) this.abort();
     });
+    response.once(SERVICE_STOPS, () => this.abort());
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {

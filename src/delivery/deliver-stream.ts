@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import type { CanonicalEvent, RouteEvent } from '../canonical/canonical-event.js';
-import { GatewayError, InternalError } from '../common/errors/gateway-errors.js';
+import { GatewayError, InternalError, ServiceStopsError } from '../common/errors/gateway-errors.js';
 import { CallerGoneError } from '../common/http/read-body.js';
+import { SERVICE_STOPS } from '../common/http/service-stop.js';
 import { SseWriter } from '../common/sse/sse-writer.js';
 
 /** Spells an answer's events in one dialect; made anew for each stream. */
@@ -19,7 +20,7 @@ export interface StreamRenderer {
  * Sends an answer as server-sent events. Nothing is written before the first rendered event, so
  * an answer that fails before it is an ordinary error response; later failures are told in-band.
  *
- * @throws GatewayError when nothing has been sent yet
+ * @throws GatewayError or CallerGoneError when nothing has been sent yet
  */
 export async function deliverStream(
   response: ServerResponse,
@@ -27,6 +28,7 @@ export async function deliverStream(
   renderer: StreamRenderer,
 ): Promise<void> {
   const writer = new SseWriter(response);
+  response.once(SERVICE_STOPS, () => writer.cut(renderer.error(new ServiceStopsError())));
   try {
     for await (const event of events) {
       if (event.type === 'route') setRouteHeaders(response, event);
@@ -37,8 +39,9 @@ export async function deliverStream(
     }
     await writer.write(renderer.end());
   } catch (error) {
-    if (error instanceof CallerGoneError || response.destroyed) return;
+    if (response.destroyed) return;
     if (!response.headersSent) throw error;
+    if (error instanceof CallerGoneError) return;
     if (!(error instanceof GatewayError)) logger.error(error);
     await writer.write(renderer.error(error instanceof GatewayError ? error : new InternalError()));
   } finally {

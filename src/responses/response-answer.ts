@@ -41,7 +41,8 @@ export class ResponseAnswer {
   relay: RelayEvent | undefined;
   /** True once the caller may have seen something of it. */
   hasBegun = false;
-  private model = '';
+  /** What was asked for first, until a route has answered. */
+  private model: string;
   private finishReason: FinishReason | undefined;
   private outputJson: string | undefined;
 
@@ -49,7 +50,8 @@ export class ResponseAnswer {
     private readonly subject: AnswerSubject,
     emit: EmitEvent = () => undefined,
   ) {
-    const { answerId, body } = subject.request;
+    const { answerId, body, models } = subject.request;
+    this.model = models[0];
     this.output = new OutputBuilder(
       randomPartOf(answerId),
       customToolNames(body.value.tools),

@@ -152,6 +152,14 @@ export class ProviderUnavailableError extends GatewayError {
   }
 }
 
+/** This process stops, and its time to end running answers is over. Another one can be asked. */
+export class ServiceStopsError extends GatewayError {
+  constructor() {
+    const message = 'The service is being stopped. Send the request again.';
+    super({ status: 503, type: 'provider_unavailable', param: 'model', message });
+  }
+}
+
 export class TimeoutError extends GatewayError {
   constructor(message: string) {
     super({ status: 504, type: 'timeout_error', param: 'model', message });

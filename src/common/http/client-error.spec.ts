@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { answerClientError } from './client-error.js';
@@ -66,7 +69,7 @@ describe(answerClientError.name, () => {
     [
       'a connection with an answer on its way',
       'HPE_INVALID_METHOD',
-      { _httpMessage: { headersSent: true } },
+      { _httpMessage: { headersSent: true, req: { complete: false } } },
     ],
   ])('writes nothing to %s', (_, code, overrides) => {
     const socket = fakeSocket(overrides);
@@ -77,8 +80,25 @@ describe(answerClientError.name, () => {
   });
 
   it('answers where a handler has not sent anything yet', () => {
-    const socket = fakeSocket({ _httpMessage: { headersSent: false } });
+    const answer = { headersSent: false, req: { complete: false } };
+    const socket = fakeSocket({ _httpMessage: answer });
     answerClientError(Object.assign(new Error('parse error'), { code: 'HPE_X' }), socket, record);
     expect(socket.written).toContain('HTTP/1.1 400');
+  });
+
+  it('lets the answer to the request before end that is whole, and then closes', async () => {
+    const server = createServer((_request, response) => {
+      setTimeout(() => response.end('the answer'), 20);
+    });
+    server.on('clientError', (error, socket) => answerClientError(error, socket, record));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nrubbish\r\n\r\n');
+    let text = '';
+    for await (const piece of socket) text += String(piece);
+    server.close();
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n.*connection: close.*the answer$/is);
+    expect(text).not.toContain('400');
   });
 });

@@ -14,7 +14,14 @@ export function answerClientError(
   socket: Duplex,
   record: RecordRefusal,
 ): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) {
+  const answer = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
+  if (answer?.req.complete && !answer.destroyed && error.code !== 'ECONNRESET') {
+    // What is no request came behind one, whose answer is awaited.
+    answer.shouldKeepAlive = false;
+    answer.once('finish', () => socket.end(() => socket.destroy()));
+    return;
+  }
+  if (!socket.writable || error.code === 'ECONNRESET' || answer?.headersSent) {
     socket.destroy();
     return;
   }
@@ -35,11 +42,6 @@ export function answerClientError(
     () => socket.destroy(),
   );
   record({ requestId, error: failure });
-}
-
-/** Whether an answer is on its way already, which a second one must not be written into. */
-function isAnswering(socket: Duplex & { _httpMessage?: ServerResponse | null }): boolean {
-  return socket._httpMessage?.headersSent === true;
 }
 
 const REASONS: Record<number, string> = {

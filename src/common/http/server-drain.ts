@@ -1,9 +1,12 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { announceStop } from './service-stop.js';
 
 const CHECK_EVERY_MS = 50;
 /** A request may be on its way over a connection that seems to be idle. */
 const GRACE_MS = 250;
+/** So long answers that are cut have for their last words. */
+const LAST_WORDS_MS = 250;
 /** So long a caller may take to close its side of a connection. */
 const LINGER_MS = 1_000;
 
@@ -38,7 +41,10 @@ export class ServerDrain {
     });
   }
 
-  /** Takes no new connections and waits for the running answers; after `limitMs` cuts what still runs. */
+  /**
+   * Takes no new connections and waits for the running answers. Those that still run after `limitMs`
+   * are told so by `announceStop` and cut a moment later.
+   */
   async drain(limitMs: number): Promise<void> {
     if (!this.server.listening) return;
     this.isDraining = true;
@@ -50,13 +56,22 @@ export class ServerDrain {
       NetServer.prototype.close.call(this.server, () => resolve()),
     );
     const idle = setInterval(() => this.closeIdle(), CHECK_EVERY_MS);
-    const limit = setTimeout(() => this.server.closeAllConnections(), limitMs);
+    let limit = setTimeout(() => {
+      this.announceStops();
+      limit = setTimeout(() => this.server.closeAllConnections(), LAST_WORDS_MS);
+    }, limitMs);
     this.closeIdle();
     try {
       await closed;
     } finally {
       clearInterval(idle);
       clearTimeout(limit);
+    }
+  }
+
+  private announceStops(): void {
+    for (const { response } of this.connections.values()) {
+      if (response && !response.writableEnded) announceStop(response);
     }
   }
 

@@ -27,7 +27,7 @@ export class SseWriter {
    * @throws CallerGoneError when the reader has left; the promise when he does not read any more
    */
   write(events: Buffer | string): Promise<void> | undefined {
-    if (this.response.destroyed) throw new CallerGoneError();
+    if (this.response.destroyed || this.response.writableEnded) throw new CallerGoneError();
     const body = this.begin();
     this.keepAlive.refresh();
     return body.write(events) ? undefined : drained(this.response);
@@ -36,7 +36,13 @@ export class SseWriter {
   /** Ends the response, if its head was sent. */
   end(): void {
     clearTimeout(this.keepAlive);
-    if (this.body && !this.response.destroyed) this.body.end();
+    if (this.isOpen(this.body)) this.body.end();
+  }
+
+  /** Ends the response with these events, if its head was sent, and waits for nobody. */
+  cut(lastEvents: string): void {
+    if (this.isOpen(this.body)) this.body.write(lastEvents);
+    this.end();
   }
 
   private comment(): void {
@@ -44,6 +50,10 @@ export class SseWriter {
     const body = this.begin();
     if (!this.response.writableNeedDrain) body.write(COMMENT);
     this.keepAlive.refresh();
+  }
+
+  private isOpen(body: ChunkedBody | undefined): body is ChunkedBody {
+    return body !== undefined && !this.response.destroyed && !this.response.writableEnded;
   }
 
   private begin(): ChunkedBody {

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { hangAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
+import { CHAT, MESSAGES, RESPONSES } from '../support/paths.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+import { delta, streamOf } from '../support/vendor-stream.js';
+
+const USER = { role: 'user', content: 'Hello' };
+const MODEL = 'one/a';
+
+describe('what still runs when the drain limit has passed', () => {
+  let one: FakeOpenAi;
+  let files: OperatorFiles;
+  let database: TestDatabase;
+  let gateway: BootedGateway;
+
+  beforeEach(async () => {
+    one = await startFakeOpenAi();
+    const pricing = { prompt: '0.000001', completion: '0.000002' };
+    files = await writeOperatorFiles({ one: one.baseUrl }, [{ id: MODEL, pricing }]);
+    database = await createTestDatabase();
+    gateway = await bootGateway({ ...files.environment, GATEWAY_DRAIN_SECONDS: '1' }, { database });
+  });
+  afterEach(async () => {
+    await one.close();
+    await files.remove();
+    await database.drop();
+  });
+
+  it.each([
+    [CHAT, { messages: [USER] }, /"finish_reason":"error"/],
+    [MESSAGES, { messages: [USER], max_tokens: 9 }, /event: error\n/],
+    [RESPONSES, { input: 'Hello' }, /event: response\.failed\n/],
+  ])('a stream of %s ends with the error of its dialect', async (path, body, lastEvent) => {
+    one.answer = streamOf([delta({ role: 'assistant', content: 'So far, so good.' })], 'hang');
+    const response = await gateway.post(path, { model: MODEL, stream: true, ...body });
+    expect(response.status).toBe(200);
+    const text = response.text();
+    await until(() => one.calls.length === 1);
+    await gateway.close();
+    expect(await text).toMatch(lastEvent);
+    expect(await text).toContain('So far, so good.');
+    expect(await text).toContain('is being stopped');
+    await expectSettled('cancelled');
+  });
+
+  it.each([true, false])('an answer that has not begun is a 503 (stream: %s)', async (stream) => {
+    one.answer = hangAnswer;
+    const answered = gateway.post(CHAT, { model: MODEL, messages: [USER], stream });
+    await until(() => one.calls.length === 1);
+    await gateway.close();
+    const response = await answered;
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ error: { type: 'provider_unavailable' } });
+    await expectSettled('cancelled');
+  });
+
+  async function expectSettled(outcome: string): Promise<void> {
+    const { rows } = await database.database.query('SELECT outcome FROM request_logs');
+    expect(rows).toEqual([{ outcome }]);
+    const holds = await database.database.query('SELECT FROM holds');
+    expect(holds.rows).toEqual([]);
+    expect(await findLedgerFaults(database.database)).toEqual([]);
+  }
+});
