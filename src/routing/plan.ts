@@ -40,6 +40,9 @@ export interface RequestContext {
   readonly cacheTtlSeconds?: number;
 }
 
+/** How the last call stands where a vendor works for the caller, or has done what he did not wait for. */
+const AT_WORK: ReadonlySet<unknown> = new Set(['pending', 'answered', 'aborted', 'slow_reader']);
+
 /** The ordered routes that one request will try, and what became of them. */
 export class Plan<Request extends RoutableRequest = CanonicalRequest> implements BillableRequest {
   readonly requestId: string;
@@ -77,8 +80,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
 
   /** True while a vendor works for this request, or has answered it. */
   get upstreamCalled(): boolean {
-    const { outcome } = this.attempts.at(-1) ?? {};
-    return outcome === 'pending' || outcome === 'answered' || outcome === 'aborted';
+    return AT_WORK.has(this.attempts.at(-1)?.outcome);
   }
 }
 
