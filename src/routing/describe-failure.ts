@@ -92,7 +92,7 @@ function promptFieldOf(
 export function describeBreak(route: PlannedRoute, error: UpstreamError): GatewayError {
   if (error.failure === 'slow_reader') {
     return new SlowReaderError(
-      'The answer was read so slowly that the time of the request is up. Read faster, or ask for less.',
+      'The answer was read so slowly that it could not come to its end. Read faster, or ask for less.',
     );
   }
   if (error.failure === 'timeout') {

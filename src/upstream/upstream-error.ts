@@ -13,7 +13,8 @@
  * - `context_length`: the prompt is too long for this model at any provider, though maybe not for the next
  * - `unreadable`: an answer that is none (bad JSON, wrong content type, empty)
  * - `cut`: the answer's stream ended without a finish reason
- * - `slow_reader`: the request's time is up, most of which the vendor waited for the caller to read on
+ * - `slow_reader`: the request's time is up, or the vendor hung up, after it had waited for most of
+ *   the time for the caller to read on
  */
 export type UpstreamFailure =
   | 'connect'

@@ -283,6 +283,24 @@ describe(UpstreamResponse.name, () => {
       await expect(next).rejects.toEqual(expected);
     });
 
+    it.each<[string, number, number, unknown]>([
+      ['most of a long call', 0, 6_000, slowReader],
+      ['a smaller part of it', 7_000, 6_000, expect.objectContaining({ failure: 'reset' })],
+      ['a moment', 0, 4_000, expect.objectContaining({ failure: 'reset' })],
+    ])(
+      'tell who is to blame for a cut when the reader lagged %s',
+      async (_, readMs, lagMs, expected) => {
+        connection = new FakeConnection(LONG_LIMITS, { timer }).start().answer();
+        pass(readMs);
+        connection.send(Buffer.alloc(300 * KB));
+        pass(lagMs);
+        await connection.response.next();
+        const next = connection.response.next();
+        connection.fail('ECONNRESET');
+        await expect(next).rejects.toEqual(expected);
+      },
+    );
+
     it('count silence again once the reader has caught up', async () => {
       connection.answer().send(Buffer.alloc(300 * KB));
       pass(1_000);

@@ -11,8 +11,10 @@ const HIGH_WATER_BYTES = 16 * 1024;
 
 const DRAIN_MS = 1_000;
 
-/** Of a call's time: a vendor who was paused for more of it is not to blame when it is up. */
+/** Of a call's time: a vendor who was paused for more of it is not to blame when it is up, or gives up. */
 const LAGGING_SHARE = 0.5;
+/** Servers wait longer than this for their readers before they hang up. */
+const LEAST_PATIENCE_MS = 5_000;
 
 interface Waiting {
   resolve(result: IteratorResult<Buffer>): void;
@@ -118,7 +120,9 @@ export class UpstreamResponse
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.fail(error instanceof UpstreamError ? error : transportError(error, this.acceptance));
+    if (error instanceof UpstreamError) this.fail(error);
+    else if (this.hasWornOut()) this.failForReader('cut by a vendor who waited for its reader');
+    else this.fail(transportError(error, this.acceptance));
   }
 
   // The timer's side
@@ -126,9 +130,8 @@ export class UpstreamResponse
   onDeadline(): void {
     const nowMs = performance.now();
     const isRequestOver = nowMs >= this.requestDeadlineMs;
-    if (isRequestOver && this.isReaderSlow(nowMs)) {
-      const message = `an answer that was not read within ${this.limits.requestMs} ms`;
-      this.fail(new UpstreamError({ failure: 'slow_reader', message }));
+    if (isRequestOver && this.lagMs(nowMs) > this.limits.requestMs * LAGGING_SHARE) {
+      this.failForReader(`not read within ${this.limits.requestMs} ms`);
       return;
     }
     const what = isRequestOver
@@ -203,9 +206,20 @@ export class UpstreamResponse
     return this.controller ? 'unknown' : 'no';
   }
 
-  private isReaderSlow(nowMs: number): boolean {
-    const lagMs = this.pausedMs + (this.paused ? nowMs - this.pausedSinceMs : 0);
-    return lagMs > this.limits.requestMs * LAGGING_SHARE;
+  /** How long the vendor has waited for the reader. */
+  private lagMs(nowMs: number): number {
+    return this.pausedMs + (this.paused ? nowMs - this.pausedSinceMs : 0);
+  }
+
+  /** Whether a vendor who hangs up has waited for the reader for so long that it may well do so. */
+  private hasWornOut(): boolean {
+    const nowMs = performance.now();
+    const calledMs = nowMs - (this.requestDeadlineMs - this.limits.requestMs);
+    return this.lagMs(nowMs) > Math.max(LEAST_PATIENCE_MS, calledMs * LAGGING_SHARE);
+  }
+
+  private failForReader(what: string): void {
+    this.fail(new UpstreamError({ failure: 'slow_reader', message: `an answer ${what}` }));
   }
 
   private progress(): void {

@@ -38,6 +38,28 @@ describe('readTranscript', () => {
     expect(() => read(answer)).toThrow(expect.objectContaining({ failure: 'unreadable' }));
   });
 
+  it.each([
+    ['srt', '1\n00:00:00,000 --> 00:00:01,000\nHi\n'],
+    ['srt', '\n'],
+    ['vtt', '\uFEFFWEBVTT\n\n00:00.000 --> 00:01.000\nHi\n'],
+    ['vtt', 'WEBVTT\n\n'],
+  ])('passes %s on as it is: %j', (format, text) => {
+    const bytes = Buffer.from(text);
+    const { transcript } = readTranscript(bytes, format, { format } as TranscriptionRequest);
+    expect(transcript.bytes).toBe(bytes);
+  });
+
+  it.each([
+    ['srt', '{"error":{"message":"overloaded","code":429}}'],
+    ['srt', '<html>Bad gateway</html>'],
+    ['vtt', '{}'],
+    ['vtt', ''],
+  ])('does not take for %s: %j', (format, text) => {
+    expect(() =>
+      readTranscript(Buffer.from(text), format, { format } as TranscriptionRequest),
+    ).toThrow(expect.objectContaining({ failure: 'unreadable' }));
+  });
+
   it('spells another format than it asked for', () => {
     const { transcript } = read({ text: 'Hi', duration: 1, segments: [7] }, 'verbose_json', 'text');
     expect(transcript.bytes.toString()).toBe('Hi\n');

@@ -24,6 +24,7 @@ export function readTranscript(
   { format }: TranscriptionRequest,
 ): ReadTranscript {
   if (asked !== 'json' && asked !== 'verbose_json') {
+    assertSubtitles(bytes.toString('utf8'), asked);
     return {
       transcript: { contentType: 'text/plain; charset=utf-8', bytes },
       usage: undefined,
@@ -48,6 +49,17 @@ export function readTranscript(
     format,
   );
   return { transcript, usage };
+}
+
+/**
+ * A failure or a proxy's page may come with status 200 and any type. Subtitles are told by what every
+ * file of them has; only of SRT, silence leaves nothing at all.
+ */
+function assertSubtitles(text: string, asked: string): void {
+  const content = text.replace(/^\uFEFF/, '').trim();
+  const isFile = asked === 'vtt' ? content.includes('WEBVTT') : content.includes('-->');
+  if (isFile || (asked !== 'vtt' && content === '')) return;
+  throw new UpstreamError({ failure: 'unreadable', message: 'a transcript that is no subtitles' });
 }
 
 /** Only well-formed segments count; text stays a vendor's own. */
