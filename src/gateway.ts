@@ -26,8 +26,8 @@ import { WorkQueue } from './queue/work-queue.js';
 import { UpstreamRegistry } from './upstream/upstream.registry.js';
 
 /**
- * How long the parts of a stopping service may take to close, which each does within a few seconds
- * where it can: connections to a database that has fallen silent never close.
+ * How long the parts of a stopping service may take to close, beside what jobs are waited for: a few
+ * seconds where they can, but connections to a database that has fallen silent never close.
  */
 const CLOSE_LIMIT_MS = 15_000;
 
@@ -94,7 +94,7 @@ export async function startGateway(
         await Promise.all([drain.drain(drainMs), queue.stop(drainMs)]);
         await application.get(LedgerService, { strict: false }).drain();
         const closing = application.close();
-        const isClosed = await endsWithin(closing, CLOSE_LIMIT_MS);
+        const isClosed = await endsWithin(closing, drainMs + CLOSE_LIMIT_MS);
         await database.stop();
         if (!isClosed) throw new Error('Not everything could be closed; the database is silent.');
         await closing;
