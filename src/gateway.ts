@@ -21,8 +21,15 @@ import { LedgerService } from './ledger/ledger.service.js';
 import { operationsOnlyMiddleware } from './operations-only.middleware.js';
 import { GatewayMetrics } from './metrics/gateway-metrics.js';
 import { recordRefusals } from './refusal-record.js';
+import { endsWithin } from './queue/before-limit.js';
 import { WorkQueue } from './queue/work-queue.js';
 import { UpstreamRegistry } from './upstream/upstream.registry.js';
+
+/**
+ * How long the parts of a stopping service may take to close, beside what jobs are waited for: a few
+ * seconds where they can, but connections to a database that has fallen silent never close.
+ */
+const CLOSE_LIMIT_MS = 15_000;
 
 /** A running service. */
 export interface Gateway {
@@ -86,8 +93,11 @@ export async function startGateway(
         application.get(JobWorker, { strict: false }).stopAsking();
         await Promise.all([drain.drain(drainMs), queue.stop(drainMs)]);
         await application.get(LedgerService, { strict: false }).drain();
-        await application.close();
+        const closing = application.close();
+        const isClosed = await endsWithin(closing, drainMs + CLOSE_LIMIT_MS);
         await database.stop();
+        if (!isClosed) throw new Error('Not everything could be closed; the database is silent.');
+        await closing;
       },
     };
   } catch (error) {

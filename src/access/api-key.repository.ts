@@ -49,7 +49,7 @@ export class ApiKeyRepository {
   /** Reads many keys in one round trip; hashes are hex, unknown ones have no row. */
   async findByHashes(
     hashes: readonly string[],
-    executor: SqlExecutor = this.database,
+    executor: SqlExecutor = this.database.lookUps,
   ): Promise<ApiKeyLookup[]> {
     const { rows } = await executor.query<ApiKeyLookup>(
       `SELECT encode(key_hash, 'hex') AS hash, api_keys.id, tenant_id AS "tenantId", type,

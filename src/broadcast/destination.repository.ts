@@ -141,7 +141,7 @@ export class DestinationRepository {
 
   /** Those that are on and get any traces, by tenant. */
   async findChoices(tenantIds: readonly string[]): Promise<Map<string, DestinationChoice[]>> {
-    const { rows } = await this.database.query<DestinationChoice & { tenantId: string }>(
+    const { rows } = await this.database.lookUps.query<DestinationChoice & { tenantId: string }>(
       `SELECT id, tenant_id AS "tenantId", sampling_rate AS "samplingRate",
               includes_content AS "includesContent",
               coalesce(last_error_at > coalesce(last_success_at, '-infinity')

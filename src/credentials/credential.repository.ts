@@ -99,7 +99,7 @@ export class CredentialRepository {
 
   /** The credentials of many tenants, newest first; a tenant without any is left out. */
   async findByTenants(tenantIds: readonly string[]): Promise<Map<string, OwnCredential[]>> {
-    const { rows } = await this.database.query<StoredCredential>(
+    const { rows } = await this.database.lookUps.query<StoredCredential>(
       `SELECT id, tenant_id AS "tenantId", provider, sealed_key AS "sealedKey", settings,
               allow_shared_fallback AS "allowSharedFallback"
          FROM provider_credentials

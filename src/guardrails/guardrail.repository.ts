@@ -117,7 +117,7 @@ export class GuardrailRepository {
 
   /** The guardrails of many tenants that are on, oldest first. */
   async findHeads(tenantIds: readonly string[]): Promise<GuardrailHead[]> {
-    const { rows } = await this.database.query<GuardrailHead>(
+    const { rows } = await this.database.lookUps.query<GuardrailHead>(
       `SELECT id, tenant_id AS "tenantId", revision FROM guardrails
         WHERE tenant_id = ANY($1) AND is_enabled ORDER BY created_at, id`,
       [tenantIds],
@@ -126,7 +126,7 @@ export class GuardrailRepository {
   }
 
   async findDefinitions(ids: readonly string[]): Promise<GuardrailDefinition[]> {
-    const { rows } = await this.database.query<Stored<GuardrailDefinition>>(
+    const { rows } = await this.database.lookUps.query<Stored<GuardrailDefinition>>(
       `SELECT id, tenant_id AS "tenantId", revision, name, action, applies_to AS "appliesTo",
               rules, pattern_sizes AS "patternSizes"
          FROM guardrails WHERE id = ANY($1)`,

@@ -42,7 +42,7 @@ export class JobMetrics {
 }
 
 async function countOpen(database: Database) {
-  const { rows } = await database.query<{ modality: string; status: string; jobs: number }>(
+  const { rows } = await database.lookUps.query<{ modality: string; status: string; jobs: number }>(
     `SELECT modality, status, count(*) AS jobs FROM jobs
      WHERE status IN ('queued', 'in_progress') GROUP BY modality, status`,
   );

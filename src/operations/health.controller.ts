@@ -59,7 +59,7 @@ export class HealthController {
     const late = new Promise<boolean>((resolve) => {
       timer = setTimeout(resolve, DATABASE_TIMEOUT_MS, false);
     });
-    const answered = this.database.query('SELECT 1').then(
+    const answered = this.database.lookUps.query('SELECT 1').then(
       () => true,
       () => false,
     );

@@ -40,7 +40,6 @@ describe(Plan.name, () => {
     [['server'], false],
     [['rate_limited', 'uncovered'], false],
     [['answered', 'cut'], false],
-    [['slow_reader'], true],
   ])('after %j has called a vendor: %s', (outcomes, called) => {
     expect(planWith(...outcomes).upstreamCalled).toBe(called);
   });

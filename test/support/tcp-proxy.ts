@@ -6,6 +6,7 @@ export class TcpProxy {
   private server: Server | undefined;
   private readonly sockets = new Set<Socket>();
   private lost: { text: string; thenCut: boolean } | undefined;
+  private isSilent = false;
   port = 0;
 
   constructor(private readonly target: { host: string; port: number }) {}
@@ -38,6 +39,11 @@ export class TcpProxy {
     this.lost = { text, thenCut: options?.thenCut === true };
   }
 
+  /** Keeps every connection and takes new ones, but passes on nothing, as a machine that vanished. */
+  silence(): void {
+    this.isSilent = true;
+  }
+
   private relay(client: Socket): void {
     const server = connect(this.target);
     let onReply: (() => void) | undefined;
@@ -52,6 +58,7 @@ export class TcpProxy {
       });
     }
     client.on('data', (chunk) => {
+      if (this.isSilent) return;
       const { lost } = this;
       if (lost && chunk.includes(lost.text)) {
         this.lost = undefined;

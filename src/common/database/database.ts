@@ -1,9 +1,18 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import pg, { type Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
+import pg, {
+  type Pool,
+  type PoolClient,
+  type QueryConfig,
+  type QueryResult,
+  type QueryResultRow,
+} from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ledgerPoolOptions } from './database-options.js';
+
+/** A look-up that takes so long has lost its server. */
+const LOOK_UP_LIMIT_MS = 5_000;
 
 /**
  * Plain SQL on TypeORM's own connection pool, for the paths where an entity manager would cost
@@ -12,6 +21,15 @@ import { ledgerPoolOptions } from './database-options.js';
 @Injectable()
 export class Database implements OnApplicationShutdown {
   private ledgerConnections: Pool | undefined;
+
+  /**
+   * Queries of a few rows that requests and probes wait for. One that a server which has fallen
+   * silent does not answer fails, and its connection is given up, so that the pool is not used up.
+   */
+  readonly lookUps: Pick<Database, 'query'> = {
+    query: <Row extends QueryResultRow>(text: string, values?: unknown[]) =>
+      this.pool.query<Row>(withLimit({ text, values })),
+  };
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
@@ -63,4 +81,10 @@ export class Database implements OnApplicationShutdown {
       client.release(broken);
     }
   }
+}
+
+/** `query_timeout` is an option of pg that its types do not know. */
+function withLimit(query: QueryConfig): QueryConfig {
+  const limited = { ...query, query_timeout: LOOK_UP_LIMIT_MS };
+  return limited;
 }
