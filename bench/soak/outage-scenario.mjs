@@ -12,6 +12,8 @@ const RECOVERY_LIMIT_SECONDS = 30;
 const HEALTHY_AGAIN_SECONDS = 10;
 /** How long the primary may hang before the fallback is asked; the service's default is minutes. */
 const FIRST_BYTE_MS = 2_000;
+/** Whoever came so shortly before the first trouble may have met it. */
+const UNDER_WAY_MS = 500;
 const TROUBLES = ['refusing', 'failing', 'breaking'];
 
 /**
@@ -60,7 +62,7 @@ export async function runOutage(soak) {
     served.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
   const healthyAgainAtMs = phases.recoveredAtMs + RECOVERY_LIMIT_SECONDS * 1000;
   const lost = [
-    ...between(phases.beganAtMs, phases.troubles[0].atMs),
+    ...between(phases.beganAtMs, phases.troubles[0].atMs - UNDER_WAY_MS),
     ...between(healthyAgainAtMs, Infinity),
   ].filter(({ provider }) => provider !== PRIMARY);
   return {
