@@ -51,8 +51,8 @@ export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
   for (const file of readdirSync(BUILT_IN)
     .filter((name) => name.endsWith('.json'))
     .sort()) {
-    for (const row of rowsOf(JSON.parse(readFileSync(new URL(file, BUILT_IN), 'utf8'))))
-      rows.set(String(row.id), row);
+    const content: unknown = JSON.parse(readFileSync(new URL(file, BUILT_IN), 'utf8'));
+    for (const row of rowsOf(content)) rows.set(String(row.id), row);
   }
   if (operatorFile !== undefined) {
     for (const row of readOperatorRows(operatorFile)) {

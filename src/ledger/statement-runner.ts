@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import pg, { type Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
+import { withQueryLimit } from '../common/database/with-query-limit.js';
 
 /** A statement that takes so long has lost its server. */
 const STATEMENT_LIMIT_MS = 10_000;
@@ -37,7 +38,8 @@ export async function runInOrder(
 ): Promise<QueryResult[]> {
   if (!client.pipeline) {
     const results: QueryResult[] = [];
-    for (const statement of statements) results.push(await client.query(withLimit(statement)));
+    for (const statement of statements)
+      results.push(await client.query(withQueryLimit(statement, STATEMENT_LIMIT_MS)));
     return results;
   }
   const settled = await Promise.allSettled(send(client, statements));
@@ -57,17 +59,11 @@ function send(client: PoolClient, statements: readonly QueryConfig[]): Promise<Q
   stream.cork();
   try {
     return statements.map((statement, index) =>
-      client.query(index === last ? withLimit(statement) : statement),
+      client.query(index === last ? withQueryLimit(statement, STATEMENT_LIMIT_MS) : statement),
     );
   } finally {
     stream.uncork();
   }
-}
-
-/** `query_timeout` is an option of pg that its types do not know. */
-function withLimit({ name, text, values }: QueryConfig): QueryConfig {
-  const limited = { name, text, values, query_timeout: STATEMENT_LIMIT_MS };
-  return limited;
 }
 
 /** Returns the error that makes the connection useless, if there is one. */
@@ -77,7 +73,7 @@ async function rollBack(client: PoolClient, error: unknown): Promise<Error | und
     return error instanceof Error ? error : new Error('unknown failure', { cause: error });
   }
   try {
-    await client.query(withLimit({ text: 'ROLLBACK' }));
+    await client.query(withQueryLimit({ text: 'ROLLBACK' }, STATEMENT_LIMIT_MS));
     return undefined;
   } catch (rollbackError) {
     return rollbackError as Error;

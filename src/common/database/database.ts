@@ -1,15 +1,10 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import pg, {
-  type Pool,
-  type PoolClient,
-  type QueryConfig,
-  type QueryResult,
-  type QueryResultRow,
-} from 'pg';
+import pg, { type Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ledgerPoolOptions } from './database-options.js';
+import { withQueryLimit } from './with-query-limit.js';
 
 /** A look-up that takes so long has lost its server. */
 const LOOK_UP_LIMIT_MS = 5_000;
@@ -28,7 +23,7 @@ export class Database implements OnApplicationShutdown {
    */
   readonly lookUps: Pick<Database, 'query'> = {
     query: <Row extends QueryResultRow>(text: string, values?: unknown[]) =>
-      this.pool.query<Row>(withLimit({ text, values })),
+      this.pool.query<Row>(withQueryLimit({ text, values }, LOOK_UP_LIMIT_MS)),
   };
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
@@ -81,10 +76,4 @@ export class Database implements OnApplicationShutdown {
       client.release(broken);
     }
   }
-}
-
-/** `query_timeout` is an option of pg that its types do not know. */
-function withLimit(query: QueryConfig): QueryConfig {
-  const limited = { ...query, query_timeout: LOOK_UP_LIMIT_MS };
-  return limited;
 }
