@@ -2,59 +2,49 @@ import { describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { parseSourceFile, readSourceFiles, type SourceFile } from './support/source-files.js';
 
-/**
- * The folders of `src`, lowest first. A file may import from its own folder and from those of a
- * lower line; folders of one line do not know each other.
- */
-const LAYERS = [
-  ['common'],
-  ['canonical'],
-  ['catalogue'],
-  ['access', 'metrics', 'request-log', 'upstream'],
-  ['cache', 'credentials', 'guardrails', 'queue'],
-  ['artifacts', 'delivery', 'ledger', 'outbound', 'routing', 'tracing'],
-  [
-    'audio',
-    'bootstrap',
-    'broadcast',
-    'chat',
-    'credits',
-    'customer',
-    'embeddings',
-    'jobs',
-    'messages',
-    'operations',
-    'providers',
-    'responses',
-  ],
-  // The files directly in `src` put the process together.
-  ['src'],
+/** The rooms of `src`, lowest first. A file imports from its own room and from those before it. */
+const ROOMS = ['platform', 'canonical', 'vendors', 'core', 'features', 'app'];
+/** The three ways to start the program, which need `app` and nothing else. */
+const ENTRIES = ['src/main.ts', 'src/worker.ts', 'src/cli.ts'];
+/** Folders of one room that do not know each other: a feature, and the two that the pipeline joins. */
+const STRANGERS = [
+  { room: 'features', between: () => true },
+  {
+    room: 'core',
+    between: (...pair: string[]) => pair.includes('routing') && pair.includes('ledger'),
+  },
 ];
 
 /** The canonical form carries a body as it was received, and needs nothing else of HTTP. */
-const ONLY_TYPE_FROM_HTTP = 'src/common/http/json-body.ts';
+const ONLY_TYPE_FROM_HTTP = 'src/platform/http/json-body.ts';
 /** Rules that all dialects share refuse in the interface's words. */
-const ERRORS = 'src/common/errors/gateway-errors.ts';
+const ERRORS = 'src/platform/errors/gateway-errors.ts';
 
-const ENVIRONMENT = 'src/common/config/process-environment.ts';
+const ENVIRONMENT = 'src/platform/config/process-environment.ts';
 
 const VENDORS =
   /openai|anthropic|azure|bedrock|vertex|fish-?audio|gemini|claude|\bgpt|mistral|cohere/i;
 /** Where code may depend on which vendor it is. */
 const VENDOR_PLACES = [
-  'src/upstream/adapters/',
-  'src/upstream/sandbox/',
-  'src/upstream/upstream.registry.ts',
-  'src/catalogue/data/',
-  'src/common/config/',
+  'src/vendors/anthropic/',
+  'src/vendors/azure/',
+  'src/vendors/bedrock/',
+  'src/vendors/fish-audio/',
+  'src/vendors/openai/',
+  'src/vendors/sandbox/',
+  'src/vendors/vertex/',
+  'src/vendors/own-account-forms.ts',
+  'src/vendors/upstream.registry.ts',
+  'src/core/catalogue/data/',
+  'src/platform/config/',
   // The one public path that spells a vendor, and what else its dialect is spelled with.
-  'src/messages/messages.vendor.ts',
+  'src/features/messages/messages.vendor.ts',
   // Whose seals stand in the dialect as they are.
-  'src/responses/responses.vendor.ts',
+  'src/features/responses/responses.vendor.ts',
 ];
 
 const RULES: [string, (file: SourceFile) => string[]][] = [
-  ['imports run one way, from a layer to the ones below it', findImportsUpOrAcross],
+  ['imports run one way, from a room to those below it', findImportsUpOrAcross],
   ['an import names a file that exists, or a migration', findBrokenImports],
   ['the canonical form takes one type of HTTP, and errors, and nothing more', findCanonicalImports],
   ['the environment is read in one place', findEnvironmentReads],
@@ -83,74 +73,83 @@ describe('each rule on the layout', () => {
     RULES.flatMap(([, rule]) => rule(parseSourceFile(path, text)));
 
   it.each([
-    ['src/chat/a.ts', "import { x } from '../ledger/hold.js';"],
-    ['src/chat/a.ts', "import { x } from './chat.parse.js';"],
-    ['src/app.module.ts', "import { x } from './chat/chat.module.js';"],
-    ['src/canonical/a.ts', "import type { JsonBody } from '../common/http/json-body.js';"],
-    ['src/canonical/a.ts', "import { X } from '../common/errors/gateway-errors.js';"],
-    ['src/messages/messages.vendor.ts', "export const MAKER = 'anthropic';"],
-    ['src/chat/a.ts', "const words = 'as OpenAI does'; // like openai"],
-    ['src/chat/a.ts', "ApiProperty({ example: 'openai' });"],
-    ['src/chat/a.ts', "process.on('exit', stop);"],
+    ['src/features/chat/a.ts', "import { x } from '../../core/ledger/hold.js';"],
+    ['src/features/chat/a.ts', "import { x } from './chat.parse.js';"],
+    ['src/core/tracing/a.ts', "import { x } from '../ledger/hold.js';"],
+    ['src/main.ts', "import { x } from './app/gateway.js';"],
+    ['src/app/app.module.ts', "import { x } from '../features/chat/chat.module.js';"],
+    ['src/canonical/a.ts', "import type { JsonBody } from '../platform/http/json-body.js';"],
+    ['src/canonical/a.ts', "import { X } from '../platform/errors/gateway-errors.js';"],
+    ['src/features/messages/messages.vendor.ts', "export const MAKER = 'anthropic';"],
+    ['src/features/chat/a.ts', "const words = 'as OpenAI does'; // like openai"],
+    ['src/features/chat/a.ts', "ApiProperty({ example: 'openai' });"],
+    ['src/features/chat/a.ts', "process.on('exit', stop);"],
     [ENVIRONMENT, 'export const environment = process.env;'],
-    ['src/upstream/adapters/openai.adapter.ts', "if (id === 'openai') run();"],
+    ['src/vendors/openai/openai.adapter.ts', "if (id === 'openai') run();"],
   ])('lets %s pass with %s', (path, text) => {
     expect(find(path, text)).toEqual([]);
   });
 
   it.each([
-    ['src/chat/a.ts', "import { x } from '../customer/customer.module.js';"],
-    ['src/chat/a.ts', "import { x } from '../app.setup.js';"],
-    ['src/routing/a.ts', "import type { Hold } from '../ledger/hold.js';"],
-    ['src/routing/a.ts', "export * from '../ledger/hold.js';"],
-    ['src/ledger/a.ts', "const later = import('../routing/plan.js');"],
-    ['src/ledger/a.ts', "let plan: import('../routing/plan.js').Plan;"],
-    ['src/access/a.ts', "import { x } from '../upstream/upstream.js';"],
-    ['src/common/a.ts', "import { x } from '../canonical/usage.js';"],
-    ['src/common/a.ts', "import { x } from './no-such-file.js';"],
-    ['src/canonical/a.ts', "import { x } from '../common/http/json-body.js';"],
-    ['src/canonical/a.ts', "import type { X } from '../common/http/read-body.js';"],
-    ['src/canonical/a.ts', "import { x } from '../common/errors/error-body.js';"],
-    ['src/messages/a.ts', "const maker = 'anthropic';"],
-    ['src/messages/a.ts', "import { x } from '../chat/chat.render.js';"],
-    ['src/newcomer/a.ts', "import { x } from '../common/http/json-body.js';"],
-    ['src/chat/a.ts', 'const port = process.env.PORT;'],
-    ['src/chat/a.ts', "const port = process['env'].PORT;"],
-    ['src/chat/a.ts', 'const { env } = process;'],
-    ['src/chat/a.ts', "import { env } from 'node:process';"],
-    ['src/chat/a.ts', "if (route.provider === 'openai') run();"],
-    ['src/chat/a.ts', 'class AnthropicThing {}'],
-    ['src/chat/a.ts', 'const model = `claude-${version}`;'],
+    ['src/features/chat/a.ts', "import { x } from '../customer/customer.module.js';"],
+    ['src/features/chat/a.ts', "import { x } from '../../app/app.setup.js';"],
+    ['src/core/routing/a.ts', "import type { Hold } from '../ledger/hold.js';"],
+    ['src/core/routing/a.ts', "export * from '../ledger/hold.js';"],
+    ['src/core/ledger/a.ts', "const later = import('../routing/plan.js');"],
+    ['src/core/ledger/a.ts', "let plan: import('../routing/plan.js').Plan;"],
+    ['src/vendors/a.ts', "import { x } from '../features/chat/chat.parse.js';"],
+    ['src/platform/a.ts', "import { x } from '../canonical/usage.js';"],
+    ['src/platform/a.ts', "import { x } from './no-such-file.js';"],
+    ['src/canonical/a.ts', "import { x } from '../platform/http/json-body.js';"],
+    ['src/canonical/a.ts', "import type { X } from '../platform/http/read-body.js';"],
+    ['src/canonical/a.ts', "import { x } from '../platform/errors/error-body.js';"],
+    ['src/vendors/dialects/a.ts', "const maker = 'mistral';"],
+    ['src/features/messages/a.ts', "const maker = 'anthropic';"],
+    ['src/features/messages/a.ts', "import { x } from '../chat/chat.render.js';"],
+    ['src/newcomer/a.ts', "import { x } from '../platform/http/json-body.js';"],
+    ['src/features/chat/a.ts', 'const port = process.env.PORT;'],
+    ['src/features/chat/a.ts', "const port = process['env'].PORT;"],
+    ['src/features/chat/a.ts', 'const { env } = process;'],
+    ['src/features/chat/a.ts', "import { env } from 'node:process';"],
+    ['src/features/chat/a.ts', "if (route.provider === 'openai') run();"],
+    ['src/features/chat/a.ts', 'class AnthropicThing {}'],
+    ['src/features/chat/a.ts', 'const model = `claude-${version}`;'],
   ])('stops %s with %s', (path, text) => {
     expect(find(path, text)).toHaveLength(1);
   });
 
   it('stops two files that import each other, unless only types', () => {
     const pair = (keyword: string): SourceFile[] => [
-      parseSourceFile('src/chat/a.ts', "import { b } from './b.js';"),
-      parseSourceFile('src/chat/b.ts', `${keyword} { a } from './a.js';`),
+      parseSourceFile('src/features/chat/a.ts', "import { b } from './b.js';"),
+      parseSourceFile('src/features/chat/b.ts', `${keyword} { a } from './a.js';`),
     ];
-    expect(findCycles(pair('import'))).toEqual(['src/chat/a.ts > src/chat/b.ts > src/chat/a.ts']);
+    expect(findCycles(pair('import'))).toEqual([
+      'src/features/chat/a.ts > src/features/chat/b.ts > src/features/chat/a.ts',
+    ]);
     expect(findCycles(pair('import type'))).toEqual([]);
   });
 });
 
-/** `src/chat/chat.parse.ts` is in `chat`, `src/main.ts` in `src` itself. */
-function folderOf(path: string): string {
-  const [root = '', folder = '', ...rest] = path.split('/');
-  return rest.length === 0 ? root : folder;
-}
-
-function layerOf(path: string): number {
-  return LAYERS.findIndex((folders) => folders.includes(folderOf(path)));
+/** `src/features/chat/chat.parse.ts` lies in the room `features`, and there in `chat`. */
+function placeOf(path: string): { room: string; folder: string } {
+  const [, room = '', folder = ''] = path.split('/');
+  return { room: ENTRIES.includes(path) ? 'app' : room, folder };
 }
 
 function findImportsUpOrAcross({ path, imports }: SourceFile): string[] {
-  const own = layerOf(path);
-  if (own === -1) return [`${path} is in a folder without a layer`];
+  const own = placeOf(path);
+  const level = ROOMS.indexOf(own.room);
+  if (level === -1) return [`${path} is in no room`];
   return imports
-    .filter(({ target }) => target.startsWith('src/') && folderOf(target) !== folderOf(path))
-    .filter(({ target }) => layerOf(target) === -1 || layerOf(target) >= own)
+    .filter(({ target }) => target.startsWith('src/'))
+    .filter(({ target }) => {
+      const { room, folder } = placeOf(target);
+      if (room !== own.room) return !ROOMS.slice(0, level).includes(room);
+      return (
+        folder !== own.folder &&
+        STRANGERS.some((one) => one.room === room && one.between(own.folder, folder))
+      );
+    })
     .map(({ target }) => `${path} imports ${target}`);
 }
 
@@ -161,9 +160,9 @@ function findBrokenImports({ path, imports }: SourceFile): string[] {
 }
 
 function findCanonicalImports({ path, imports }: SourceFile): string[] {
-  if (folderOf(path) !== 'canonical') return [];
+  if (placeOf(path).room !== 'canonical') return [];
   return imports
-    .filter(({ target }) => folderOf(target) === 'common' && target !== ERRORS)
+    .filter(({ target }) => placeOf(target).room === 'platform' && target !== ERRORS)
     .filter(({ target, isTypeOnly }) => target !== ONLY_TYPE_FROM_HTTP || !isTypeOnly)
     .map(({ target }) => `${path} imports ${target}`);
 }
