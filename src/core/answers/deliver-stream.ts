@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
-import type { CanonicalEvent, RouteEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import {
   GatewayError,
   InternalError,
@@ -9,6 +9,7 @@ import {
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { SERVICE_STOPS } from '../../platform/http/service-stop.js';
 import { SseWriter } from '../../platform/http/sse-writer.js';
+import { setRouteHeaders } from './answer-headers.js';
 
 /** Spells an answer's events in one dialect; made anew for each stream. */
 export interface StreamRenderer {
@@ -54,45 +55,3 @@ export async function deliverStream(
 }
 
 const logger = new Logger('deliverStream');
-
-/** Names the provider that answers, and the request's fields that its dialect could not take. */
-export function setRouteHeaders(
-  response: ServerResponse,
-  { route, droppedParams }: Pick<RouteEvent, 'route' | 'droppedParams'>,
-): void {
-  // After 15 s of silence the head has gone out already.
-  if (response.headersSent) return;
-  response.setHeader('X-Gateway-Provider', route.provider);
-  setDroppedParams(response, droppedParams);
-}
-
-/** Names the request's fields that were left out, if there are any. */
-export function setDroppedParams(response: ServerResponse, droppedParams: readonly string[]): void {
-  if (droppedParams.length === 0) return;
-  response.setHeader('X-Gateway-Dropped-Params', listParams(droppedParams));
-}
-
-/** Whether the answer is one that was given before, and if so the vendor's model that gave it. */
-export function setCacheHeaders(
-  response: ServerResponse,
-  kept: { readonly upstreamModel: string } | undefined,
-): void {
-  response.setHeader('X-Cache', kept ? 'HIT' : 'MISS');
-  // A family's member is named by its caller, in any characters; a header takes few.
-  if (kept) response.setHeader('X-Cache-Model', encodeName(kept.upstreamModel));
-}
-
-function encodeName(name: string): string {
-  return name.replace(/[^\x21-\x7e]/g, '?');
-}
-
-/** Callers make names up, and neither any characters nor any length fits into a header. */
-const MAX_PARAM_LENGTH = 100;
-const MAX_PARAMS = 32;
-
-function listParams(params: readonly string[]): string {
-  const names = params
-    .slice(0, MAX_PARAMS)
-    .map((param) => param.slice(0, MAX_PARAM_LENGTH).replace(/[^\x21-\x2b\x2d-\x7e]/g, '?'));
-  return params.length > MAX_PARAMS ? `${names.join(', ')}, ...` : names.join(', ');
-}

@@ -21,8 +21,5 @@ export interface RefusalLog {
   refuse(caller: Caller, request: BillableRequest, refusal: GatewayError): Promise<void>;
 }
 
-/** Where response headers go; Node's own response is one. */
-export interface HeaderTarget {
-  readonly headersSent: boolean;
-  setHeader(name: string, value: string): unknown;
-}
+/** Is told, whenever there is a new one, which guardrails have flagged the request. */
+export type ShowFlags = (guardrailIds: Iterable<string>) => void;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
-import type { HeaderTarget, RefusalLog } from './guarded-request.js';
+import type { RefusalLog, ShowFlags } from './guarded-request.js';
 import type { Guardrail } from './guardrail.js';
 import { GuardrailDirectory } from './guardrail-directory.service.js';
 import { GuardrailTriggerLog } from './guardrail-trigger.log.js';
@@ -20,17 +20,17 @@ export class GuardrailsService {
    * The guard of one request.
    *
    * @param refusals where a refusal is written down
-   * @param headers where `X-Guardrail-Flagged` goes
+   * @param showFlags shows the caller what flagged it
    */
   guard(
     caller: Caller,
     refusals: RefusalLog,
-    headers: HeaderTarget,
+    showFlags: ShowFlags,
   ): RequestGuard | Promise<RequestGuard> {
     const make = (guardrails: readonly Guardrail[]): RequestGuard => {
       if (guardrails.length === 0) return NO_GUARD;
       const { scanner, triggers } = this;
-      return new TenantRequestGuard(caller, guardrails, { scanner, triggers, refusals, headers });
+      return new TenantRequestGuard(caller, guardrails, { scanner, triggers, refusals, showFlags });
     };
     const guardrails = this.directory.of(caller.tenantId);
     return guardrails instanceof Promise ? guardrails.then(make) : make(guardrails);

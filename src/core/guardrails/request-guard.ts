@@ -10,8 +10,8 @@ import { repeatsMembers } from '../../platform/http/repeats-members.js';
 import type {
   GuardedRequest,
   GuardedTextRequest,
-  HeaderTarget,
   RefusalLog,
+  ShowFlags,
 } from './guarded-request.js';
 import type { Guardrail } from './guardrail.js';
 import type { GuardrailTriggerLog } from './guardrail-trigger.log.js';
@@ -86,7 +86,7 @@ export interface GuardSurroundings {
   scanner: TextScanner;
   triggers: GuardrailTriggerLog;
   refusals: RefusalLog;
-  headers: HeaderTarget;
+  showFlags: ShowFlags;
 }
 
 /** Applies a tenant's guardrails, as they were when the request came, to one request. */
@@ -187,15 +187,13 @@ export class TenantRequestGuard implements RequestGuard {
     const { id: guardrailId, tenantId, action } = guardrail;
     const { requestId } = request;
     const createdAt = new Date();
-    const { triggers, headers } = this.surroundings;
+    const { triggers, showFlags } = this.surroundings;
     triggers.record({ tenantId, guardrailId, requestId, action, direction, createdAt });
     request.follower?.guardrailTriggered({ guardrailId, action, direction });
     if (action !== 'flag') return;
     request.isFlagged = true;
     this.flaggedBy.add(guardrailId);
-    // A stream's head may be out already.
-    if (!headers.headersSent)
-      headers.setHeader('X-Guardrail-Flagged', [...this.flaggedBy].join(', '));
+    showFlags(this.flaggedBy);
   }
 }
 

@@ -139,8 +139,8 @@ export class LedgerService {
 
   /** Gives a hold back, without a log row, for a request that turned out to be none. */
   async release({ request: { requestId }, caller }: Hold): Promise<void> {
-    this.forgetHold();
     await this.store.release(requestId, caller.tenantId);
+    this.forgetHold();
   }
 
   /**

@@ -8,7 +8,7 @@ import { GatewayError, InternalError } from '../../platform/errors/gateway-error
 import { drained } from '../../platform/http/drained.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { SseWriter } from '../../platform/http/sse-writer.js';
-import { setRouteHeaders } from '../../core/answers/deliver-stream.js';
+import { setRouteHeaders } from '../../core/answers/answer-headers.js';
 
 /** How spoken audio is put on the wire. */
 export interface SpeechSink {

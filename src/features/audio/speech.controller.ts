@@ -2,6 +2,7 @@ import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { deliver } from '../../core/answers/deliver.js';
 import { Inference } from '../../core/access/inference.decorator.js';
 import { ApiSpeech } from './speech.openapi.js';
 import { SpeechService } from './speech.service.js';
@@ -16,6 +17,6 @@ export class SpeechController {
   @HttpCode(200)
   @ApiSpeech()
   create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
-    return this.speech.create(request, response);
+    return deliver(request, response, (call) => this.speech.create(call));
   }
 }

@@ -1,18 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
-import type { Caller } from '../../core/access/caller.js';
-import { callerOf } from '../../core/access/current-caller.decorator.js';
-import type { GatewayRequest } from '../../core/access/gateway-request.js';
-import { setRateLimitHeaders } from '../../core/access/rate-limit-headers.js';
-import { collectWork, type CollectedWork } from '../../canonical/collect-work.js';
+import { collectWork } from '../../canonical/collect-work.js';
 import type { Transcript } from '../../canonical/transcription-request.js';
-import { callerGoneSignal } from '../../core/answers/caller-gone.js';
-import { setRouteHeaders } from '../../core/answers/deliver-stream.js';
-import { GuardrailsService } from '../../core/guardrails/guardrails.service.js';
-import { LedgerService } from '../../core/ledger/ledger.service.js';
-import { RoutingService } from '../../core/routing/routing.service.js';
-import { TracingService } from '../../core/tracing/tracing.service.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import { AnswersService } from '../../core/answers/answers.service.js';
+import type { Call } from '../../core/answers/call.js';
+import { TypedBody, asWhole, type Reply } from '../../core/answers/deliver.js';
 import { transcriptTexts } from '../../vendors/dialects/audio/transcript-texts.js';
 import { identifyAudio } from './identify-audio.js';
 import { receiveForm } from './receive-form.js';
@@ -26,54 +19,36 @@ import { UploadFolder } from './upload-folder.js';
 @Injectable()
 export class TranscriptionsService {
   constructor(
-    private readonly routing: RoutingService,
-    private readonly ledger: LedgerService,
-    private readonly tracing: TracingService,
+    private readonly answers: AnswersService,
     private readonly uploads: UploadFolder,
-    private readonly guardrails: GuardrailsService,
   ) {}
 
-  /** Answers one call. The file is gone before the answer leaves. @throws GatewayError */
-  async create(received: GatewayRequest, response: Response): Promise<void> {
-    const caller = callerOf(received);
-    if (received.rateLimit) setRateLimitHeaders(response, received.rateLimit);
-    const work = await this.transcribe(caller, received, response);
-    if (response.destroyed) return;
-    const [{ contentType, bytes }] = work.outputs;
-    response.setHeader('X-Cache', 'MISS');
-    setRouteHeaders(response, work);
-    response.setHeader('X-Gateway-Cost', work.settled.cost);
-    response.writeHead(200, { 'content-type': contentType, 'content-length': bytes.length });
-    response.end(bytes);
-  }
-
-  private async transcribe(
-    caller: Caller,
-    received: GatewayRequest,
-    response: Response,
-  ): Promise<CollectedWork<Transcript>> {
-    const { requestId, receivedAt } = received;
-    const callerGone = callerGoneSignal(response);
+  /** Answers one call. The file is gone before the answer leaves. @throws GatewayError when it is refused */
+  async create(call: Call): Promise<Reply<WorkEvent<Transcript>>> {
     const path = await this.uploads.newPath();
+    const removeUpload = (): Promise<void> => rm(path, { force: true });
     try {
-      const { fields, file } = await receiveForm(received, path);
+      const { fields, file } = await receiveForm(call.body, path);
       assertTranscription(fields);
       const request = makeTranscription(fields, await identifyAudio(file));
-      const context = { requestId, endpoint: 'audio.transcriptions', receivedAt, callerGone };
-      const plan = await this.routing.plan(caller, request, context);
-      const origin = { tenantId: caller.tenantId, headers: received.headers, response };
-      this.tracing.follow(plan, origin);
-      const guard = await this.guardrails.guard(caller, this.ledger, response);
-      await guard.admitTexts(plan, request.prompt === undefined ? [] : [request.prompt], 'prompt');
-      const hold = await this.ledger.hold(caller, plan);
-      const opened = this.routing.openWork(plan, hold, (upstream, call) =>
-        upstream.transcribe?.(call),
+      const answer = await this.answers.perform(call, {
+        endpoint: 'audio.transcriptions',
+        request,
+        input: { texts: request.prompt === undefined ? [] : [request.prompt], param: 'prompt' },
+        output: {
+          textsOf: (transcript: Transcript) => transcriptTexts(transcript, request.format),
+          param: 'file',
+        },
+        start: (upstream, work) => upstream.transcribe?.(work),
+      });
+      const send = asWhole(
+        (events: AsyncIterable<WorkEvent<Transcript>>) => collectWork(events).finally(removeUpload),
+        ({ outputs: [{ contentType, bytes }] }) => new TypedBody(contentType, bytes),
       );
-      const textsOf = (transcript: Transcript) => transcriptTexts(transcript, request.format);
-      const watched = guard.watchTexts(plan, opened, textsOf, 'file');
-      return await collectWork(this.ledger.settle(hold, watched));
-    } finally {
-      await rm(path, { force: true });
+      return { answer, send };
+    } catch (error) {
+      await removeUpload();
+      throw error;
     }
   }
 }

@@ -1,6 +1,7 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { deliver } from '../../core/answers/deliver.js';
 import { Inference } from '../../core/access/inference.decorator.js';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { ApiChatCompletion } from './chat.openapi.js';
@@ -16,6 +17,6 @@ export class ChatController {
   @HttpCode(200)
   @ApiChatCompletion()
   create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
-    return this.chat.complete(request, response);
+    return deliver(request, response, (call) => this.chat.complete(call));
   }
 }

@@ -2,13 +2,14 @@ import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { deliver } from '../../core/answers/deliver.js';
 import { Inference } from '../../core/access/inference.decorator.js';
 import { ApiCreateEmbeddings } from './embeddings.openapi.js';
 import { EmbeddingsService } from './embeddings.service.js';
 
 @ApiTags('Inference')
 @Controller(['v1/embeddings', 'api/v1/embeddings'])
-@Inference()
+@Inference({ writesResponse: true })
 export class EmbeddingsController {
   constructor(private readonly embeddings: EmbeddingsService) {}
 
@@ -16,6 +17,6 @@ export class EmbeddingsController {
   @HttpCode(200)
   @ApiCreateEmbeddings()
   create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
-    return this.embeddings.create(request, response);
+    return deliver(request, response, (call) => this.embeddings.create(call));
   }
 }

@@ -1,9 +1,8 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import type { Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { callOf } from '../../core/answers/call.js';
 import { Inference } from '../../core/access/inference.decorator.js';
 import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
 import { ApiGenerationErrors, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
@@ -13,7 +12,7 @@ import { ImageGenerationsService } from './image-generations.service.js';
 
 @ApiTags('Inference')
 @Controller(['v1/images/generations', 'api/v1/images/generations'])
-@Inference({ writesResponse: true })
+@Inference()
 export class ImageGenerationsController {
   constructor(private readonly images: ImageGenerationsService) {}
 
@@ -34,11 +33,8 @@ export class ImageGenerationsController {
   })
   @ApiOkResponse({ type: ImageGenerationDto, headers: GENERATION_HEADERS })
   @ApiGenerationErrors()
-  create(
-    @CurrentCaller() caller: Caller,
-    @Req() request: GatewayRequest,
-    @Res() response: Response,
-  ): Promise<void> {
-    return this.images.create(caller, request, response);
+  async create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    const send = await this.images.create(callOf(request, response));
+    await send?.(response);
   }
 }

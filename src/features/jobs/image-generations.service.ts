@@ -1,16 +1,19 @@
+import type { ServerResponse } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
-import type { Response } from 'express';
 import type { Caller } from '../../core/access/caller.js';
-import type { GatewayRequest } from '../../core/access/gateway-request.js';
-import { setRateLimitHeaders } from '../../core/access/rate-limit-headers.js';
 import { ArtifactUrls } from './artifacts/artifact-urls.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { sendJson } from '../../platform/http/send-json.js';
-import { callerGoneSignal } from '../../core/answers/caller-gone.js';
-import { setDroppedParams } from '../../core/answers/deliver-stream.js';
+import {
+  setCacheHeaders,
+  setCostHeader,
+  setDroppedParams,
+  setProviderHeader,
+} from '../../core/answers/answer-headers.js';
+import type { Call } from '../../core/answers/call.js';
 import { EncodedImages } from './encoded-images.js';
 import { parseImageGeneration } from './image-generation.parse.js';
 import { JobArtifacts } from './job-artifacts.service.js';
@@ -21,6 +24,9 @@ import type { JobView } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
 import { renderUsage } from './render-job.js';
 import { SubmitJobService } from './submit-job.service.js';
+
+/** Writes the pictures of a job that has ended well. */
+export type SendImages = (response: ServerResponse) => Promise<void>;
 
 /** Pictures while the caller waits: a job like any other, with its end as the answer. */
 @Injectable()
@@ -38,30 +44,36 @@ export class ImageGenerationsService {
     private readonly urls: ArtifactUrls,
   ) {}
 
-  /** Answers one call. @throws GatewayError before anything was sent */
-  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<void> {
-    if (received.rateLimit) setRateLimitHeaders(response, received.rateLimit);
-    const callerGone = callerGoneSignal(response);
-    const body = await readJsonBody(received);
+  /**
+   * @returns what sends the pictures when they are made; undefined when nobody waits any more
+   * @throws GatewayError when there are none
+   */
+  async create(call: Call): Promise<SendImages | undefined> {
+    const { caller, callerGone, head } = call;
+    const body = await readJsonBody(call.body);
     const { parsed, format } = parseImageGeneration(body.value, (alias) =>
       this.catalogue.find(alias),
     );
     const input = { parsed, body, endpoint: 'images' } as const;
-    const { id, droppedParams } = await this.submission.submit(caller, received, response, input);
+    const { id, droppedParams } = await this.submission.submit(call, input);
     const job = await this.waiter.wait(caller.tenantId, id, callerGone);
     if (!job) {
       await this.cancel(caller, id);
-      return;
+      return undefined;
     }
     if (job.status !== 'succeeded') throw failureOf(job);
-    setDroppedParams(response, droppedParams);
-    if (job.provider !== null) response.setHeader('X-Gateway-Provider', job.provider);
-    response.setHeader('X-Gateway-Cost', job.actualCost);
-    response.setHeader('X-Cache', 'MISS');
-    await this.send(response, job, format);
+    setDroppedParams(head, droppedParams);
+    if (job.provider !== null) setProviderHeader(head, job.provider);
+    setCostHeader(head, job.actualCost);
+    setCacheHeaders(head, undefined);
+    return (response) => this.send(response, job, format);
   }
 
-  private async send(response: Response, job: JobView, format: 'url' | 'b64_json'): Promise<void> {
+  private async send(
+    response: ServerResponse,
+    job: JobView,
+    format: 'url' | 'b64_json',
+  ): Promise<void> {
     const created = Math.floor(job.createdAt.getTime() / 1_000);
     const usage = job.usage && renderUsage('image', job.usage);
     if (format === 'url') {

@@ -5,6 +5,7 @@ import { Authenticated } from '../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../core/access/caller.js';
 import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { callOf } from '../../core/answers/call.js';
 import { Inference } from '../../core/access/inference.decorator.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { ApiCancelJob, ApiReadJob, ApiSubmitJob } from './jobs.openapi.js';
@@ -21,11 +22,10 @@ export class JobsController {
   @Inference()
   @ApiSubmitJob()
   create(
-    @CurrentCaller() caller: Caller,
     @Req() request: GatewayRequest,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JsonObject> {
-    return this.jobs.create(caller, request, response);
+    return this.jobs.create(callOf(request, response));
   }
 
   @Get(':id')

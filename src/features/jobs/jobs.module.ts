@@ -1,12 +1,9 @@
 import { Module } from '@nestjs/common';
+import { AnswersModule } from '../../core/answers/answers.module.js';
 import { ArtifactsModule } from './artifacts/artifacts.module.js';
 import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
-import { GuardrailsModule } from '../../core/guardrails/guardrails.module.js';
 import { CredentialsModule } from '../../core/credentials/credentials.module.js';
-import { LedgerModule } from '../../core/ledger/ledger.module.js';
 import { WebhooksModule } from '../../platform/outbound/webhooks.module.js';
-import { RoutingModule } from '../../core/routing/routing.module.js';
-import { TracingModule } from '../../core/tracing/tracing.module.js';
 import { CustomerJobsController } from './customer-jobs.controller.js';
 import { EncodedImages } from './encoded-images.js';
 import { ImageGenerationsController } from './image-generations.controller.js';
@@ -34,16 +31,7 @@ import { VideoJobsController } from './video-jobs.controller.js';
 
 /** Images, videos and long speech: work that outlives a request, and the process that took it in. */
 @Module({
-  imports: [
-    ArtifactsModule,
-    CatalogueModule,
-    CredentialsModule,
-    GuardrailsModule,
-    LedgerModule,
-    RoutingModule,
-    TracingModule,
-    WebhooksModule,
-  ],
+  imports: [AnswersModule, ArtifactsModule, CatalogueModule, CredentialsModule, WebhooksModule],
   controllers: [
     JobsController,
     ImageGenerationsController,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
 import type { Caller } from '../../core/access/caller.js';
-import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { setDroppedParams } from '../../core/answers/answer-headers.js';
+import type { Call } from '../../core/answers/call.js';
 import { ArtifactUrls } from './artifacts/artifact-urls.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
 import {
@@ -12,7 +12,6 @@ import {
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { parseDateRange } from '../../platform/time/parse-date-range.js';
-import { setDroppedParams } from '../../core/answers/deliver-stream.js';
 import { OutboundClient } from '../../platform/outbound/outbound-client.js';
 import type { JobsQueryDto } from './dto/jobs-query.dto.js';
 import { JobEndings } from './job-endings.service.js';
@@ -38,22 +37,22 @@ export class JobsService {
   ) {}
 
   /** Takes a job in. @throws GatewayError when it is not taken in */
-  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<JsonObject> {
-    const idempotencyKey = readIdempotencyKey(received);
-    const body = await readJsonBody(received);
+  async create(call: Call): Promise<JsonObject> {
+    const idempotencyKey = readIdempotencyKey(call);
+    const body = await readJsonBody(call.body);
     const parsed = parseJob(body.value, (alias) => this.catalogue.find(alias));
     const { webhookUrl } = parsed;
     if (webhookUrl !== undefined) {
       await this.outbound.assertDestinationUrl(webhookUrl, 'webhook_url');
     }
-    const { id, droppedParams } = await this.submission.submit(caller, received, response, {
+    const { id, droppedParams } = await this.submission.submit(call, {
       parsed,
       body,
       endpoint: 'jobs',
       idempotencyKey,
     });
-    setDroppedParams(response, droppedParams);
-    return this.render(await this.find(caller, id));
+    setDroppedParams(call.head, droppedParams);
+    return this.render(await this.find(call.caller, id));
   }
 
   /** @param modality the only one that the path is for @throws NotFoundError (`id`) */
@@ -112,7 +111,7 @@ function tooLate(status: string): ConflictError {
 }
 
 /** @throws InvalidRequestError (`idempotency-key`) */
-function readIdempotencyKey({ headers }: GatewayRequest): string | undefined {
+function readIdempotencyKey({ headers }: Call): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key !== '' && key.length <= MAX_IDEMPOTENCY_KEY_LENGTH) return key;

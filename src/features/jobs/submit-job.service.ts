@@ -3,19 +3,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import type { Caller } from '../../core/access/caller.js';
+import { AnswersService } from '../../core/answers/answers.service.js';
+import type { Call } from '../../core/answers/call.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Database } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
-import type { IdentifiedRequest } from '../../platform/http/request-id.middleware.js';
-import { GuardrailsService } from '../../core/guardrails/guardrails.service.js';
-import type { HeaderTarget } from '../../core/guardrails/guarded-request.js';
 import type { Hold } from '../../core/ledger/hold.js';
 import { LedgerService } from '../../core/ledger/ledger.service.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import type { Plan, PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
-import type { TracedResponse } from '../../core/tracing/request-trace.js';
 import type { MediaRequest } from '../../canonical/media-request.js';
 import { newJobId } from './job-id.js';
 import { JobMetrics } from './job-metrics.js';
@@ -25,7 +23,7 @@ import { JobsRepository } from './jobs.repository.js';
 import type { ParsedJob } from './jobs.parse.js';
 
 const DOUBT_PAUSE_MS = 500;
-const MAX_DOUBTS = 20;
+const MAX_DOUBT_PAUSE_MS = 30_000;
 
 /** What a job is made from. */
 export interface JobSubmissionInput {
@@ -52,7 +50,7 @@ export class SubmitJobService {
     private readonly database: Database,
     private readonly routing: RoutingService,
     private readonly ledger: LedgerService,
-    private readonly guardrails: GuardrailsService,
+    private readonly answers: AnswersService,
     private readonly repository: JobsRepository,
     private readonly queue: WorkQueue,
     private readonly metrics: JobMetrics,
@@ -60,25 +58,18 @@ export class SubmitJobService {
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
-  /**
-   * @param response gets the headers of flagging guardrails
-   * @throws GatewayError when it is not taken in; nothing is held then
-   */
-  async submit(
-    caller: Caller,
-    received: IdentifiedRequest,
-    response: HeaderTarget & TracedResponse,
-    input: JobSubmissionInput,
-  ): Promise<SubmittedJob> {
+  /** @throws GatewayError when it is not taken in; nothing is held then */
+  async submit(call: Call, input: JobSubmissionInput): Promise<SubmittedJob> {
     const { parsed, endpoint } = input;
-    const { requestId, receivedAt } = received;
-    const context = { requestId, endpoint, receivedAt, callerGone: new AbortController().signal };
+    const { caller, requestId, receivedAt, headers, head: response } = call;
+    // The job goes on without its caller.
+    const callerGone = new AbortController().signal;
+    const context = { requestId, endpoint, receivedAt, callerGone };
     const plan = await this.routing.plan(caller, parsed.request, context);
     const known = await this.findKnown(this.database.pool, caller, input);
     if (known !== undefined) return { id: known, droppedParams: [] };
-    const { headers } = received;
     const trace = this.traces.begin(caller.tenantId, plan, { headers, response }, parsed.trace);
-    const guard = await this.guardrails.guard(caller, this.ledger, response);
+    const guard = await this.answers.guard(call);
     await guard.admitTexts(plan, parsed.texts, parsed.textField);
 
     const submitted = await this.takeIn(caller, plan, input, trace());
@@ -170,10 +161,13 @@ export class SubmitJobService {
     return { id, droppedParams: this.droppedParams(routes[0], plan.request) };
   }
 
-  /** Gives a hold back whose row was not written; a commit may have been, in spite of an error. */
+  /**
+   * Gives a hold back whose row was not written; a commit may have been, in spite of an error. Asks until the
+   * database answers: of a process that ends before, the sweep gives it back.
+   */
   private async giveBack(hold: Hold): Promise<void> {
-    for (let tries = 1; tries <= MAX_DOUBTS; tries++) {
-      await pause(DOUBT_PAUSE_MS * tries);
+    for (let pauseMs = DOUBT_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_DOUBT_PAUSE_MS)) {
+      await pause(pauseMs, undefined, { ref: false });
       try {
         if (await this.repository.hasRequest(hold.request.requestId)) this.ledger.entrusted();
         else await this.ledger.release(hold);

@@ -2,6 +2,7 @@ import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { deliver, deliverFree } from '../../core/answers/deliver.js';
 import { Inference } from '../../core/access/inference.decorator.js';
 import { ApiCountTokens, ApiCreateMessage } from './messages.openapi.js';
 import { MessagesService } from './messages.service.js';
@@ -17,13 +18,13 @@ export class MessagesController {
   @HttpCode(200)
   @ApiCreateMessage()
   create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
-    return this.messages.create(request, response);
+    return deliver(request, response, (call) => this.messages.create(call));
   }
 
   @Post('count_tokens')
   @HttpCode(200)
   @ApiCountTokens()
   countTokens(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
-    return this.messages.countTokens(request, response);
+    return deliverFree(request, response, (call) => this.messages.countTokens(call));
   }
 }

@@ -2,6 +2,7 @@ import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { deliver } from '../../core/answers/deliver.js';
 import { Inference } from '../../core/access/inference.decorator.js';
 import { ApiCreateResponse } from './responses.openapi.js';
 import { ResponsesService } from './responses.service.js';
@@ -16,6 +17,6 @@ export class ResponsesController {
   @HttpCode(200)
   @ApiCreateResponse()
   create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
-    return this.responses.create(request, response);
+    return deliver(request, response, (call) => this.responses.create(call));
   }
 }

@@ -1,8 +1,5 @@
 import { Module } from '@nestjs/common';
-import { GuardrailsModule } from '../../core/guardrails/guardrails.module.js';
-import { LedgerModule } from '../../core/ledger/ledger.module.js';
-import { RoutingModule } from '../../core/routing/routing.module.js';
-import { TracingModule } from '../../core/tracing/tracing.module.js';
+import { AnswersModule } from '../../core/answers/answers.module.js';
 import { ConversationsService } from './conversations.service.js';
 import { ItemReferencesService } from './item-references.service.js';
 import { ResponseRetentionService } from './response-retention.service.js';
@@ -13,7 +10,7 @@ import { StoredResponsesRepository } from './stored-responses.repository.js';
 import { StoredResponsesService } from './stored-responses.service.js';
 
 @Module({
-  imports: [RoutingModule, LedgerModule, GuardrailsModule, TracingModule],
+  imports: [AnswersModule],
   controllers: [ResponsesController, StoredResponsesController],
   providers: [
     ConversationsService,

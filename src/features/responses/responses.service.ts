@@ -1,24 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
-import { callerOf } from '../../core/access/current-caller.decorator.js';
-import type { GatewayRequest } from '../../core/access/gateway-request.js';
-import { setRateLimitHeaders } from '../../core/access/rate-limit-headers.js';
-import { readCacheTtl } from '../../core/routing/cache/read-cache-ttl.js';
-import type { RouteEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalEvent, RouteEvent } from '../../canonical/canonical-event.js';
+import { AnswersService } from '../../core/answers/answers.service.js';
+import type { Call } from '../../core/answers/call.js';
+import { asStream, asWhole, type Reply } from '../../core/answers/deliver.js';
+import type { MakeRecord } from '../../core/ledger/settlement-record.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
-import { sendJson } from '../../platform/http/send-json.js';
-import { callerGoneSignal } from '../../core/answers/caller-gone.js';
-import {
-  deliverStream,
-  setCacheHeaders,
-  setRouteHeaders,
-} from '../../core/answers/deliver-stream.js';
-import { GuardrailsService } from '../../core/guardrails/guardrails.service.js';
-import { LedgerService } from '../../core/ledger/ledger.service.js';
-import type { MakeRecord } from '../../core/ledger/settlement-record.js';
-import { RoutingService } from '../../core/routing/routing.service.js';
-import { TracingService } from '../../core/tracing/tracing.service.js';
 import { ConversationsService } from './conversations.service.js';
 import { ItemReferencesService } from './item-references.service.js';
 import { ResponseAnswer } from './response-answer.js';
@@ -28,78 +15,66 @@ import { checkResponsesBody, parseResponses } from './responses.parse.js';
 import { ResponsesStreamRenderer, renderResponse } from './responses.render.js';
 import { storedResponseRecord, type StoredTurn } from './stored-response-record.js';
 
-/** Responses: parse, load what went before, plan, hold, open, settle and keep, render. */
+/** Responses: an answer to what went before, which is kept for what may come after. */
 @Injectable()
 export class ResponsesService {
   constructor(
-    private readonly routing: RoutingService,
-    private readonly ledger: LedgerService,
+    private readonly answers: AnswersService,
     private readonly conversations: ConversationsService,
     private readonly itemReferences: ItemReferencesService,
-    private readonly guardrails: GuardrailsService,
-    private readonly tracing: TracingService,
   ) {}
 
-  /** Answers one call, streamed or whole. @throws GatewayError before anything was sent */
-  async create(received: GatewayRequest, response: Response): Promise<void> {
-    const caller = callerOf(received);
-    const { requestId, receivedAt, rateLimit } = received;
-    if (rateLimit) setRateLimitHeaders(response, rateLimit);
-    const body = await readJsonBody(received);
+  /** Answers one call, streamed or whole. @throws GatewayError when it is refused */
+  async create(call: Call): Promise<Reply<CanonicalEvent>> {
+    const { tenantId } = call.caller;
+    const body = await readJsonBody(call.body);
     checkResponsesBody(body);
     const previousId = body.value.previous_response_id as string | null | undefined;
     const earlier =
-      previousId == null ? undefined : await this.conversations.load(caller.tenantId, previousId);
+      previousId == null ? undefined : await this.conversations.load(tenantId, previousId);
     const { conversation, ownItems } = await this.itemReferences.resolve(
-      caller.tenantId,
+      tenantId,
       body.value.input,
       earlier,
     );
     const answerId = newResponseId();
-    const guard = await this.guardrails.guard(caller, this.ledger, response);
-    const parsed = parseResponses(body, { answerId, conversation, ownItems });
-    const request = guard.prepare({ ...parsed, answerId });
+    const request = { ...parseResponses(body, { answerId, conversation, ownItems }), answerId };
 
-    const callerGone = callerGoneSignal(response);
-    const cacheTtlSeconds = readCacheTtl(received.headers);
-    const context = { requestId, endpoint: 'responses', receivedAt, callerGone, cacheTtlSeconds };
-    const plan = await this.routing.plan(caller, request, context);
-    const origin = { tenantId: caller.tenantId, headers: received.headers, response };
-    this.tracing.follow(plan, origin);
-    await guard.admit(plan);
-    const hold = await this.ledger.hold(caller, plan);
-
-    const subject = { request, createdAt: Math.floor(receivedAt.getTime() / 1000) };
+    const subject = { request, createdAt: Math.floor(call.receivedAt.getTime() / 1000) };
     const renderer = request.stream ? new ResponsesStreamRenderer(subject) : undefined;
-    const answer = renderer?.answer ?? new ResponseAnswer(subject);
+    const response = renderer?.answer ?? new ResponseAnswer(subject);
     const turn = {
       id: answerId,
-      tenantId: caller.tenantId,
-      requestId,
-      createdAt: receivedAt,
+      tenantId,
+      requestId: call.requestId,
+      createdAt: call.receivedAt,
       conversation,
       get input() {
         return textOfInput(body);
       },
     };
-    const record = answer.wantsStore ? recordOf(turn, answer, request.stream) : undefined;
-    const watched = guard.watch(plan, this.routing.open(plan, hold));
-    const events = this.ledger.settle(hold, this.routing.keep(plan, watched), record);
-
-    setCacheHeaders(response, plan.cache?.hit?.route);
-    if (renderer) {
-      await deliverStream(response, events, renderer);
-      return;
-    }
-    let route: RouteEvent | undefined;
-    for await (const event of events) {
-      answer.observe(event);
-      if (event.type === 'route') route = event;
-    }
-    setRouteHeaders(response, route!);
-    response.setHeader('X-Gateway-Cost', answer.settled!.cost);
-    sendJson(response, 200, renderResponse(answer));
+    const record = response.wantsStore ? recordOf(turn, response, request.stream) : undefined;
+    const answer = await this.answers.generate(call, 'responses', request, record);
+    const send = renderer
+      ? asStream(renderer)
+      : asWhole(
+          (events: AsyncIterable<CanonicalEvent>) => fold(response, events),
+          () => renderResponse(response),
+        );
+    return { answer, send };
   }
+}
+
+/** Has the response object take in a whole answer. @returns what its headers tell */
+async function fold(response: ResponseAnswer, events: AsyncIterable<CanonicalEvent>) {
+  let route: RouteEvent | undefined;
+  for await (const event of events) {
+    response.observe(event);
+    if (event.type === 'route') route = event;
+  }
+  const { settled } = response;
+  if (!route || !settled) throw new Error('an answer without its route or settlement');
+  return { route: route.route, droppedParams: route.droppedParams, settled };
 }
 
 /** The JSON of the turn's own input, as it was received. */

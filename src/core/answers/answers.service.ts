@@ -1,0 +1,148 @@
+import { Injectable } from '@nestjs/common';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import type { RoutableRequest, WorkRequest } from '../../canonical/work-request.js';
+import type { Upstream, UpstreamWork, WorkCall } from '../../vendors/upstream.js';
+import { GuardrailsService } from '../guardrails/guardrails.service.js';
+import type { RequestGuard } from '../guardrails/request-guard.js';
+import type { Hold } from '../ledger/hold.js';
+import { LedgerService } from '../ledger/ledger.service.js';
+import type { BilledEvent, SettledAnswer } from '../ledger/settled-answer.js';
+import type { MakeRecord } from '../ledger/settlement-record.js';
+import { readCacheTtl } from '../routing/cache/read-cache-ttl.js';
+import type { Plan } from '../routing/plan.js';
+import { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
+import { setFlaggedHeader } from './answer-headers.js';
+import type { Call } from './call.js';
+
+/** An answer that is paid for and not begun: nobody is called before its events are pulled. */
+export interface Answer<Event extends BilledEvent = CanonicalEvent> {
+  readonly plan: Plan<RoutableRequest>;
+  /** The hold ends with them, however they end; `return()` ends them unread. */
+  readonly events: SettledAnswer<Event>;
+}
+
+/** Work that is no conversation. */
+export interface Work<Request extends WorkRequest, Output> {
+  /** The kind of call for the log, as `embeddings`. */
+  readonly endpoint: string;
+  readonly request: Request;
+  /** Whether an answer that was given before will do, where the caller allows it. */
+  readonly isCacheable?: boolean;
+  /** What guardrails look at before anything is held. */
+  readonly input: { readonly texts: readonly string[]; readonly param: string };
+  /** What they look at in the answer. */
+  readonly output?: {
+    readonly textsOf: (output: Output) => readonly string[];
+    readonly param: string;
+  };
+  /** Begins it at a vendor; undefined where the vendor has no such work. */
+  readonly start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined;
+}
+
+/**
+ * The pipeline of every answer: plan → trace → admit → hold → open → watch → keep → settle. What comes before
+ * (parse) and after (render) is the dialect's.
+ */
+@Injectable()
+export class AnswersService {
+  constructor(
+    private readonly routing: RoutingService,
+    private readonly ledger: LedgerService,
+    private readonly guardrails: GuardrailsService,
+    private readonly tracing: TracingService,
+  ) {}
+
+  /**
+   * Answers a conversation.
+   *
+   * @param record makes what is written with the settlement, in one transaction
+   * @throws GatewayError when it is refused; nothing is held then
+   */
+  async generate(
+    call: Call,
+    endpoint: string,
+    parsed: CanonicalRequest,
+    record?: MakeRecord,
+  ): Promise<Answer> {
+    const guard = await this.guard(call);
+    const plan = await this.plan(call, endpoint, guard.prepare(parsed), true);
+    this.follow(call, plan);
+    await guard.admit(plan);
+    const hold = await this.ledger.hold(call.caller, plan);
+    const open = () => guard.watch(plan, this.routing.open(plan, hold));
+    return this.answer(plan, hold, open, record);
+  }
+
+  /** Does other work. @throws GatewayError when it is refused; nothing is held then */
+  async perform<Request extends WorkRequest, Output>(
+    call: Call,
+    { endpoint, request, isCacheable = false, input, output, start }: Work<Request, Output>,
+  ): Promise<Answer<WorkEvent<Output>>> {
+    const plan = await this.plan(call, endpoint, request, isCacheable);
+    this.follow(call, plan);
+    const guard = await this.guard(call);
+    await guard.admitTexts(plan, input.texts, input.param);
+    const hold = await this.ledger.hold(call.caller, plan);
+    const open = (): AsyncIterable<WorkEvent<Output>> => {
+      const opened = this.routing.openWork(plan, hold, start);
+      return output ? guard.watchTexts(plan, opened, output.textsOf, output.param) : opened;
+    };
+    return this.answer(plan, hold, open);
+  }
+
+  /**
+   * How many tokens a prompt has, as the vendor of its first route counts them; undefined where it counts
+   * none. Costs nothing and is not logged.
+   *
+   * @throws GatewayError when it is refused
+   */
+  async countTokens(
+    call: Call,
+    parsed: CanonicalRequest,
+  ): Promise<{ tokens: number; provider: string } | undefined> {
+    const guard = await this.guard(call);
+    const plan = await this.plan(call, 'count_tokens', guard.prepare(parsed), false);
+    // The vendor is about to read the prompt here as well.
+    await guard.admit(plan);
+    return this.routing.countTokens(plan);
+  }
+
+  /** The guard of one call, whose flags are shown in the head of its answer. */
+  guard({ caller, head }: Call): RequestGuard | Promise<RequestGuard> {
+    return this.guardrails.guard(caller, this.ledger, (ids) => setFlaggedHeader(head, ids));
+  }
+
+  private plan<Request extends RoutableRequest>(
+    { caller, requestId, receivedAt, headers, callerGone }: Call,
+    endpoint: string,
+    request: Request,
+    isCacheable: boolean,
+  ): Promise<Plan<Request>> {
+    const cacheTtlSeconds = isCacheable ? readCacheTtl(headers) : undefined;
+    const context = { requestId, endpoint, receivedAt, callerGone, cacheTtlSeconds };
+    return this.routing.plan(caller, request, context);
+  }
+
+  private follow({ caller, headers, head }: Call, plan: Plan<RoutableRequest>): void {
+    this.tracing.follow(plan, { tenantId: caller.tenantId, headers, response: head });
+  }
+
+  /** From here on the events own the hold; a failure to make them gives it back. */
+  private async answer<Event extends BilledEvent>(
+    plan: Plan<RoutableRequest>,
+    hold: Hold,
+    open: () => AsyncIterable<Event>,
+    record?: MakeRecord,
+  ): Promise<Answer<Event>> {
+    try {
+      const kept = this.routing.keep(plan, open());
+      return { plan, events: this.ledger.settle(hold, kept, record) };
+    } catch (error) {
+      await this.ledger.release(hold);
+      throw error;
+    }
+  }
+}
