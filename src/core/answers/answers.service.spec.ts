@@ -1,0 +1,78 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { GatewayRequest } from '../access/gateway-request.js';
+import type { GuardrailsService } from '../guardrails/guardrails.service.js';
+import { NO_GUARD } from '../guardrails/request-guard.js';
+import type { LedgerService } from '../ledger/ledger.service.js';
+import { SettledAnswer } from '../ledger/settled-answer.js';
+import type { RoutingService } from '../routing/routing.service.js';
+import { TracingService } from '../tracing/tracing.service.js';
+import { ServerResponse } from 'node:http';
+import { AnswersService } from './answers.service.js';
+import type { Call } from './call.js';
+import { deliver } from './deliver.js';
+
+describe(AnswersService.name, () => {
+  /** A pipeline whose vendor must not be called, and how its hold ends. */
+  function setUp(open: () => AsyncIterable<never> = neverPulled) {
+    const ends: string[] = [];
+    const plan = { request: { body: { value: {} } } };
+    const routing = {
+      plan: () => Promise.resolve(plan),
+      open,
+      keep: (_plan: unknown, events: unknown) => events,
+    } as unknown as RoutingService;
+    const close = jest.fn((outcome: string) => {
+      ends.push(outcome);
+      return Promise.resolve({} as never);
+    });
+    const observer = { observe: () => undefined, callerIsGone: () => false, close };
+    const ledger = {
+      hold: () => Promise.resolve({}),
+      release: () => Promise.resolve(void ends.push('released')),
+      settle: (_hold: unknown, events: AsyncIterable<never>) => new SettledAnswer(events, observer),
+    } as unknown as LedgerService;
+    const guardrails = { guard: () => NO_GUARD } as unknown as GuardrailsService;
+    const answers = new AnswersService(routing, ledger, guardrails, new TracingService());
+    const generate = (call: Call) => answers.generate(call, 'chat', {} as CanonicalRequest);
+    return { ends, generate };
+  }
+
+  const received = (): GatewayRequest =>
+    ({ caller: {}, headers: {}, requestId: 'id', receivedAt: new Date() }) as GatewayRequest;
+  const response = (): ServerResponse => new ServerResponse({ method: 'POST' } as never);
+
+  it('gives the hold back when the answer cannot even be opened', async () => {
+    const { ends, generate } = setUp(() => {
+      throw new Error('no upstream');
+    });
+    const reply = async (call: Call) => ({ answer: await generate(call), send: sendNothing });
+    await expect(deliver(received(), response(), reply)).rejects.toThrow('no upstream');
+    expect(ends).toEqual(['released']);
+  });
+
+  it('ends the hold when what sends the answer throws before the first pull', async () => {
+    const { ends, generate } = setUp();
+    const send = () => Promise.reject(new Error('no renderer'));
+    const reply = async (call: Call) => ({ answer: await generate(call), send });
+    await expect(deliver(received(), response(), reply)).rejects.toThrow('no renderer');
+    expect(ends).toEqual(['cancelled']);
+  });
+
+  it('ends it once, however often the answer is left', async () => {
+    const { ends, generate } = setUp();
+    const send = async (_: unknown, events: AsyncIterable<unknown>) => {
+      await events[Symbol.asyncIterator]().return?.();
+    };
+    await deliver(received(), response(), async (call) => ({ answer: await generate(call), send }));
+    expect(ends).toEqual(['cancelled']);
+  });
+});
+
+const sendNothing = (): Promise<void> => Promise.resolve();
+
+const neverPulled = (): AsyncIterable<never> => ({
+  [Symbol.asyncIterator]: () => ({
+    next: () => Promise.reject(new Error('a vendor was called')),
+  }),
+});
