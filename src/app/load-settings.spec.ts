@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { ConfigError } from '../platform/config/config-error.js';
 import { loadSettings } from './load-settings.js';
@@ -293,6 +294,11 @@ describe(loadSettings.name, () => {
     expect(problemsOf({ GATEWAY_JOB_WORKERS: 'false' })).toEqual([
       'DATABASE_URL must be set when GATEWAY_JOB_WORKERS is false',
     ]);
+  });
+
+  it('makes a process a core where the machine is to decide', () => {
+    const { workers } = loadSettings({ WORKERS: 'auto', REDIS_URL: 'redis://cache:6379' });
+    expect(workers).toBe(availableParallelism());
   });
 
   it('takes an empty variable for an unset one', () => {

@@ -16,7 +16,7 @@ export interface DescribedVariable extends VariableNotes {
   readonly name: string;
   /** In Markdown, without a full stop at its end. */
   readonly meaning: string;
-  /** What it must be, as its validation says it; undefined: any text. */
+  /** What it must, as its validation says it, e.g. `be true or false`; undefined: any text. */
   readonly rule: string | undefined;
 }
 
@@ -56,5 +56,5 @@ export function describeVariables(Variables: new () => object): DescribedVariabl
 function ruleOf(Variables: new () => object, name: string): string | undefined {
   const broken = Object.assign(new Variables(), { [name]: {} });
   const [violation] = findViolations(broken, { refuseUnknown: false });
-  return violation?.message.replace(/^must be /, '');
+  return violation?.message.replace(/^must /, '');
 }

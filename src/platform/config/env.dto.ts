@@ -228,7 +228,7 @@ export class EnvDto {
 
   @Describe(
     'HTTP processes on this machine, `auto` for one a core; more than one needs `REDIS_URL`',
-    { default: '1', example: 'auto' },
+    { default: '1', example: '4' },
   )
   @WorkersVariable()
   WORKERS?: number;
