@@ -1,9 +1,8 @@
 import cluster from 'node:cluster';
 import { runWorkers } from './app/cluster.js';
 import { describeStart, type StartDescription } from './app/bootstrap/describe-start.js';
+import { loadSettings } from './app/load-settings.js';
 import { ConfigError } from './platform/config/config-error.js';
-import { loadConfig } from './platform/config/load-config.js';
-import { processEnvironment } from './platform/config/process-environment.js';
 import { JsonLogger } from './platform/logging/json-logger.js';
 import { controlHeapGrowth } from './app/process/heap-growth.js';
 import { stopOnSignals } from './app/process/stop-on-signals.js';
@@ -21,7 +20,7 @@ keepGarbageYoung();
 const onStop = stopOnSignals(logger, { isWorker: cluster.isWorker });
 
 try {
-  const config = loadConfig(processEnvironment());
+  const config = loadSettings();
   if (config.workers > 1 && cluster.isPrimary) {
     await runWorkers(config, logger, onStop);
   } else {

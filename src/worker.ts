@@ -1,6 +1,5 @@
+import { loadSettings } from './app/load-settings.js';
 import { ConfigError } from './platform/config/config-error.js';
-import { loadConfig } from './platform/config/load-config.js';
-import { processEnvironment } from './platform/config/process-environment.js';
 import { JsonLogger } from './platform/logging/json-logger.js';
 import { controlHeapGrowth } from './app/process/heap-growth.js';
 import { stopOnSignals } from './app/process/stop-on-signals.js';
@@ -18,7 +17,7 @@ keepGarbageYoung();
 const onStop = stopOnSignals(logger, { isWorker: false });
 
 try {
-  const config = loadConfig(processEnvironment());
+  const config = loadSettings();
   if (config.databaseUrl === undefined) {
     throw new ConfigError(['DATABASE_URL must be set for a worker']);
   }

@@ -1,6 +1,4 @@
-import type { CancelSignal } from '../canonical/cancel-signal.js';
 import type { Usage } from '../canonical/usage.js';
-import type { CallLimits } from './upstream.js';
 
 /** Something that was made, to be read once. */
 export interface MediaFile {
@@ -35,15 +33,6 @@ export interface MediaDone {
   readonly usage: Usage | undefined;
   /** `estimated` where the vendor did not say and it was measured here; absent: the vendor's own. */
   readonly usageSource?: 'estimated';
-}
-
-/** A question about work that a vendor has accepted. */
-export interface OperationCall {
-  readonly operation: string;
-  /** The vendor's own model id. */
-  readonly upstreamModel: string;
-  readonly limits: CallLimits;
-  readonly signal: CancelSignal;
 }
 
 /**

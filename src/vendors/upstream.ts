@@ -7,7 +7,7 @@ import type { AudioPiece, SpeechRequest } from '../canonical/speech-request.js';
 import type { Transcript, TranscriptionRequest } from '../canonical/transcription-request.js';
 import type { WorkEvent } from '../canonical/work-event.js';
 import type { RoutableRequest } from '../canonical/work-request.js';
-import type { MediaProgress, OperationCall } from './media-work.js';
+import type { MediaProgress } from './media-work.js';
 
 /** Time limits of one call, in milliseconds. */
 export interface CallLimits {
@@ -125,4 +125,11 @@ export interface Upstream {
 export interface ProbeCall {
   readonly limits: CallLimits;
   readonly signal: CancelSignal;
+}
+
+/** A question about work that a vendor has accepted. */
+export interface OperationCall extends ProbeCall {
+  readonly operation: string;
+  /** The vendor's own model id. */
+  readonly upstreamModel: string;
 }

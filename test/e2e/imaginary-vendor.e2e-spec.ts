@@ -1,14 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway } from '../../src/app/gateway.js';
-import { ADAPTERS } from '../../src/vendors/upstream.registry.js';
+import { loadSettings } from '../../src/app/load-settings.js';
+import { VENDORS } from '../../src/vendors/vendors.js';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { ImaginaryAdapter } from '../support/imaginary-vendor/imaginary.adapter.js';
+import { imaginary } from '../support/imaginary-vendor/imaginary.vendor.js';
 import { loggedRequest } from '../support/logged-request.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
 
-// The registry's line, as docs/adding-a-provider.md has it.
-ADAPTERS.imaginary = (provider, { transport }) => new ImaginaryAdapter(provider, transport);
+// The line of the list, as docs/adding-a-provider.md has it; its folder is test/support/imaginary-vendor.
+VENDORS.push(imaginary);
 
 const LINES = [
   { said: 'Grüße ' },
@@ -18,7 +19,7 @@ const LINES = [
 const BODY = Buffer.from(LINES.map((line) => `${JSON.stringify(line)}\n`).join(''));
 const HEADERS = { 'content-type': 'application/x-ndjson' };
 
-describe('a vendor that is added by one adapter file, one registry line and catalogue rows', () => {
+describe('a vendor that is added by a folder and a line of the list', () => {
   let vendor: ScriptedServer;
   let files: OperatorFiles;
   let gateway: BootedGateway;
@@ -26,30 +27,26 @@ describe('a vendor that is added by one adapter file, one registry line and cata
   beforeAll(async () => {
     vendor = await startScriptedServer(reply(200, HEADERS, BODY));
     const pricing = { prompt: '0.000002', completion: '0.000003' };
-    files = await writeOperatorFiles(
+    files = await writeOperatorFiles({}, [
+      { id: 'imaginary/dreamer', pricing },
       {
-        imaginary: {
-          base_url: vendor.origin,
-          api_key_env: 'IMAGINARY_KEY',
-          adapter: 'imaginary',
-          settings: { district: 'north' },
-        },
+        id: 'imaginary/fallible',
+        pricing,
+        routes: [
+          { provider: 'imaginary', model: 'fallible', priority: 0 },
+          { provider: 'sandbox', model: 'echo', priority: 1 },
+        ],
       },
-      [
-        { id: 'imaginary/dreamer', pricing },
-        {
-          id: 'imaginary/fallible',
-          pricing,
-          routes: [
-            { provider: 'imaginary', model: 'fallible', priority: 0 },
-            { provider: 'sandbox', model: 'echo', priority: 1 },
-          ],
-        },
-      ],
-    );
+    ]);
     gateway = await bootGateway(
-      { ...files.environment, IMAGINARY_KEY: 'open-sesame', GATEWAY_COOLDOWN_MS: '1' },
-      { startGateway },
+      {
+        ...files.environment,
+        IMAGINARY_KEY: 'open-sesame',
+        IMAGINARY_BASE_URL: vendor.origin,
+        IMAGINARY_DISTRICT: 'north',
+        GATEWAY_COOLDOWN_MS: '1',
+      },
+      { startGateway, loadSettings },
     );
   });
   afterEach(() => {
@@ -114,6 +111,32 @@ describe('a vendor that is added by one adapter file, one registry line and cata
     expect(models.data.map((model) => model.id)).toContain('imaginary/dreamer');
     const providers = await (await gateway.fetch('/v1/providers')).text();
     expect(providers).toContain('"imaginary"');
+  });
+
+  it('has its settings checked', () => {
+    expect(() => loadSettings({ IMAGINARY_BASE_URL: 'nowhere' })).toThrow(
+      'IMAGINARY_BASE_URL must be a URL',
+    );
+  });
+
+  it('is called with the account of a tenant where that is stored', async () => {
+    const stored = await gateway.fetch('/v1/customer/provider-credentials', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.managementKey}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ provider: 'imaginary', key: 'a-tenants-own-word' }),
+    });
+    expect(stored.status).toBe(201);
+    const { id } = (await stored.json()) as { id: string };
+    await (await ask()).text();
+    expect(vendor.calls.at(-1)!.headers).toMatchObject({ 'x-password': 'a-tenants-own-word' });
+    const dropped = await gateway.fetch(`/v1/customer/provider-credentials/${id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${gateway.managementKey}` },
+    });
+    expect(dropped.ok).toBe(true);
   });
 
   it.each([

@@ -7,7 +7,7 @@ import { readBootstrapFile } from '../../src/app/bootstrap/read-bootstrap-file.j
 import { loadCatalogue } from '../../src/core/catalogue/load-catalogue.js';
 import { ConfigError } from '../../src/platform/config/config-error.js';
 import { gatewaySecret } from '../../src/platform/config/gateway-secret.js';
-import { loadConfig } from '../../src/platform/config/load-config.js';
+import { loadSettings } from '../../src/app/load-settings.js';
 
 describe('the files that settings name', () => {
   let folder: string;
@@ -47,7 +47,7 @@ describe('the files that settings name', () => {
   describe('GATEWAY_PROVIDERS', () => {
     const entry = { id: 'local', name: 'Local server', base_url: 'http://127.0.0.1:9/v1/' };
     const load = (content: unknown, environment: NodeJS.ProcessEnv = {}) =>
-      loadConfig({ ...environment, GATEWAY_PROVIDERS: write(content) });
+      loadSettings({ ...environment, GATEWAY_PROVIDERS: write(content) });
 
     it('adds providers that speak the OpenAI dialect', () => {
       const config = load(

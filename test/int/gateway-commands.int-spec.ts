@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
 import { runCommand } from '../../src/app/commands/run-command.js';
-import { loadConfig } from '../../src/platform/config/load-config.js';
+import { loadSettings } from '../../src/app/load-settings.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -144,7 +144,7 @@ async function runWith(databaseUrl: string, ...words: string[]) {
   let output = '';
   let errors = '';
   const code = await runCommand(words, {
-    loadConfig: () => loadConfig({ DATABASE_URL: databaseUrl, GATEWAY_SECRET: 'x'.repeat(32) }),
+    loadConfig: () => loadSettings({ DATABASE_URL: databaseUrl, GATEWAY_SECRET: 'x'.repeat(32) }),
     print: (line) => (output += `${line}\n`),
     printError: (line) => (errors += `${line}\n`),
   });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Caller } from '../../src/core/access/caller.js';
 import { hashApiKey } from '../../src/core/access/hash-api-key.js';
+import type { loadSettings } from '../../src/app/load-settings.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import type { Database } from '../../src/platform/database/database.js';
 import type { Gateway, startGateway } from '../../src/app/gateway.js';
@@ -29,24 +30,27 @@ export interface BootedGateway {
  * The whole built service over HTTP on a free loopback port, with a database of its own.
  *
  * @param environment settings beside the ones that make it run here
- * @param options.startGateway of the sources, for a suite that changes them
+ * @param options.startGateway of the sources, for a suite that changes them; likewise loadSettings
  */
 export async function bootGateway(
   environment: Record<string, string> = {},
-  options: { database?: TestDatabase; startGateway?: typeof startGateway } = {},
+  options: {
+    database?: TestDatabase;
+    startGateway?: typeof startGateway;
+    loadSettings?: typeof loadSettings;
+  } = {},
 ): Promise<BootedGateway> {
-  const [{ ConsoleLogger }, built, { loadConfig }] = await Promise.all([
+  const [{ ConsoleLogger }, built, builtSettings] = await Promise.all([
     importShared('@nestjs/common') as Promise<typeof import('@nestjs/common')>,
     importBuilt<typeof import('../../src/app/gateway.js')>('app/gateway.js'),
-    importBuilt<typeof import('../../src/platform/config/load-config.js')>(
-      'platform/config/load-config.js',
-    ),
+    importBuilt<typeof import('../../src/app/load-settings.js')>('app/load-settings.js'),
   ]);
   const own = options.database ?? (await createTestDatabase());
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-e2e-'));
   const apiKey = environment.GATEWAY_BOOTSTRAP_API_KEY ?? `sk-${randomBytes(20).toString('hex')}`;
   const managementKey = `sk-mgmt-${randomBytes(20).toString('hex')}`;
-  const config = loadConfig({
+  const read = options.loadSettings ?? builtSettings.loadSettings;
+  const config = read({
     PORT: '0',
     HOST: '127.0.0.1',
     DATABASE_URL: own.url,

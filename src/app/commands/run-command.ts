@@ -6,6 +6,7 @@ import type { CommandServices } from './command-services.js';
 import { parseArgsOptions, type Command, type CommandContext } from './command.js';
 import { keyCreateCommand } from './key-create.command.js';
 import { keyRevokeCommand } from './key-revoke.command.js';
+import { settingsPageCommand } from './settings-page.command.js';
 import { tenantCreateCommand } from './tenant-create.command.js';
 import { tenantGrantCommand } from './tenant-grant.command.js';
 import { tenantLimitCommand } from './tenant-limit.command.js';
@@ -19,6 +20,7 @@ const COMMANDS: readonly Command[] = [
   keyCreateCommand,
   keyRevokeCommand,
   catalogueCheckCommand,
+  settingsPageCommand,
 ];
 
 export interface CommandEnvironment {

@@ -4,9 +4,10 @@ import {
   type AppConfig,
   type ProviderConfig,
 } from '../../platform/config/app-config.js';
-import { ownAccountFormOf, type OwnAccountForm } from '../../vendors/own-account-forms.js';
+import type { OwnAccountForm } from '../../vendors/own-account-form.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
+import { ownAccountFormOf } from '../../vendors/vendors.js';
 import type { Upstream } from '../../vendors/upstream.js';
 import { CredentialDirectory, type OwnCredentials } from './credential-directory.service.js';
 import { CredentialSeal } from './credential-seal.service.js';

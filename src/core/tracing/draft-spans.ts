@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import { telemetryProvider } from '../../platform/config/telemetry-provider.js';
+import { telemetryProvider } from '../../vendors/vendors.js';
 import { CONTENT_TRUNCATED } from './content-attributes.js';
 import { ERROR_TYPE, GEN_AI, HTTP_STATUS } from './gen-ai-attributes.js';
 import { traceInput } from './input-messages.js';

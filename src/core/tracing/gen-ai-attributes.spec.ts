@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
-import { telemetryProvider } from '../../platform/config/telemetry-provider.js';
+import { telemetryProvider } from '../../vendors/vendors.js';
 import { ERROR_TYPE, GEN_AI, HTTP_STATUS } from './gen-ai-attributes.js';
 
 describe('the names of attributes', () => {

@@ -1,20 +1,14 @@
 import { IsOptional, MinLength } from 'class-validator';
-import { MAX_GRANT_CREDITS, MAX_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
+import { Describe } from './describe-variable.js';
+import { MAX_GRANT_CREDITS, MAX_RATE_LIMIT_PER_MINUTE, MAX_TIMEOUT_MS } from './setting-bounds.js';
 import {
   ChoiceVariable,
   FileVariable,
-  FlagVariable,
-  HeadersVariable,
   IntegerVariable,
   KeyVariable,
-  PairsVariable,
-  ShareVariable,
   UrlVariable,
   WorkersVariable,
 } from './variable.decorators.js';
-
-/** setTimeout's longest delay. */
-const MAX_TIMEOUT_MS = 2_147_483_647;
 
 /** A terabyte. */
 const MAX_CACHE_BYTES = 1_000_000_000_000;
@@ -25,247 +19,235 @@ const MAX_JOB_SECONDS = 2_592_000;
 /** A hundred years. */
 const MAX_RETENTION_DAYS = 36_500;
 
-/** The environment as the service reads it: one property per variable, absent when unset. */
-const TRACES_SAMPLERS = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
-
+/**
+ * The environment as the service reads it, one property per variable, absent when unset; those of the
+ * vendors, of the bucket and of telemetry have classes of their own. `docs/settings.md` is made of the descriptions: `npm run docs:settings`.
+ */
 export class EnvDto {
+  @Describe('Port to listen on; `0` takes a free one', { default: '3000', example: '8080' })
   @IntegerVariable(0, 65_535)
   PORT?: number;
 
+  @Describe('Address to listen on', { without: 'all interfaces', example: '127.0.0.1' })
   @IsOptional()
   HOST?: string;
 
+  @Describe('Base of the URLs that the service gives out', {
+    without: "the port's address",
+    example: 'https://gateway.example',
+  })
   @UrlVariable('http', 'https')
   GATEWAY_PUBLIC_URL?: string;
 
+  @Describe('Folder of the embedded database and of what jobs make', {
+    default: './data',
+    example: '/var/lib/gateway',
+  })
   @IsOptional()
   GATEWAY_DATA_DIR?: string;
 
+  @Describe('PostgreSQL 15 or newer, which instances may share', {
+    without: 'an embedded PostgreSQL',
+    example: 'postgres://gateway:secret@db:5432/gateway',
+  })
   @UrlVariable('postgres', 'postgresql')
   DATABASE_URL?: string;
 
+  @Describe('Rate limits and cached answers of all instances', {
+    without: 'each process has its own',
+    example: 'redis://cache:6379',
+  })
   @UrlVariable('redis', 'rediss')
   REDIS_URL?: string;
 
-  @IsOptional()
-  S3_BUCKET?: string;
-
-  @UrlVariable('http', 'https')
-  S3_ENDPOINT?: string;
-
-  @IsOptional()
-  S3_REGION?: string;
-
-  @IsOptional()
-  S3_ACCESS_KEY_ID?: string;
-
-  @IsOptional()
-  S3_SECRET_ACCESS_KEY?: string;
-
-  @ChoiceVariable('true', 'false')
-  S3_REDIRECT?: 'true' | 'false';
-
+  @Describe(
+    'The same on all instances; required with `DATABASE_URL`. Encrypts stored credentials and headers, signs URLs and webhooks',
+    { without: 'made, and kept in the data folder', example: '0123456789abcdef0123456789abcdef' },
+  )
   @IsOptional()
   @MinLength(32, { message: 'must have at least 32 characters' })
   GATEWAY_SECRET?: string;
 
+  @Describe('Routing key of the tenant `default`', {
+    without: 'made and printed',
+    example: 'sk-0123456789abcdef',
+  })
   @KeyVariable('routing')
   GATEWAY_BOOTSTRAP_API_KEY?: string;
 
+  @Describe('Management key of the tenant `default`', {
+    without: 'made and printed',
+    example: 'sk-mgmt-0123456789abcdef',
+  })
   @KeyVariable('management')
   GATEWAY_BOOTSTRAP_MANAGEMENT_KEY?: string;
 
+  @Describe('Credits of the tenant `default`, granted once, when it is made', {
+    default: '10000000',
+    example: '5000000',
+  })
   @IntegerVariable(0, MAX_GRANT_CREDITS)
   GATEWAY_BOOTSTRAP_CREDITS?: number;
 
+  @Describe('Rate limit of bootstrapped keys', { default: '600', example: '6000' })
   @IntegerVariable(1, MAX_RATE_LIMIT_PER_MINUTE)
   GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE?: number;
 
+  @Describe(
+    'JSON file that declares tenants and keys: `{"tenants":[{"name","credits","keys":[{"type","key","name"?,"rate_limit_per_minute"?}]}]}`',
+    { example: 'tenants.json' },
+  )
   @FileVariable()
   GATEWAY_BOOTSTRAP_FILE?: string;
 
-  @IsOptional()
-  OPENAI_API_KEY?: string;
-
-  @UrlVariable('http', 'https')
-  OPENAI_BASE_URL?: string;
-
-  @IsOptional()
-  ANTHROPIC_API_KEY?: string;
-
-  @UrlVariable('http', 'https')
-  ANTHROPIC_BASE_URL?: string;
-
-  @UrlVariable('http', 'https')
-  AZURE_OPENAI_ENDPOINT?: string;
-
-  @IsOptional()
-  AZURE_OPENAI_API_KEY?: string;
-
-  @IsOptional()
-  AZURE_OPENAI_API_VERSION?: string;
-
-  @IsOptional()
-  AWS_REGION?: string;
-
-  @IsOptional()
-  AWS_ACCESS_KEY_ID?: string;
-
-  @IsOptional()
-  AWS_SECRET_ACCESS_KEY?: string;
-
-  @IsOptional()
-  AWS_SESSION_TOKEN?: string;
-
-  @UrlVariable('http', 'https')
-  AWS_BEDROCK_ENDPOINT?: string;
-
-  @IsOptional()
-  GOOGLE_CLOUD_PROJECT?: string;
-
-  @IsOptional()
-  VERTEX_LOCATION?: string;
-
-  @UrlVariable('http', 'https')
-  VERTEX_BASE_URL?: string;
-
-  @IsOptional()
-  VERTEX_ACCESS_TOKEN?: string;
-
-  @IsOptional()
-  FISH_AUDIO_API_KEY?: string;
-
-  @UrlVariable('http', 'https')
-  FISH_AUDIO_BASE_URL?: string;
-
+  @Describe('`true` lets URLs that callers give lead to private addresses', {
+    default: 'false',
+    example: 'true',
+  })
   @ChoiceVariable('true', 'false')
   GATEWAY_ALLOW_PRIVATE_DESTINATIONS?: 'true' | 'false';
 
+  @Describe(
+    'JSON file with further providers, OpenAI-compatible unless it says otherwise; see [adding-a-provider.md](adding-a-provider.md)',
+    { example: 'providers.json' },
+  )
   @FileVariable()
   GATEWAY_PROVIDERS?: string;
 
+  @Describe(
+    'JSON file that is merged over the built-in model catalogue; see [catalogue.md](catalogue.md)',
+    { example: 'catalogue.json' },
+  )
   @FileVariable()
   GATEWAY_CATALOGUE?: string;
 
+  @Describe('Whether the sandbox provider is on', {
+    without: 'on while no other provider is configured',
+    example: 'true',
+  })
   @ChoiceVariable('true', 'false')
   GATEWAY_SANDBOX?: 'true' | 'false';
 
+  @Describe(
+    "What a request over a tenant's own vendor account costs, in percent of the price on shared capacity",
+    { default: '5', example: '0' },
+  )
   @IntegerVariable(0, 100)
   GATEWAY_BYOK_FEE_PERCENT?: number;
 
+  @Describe('To connect to a vendor', { default: '5000', example: '2000' })
   @IntegerVariable(1, MAX_TIMEOUT_MS)
   GATEWAY_CONNECT_TIMEOUT_MS?: number;
 
+  @Describe("To the vendor's first byte", {
+    without: '`60000` for a streamed answer, `300000` for a whole one',
+    example: '30000',
+  })
   @IntegerVariable(1, MAX_TIMEOUT_MS)
   GATEWAY_FIRST_BYTE_TIMEOUT_MS?: number;
 
+  @Describe('Between two pieces of an answer', { default: '60000', example: '30000' })
   @IntegerVariable(1, MAX_TIMEOUT_MS)
   GATEWAY_IDLE_TIMEOUT_MS?: number;
 
+  @Describe('For the whole request', { default: '600000', example: '300000' })
   @IntegerVariable(1, MAX_TIMEOUT_MS)
   GATEWAY_REQUEST_TIMEOUT_MS?: number;
 
+  @Describe('How long a failing route is left alone', { default: '10000', example: '30000' })
   @IntegerVariable(0, MAX_TIMEOUT_MS)
   GATEWAY_COOLDOWN_MS?: number;
 
+  @Describe("How long a provider's health is shown before it is probed again", {
+    default: '5000',
+    example: '60000',
+  })
   @IntegerVariable(0, MAX_TIMEOUT_MS)
   GATEWAY_HEALTH_CACHE_MS?: number;
 
+  @Describe(
+    'Memory for cached answers in each process; with `REDIS_URL` they are kept there instead, and this counts for nothing',
+    { default: '67108864', example: '134217728' },
+  )
   @IntegerVariable(0, MAX_CACHE_BYTES)
   GATEWAY_CACHE_MAX_BYTES?: number;
 
+  @Describe(
+    'Between two questions about a job at a vendor that does not say when to ask; grows to 30 s',
+    { default: '2000', example: '5000' },
+  )
   @IntegerVariable(10, MAX_TIMEOUT_MS)
   GATEWAY_JOB_POLL_MS?: number;
 
+  @Describe('How long a job may take; then it expires and costs nothing', {
+    default: '3600',
+    example: '7200',
+  })
   @IntegerVariable(1, MAX_JOB_SECONDS)
   GATEWAY_JOB_DEADLINE_SECONDS?: number;
 
+  @Describe('How long what a job made can be fetched', { default: '3600', example: '86400' })
   @IntegerVariable(1, MAX_JOB_SECONDS)
   GATEWAY_ARTIFACT_TTL_SECONDS?: number;
 
+  @Describe('Jobs of one provider that a process submits at once, and as many that it asks about', {
+    default: '8',
+    example: '16',
+  })
   @IntegerVariable(1, 1_000)
   GATEWAY_JOB_CONCURRENCY?: number;
 
+  @Describe('`after-response` lets an answer end before its charge is committed', {
+    default: 'before-end',
+    example: 'after-response',
+  })
   @ChoiceVariable('before-end', 'after-response')
   GATEWAY_SETTLE?: 'before-end' | 'after-response';
 
+  @Describe('`management` lets only management keys change anything under `/v1/customer`', {
+    default: 'any',
+    example: 'management',
+  })
   @ChoiceVariable('any', 'management')
   GATEWAY_CUSTOMER_WRITES?: 'any' | 'management';
 
+  @Describe('`/metrics` then asks for `Authorization: Bearer <token>`', {
+    without: '`/metrics` is open',
+    example: '0123456789abcdef',
+  })
   @IsOptional()
   @MinLength(16, { message: 'must have at least 16 characters' })
   GATEWAY_METRICS_TOKEN?: string;
 
+  @Describe('`false` leaves background work to `npm run start:worker`; needs `DATABASE_URL`', {
+    default: 'true',
+    example: 'false',
+  })
   @ChoiceVariable('true', 'false')
   GATEWAY_JOB_WORKERS?: 'true' | 'false';
 
+  @Describe(
+    'HTTP processes on this machine, `auto` for one a core; more than one needs `REDIS_URL`',
+    { default: '1', example: '4' },
+  )
   @WorkersVariable()
   WORKERS?: number;
 
+  @Describe('How long SIGTERM lets running answers go on', { default: '30', example: '60' })
   @IntegerVariable(0, 86_400)
   GATEWAY_DRAIN_SECONDS?: number;
 
+  @Describe(
+    "How long stored responses are kept after a conversation's last turn; `0` is for ever",
+    { default: '30', example: '7' },
+  )
   @IntegerVariable(0, MAX_RETENTION_DAYS)
   GATEWAY_RESPONSE_RETENTION_DAYS?: number;
 
+  @Describe('Days for which log rows and ended jobs are kept, by whole days; `0` is for ever', {
+    default: '0',
+    example: '90',
+  })
   @IntegerVariable(0, MAX_RETENTION_DAYS)
   GATEWAY_LOG_RETENTION_DAYS?: number;
-
-  @UrlVariable('http', 'https')
-  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
-
-  @UrlVariable('http', 'https')
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string;
-
-  @UrlVariable('http', 'https')
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?: string;
-
-  @HeadersVariable()
-  OTEL_EXPORTER_OTLP_HEADERS?: string;
-
-  @HeadersVariable()
-  OTEL_EXPORTER_OTLP_TRACES_HEADERS?: string;
-
-  @HeadersVariable()
-  OTEL_EXPORTER_OTLP_METRICS_HEADERS?: string;
-
-  @ChoiceVariable('http/protobuf')
-  OTEL_EXPORTER_OTLP_PROTOCOL?: 'http/protobuf';
-
-  @ChoiceVariable('http/protobuf')
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL?: 'http/protobuf';
-
-  @ChoiceVariable('http/protobuf')
-  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL?: 'http/protobuf';
-
-  @ChoiceVariable('otlp', 'none')
-  OTEL_TRACES_EXPORTER?: 'otlp' | 'none';
-
-  @ChoiceVariable('otlp', 'none')
-  OTEL_METRICS_EXPORTER?: 'otlp' | 'none';
-
-  @ChoiceVariable(...TRACES_SAMPLERS)
-  OTEL_TRACES_SAMPLER?: (typeof TRACES_SAMPLERS)[number];
-
-  @ShareVariable()
-  OTEL_TRACES_SAMPLER_ARG?: number;
-
-  @IntegerVariable(100, MAX_TIMEOUT_MS)
-  OTEL_METRIC_EXPORT_INTERVAL?: number;
-
-  @FlagVariable()
-  OTEL_SDK_DISABLED?: 'true' | 'false';
-
-  @IsOptional()
-  OTEL_SERVICE_NAME?: string;
-
-  @PairsVariable()
-  OTEL_RESOURCE_ATTRIBUTES?: string;
 }

@@ -4,25 +4,31 @@ import type { AppConfig } from './app-config.js';
 import { ConfigError } from './config-error.js';
 import { EnvDto } from './env.dto.js';
 import { findViolations } from './find-violations.js';
-import {
-  configuredProviders,
-  incompleteVendors,
-  ownAccountProviders,
-} from './configured-providers.js';
-import { incompleteS3, s3Of } from './s3-settings.js';
+import { configuredProviders, ownAccountProviders, readVendors } from './configured-providers.js';
+import { incompleteS3, S3Env, s3Of } from './s3-settings.js';
 import { readProvidersFile } from './read-providers-file.js';
 import { withoutTrailingSlash } from './is-url.js';
-import { readTelemetry } from './read-telemetry.js';
+import { readTelemetry, TelemetryEnv } from './read-telemetry.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
+import type { VendorSettings } from './vendor-settings.js';
 
 /**
  * Reads every setting from an environment. An empty variable counts as unset.
+ * @param vendors every vendor that there is, in the order in which their providers are listed
  * @throws ConfigError with one line per bad variable; values are never repeated in it.
  */
-export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
+export function loadConfig(
+  environment: NodeJS.ProcessEnv,
+  vendors: readonly VendorSettings[],
+): AppConfig {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const env = plainToInstance(EnvDto, set);
-  const violations = findViolations(env, { refuseUnknown: false });
+  const s3 = plainToInstance(S3Env, set);
+  const telemetry = plainToInstance(TelemetryEnv, set);
+  const read = readVendors(vendors, set);
+  const own = read.filter(({ vendor }) => vendor.Variables).map((one) => one.env);
+  const checked = [env, s3, telemetry, ...own];
+  const violations = checked.flatMap((one) => findViolations(one, { refuseUnknown: false }));
   const problems = violations.map(({ path, message }) => `${path} ${message}`);
   const badVariables = new Set(violations.map(({ path }) => path));
   if (env.DATABASE_URL && !env.GATEWAY_SECRET) {
@@ -34,10 +40,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
   if (env.GATEWAY_JOB_WORKERS === 'false' && !env.DATABASE_URL) {
     problems.push('DATABASE_URL must be set when GATEWAY_JOB_WORKERS is false');
   }
-  problems.push(...incompleteVendors(env), ...incompleteS3(env));
+  problems.push(
+    ...read.flatMap(({ vendor, env: given }) => vendor.incomplete?.(given) ?? []),
+    ...incompleteS3(s3),
+  );
   const furtherProviders =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
-      ? readProvidersFile(env.GATEWAY_PROVIDERS, set, problems)
+      ? readProvidersFile(env.GATEWAY_PROVIDERS, vendors, set, problems)
       : [];
   if (problems.length > 0) throw new ConfigError(problems);
 
@@ -50,7 +59,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
     dataDirectory: resolve(env.GATEWAY_DATA_DIR ?? './data'),
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
-    s3: s3Of(env),
+    s3: s3Of(s3),
     secret: env.GATEWAY_SECRET,
     bootstrap: {
       apiKey: env.GATEWAY_BOOTSTRAP_API_KEY,
@@ -61,8 +70,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
       file: env.GATEWAY_BOOTSTRAP_FILE,
     },
     customerWrites: env.GATEWAY_CUSTOMER_WRITES ?? 'any',
-    providers: configuredProviders(env, furtherProviders),
-    ownAccountProviders: ownAccountProviders(env, furtherProviders),
+    providers: configuredProviders(read, furtherProviders, env.GATEWAY_SANDBOX),
+    ownAccountProviders: ownAccountProviders(read, furtherProviders),
     byokFeePercent: env.GATEWAY_BYOK_FEE_PERCENT ?? 5,
     catalogueFile: env.GATEWAY_CATALOGUE,
     limits: {
@@ -81,7 +90,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): AppConfig {
       concurrency: env.GATEWAY_JOB_CONCURRENCY ?? 8,
     },
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
-    telemetry: readTelemetry(env),
+    telemetry: readTelemetry(telemetry),
     settle: env.GATEWAY_SETTLE ?? 'before-end',
     metricsToken: env.GATEWAY_METRICS_TOKEN,
     queue: { consume: env.GATEWAY_JOB_WORKERS !== 'false' },

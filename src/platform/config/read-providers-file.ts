@@ -12,12 +12,11 @@ import { PROVIDER_TYPES, type ProviderConfig, type ProviderType } from './app-co
 import { findViolations } from './find-violations.js';
 import { isUrl, withoutTrailingSlash } from './is-url.js';
 import { readJsonFile } from './read-json-file.js';
+import type { VendorSettings } from './vendor-settings.js';
 
 const VARIABLE = 'GATEWAY_PROVIDERS';
-/** Provider ids that have a meaning of their own, configured or not. */
-const BUILT_IN_IDS = ['openai', 'anthropic', 'azure', 'bedrock', 'vertex', 'fish-audio', 'sandbox'];
 
-/** One entry of the `GATEWAY_PROVIDERS` file: by default a server that speaks the OpenAI dialect. */
+/** One entry of the `GATEWAY_PROVIDERS` file: by default a server that speaks the default vendor's dialect. */
 class ProviderEntry {
   @Matches(/^[a-z0-9-]+$/, { message: 'must be made of a-z, 0-9 and -' })
   id!: string;
@@ -38,7 +37,7 @@ class ProviderEntry {
   @IsString({ message: 'must be the name of an environment variable' })
   api_key_env?: string;
 
-  /** The adapter that speaks to it, by its name in the registry of upstreams. */
+  /** The adapter that speaks to it, which is its vendor's id. */
   @IsOptional()
   @Matches(/^[a-z0-9-]+$/, { message: 'must be the name of an adapter' })
   adapter?: string;
@@ -68,11 +67,14 @@ class ProviderEntry {
 }
 
 /**
- * The operator's further OpenAI-compatible providers. What is wrong with the file is added to
- * `problems`, each line naming the entry and the field.
+ * The operator's further providers: servers that speak as one of the vendors does. What is wrong with
+ * the file is added to `problems`, each line naming the entry and the field.
+ *
+ * @param vendors whose ids have a meaning of their own, configured or not
  */
 export function readProvidersFile(
   path: string,
+  vendors: readonly VendorSettings[],
   environment: NodeJS.ProcessEnv,
   problems: string[],
 ): ProviderConfig[] {
@@ -87,7 +89,9 @@ export function readProvidersFile(
     problems.push(`${VARIABLE} must name a file with an array of providers`);
     return [];
   }
-  const usedIds = new Set(BUILT_IN_IDS);
+  const standard = vendors.find(({ isDefault }) => isDefault);
+  if (!standard) throw new Error('no vendor is the default one');
+  const usedIds = new Set(vendors.map(({ id }) => id));
   return content.flatMap((plain: unknown, index) => {
     const complain = (field: string, message: string) =>
       problems.push(`${VARIABLE}: ${index}${field && `.${field}`} ${message}`);
@@ -113,8 +117,8 @@ export function readProvidersFile(
       {
         id: entry.id,
         name: entry.name,
-        adapter: entry.adapter ?? 'openai',
-        type: entry.type ?? 'openai',
+        adapter: entry.adapter ?? standard.id,
+        type: entry.type ?? standard.type,
         baseUrl: withoutTrailingSlash(entry.base_url),
         apiKey,
         settings: { ...entry.settings },

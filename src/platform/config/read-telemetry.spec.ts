@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from './load-config.js';
 
-const telemetryOf = (environment: Record<string, string>) => loadConfig(environment).telemetry;
+const telemetryOf = (environment: Record<string, string>) => loadConfig(environment, []).telemetry;
 
 describe('the telemetry settings', () => {
   it('are nothing without an endpoint, or when switched off', () => {
@@ -64,6 +64,6 @@ describe('the telemetry settings', () => {
     ['OTEL_SDK_DISABLED', 'yes'],
     ['OTEL_RESOURCE_ATTRIBUTES', 'a=%'],
   ])('stop the start with %s=%s', (name, value) => {
-    expect(() => loadConfig({ [name]: value })).toThrow(name);
+    expect(() => loadConfig({ [name]: value }, [])).toThrow(name);
   });
 });

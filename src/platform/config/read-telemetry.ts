@@ -1,12 +1,127 @@
+import { IsOptional } from 'class-validator';
 import type { TelemetryConfig, TracesSampler } from './app-config.js';
-import type { EnvDto } from './env.dto.js';
+import { Describe } from './describe-variable.js';
+import { MAX_TIMEOUT_MS } from './setting-bounds.js';
 import { withoutTrailingSlash } from './is-url.js';
 import { readPairs } from './read-pairs.js';
+import {
+  ChoiceVariable,
+  FlagVariable,
+  HeadersVariable,
+  IntegerVariable,
+  PairsVariable,
+  ShareVariable,
+  UrlVariable,
+} from './variable.decorators.js';
 
 const METRICS_INTERVAL_MS = 60_000;
 
+const TRACES_SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
+/** Telemetry's part of the environment: the standard variables. */
+export class TelemetryEnv {
+  @Describe("Where the service's own traces and metrics go; see [broadcast.md](broadcast.md)", {
+    without: 'nowhere',
+    example: 'http://collector:4318',
+  })
+  @UrlVariable('http', 'https')
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+
+  @Describe('Full URL for traces alone', {
+    without: '`/v1/traces` at the endpoint',
+    example: 'http://collector:4318/v1/traces',
+  })
+  @UrlVariable('http', 'https')
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string;
+
+  @Describe('Full URL for metrics alone', {
+    without: '`/v1/metrics` at the endpoint',
+    example: 'http://collector:4318/v1/metrics',
+  })
+  @UrlVariable('http', 'https')
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?: string;
+
+  @Describe('Headers of every export', { example: 'authorization=Bearer%20token' })
+  @HeadersVariable()
+  OTEL_EXPORTER_OTLP_HEADERS?: string;
+
+  @Describe('Further headers for traces', { example: 'x-team=gateway' })
+  @HeadersVariable()
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS?: string;
+
+  @Describe('Further headers for metrics', { example: 'x-team=gateway' })
+  @HeadersVariable()
+  OTEL_EXPORTER_OTLP_METRICS_HEADERS?: string;
+
+  @Describe('The one protocol that there is', {
+    default: 'http/protobuf',
+    example: 'http/protobuf',
+  })
+  @ChoiceVariable('http/protobuf')
+  OTEL_EXPORTER_OTLP_PROTOCOL?: 'http/protobuf';
+
+  @Describe('The one protocol that there is, for traces', {
+    default: 'http/protobuf',
+    example: 'http/protobuf',
+  })
+  @ChoiceVariable('http/protobuf')
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL?: 'http/protobuf';
+
+  @Describe('The one protocol that there is, for metrics', {
+    default: 'http/protobuf',
+    example: 'http/protobuf',
+  })
+  @ChoiceVariable('http/protobuf')
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL?: 'http/protobuf';
+
+  @Describe('`none` exports no traces', { default: 'otlp', example: 'none' })
+  @ChoiceVariable('otlp', 'none')
+  OTEL_TRACES_EXPORTER?: 'otlp' | 'none';
+
+  @Describe('`none` exports no metrics', { default: 'otlp', example: 'none' })
+  @ChoiceVariable('otlp', 'none')
+  OTEL_METRICS_EXPORTER?: 'otlp' | 'none';
+
+  @Describe('Which traces are exported', {
+    default: 'parentbased_always_on',
+    example: 'parentbased_traceidratio',
+  })
+  @ChoiceVariable(...TRACES_SAMPLERS)
+  OTEL_TRACES_SAMPLER?: (typeof TRACES_SAMPLERS)[number];
+
+  @Describe('Share of the traces that a sampler by ratio exports', { default: '1', example: '0.1' })
+  @ShareVariable()
+  OTEL_TRACES_SAMPLER_ARG?: number;
+
+  @Describe('Milliseconds between two exports of metrics', { default: '60000', example: '10000' })
+  @IntegerVariable(100, MAX_TIMEOUT_MS)
+  OTEL_METRIC_EXPORT_INTERVAL?: number;
+
+  @Describe('`true` exports nothing', { default: 'false', example: 'true' })
+  @FlagVariable()
+  OTEL_SDK_DISABLED?: 'true' | 'false';
+
+  @Describe("The service's name in what is exported", {
+    without: '`model-gateway`',
+    example: 'gateway-eu',
+  })
+  @IsOptional()
+  OTEL_SERVICE_NAME?: string;
+
+  @Describe('Further attributes of the resource', { example: 'deployment.environment=production' })
+  @PairsVariable()
+  OTEL_RESOURCE_ATTRIBUTES?: string;
+}
+
 /** The operator's collector by the standard variables; undefined when none names one. */
-export function readTelemetry(env: EnvDto): TelemetryConfig | undefined {
+export function readTelemetry(env: TelemetryEnv): TelemetryConfig | undefined {
   if (env.OTEL_SDK_DISABLED === 'true') return undefined;
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
   const urlOf = (own: string | undefined, path: string): string | undefined =>
@@ -28,7 +143,7 @@ export function readTelemetry(env: EnvDto): TelemetryConfig | undefined {
   return (config.tracesUrl ?? config.metricsUrl) ? config : undefined;
 }
 
-function samplerOf(env: EnvDto): TracesSampler {
+function samplerOf(env: TelemetryEnv): TracesSampler {
   const name = env.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on';
   const followsParent = name.startsWith('parentbased_');
   if (name.endsWith('always_on')) return { followsParent, ratio: 1 };
@@ -36,6 +151,6 @@ function samplerOf(env: EnvDto): TracesSampler {
   return { followsParent, ratio: env.OTEL_TRACES_SAMPLER_ARG ?? 1 };
 }
 
-function headersOf(env: EnvDto, own: string | undefined): Record<string, string> {
+function headersOf(env: TelemetryEnv, own: string | undefined): Record<string, string> {
   return { ...readPairs(env.OTEL_EXPORTER_OTLP_HEADERS ?? ''), ...readPairs(own ?? '') };
 }

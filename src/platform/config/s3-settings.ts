@@ -1,12 +1,53 @@
+import { IsOptional } from 'class-validator';
 import type { S3Config } from './app-config.js';
-import type { EnvDto } from './env.dto.js';
+import { Describe } from './describe-variable.js';
 import { withoutTrailingSlash } from './is-url.js';
+import { ChoiceVariable, UrlVariable } from './variable.decorators.js';
 
 /** Where a bucket of one's own server lies does not matter to it, but requests have to name it. */
 const DEFAULT_REGION = 'us-east-1';
 
+/** The bucket's part of the environment. */
+export class S3Env {
+  @Describe('Artifacts lie in this bucket; see [artifacts.md](artifacts.md)', {
+    without: 'they lie in the data folder',
+    example: 'artifacts',
+  })
+  @IsOptional()
+  S3_BUCKET?: string;
+
+  @Describe('A server that speaks S3', { without: "the cloud's own", example: 'http://store:9000' })
+  @UrlVariable('http', 'https')
+  S3_ENDPOINT?: string;
+
+  @Describe('Region of the bucket', { default: 'us-east-1', example: 'eu-central-1' })
+  @IsOptional()
+  S3_REGION?: string;
+
+  @Describe('Id of an access key; both parts of it or neither', {
+    without: "what the machine's role gives",
+    example: 'AKIAIOSFODNN7EXAMPLE',
+  })
+  @IsOptional()
+  S3_ACCESS_KEY_ID?: string;
+
+  @Describe('The secret part of that key', {
+    without: "what the machine's role gives",
+    example: 'wJalrXUtnFEMI…',
+  })
+  @IsOptional()
+  S3_SECRET_ACCESS_KEY?: string;
+
+  @Describe('`false`: the service passes artifacts on instead of redirecting to the bucket', {
+    default: 'true',
+    example: 'false',
+  })
+  @ChoiceVariable('true', 'false')
+  S3_REDIRECT?: 'true' | 'false';
+}
+
 /** Which of the variables are missing or of no use. */
-export function incompleteS3(env: EnvDto): string[] {
+export function incompleteS3(env: S3Env): string[] {
   const problems: string[] = [];
   if (!env.S3_BUCKET && env.S3_ENDPOINT) {
     problems.push('S3_BUCKET must be set when S3_ENDPOINT is');
@@ -20,7 +61,7 @@ export function incompleteS3(env: EnvDto): string[] {
   return problems;
 }
 
-export function s3Of(env: EnvDto): S3Config | undefined {
+export function s3Of(env: S3Env): S3Config | undefined {
   if (!env.S3_BUCKET) return undefined;
   return {
     bucket: env.S3_BUCKET,

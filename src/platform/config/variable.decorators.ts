@@ -16,6 +16,8 @@ import { isUrl } from './is-url.js';
 import { readPairs } from './read-pairs.js';
 import { isOperatorKey, OPERATOR_KEY_RULES } from './operator-key.js';
 
+const MAX_WORKERS = 256;
+
 /** An optional whole number, written in digits. */
 export function IntegerVariable(min: number, max: number): PropertyDecorator {
   const message = `must be an integer from ${min} to ${max}`;
@@ -47,10 +49,11 @@ export function ShareVariable(): PropertyDecorator {
 /** A number of processes, or `auto` for one a core. */
 export function WorkersVariable(): PropertyDecorator {
   return all(
+    // class-transformer runs the last one first.
+    IntegerVariable(1, MAX_WORKERS),
     Transform(({ value }: { value: unknown }) =>
-      value === 'auto' ? String(availableParallelism()) : value,
+      value === 'auto' ? String(Math.min(availableParallelism(), MAX_WORKERS)) : value,
     ),
-    IntegerVariable(1, 256),
   );
 }
 

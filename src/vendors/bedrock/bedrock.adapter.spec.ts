@@ -11,7 +11,7 @@ import { LONG_LIMITS } from '../../../test/support/fake-connection.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
-import type { AdapterTools } from '../upstream.registry.js';
+import type { AdapterTools } from '../vendor.js';
 import { BedrockAdapter } from './bedrock.adapter.js';
 
 const { accessKeyId, secretAccessKey, sessionToken } = CREDENTIALS;

@@ -29,7 +29,7 @@ import type {
   UpstreamWork,
   WorkCall,
 } from '../upstream.js';
-import type { AdapterTools } from '../upstream.registry.js';
+import type { AdapterTools } from '../vendor.js';
 import { AwsSigner, type SignableRequest } from './aws-signer.js';
 import { bedrockTraits } from './bedrock-models.js';
 import { encodeCohereBatches, readCohereVectors } from './cohere-embeddings.js';

@@ -13,12 +13,13 @@ import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ImagesClient } from '../dialects/images/images-client.js';
 import { ResponsesClient } from '../dialects/responses/responses-client.js';
 import { VideosClient } from '../dialects/videos/videos-client.js';
-import type { MediaProgress, OperationCall } from '../media-work.js';
+import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import type { MediaFetcher } from '../transport/media-fetcher.js';
 import { UpstreamError } from '../upstream-error.js';
 import type {
   DroppingRoute,
+  OperationCall,
   ProbeCall,
   Upstream,
   UpstreamCall,

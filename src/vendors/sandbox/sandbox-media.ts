@@ -8,11 +8,10 @@ import {
   type MediaDone,
   type MediaFile,
   type MediaProgress,
-  type OperationCall,
 } from '../media-work.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
-import type { WorkCall } from '../upstream.js';
+import type { OperationCall, WorkCall } from '../upstream.js';
 import { makeFilm } from './make-film.js';
 import { makePicture } from './make-picture.js';
 import { rehearseFault } from './rehearse-fault.js';

@@ -27,10 +27,10 @@ import {
 } from './sandbox-media.js';
 import { rehearseFault } from './rehearse-fault.js';
 import { unknownFields } from '../dialects/media/media-fields.js';
-import type { MediaProgress, OperationCall } from '../media-work.js';
+import type { MediaProgress } from '../media-work.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
-import type { Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream.js';
+import type { OperationCall, Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream.js';
 
 const WORDS =
   'the sandbox answers without a network or a key so every word of this text is made up on the spot and the same each time'.split(

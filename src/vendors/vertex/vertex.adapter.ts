@@ -13,19 +13,20 @@ import { readFailedAnswer } from '../dialects/read-failed-answer.js';
 import { unknownFields } from '../dialects/media/media-fields.js';
 import { unsupportedField } from '../dialects/media/unsupported-field.js';
 import { VendorAnswer } from '../dialects/vendor-answer.js';
-import type { MediaProgress, OperationCall } from '../media-work.js';
+import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 import type {
   DroppingRoute,
+  OperationCall,
   ProbeCall,
   Upstream,
   UpstreamCall,
   UpstreamWork,
   WorkCall,
 } from '../upstream.js';
-import { ANTHROPIC_PUBLISHER } from '../anthropic/anthropic-publisher.js';
+import { ANTHROPIC_PUBLISHER } from './anthropic-publisher.js';
 import {
   fetchDefaultAccess,
   fetchServiceAccountAccess,

@@ -1,9 +1,9 @@
 import type { VideoRequest } from '../../../canonical/media-request.js';
-import type { MediaFile, MediaProgress, OperationCall } from '../../media-work.js';
+import type { MediaFile, MediaProgress } from '../../media-work.js';
 import type { HttpCall, HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import { UpstreamError } from '../../upstream-error.js';
-import type { WorkCall } from '../../upstream.js';
+import type { OperationCall, WorkCall } from '../../upstream.js';
 import { hideOwnKey } from '../hide-own-key.js';
 import { classifyMediaError } from '../media/classify-media-error.js';
 import { BoundedBytes } from '../media/bounded-bytes.js';

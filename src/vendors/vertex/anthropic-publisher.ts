@@ -1,3 +1,4 @@
+import { CLAUDE_SEAL_MAKER, claudeModelTraits } from '../anthropic/claude-model-traits.js';
 import { classifyGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
 import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
 import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js';
@@ -5,8 +6,7 @@ import { droppedFromMessages } from '../dialects/messages/encode-messages-reques
 import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
 import type { UpstreamCall } from '../upstream.js';
-import { CLAUDE_SEAL_MAKER, claudeModelTraits } from './claude-model-traits.js';
-import type { VertexPublisher } from '../vertex/vertex-publisher.js';
+import type { VertexPublisher } from './vertex-publisher.js';
 
 /** Vertex names the model in the address and the API's version in the body. */
 const ENVELOPE = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import type { ProviderConfig } from '../platform/config/app-config.js';
-import { ownAccountFormOf } from './own-account-forms.js';
+import { ownAccountFormOf } from './vendors.js';
 
 const provider = (adapter: string, baseUrl = ''): ProviderConfig => ({
   id: 'p',

@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { ConfigError } from './config-error.js';
-import { loadConfig } from './load-config.js';
+import { ConfigError } from '../platform/config/config-error.js';
+import { loadSettings } from './load-settings.js';
 
 const SECRET = 'a-secret-of-at-least-32-characters';
 
-describe(loadConfig.name, () => {
+describe(loadSettings.name, () => {
   it('needs no setting at all', () => {
-    expect(loadConfig({})).toEqual({
+    expect(loadSettings({})).toEqual({
       http: { port: 3000, host: undefined, publicUrl: undefined },
       dataDirectory: resolve('data'),
       databaseUrl: undefined,
@@ -63,7 +64,7 @@ describe(loadConfig.name, () => {
   });
 
   it('reads every variable', () => {
-    const config = loadConfig({
+    const config = loadSettings({
       PORT: '0',
       HOST: '127.0.0.1',
       GATEWAY_PUBLIC_URL: 'https://gateway.example/base/',
@@ -295,8 +296,15 @@ describe(loadConfig.name, () => {
     ]);
   });
 
+  it('makes a process a core where the machine is to decide', () => {
+    const { workers } = loadSettings({ WORKERS: 'auto', REDIS_URL: 'redis://cache:6379' });
+    expect(workers).toBe(availableParallelism());
+  });
+
   it('takes an empty variable for an unset one', () => {
-    expect(loadConfig({ PORT: '', DATABASE_URL: '', OPENAI_API_KEY: '' })).toEqual(loadConfig({}));
+    expect(loadSettings({ PORT: '', DATABASE_URL: '', OPENAI_API_KEY: '' })).toEqual(
+      loadSettings({}),
+    );
   });
 
   it.each([
@@ -305,11 +313,11 @@ describe(loadConfig.name, () => {
     [{ GATEWAY_SANDBOX: 'false' }, []],
     [{ OPENAI_BASE_URL: 'http://local/v1' }, ['sandbox']],
   ])('configures with %j the providers %j', (environment, ids) => {
-    expect(loadConfig(environment).providers.map(({ id }) => id)).toEqual(ids);
+    expect(loadSettings(environment).providers.map(({ id }) => id)).toEqual(ids);
   });
 
   it('cannot be changed afterwards', () => {
-    const config = loadConfig({});
+    const config = loadSettings({});
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.limits)).toBe(true);
     expect(Object.isFrozen(config.providers[0])).toBe(true);
@@ -318,7 +326,7 @@ describe(loadConfig.name, () => {
 
 function problemsOf(environment: NodeJS.ProcessEnv): readonly string[] {
   try {
-    loadConfig(environment);
+    loadSettings(environment);
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
     throw error;

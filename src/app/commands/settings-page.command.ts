@@ -1,0 +1,76 @@
+import {
+  describeVariables,
+  type DescribedVariable,
+} from '../../platform/config/describe-variable.js';
+import { EnvDto } from '../../platform/config/env.dto.js';
+import { TelemetryEnv } from '../../platform/config/read-telemetry.js';
+import { S3Env } from '../../platform/config/s3-settings.js';
+import type { OwnAccountForm } from '../../vendors/own-account-form.js';
+import type { Vendor } from '../../vendors/vendor.js';
+import { VENDORS } from '../../vendors/vendors.js';
+import type { Command } from './command.js';
+
+export const settingsPageCommand: Command = {
+  name: 'settings page',
+  summary: 'Print every setting, as docs/settings.md has them.',
+  parameters: [],
+  options: {},
+  async run(_, context) {
+    context.print(renderSettingsPage(VENDORS));
+  },
+};
+
+/** Markdown with every variable of the service and of these vendors, by their own descriptions. */
+export function renderSettingsPage(vendors: readonly Vendor[]): string {
+  return [
+    '# Settings',
+    '<!-- Made by `npm run docs:settings` of the descriptions in the code; change them there. -->',
+    'Settings are environment variables, read once at the start. A bad value stops the start with a line that names it. An empty variable counts as unset.',
+    '## The service',
+    tableOf(EnvDto),
+    '## Artifacts in a bucket',
+    tableOf(S3Env),
+    '## Vendors',
+    'A vendor is configured when its account is there. Tenants may store accounts of their own with every vendor but the sandbox, configured or not: see [byok.md](byok.md).',
+    ...vendors.flatMap(vendorSection),
+    "## The service's own traces and metrics",
+    'The standard variables of OpenTelemetry: see [broadcast.md](broadcast.md).',
+    tableOf(TelemetryEnv),
+  ].join('\n\n');
+}
+
+function vendorSection({ id, name, kinds, Variables, accountForm }: Vendor): string[] {
+  return [
+    `### ${name}`,
+    `Provider \`${id}\`. Kinds of models: ${kinds.join(', ')}.`,
+    ...(Variables ? [tableOf(Variables)] : []),
+    ...(accountForm ? [formLine(accountForm)] : []),
+  ];
+}
+
+function formLine({ keyDescription, settings }: OwnAccountForm): string {
+  const fields = Object.entries(settings).map(
+    ([name, { isRequired, description }]) =>
+      ` \`settings.${name}\`${isRequired ? '' : ' (optional)'}: ${description}`,
+  );
+  return `A tenant's own account: \`key\`: ${keyDescription}${fields.join('')}`;
+}
+
+function tableOf(Variables: new () => object): string {
+  const rows = describeVariables(Variables).map((variable) =>
+    [
+      `\`${variable.name}\``,
+      variable.meaning,
+      withoutOf(variable),
+      variable.rule ?? 'be any text',
+      `\`${variable.example}\``,
+    ].map((cell) => cell.replaceAll('|', '\\|')),
+  );
+  const head = ['variable', 'meaning', 'without it', 'must', 'example'];
+  const lines = [head, head.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function withoutOf({ default: value, without }: DescribedVariable): string {
+  return without ?? (value === undefined ? 'nothing' : `\`${value}\``);
+}

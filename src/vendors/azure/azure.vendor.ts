@@ -1,0 +1,104 @@
+import { IsOptional } from 'class-validator';
+import { isIP } from 'node:net';
+import { Describe } from '../../platform/config/describe-variable.js';
+import { UrlVariable } from '../../platform/config/variable.decorators.js';
+import { isPublicAddress } from '../../platform/http/public-address.js';
+import {
+  patternSetting,
+  readPlainKey,
+  type AccountRules,
+  type OwnAccountForm,
+} from '../own-account-form.js';
+import type { Vendor } from '../vendor.js';
+import { AzureAdapter } from './azure.adapter.js';
+
+const MAX_ENDPOINT_LENGTH = 255;
+
+class AzureEnv {
+  @Describe('The resource, a bare origin; configures the provider `azure` together with its key', {
+    example: 'https://my-resource.openai.azure.com',
+  })
+  @UrlVariable('http', 'https')
+  AZURE_OPENAI_ENDPOINT?: string;
+
+  @Describe('The API key of the resource; its models are deployments', {
+    example: '0123456789abcdef',
+  })
+  @IsOptional()
+  AZURE_OPENAI_API_KEY?: string;
+
+  @Describe('API version of the deployment paths', {
+    example: '2024-10-21',
+    without: 'the v1 paths are used',
+  })
+  @IsOptional()
+  AZURE_OPENAI_API_VERSION?: string;
+}
+
+const FORM: OwnAccountForm = {
+  settings: {
+    endpoint: {
+      isRequired: true,
+      description: 'The resource, a bare origin: `https://my-resource.openai.azure.com`.',
+      faultOf: faultOfEndpoint,
+    },
+    api_version: patternSetting(
+      false,
+      /^[0-9a-z.-]{1,40}$/,
+      'API version of the deployment paths; without it, the v1 paths are used.',
+      'must be an API version such as 2024-10-21',
+    ),
+  },
+  keyDescription: 'The API key of the resource.',
+  readKey: readPlainKey,
+  hasOwnAddress: () => true,
+  configure: (provider, { key, settings }) => ({
+    ...provider,
+    baseUrl: new URL(settings.endpoint ?? '').origin,
+    apiKey: key,
+    settings: { apiVersion: settings.api_version },
+  }),
+};
+
+export const azure: Vendor<AzureEnv> = {
+  id: 'azure',
+  name: 'Azure OpenAI',
+  type: 'azure',
+  kinds: ['chat', 'embedding', 'image'],
+  telemetryName: 'azure.ai.openai',
+  Variables: AzureEnv,
+  incomplete: (env) =>
+    env.AZURE_OPENAI_API_KEY && !env.AZURE_OPENAI_ENDPOINT
+      ? ['AZURE_OPENAI_ENDPOINT must be set when AZURE_OPENAI_API_KEY is']
+      : [],
+  // Each account has an endpoint of its own.
+  baseUrl: () => 'https://endpoint.invalid',
+  account: ({
+    AZURE_OPENAI_ENDPOINT: baseUrl,
+    AZURE_OPENAI_API_KEY: apiKey,
+    AZURE_OPENAI_API_VERSION: apiVersion,
+  }) => (baseUrl && apiKey ? { baseUrl, apiKey, settings: { apiVersion } } : undefined),
+  accountForm: FORM,
+  createAdapter: (provider, { transport, mediaFetcher }) =>
+    new AzureAdapter(provider, transport, mediaFetcher),
+};
+
+/**
+ * Names are only looked up when a connection is made, which is where the rule on addresses is kept;
+ * an address that is spelled out can be refused at once.
+ */
+function faultOfEndpoint(value: string, { allowPrivate }: AccountRules): string | undefined {
+  const fault = 'must be an origin such as https://my-resource.openai.azure.com, without a path';
+  if (value.length > MAX_ENDPOINT_LENGTH || !/^https?:\/\//i.test(value) || !URL.canParse(value)) {
+    return fault;
+  }
+  const url = new URL(value);
+  const { protocol, username, password, pathname, search, hash } = url;
+  if (username !== '' || password !== '' || pathname !== '/' || search !== '' || hash !== '') {
+    return fault;
+  }
+  if (allowPrivate) return undefined;
+  if (protocol !== 'https:') return 'must begin with https://';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) !== 0 && !isPublicAddress(host) ? 'must lead to a public address' : undefined;
+}

@@ -1,0 +1,83 @@
+import { IsOptional } from 'class-validator';
+import { Describe } from '../../platform/config/describe-variable.js';
+import { UrlVariable } from '../../platform/config/variable.decorators.js';
+import { patternSetting, readPlainKey, type OwnAccountForm } from '../own-account-form.js';
+import type { Vendor } from '../vendor.js';
+import { BedrockAdapter } from './bedrock.adapter.js';
+
+class BedrockEnv {
+  @Describe('Region whose models are called', { default: 'us-east-1', example: 'eu-central-1' })
+  @IsOptional()
+  AWS_REGION?: string;
+
+  @Describe(
+    'Id of an access key; configures the provider `bedrock` together with the secret one. The health probe needs `bedrock:ListFoundationModels`',
+    { example: 'AKIAIOSFODNN7EXAMPLE' },
+  )
+  @IsOptional()
+  AWS_ACCESS_KEY_ID?: string;
+
+  @Describe('The secret access key', { example: 'wJalrXUtnFEMI…' })
+  @IsOptional()
+  AWS_SECRET_ACCESS_KEY?: string;
+
+  @Describe('Session token of temporary keys', { example: 'IQoJb3JpZ2lu…' })
+  @IsOptional()
+  AWS_SESSION_TOKEN?: string;
+
+  @Describe('Another address for Bedrock', {
+    without: "the region's own",
+    example: 'https://vpce-1.bedrock-runtime.eu-central-1.vpce.amazonaws.com',
+  })
+  @UrlVariable('http', 'https')
+  AWS_BEDROCK_ENDPOINT?: string;
+}
+
+const FORM: OwnAccountForm = {
+  settings: {
+    access_key_id: patternSetting(
+      true,
+      /^[A-Za-z0-9]{16,128}$/,
+      'Id of the access key of an IAM user.',
+      'must be an access key id of 16 to 128 letters and digits',
+    ),
+    region: patternSetting(
+      true,
+      /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
+      'Region whose models are called.',
+      'must be a region such as eu-central-1',
+    ),
+  },
+  keyDescription: 'The secret access key.',
+  readKey: readPlainKey,
+  hasOwnAddress: ({ baseUrl }) => baseUrl === '',
+  configure: (provider, { key, settings }) => ({
+    ...provider,
+    apiKey: key,
+    settings: { accessKeyId: settings.access_key_id, region: settings.region },
+  }),
+};
+
+export const bedrock: Vendor<BedrockEnv> = {
+  id: 'bedrock',
+  name: 'AWS Bedrock',
+  type: 'aws',
+  kinds: ['chat', 'embedding'],
+  telemetryName: 'aws.bedrock',
+  Variables: BedrockEnv,
+  incomplete: (env) =>
+    env.AWS_ACCESS_KEY_ID && !env.AWS_SECRET_ACCESS_KEY
+      ? ['AWS_SECRET_ACCESS_KEY must be set when AWS_ACCESS_KEY_ID is']
+      : [],
+  // The adapter makes the region's address where there is none.
+  baseUrl: (env) => env.AWS_BEDROCK_ENDPOINT ?? '',
+  account: ({
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: apiKey,
+    AWS_SESSION_TOKEN: sessionToken,
+    AWS_REGION: region = 'us-east-1',
+  }) =>
+    accessKeyId && apiKey ? { apiKey, settings: { accessKeyId, sessionToken, region } } : undefined,
+  accountForm: FORM,
+  createAdapter: (provider, tools) => new BedrockAdapter(provider, tools),
+};

@@ -1,0 +1,32 @@
+import { IsOptional } from 'class-validator';
+import { Describe } from '../../platform/config/describe-variable.js';
+import { UrlVariable } from '../../platform/config/variable.decorators.js';
+import { KEY_ONLY } from '../own-account-form.js';
+import type { Vendor } from '../vendor.js';
+import { FishAudioAdapter } from './fish-audio.adapter.js';
+
+class FishAudioEnv {
+  @Describe('The API key; configures the provider `fish-audio`', { example: '0123456789abcdef' })
+  @IsOptional()
+  FISH_AUDIO_API_KEY?: string;
+
+  @Describe('Its address, a bare origin', {
+    default: 'https://api.fish.audio',
+    example: 'https://proxy.example',
+  })
+  @UrlVariable('http', 'https')
+  FISH_AUDIO_BASE_URL?: string;
+}
+
+export const fishAudio: Vendor<FishAudioEnv> = {
+  id: 'fish-audio',
+  name: 'Fish Audio',
+  // A vendor of no kind that the interface has; it is listed by the kind whose API callers use.
+  type: 'openai',
+  kinds: ['speech', 'transcription'],
+  Variables: FishAudioEnv,
+  baseUrl: (env) => env.FISH_AUDIO_BASE_URL ?? 'https://api.fish.audio',
+  account: ({ FISH_AUDIO_API_KEY: apiKey }) => (apiKey ? { apiKey } : undefined),
+  accountForm: KEY_ONLY,
+  createAdapter: (provider, { transport }) => new FishAudioAdapter(provider, transport),
+};

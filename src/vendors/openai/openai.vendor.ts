@@ -1,0 +1,33 @@
+import { IsOptional } from 'class-validator';
+import { Describe } from '../../platform/config/describe-variable.js';
+import { UrlVariable } from '../../platform/config/variable.decorators.js';
+import { KEY_ONLY } from '../own-account-form.js';
+import type { Vendor } from '../vendor.js';
+import { OpenAiAdapter } from './openai.adapter.js';
+
+class OpenAiEnv {
+  @Describe('The API key; configures the provider `openai`', { example: 'sk-proj-…' })
+  @IsOptional()
+  OPENAI_API_KEY?: string;
+
+  @Describe('Base URL, ending in `/v1`', {
+    default: 'https://api.openai.com/v1',
+    example: 'https://proxy.example/v1',
+  })
+  @UrlVariable('http', 'https')
+  OPENAI_BASE_URL?: string;
+}
+
+export const openAi: Vendor<OpenAiEnv> = {
+  id: 'openai',
+  name: 'OpenAI',
+  type: 'openai',
+  kinds: ['chat', 'embedding', 'speech', 'transcription', 'image', 'video'],
+  isDefault: true,
+  Variables: OpenAiEnv,
+  baseUrl: (env) => env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1',
+  account: ({ OPENAI_API_KEY: apiKey }) => (apiKey ? { apiKey } : undefined),
+  accountForm: KEY_ONLY,
+  createAdapter: (provider, { transport, mediaFetcher }) =>
+    new OpenAiAdapter(provider, transport, mediaFetcher),
+};

@@ -1,0 +1,28 @@
+import type { ProviderConfig } from '../platform/config/app-config.js';
+import { anthropic } from './anthropic/anthropic.vendor.js';
+import { azure } from './azure/azure.vendor.js';
+import { bedrock } from './bedrock/bedrock.vendor.js';
+import { fishAudio } from './fish-audio/fish-audio.vendor.js';
+import { openAi } from './openai/openai.vendor.js';
+import { KEY_ONLY, type OwnAccountForm } from './own-account-form.js';
+import { sandbox } from './sandbox/sandbox.vendor.js';
+import type { Vendor } from './vendor.js';
+import { vertex } from './vertex/vertex.vendor.js';
+
+/** Every vendor, in the order in which their providers are listed. A new one is a line here. */
+export const VENDORS: Vendor[] = [openAi, anthropic, azure, bedrock, vertex, fishAudio, sandbox];
+
+/** The vendor whose adapter has this name. */
+export function vendorOf(adapter: string): Vendor | undefined {
+  return VENDORS.find(({ id }) => id === adapter);
+}
+
+/** The form of accounts with a provider, by its adapter; most have a key and nothing else. */
+export function ownAccountFormOf({ adapter }: Pick<ProviderConfig, 'adapter'>): OwnAccountForm {
+  return vendorOf(adapter)?.accountForm ?? KEY_ONLY;
+}
+
+/** The `gen_ai.provider.name` of a provider. */
+export function telemetryProvider(providerId: string): string {
+  return vendorOf(providerId)?.telemetryName ?? providerId;
+}

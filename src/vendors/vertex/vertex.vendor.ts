@@ -1,0 +1,105 @@
+import { IsOptional } from 'class-validator';
+import { Describe } from '../../platform/config/describe-variable.js';
+import { UrlVariable } from '../../platform/config/variable.decorators.js';
+import {
+  MAX_KEY_LENGTH,
+  patternSetting,
+  readPlainKey,
+  type AccountKey,
+  type OwnAccountForm,
+} from '../own-account-form.js';
+import type { Vendor } from '../vendor.js';
+import { VertexAdapter } from './vertex.adapter.js';
+
+class VertexEnv {
+  @Describe('Id of the project; configures the provider `vertex`', { example: 'my-project' })
+  @IsOptional()
+  GOOGLE_CLOUD_PROJECT?: string;
+
+  @Describe('Location whose models are called', { default: 'us-central1', example: 'global' })
+  @IsOptional()
+  VERTEX_LOCATION?: string;
+
+  @Describe('Another address for Vertex', {
+    without: "the location's own",
+    example: 'https://proxy.example',
+  })
+  @UrlVariable('http', 'https')
+  VERTEX_BASE_URL?: string;
+
+  @Describe('A fixed access token', {
+    without: 'the application default credentials',
+    example: 'ya29.…',
+  })
+  @IsOptional()
+  VERTEX_ACCESS_TOKEN?: string;
+}
+
+const FORM: OwnAccountForm = {
+  settings: {
+    project: patternSetting(
+      true,
+      /^[a-z0-9](?:[a-z0-9.:-]{0,61}[a-z0-9])?$/,
+      'Id of the project.',
+      'must be the id of a project',
+    ),
+    location: patternSetting(
+      false,
+      /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
+      'Location whose models are called; `us-central1` without it.',
+      'must be a location such as us-central1 or global',
+    ),
+  },
+  keyDescription: "The JSON of a service account's key, or an access token.",
+  readKey: readGoogleKey,
+  hasOwnAddress: ({ baseUrl }) => baseUrl === '',
+  configure: (provider, { key, settings }) => ({
+    ...provider,
+    apiKey: key,
+    settings: { project: settings.project, location: settings.location ?? 'us-central1' },
+  }),
+};
+
+export const vertex: Vendor<VertexEnv> = {
+  id: 'vertex',
+  name: 'Google Vertex AI',
+  type: 'gcp',
+  kinds: ['chat', 'embedding', 'image', 'video'],
+  telemetryName: 'gcp.vertex_ai',
+  Variables: VertexEnv,
+  // The adapter makes the location's address where there is none.
+  baseUrl: (env) => env.VERTEX_BASE_URL ?? '',
+  // Without an access token the application default credentials are used.
+  account: ({
+    GOOGLE_CLOUD_PROJECT: project,
+    VERTEX_LOCATION: location = 'us-central1',
+    VERTEX_ACCESS_TOKEN: apiKey,
+  }) => (project ? { apiKey, settings: { project, location } } : undefined),
+  accountForm: FORM,
+  createAdapter: (provider, { transport }) => new VertexAdapter(provider, transport),
+};
+
+/**
+ * A service account's JSON is cut down to what signs for it: its other members name addresses to
+ * call, which are not a tenant's to choose.
+ */
+function readGoogleKey(given: string): AccountKey | { fault: string } {
+  if (!given.trimStart().startsWith('{')) return readPlainKey(given);
+  const fault = 'must be the JSON of a key of a service account, or an access token';
+  if (given.length > MAX_KEY_LENGTH) return { fault };
+  let parsed: Record<string, unknown>;
+  try {
+    parsed = JSON.parse(given) as Record<string, unknown>;
+  } catch {
+    return { fault };
+  }
+  const { type, client_email: email, private_key: privateKey } = parsed;
+  if (type !== 'service_account' || typeof email !== 'string' || typeof privateKey !== 'string') {
+    return { fault };
+  }
+  if (!/^[^\s@]{1,128}@[^\s@]{1,128}$/.test(email) || !privateKey.startsWith('-----BEGIN ')) {
+    return { fault };
+  }
+  const key = JSON.stringify({ type, client_email: email, private_key: privateKey });
+  return { key, preview: email };
+}

@@ -1,0 +1,183 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { formatTable } from '../../src/app/commands/format-table.js';
+import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
+import { MediaFetcher } from '../../src/vendors/transport/media-fetcher.js';
+import { VENDOR_KINDS, type Vendor } from '../../src/vendors/vendor.js';
+import { vendorOf, VENDORS } from '../../src/vendors/vendors.js';
+import { imaginary } from '../support/imaginary-vendor/imaginary.vendor.js';
+import { silentWave } from '../support/spoken-audio.js';
+import { within } from '../support/within.js';
+import { ALL_KINDS } from './kinds/all-kinds.js';
+import { doWork, type KindContract, type Outcome } from './kinds/kind-contract.js';
+import { reply, startScriptedServer, type Script, type ScriptedServer } from './scripted-server.js';
+
+const KEY = 'key-of-the-contract-suite';
+const NETWORKED = ALL_KINDS.filter(({ answers }) => answers.length > 0);
+const TITLE = '$kind at $vendor';
+
+/** By vendor and kind: how many cases went well, of how many. */
+const verdicts = new Map<string, { passed: number; all: number }>();
+const nameOf = ({ vendor, kind }: Pick<KindContract, 'vendor' | 'kind'>) => `${vendor} ${kind}`;
+
+describe('the kinds of work that vendors offer', () => {
+  let server: ScriptedServer;
+  let transport: HttpTransport;
+  let folder: string;
+  let path: string;
+  const audio = silentWave(1_600);
+
+  beforeAll(async () => {
+    server = await startScriptedServer((_call, response) => void response.destroy());
+    transport = new HttpTransport(1_000);
+    folder = await mkdtemp(join(tmpdir(), 'kinds-'));
+    path = join(folder, 'a.wav');
+    await writeFile(path, audio);
+  });
+  beforeEach(() => {
+    server.calls.length = 0;
+  });
+  afterAll(async () => {
+    await transport.onApplicationShutdown();
+    await server.close();
+    await rm(folder, { recursive: true });
+    printTable();
+  });
+
+  /** Does the work before a server that answers so. */
+  function work(
+    contract: KindContract,
+    script: Script,
+    signal = new AbortController().signal,
+  ): Promise<Outcome> {
+    const { id, name, type, createAdapter } = vendorOf(contract.vendor)!;
+    const { basePath = '', settings = {} } = contract;
+    const baseUrl = server.origin + basePath;
+    const provider = { id, name, type, adapter: id, baseUrl, apiKey: KEY, settings };
+    const mediaFetcher = new MediaFetcher({ allowPrivate: false });
+    server.script = script;
+    const recording = { path, sizeBytes: audio.length };
+    return doWork(createAdapter(provider, { transport, mediaFetcher }), contract, {
+      recording,
+      signal,
+    });
+  }
+  const failed = (status: number): Script => {
+    const message = `No, ${KEY}.`;
+    const body = { message, error: { message, code: status, status: 'NO', type: 'no' } };
+    return reply(status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(body)));
+  };
+  const noted =
+    (check: (contract: KindContract) => Promise<void>) => async (contract: KindContract) => {
+      const verdict = verdicts.get(nameOf(contract)) ?? { passed: 0, all: 0 };
+      verdicts.set(nameOf(contract), verdict);
+      verdict.all++;
+      await check(contract);
+      verdict.passed++;
+    };
+
+  it.each(VENDORS)('have a contract each: $id', (vendor) => {
+    expect(withoutContract(vendor)).toEqual([]);
+  });
+
+  it('miss one as soon as a vendor offers more', () => {
+    expect(withoutContract(imaginary)).toEqual(['imaginary chat']);
+    const bold: Vendor = { ...vendorOf('anthropic')!, kinds: ['chat', 'video'] };
+    expect(withoutContract(bold)).toEqual(['anthropic video']);
+  });
+
+  it('are offered by the vendor that a contract is with', () => {
+    const offered = VENDORS.flatMap(({ id: vendor, kinds }) =>
+      kinds.map((kind) => nameOf({ vendor, kind })),
+    );
+    expect(ALL_KINDS.map(nameOf).filter((name) => !offered.includes(name))).toEqual([]);
+  });
+
+  it.each(ALL_KINDS)(
+    `${TITLE} is done`,
+    noted(async (contract) => {
+      const { answers, expected } = contract;
+      const outcome = await work(contract, (call, response) => {
+        const { status, headers, body } = answers[server.calls.length - 1]!;
+        return reply(status, headers, body)(call, response);
+      });
+      expect(server.calls).toHaveLength(answers.length);
+      if (!expected) return expect(outcome.content).not.toHaveLength(0);
+      expect(outcome.content).toEqual(expected.content);
+      if (expected.usage) expect(outcome.usage).toMatchObject(expected.usage);
+      else expect(outcome.usage).toBeUndefined();
+    }),
+  );
+
+  it.each(NETWORKED)(
+    `${TITLE} is left to others while the vendor is busy`,
+    noted(async (contract) => {
+      await expect(work(contract, failed(429))).rejects.toMatchObject({ failure: 'rate_limited' });
+      expect(server.calls).toHaveLength(1);
+    }),
+  );
+
+  it.each(NETWORKED)(
+    `${TITLE} is the operator's to repair when the key is refused, and the key stays secret`,
+    noted(async (contract) => {
+      const refused = work(contract, failed(401));
+      await expect(refused).rejects.toMatchObject({ failure: 'operator' });
+      await expect(refused).rejects.not.toThrow(KEY);
+    }),
+  );
+
+  it.each(NETWORKED)(
+    `${TITLE} is not done by a page that a proxy shows`,
+    noted(async (contract) => {
+      const page = Buffer.from('<html>Welcome</html>');
+      const working = work(contract, reply(200, { 'content-type': 'text/html' }, page));
+      await expect(working).rejects.toMatchObject({ failure: 'unreadable' });
+    }),
+  );
+
+  it.each(NETWORKED)(
+    `${TITLE} fails when the vendor hangs up`,
+    noted(async (contract) => {
+      const [{ headers, body } = { headers: {}, body: Buffer.alloc(0) }] = contract.answers;
+      const working = work(contract, async (_call, response) => {
+        response.writeHead(200, { ...headers, 'content-length': body.length });
+        await new Promise<void>((resolve) => response.write(body.subarray(0, 10), () => resolve()));
+        response.destroy();
+      });
+      await expect(working).rejects.toMatchObject({ name: 'UpstreamError' });
+    }),
+  );
+
+  it.each(NETWORKED)(
+    `${TITLE} ends when the caller leaves`,
+    noted(async (contract) => {
+      const leaving = new AbortController();
+      const working = work(contract, () => leaving.abort(), leaving.signal);
+      await expect(working).rejects.toThrow();
+      await within(10_000, server.calls[0]!.hungUp);
+    }),
+  );
+});
+
+/** What a vendor offers and no contract covers. */
+function withoutContract({ id: vendor, kinds }: Vendor): string[] {
+  const covered = ALL_KINDS.map(nameOf);
+  return kinds.map((kind) => nameOf({ vendor, kind })).filter((name) => !covered.includes(name));
+}
+
+/** Vendors by kinds, with the cases that went well; `-` is what a vendor does not offer. */
+function printTable(): void {
+  const rows = VENDORS.map(({ id: vendor, kinds }) => [
+    vendor,
+    ...VENDOR_KINDS.map((kind) => {
+      if (!kinds.includes(kind)) return '-';
+      const { passed, all } = verdicts.get(nameOf({ vendor, kind })) ?? { passed: 0, all: 0 };
+      if (all === 0) return 'NO CASE';
+      return passed === all ? `${all} ok` : `${all - passed} FAILED`;
+    }),
+  ]);
+  // Not by way of the console, which the test runner decorates line by line.
+  process.stdout.write(`\n${formatTable([['vendor', ...VENDOR_KINDS], ...rows]).join('\n')}\n\n`);
+}

@@ -1,0 +1,178 @@
+import { USAGE, VIDEO } from '../../support/openai-media-answers.js';
+import type { ContractVendor, Reply, ScriptedAnswer } from '../contract-vendor.js';
+import { anthropicVendor } from '../vendors/anthropic.vendor.js';
+import { azureVendor } from '../vendors/azure.vendor.js';
+import { bedrockVendor } from '../vendors/bedrock.vendor.js';
+import { openAiVendor } from '../vendors/openai.vendor.js';
+import { VERTEX } from '../vendors/vertex.vendor.js';
+import type { KindContract } from './kind-contract.js';
+
+const ANSWER: ScriptedAnswer = {
+  text: 'Hello there.',
+  finish: 'stop',
+  usage: { input: 12, output: 3 },
+};
+const VECTOR = [0.5, 0.25];
+const SOUND = Buffer.alloc(5_000, 3);
+const PICTURE = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
+const FILM = Buffer.from('\0\0\0\x20ftypisom and more', 'latin1');
+const PROJECT = { project: 'my-project', location: 'global' };
+const VEO = 'veo-3.1-generate-001';
+const FILMING = {
+  name: `projects/my-project/locations/global/publishers/google/models/${VEO}/operations/7d4a-11`,
+};
+
+const json = (body: object): Reply =>
+  bytes(Buffer.from(JSON.stringify(body)), { 'content-type': 'application/json' });
+const bytes = (body: Buffer, headers: Record<string, string>): Reply => ({
+  status: 200,
+  headers,
+  body,
+});
+
+const vectors = json({
+  object: 'list',
+  data: [{ object: 'embedding', index: 0, embedding: VECTOR }],
+  model: 'some-model',
+  usage: { prompt_tokens: 2, total_tokens: 2 },
+});
+const sound = bytes(SOUND, { 'content-type': 'audio/wav' });
+const pictures = json({
+  created: 1,
+  data: [{ b64_json: PICTURE.toString('base64') }],
+  usage: USAGE,
+});
+
+const EMBEDDED = { content: [VECTOR], usage: { inputTokens: 2 } };
+const SPOKEN = { content: SOUND };
+const DRAWN = { content: PICTURE, usage: { imageCount: 1 } };
+
+function chatAt(vendor: string, contract: ContractVendor): KindContract {
+  const { upstreamModel: model, callerDialect: dialect, provider } = contract;
+  return {
+    vendor,
+    kind: 'chat',
+    model,
+    ...(dialect && { dialect }),
+    ...(provider?.settings && { settings: provider.settings }),
+    ...(provider?.basePath && { basePath: provider.basePath }),
+    answers: [contract.whole(ANSWER)],
+    expected: { content: ANSWER.text, usage: { inputTokens: 12, outputTokens: 3 } },
+  };
+}
+
+/** Every kind of work at every vendor, as the vendor spells its answers. */
+export const ALL_KINDS: readonly KindContract[] = [
+  chatAt('openai', openAiVendor),
+  chatAt('anthropic', anthropicVendor),
+  chatAt('azure', azureVendor),
+  chatAt('bedrock', bedrockVendor),
+  chatAt('vertex', VERTEX),
+  {
+    vendor: 'openai',
+    kind: 'embedding',
+    model: 'text-embedding-3-small',
+    answers: [vectors],
+    expected: EMBEDDED,
+  },
+  {
+    vendor: 'azure',
+    kind: 'embedding',
+    model: 'my-deployment',
+    answers: [vectors],
+    expected: EMBEDDED,
+  },
+  {
+    vendor: 'bedrock',
+    kind: 'embedding',
+    model: 'cohere.embed-english-v3',
+    settings: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', region: 'us-east-1' },
+    answers: [json({ embeddings: [VECTOR] })],
+    expected: { content: [VECTOR] },
+  },
+  {
+    vendor: 'vertex',
+    kind: 'embedding',
+    model: 'text-embedding-005',
+    settings: PROJECT,
+    answers: [
+      json({ predictions: [{ embeddings: { values: VECTOR, statistics: { token_count: 2 } } }] }),
+    ],
+    expected: EMBEDDED,
+  },
+  { vendor: 'openai', kind: 'speech', model: 'tts-1', answers: [sound], expected: SPOKEN },
+  { vendor: 'fish-audio', kind: 'speech', model: 's1', answers: [sound], expected: SPOKEN },
+  {
+    vendor: 'openai',
+    kind: 'transcription',
+    model: 'gpt-4o-transcribe',
+    answers: [
+      json({
+        text: 'Hello there.',
+        usage: { type: 'tokens', input_tokens: 14, output_tokens: 4, total_tokens: 18 },
+      }),
+    ],
+    expected: { content: 'Hello there.', usage: { inputTokens: 14, outputTokens: 4 } },
+  },
+  {
+    vendor: 'fish-audio',
+    kind: 'transcription',
+    model: 'transcribe-1',
+    answers: [
+      json({
+        text: 'Hello there.',
+        duration: 1.5,
+        segments: [{ text: 'Hello there.', start: 0, end: 1.5 }],
+      }),
+    ],
+    expected: { content: 'Hello there.', usage: { audioMs: 1_500 } },
+  },
+  { vendor: 'openai', kind: 'image', model: 'gpt-image-1', answers: [pictures], expected: DRAWN },
+  { vendor: 'azure', kind: 'image', model: 'my-deployment', answers: [pictures], expected: DRAWN },
+  {
+    vendor: 'vertex',
+    kind: 'image',
+    model: 'imagen-4.0-generate-001',
+    settings: PROJECT,
+    answers: [
+      json({
+        predictions: [{ bytesBase64Encoded: PICTURE.toString('base64'), mimeType: 'image/png' }],
+      }),
+    ],
+    expected: DRAWN,
+  },
+  {
+    vendor: 'openai',
+    kind: 'video',
+    model: 'sora-2',
+    answers: [
+      json(VIDEO),
+      json({ ...VIDEO, status: 'completed', progress: 100 }),
+      bytes(FILM, { 'content-type': 'video/mp4' }),
+    ],
+    expected: { content: FILM, usage: { videoSeconds: 8 } },
+  },
+  {
+    vendor: 'vertex',
+    kind: 'video',
+    model: VEO,
+    settings: PROJECT,
+    answers: [
+      json(FILMING),
+      json({
+        ...FILMING,
+        done: true,
+        response: {
+          videos: [{ bytesBase64Encoded: FILM.toString('base64'), mimeType: 'video/mp4' }],
+        },
+      }),
+    ],
+    expected: { content: FILM, usage: { videoSeconds: 4 } },
+  },
+  { vendor: 'sandbox', kind: 'chat', model: 'echo', answers: [] },
+  { vendor: 'sandbox', kind: 'embedding', model: 'embedding', answers: [] },
+  { vendor: 'sandbox', kind: 'speech', model: 'speech', answers: [] },
+  { vendor: 'sandbox', kind: 'transcription', model: 'transcription', answers: [] },
+  { vendor: 'sandbox', kind: 'image', model: 'image', answers: [] },
+  { vendor: 'sandbox', kind: 'video', model: 'video', answers: [] },
+];

@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
+import { loadSettings } from '../src/app/load-settings.js';
+import { renderSettingsPage } from '../src/app/commands/settings-page.command.js';
+import {
+  describeVariables,
+  type DescribedVariable,
+} from '../src/platform/config/describe-variable.js';
+import type { AppConfig } from '../src/platform/config/app-config.js';
+import { EnvDto } from '../src/platform/config/env.dto.js';
+import { TelemetryEnv } from '../src/platform/config/read-telemetry.js';
+import { S3Env } from '../src/platform/config/s3-settings.js';
+import { VENDORS } from '../src/vendors/vendors.js';
+import { imaginary } from './support/imaginary-vendor/imaginary.vendor.js';
+
+const PAGE = 'docs/settings.md';
+const VARIABLES: DescribedVariable[] = [EnvDto, S3Env, TelemetryEnv]
+  .concat(VENDORS.flatMap(({ Variables }) => Variables ?? []))
+  .flatMap((Variables) => describeVariables(Variables));
+
+describe('the page of the settings', () => {
+  it('is what the code says of them; npm run docs:settings makes it anew', async () => {
+    const options = await resolveConfig(PAGE);
+    const made = await format(renderSettingsPage(VENDORS), { ...options, filepath: PAGE });
+    expect(readFileSync(PAGE, 'utf8')).toBe(made);
+  });
+
+  it('has a vendor as soon as the list has it', () => {
+    const page = renderSettingsPage([imaginary]);
+    expect(page).toContain('| `IMAGINARY_DISTRICT` |');
+    expect(page).toContain('Provider `imaginary`. Kinds of models: chat.');
+    expect(page).not.toContain('OPENAI_API_KEY');
+  });
+});
+
+describe('a described variable', () => {
+  /** Variables that have no default, and what else makes each of the others have an effect. */
+  const others = Object.fromEntries(
+    VARIABLES.filter((one) => one.default === undefined && !namesFile(one)).map((one) => [
+      one.name,
+      one.example,
+    ]),
+  );
+  const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
+  const settingsWith = (name: string, value: string): AppConfig =>
+    loadSettings({ ...others, ...sampler, [name]: value });
+
+  it('is described once', () => {
+    const names = VARIABLES.map(({ name }) => name);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    expect(VARIABLES.length).toBeGreaterThan(60);
+  });
+
+  it.each(VARIABLES.filter((one) => !namesFile(one)))('$name takes its example', (variable) => {
+    const { name, example } = variable;
+    expect(() => settingsWith(name, example)).not.toThrow();
+  });
+
+  it.each(VARIABLES.filter((one) => one.default !== undefined))(
+    '$name is $default where it is not set',
+    ({ name, default: value }) => {
+      expect(settingsWith(name, value!)).toEqual(settingsWith(name, ''));
+    },
+  );
+
+  it.each(VARIABLES.filter(({ default: value, example }) => value !== example && value))(
+    '$name with its example is something else',
+    ({ name, example }) => {
+      expect(settingsWith(name, example)).not.toEqual(settingsWith(name, ''));
+    },
+  );
+});
+
+/** Of a file that would have to be there. */
+function namesFile({ rule }: DescribedVariable): boolean {
+  return rule?.includes('existing file') === true;
+}

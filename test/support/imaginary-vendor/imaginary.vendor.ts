@@ -1,0 +1,37 @@
+import { IsOptional } from 'class-validator';
+import { Describe } from '../../../src/platform/config/describe-variable.js';
+import { UrlVariable } from '../../../src/platform/config/variable.decorators.js';
+import { KEY_ONLY } from '../../../src/vendors/own-account-form.js';
+import type { Vendor } from '../../../src/vendors/vendor.js';
+import { ImaginaryAdapter } from './imaginary.adapter.js';
+
+class ImaginaryEnv {
+  @Describe('The password; configures the provider `imaginary`', { example: 'open-sesame' })
+  @IsOptional()
+  IMAGINARY_KEY?: string;
+
+  @Describe('Its address, a bare origin', {
+    default: 'https://api.imaginary.example',
+    example: 'https://proxy.example',
+  })
+  @UrlVariable('http', 'https')
+  IMAGINARY_BASE_URL?: string;
+
+  @Describe('The district that it lives in', { default: 'south', example: 'north' })
+  @IsOptional()
+  IMAGINARY_DISTRICT?: string;
+}
+
+/** All that the gateway has to be told of this vendor. */
+export const imaginary: Vendor<ImaginaryEnv> = {
+  id: 'imaginary',
+  name: 'An imaginary vendor',
+  type: 'openai',
+  kinds: ['chat'],
+  Variables: ImaginaryEnv,
+  baseUrl: (env) => env.IMAGINARY_BASE_URL ?? 'https://api.imaginary.example',
+  account: ({ IMAGINARY_KEY: apiKey, IMAGINARY_DISTRICT: district = 'south' }) =>
+    apiKey ? { apiKey, settings: { district } } : undefined,
+  accountForm: KEY_ONLY,
+  createAdapter: (provider, { transport }) => new ImaginaryAdapter(provider, transport),
+};
