@@ -2,11 +2,11 @@ import { toStoredText } from '../common/database/stored-text.js';
 import type { HoldEntry } from './ledger-entry.js';
 
 /** A row of `holds` as the opening statements take it. */
-export function toHoldRow({ operation }: HoldEntry) {
+export function toHoldRow({ operation, granted = operation.amount }: HoldEntry) {
   return {
     request_id: operation.requestId,
     tenant_id: operation.tenantId,
-    amount: operation.amount,
+    amount: granted,
     api_key_id: operation.apiKeyId,
     endpoint: toStoredText(operation.endpoint),
     model: toStoredText(operation.model),
@@ -14,4 +14,10 @@ export function toHoldRow({ operation }: HoldEntry) {
     streamed: operation.streamed,
     created_at: operation.createdAt,
   };
+}
+
+/** The same for a statement that decides itself how much is set aside; `place` keeps the order. */
+export function toRangeRow(entry: HoldEntry, place: number) {
+  const { amount, range } = entry.operation;
+  return { ...toHoldRow(entry), amount, place, most: range?.most ?? amount, base: range?.base ?? 0 };
 }
