@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import type { CanonicalEvent, RouteEvent } from '../canonical/canonical-event.js';
+import { ownOutputLimitOf } from '../canonical/output-limit.js';
 import { GatewayError, InternalError, ServiceStopsError } from '../common/errors/gateway-errors.js';
 import { CallerGoneError } from '../common/http/read-body.js';
 import { SERVICE_STOPS } from '../common/http/service-stop.js';
@@ -51,7 +52,7 @@ export async function deliverStream(
 
 const logger = new Logger('deliverStream');
 
-/** Names the provider that answers, and the request's fields that its dialect could not take. */
+/** Names the provider that answers, the gateway's own limit on the answer, and the request's fields that its dialect could not take. */
 export function setRouteHeaders(
   response: ServerResponse,
   { route, droppedParams }: Pick<RouteEvent, 'route' | 'droppedParams'>,
@@ -59,6 +60,8 @@ export function setRouteHeaders(
   // After 15 s of silence the head has gone out already.
   if (response.headersSent) return;
   response.setHeader('X-Gateway-Provider', route.provider);
+  const outputLimit = ownOutputLimitOf(route);
+  if (outputLimit !== undefined) response.setHeader('X-Gateway-Output-Limit', outputLimit);
   setDroppedParams(response, droppedParams);
 }
 

@@ -29,7 +29,8 @@ export function admitAsks(
 ): AdmittedAsks {
   const admitted: AdmittedAsks = { holds: [], covers: new Map() };
   for (const ask of asks) {
-    const needed = ask.kind === 'hold' ? holdOf(ask, accounts, limits) : coverOf(ask, accounts, limits);
+    const needed =
+      ask.kind === 'hold' ? holdOf(ask, accounts, limits) : coverOf(ask, accounts, limits);
     const excess = limits?.excessOf(ask, needed);
     // A hold that is gone was released by a sweeper that took this process for dead.
     const isOpen = ask.kind === 'hold' || openHolds.has(ask.requestId);

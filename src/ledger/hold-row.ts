@@ -19,5 +19,11 @@ export function toHoldRow({ operation, granted = operation.amount }: HoldEntry) 
 /** The same for a statement that decides itself how much is set aside; `place` keeps the order. */
 export function toRangeRow(entry: HoldEntry, place: number) {
   const { amount, range } = entry.operation;
-  return { ...toHoldRow(entry), amount, place, most: range?.most ?? amount, base: range?.base ?? 0 };
+  return {
+    ...toHoldRow(entry),
+    amount,
+    place,
+    most: range?.most ?? amount,
+    base: range?.base ?? 0,
+  };
 }

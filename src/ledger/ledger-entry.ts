@@ -1,7 +1,13 @@
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../common/time/coarse-timer.js';
 import { InternalError } from '../common/errors/gateway-errors.js';
 import type { RequestLogDraft } from '../request-log/request-log.draft.js';
-import type { Charge, CreditRange, HoldOperation, HoldOutcome, SettleOutcome } from './ledger-operations.js';
+import type {
+  Charge,
+  CreditRange,
+  HoldOperation,
+  HoldOutcome,
+  SettleOutcome,
+} from './ledger-operations.js';
 import type { SettlementRecord } from './settlement-record.js';
 
 /**

@@ -38,7 +38,8 @@ export interface SpendLimitExcess {
 
 export type HoldOutcome =
   /** `granted`: the credits set aside for an operation with a range. */
-  { admitted: true; granted?: number } | { admitted: false; available: number; excess?: SpendLimitExcess };
+  | { admitted: true; granted?: number }
+  | { admitted: false; available: number; excess?: SpendLimitExcess };
 
 /** The parts of a charge, in credits; what is charged is their sum. */
 export interface Charge {

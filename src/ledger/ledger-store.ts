@@ -114,14 +114,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     const additional = toAmount(Math.max(0, least - range.held));
     if (additional === undefined) return refuseAmount(least);
     const capped = { ...toRange(range), held: range.held };
-    const entry = new CoverEntry(
-      requestId,
-      tenantId,
-      additional,
-      this.timer,
-      limitedKeyId,
-      capped,
-    );
+    const entry = new CoverEntry(requestId, tenantId, additional, this.timer, limitedKeyId, capped);
     this.add(entry);
     return (await entry.promise) ? entry.granted : undefined;
   }

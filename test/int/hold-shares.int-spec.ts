@@ -71,7 +71,12 @@ describe('a hold of open length', () => {
     ['… rounded down', 3_231, wide(10, 1_000), 100],
     ['… besides what is not for output', 3_200, wide(60, 1_000, 50), 150],
     ['the least, when a 32nd is less', 3_200, wide(400, 1_000), 400],
-    ['all there is, and no more, when the prompt takes nearly all', 1_000, wide(990, 5_000, 980), 1_000],
+    [
+      'all there is, and no more, when the prompt takes nearly all',
+      1_000,
+      wide(990, 5_000, 980),
+      1_000,
+    ],
     ['the least, when there is not a credit more', 400, wide(400, 1_000), 400],
   ])('gets %s', async (_, credits, asked, expected) => {
     for (const way of [quickFlush, flushGroup]) {
