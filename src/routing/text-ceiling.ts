@@ -20,7 +20,7 @@ export interface TextCeiling {
   output: OutputLimit;
 }
 
-/** Nothing of a vendor's answer can be longer than the model's context or its longest output. */
+/** The least that is set aside; the hold makes the output as long as the credits allow. */
 export function textCeilingOf(
   request: CanonicalRequest,
   model: Model,
@@ -31,7 +31,8 @@ export function textCeilingOf(
   // Tools that a vendor runs are among what binds a request to an account.
   const webSearches = request.accountBoundParam ? countSearches(request.body.value) : 0;
   const bound = promptTokensOf(promptSize, model.media_tokens) + webSearches * TOKENS_PER_SEARCH;
-  const inputTokens = Math.min(bound, context);
+  // The figures for media are high ones, and no vendor takes more than the context; text is counted.
+  const inputTokens = Math.max(promptSize.tokens, Math.min(bound, context));
 
   const most = Math.min(maxOutputTokens ?? longest ?? context, longest ?? Infinity);
   const least = maxOutputTokens === undefined ? Math.min(LEAST_OUTPUT_TOKENS, most) : most;
