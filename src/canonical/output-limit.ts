@@ -6,7 +6,7 @@ export interface OutputLimit {
   readonly choices: number;
   /** Tokens that credits are set aside for in any case; the same as `most` where the caller named a limit. */
   readonly least: number;
-  /** The caller's limit or the model's, whichever is lower. */
+  /** The caller's limit, else the model's. */
   readonly most: number;
   /** Tokens that the context leaves beside the prompt, as far as can be told. */
   readonly fitting: number;

@@ -202,7 +202,7 @@ describe(selectRoutes.name, () => {
 
     it.each<[string, Record<string, unknown>, number | null, number]>([
       ['max_tokens', { max_tokens: 10 }, 100, 10],
-      ['no more of max_tokens than the model can do', { max_tokens: 1_000 }, 100, 100],
+      ['max_tokens beyond what the model can do', { max_tokens: 1_000 }, 100, 1_000],
       ['the larger of both limits', { max_tokens: 10, max_completion_tokens: 20 }, null, 20],
       ["the model's maximum", {}, 100, 100],
       ['4,096 where the maximum is larger', {}, 100_000, 4_096],

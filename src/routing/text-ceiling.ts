@@ -34,7 +34,7 @@ export function textCeilingOf(
   // The figures for media are high ones, and no vendor takes more than the context; text is counted.
   const inputTokens = Math.max(promptSize.tokens, Math.min(bound, context));
 
-  const most = Math.min(maxOutputTokens ?? longest ?? context, longest ?? Infinity);
+  const most = maxOutputTokens ?? longest ?? context;
   const least = maxOutputTokens === undefined ? Math.min(LEAST_OUTPUT_TOKENS, most) : most;
   const output: OutputLimit = {
     choices,
