@@ -1,5 +1,6 @@
 import type { CancelSignal } from './cancel-signal.js';
 import type { ExactPricing } from './exact-pricing.js';
+import type { OutputLimit } from './output-limit.js';
 import type { RequestFollower } from './request-follower.js';
 import type { Usage } from './usage.js';
 
@@ -17,8 +18,13 @@ export interface BillableRoute {
   readonly trafficMode: TrafficMode;
   /** What is charged over the tenant's own account, in percent of the price; of `byok` routes only. */
   readonly byokFeePercent?: number;
-  /** The most that the request can use on this route; what a hold is computed from. */
+  /**
+   * The most that the request can use on this route; what a hold is computed from. Its output grows
+   * from the least to what the hold turns out to pay for.
+   */
   readonly ceiling: Usage;
+  /** Of routes that generate text. */
+  readonly output?: OutputLimit | undefined;
 }
 
 /** What the ledger has to know of a planned request, whichever endpoint it came in by. */

@@ -53,11 +53,15 @@ export interface RoutingPreferences {
 }
 
 export interface PromptSize {
-  /** Upper bound of input tokens: three ASCII characters to a token, any other character one. */
+  /** Upper bound of the tokens of text and framing; media count apart, see `promptTokensOf`. */
   tokens: number;
   /** Code points of all text, tool schemas included. */
   characters: number;
   images: number;
+  /** Pages of documents, as far as their size tells. */
+  pages: number;
+  /** Audio, in whole seconds. */
+  audioSeconds: number;
 }
 
 /** A conversation and its controls, free of any wire format. Adapters of other dialects read this. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PromptMeter, TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE } from './prompt-size.js';
+import { PromptMeter, TOKENS_PER_MESSAGE, promptTokensOf } from './prompt-size.js';
 
 function sizeOf(...texts: string[]) {
   const meter = new PromptMeter();
@@ -19,14 +19,20 @@ describe(PromptMeter.name, () => {
     ['the first one beyond', '\u0080', 1, 1],
     ['CJK', '日本語', 3, 3],
     ['Cyrillic', 'привет', 6, 6],
-    ['emoji', '🙂🙂', 2, 2],
-    ['a family joined of seven code points', '👩‍👩‍👧‍👦', 7, 7],
-    ['a mixture', 'abc日🙂', 1 + 2, 5],
+    ['emoji, whose four bytes are more than a token', '🙂🙂', 3, 2],
+    ['a family joined of seven code points', '👩‍👩‍👧‍👦', 9, 7],
+    ['a mixture', 'abc日🙂', 4, 5],
     ['lone high surrogates', '\ud83d\ud83d', 2, 2],
     ['lone low surrogates', '\ude42\ude42\ude42', 3, 3],
     ['halves in the wrong order', '\ude42\ud83d', 2, 2],
   ])('counts %s', (_, text, tokens, characters) => {
-    expect(sizeOf(text)).toEqual({ tokens, characters, images: 0 });
+    expect(sizeOf(text)).toMatchObject({
+      tokens,
+      characters,
+      images: 0,
+      pages: 0,
+      audioSeconds: 0,
+    });
   });
 
   it('never counts less than a third of the code points', () => {
@@ -47,9 +53,55 @@ describe(PromptMeter.name, () => {
     meter.addTokens(100);
     meter.addBytes(300);
     expect(meter.size()).toEqual({
-      tokens: 2 * TOKENS_PER_MESSAGE + TOKENS_PER_IMAGE + 100 + 100,
+      tokens: 2 * TOKENS_PER_MESSAGE + 100 + 100,
       characters: 300,
       images: 1,
+      pages: 0,
+      audioSeconds: 0,
     });
+  });
+
+  it('adds what a vendor says of tools in general', () => {
+    const meter = new PromptMeter();
+    meter.addTools(300);
+    expect(meter.size()).toMatchObject({ tokens: 700, characters: 300 });
+  });
+
+  const pdf = (streams: number, bytes: number): string =>
+    Buffer.from(`%PDF-1.7\n${'endstream '.repeat(streams)}`.padEnd(bytes, ' ')).toString('base64');
+
+  it.each([
+    ['a document that lies elsewhere', undefined, 100],
+    ['an empty one', '', 1],
+    ['a small one, by its size', Buffer.alloc(9_000).toString('base64'), 3],
+    ['a large one that is no PDF, by its size', Buffer.alloc(90_000).toString('base64'), 30],
+    ['a PDF, by its streams', pdf(7, 90_000), 7],
+    ['a PDF in a data URL', `data:application/pdf;base64,${pdf(7, 90_000)}`, 7],
+    ['a PDF with more streams than its size has pages', pdf(500, 90_000), 30],
+    ['a PDF that shows none', pdf(0, 90_000), 1],
+  ])('bounds the pages of %s', (_, base64, pages) => {
+    const meter = new PromptMeter();
+    meter.addDocument(base64);
+    expect(meter.size()).toMatchObject({ tokens: 0, characters: 0, pages });
+  });
+
+  it.each([
+    ['nothing readable', undefined, undefined, 1],
+    ['compressed audio', Buffer.alloc(60_000).toString('base64'), 'mp3', 60],
+    ['plain audio', Buffer.alloc(78_000).toString('base64'), 'wav', 10],
+  ])('bounds the length of %s', (_, data, format, audioSeconds) => {
+    const meter = new PromptMeter();
+    meter.addAudio(data, format);
+    expect(meter.size()).toMatchObject({ tokens: 0, audioSeconds });
+  });
+});
+
+describe(promptTokensOf.name, () => {
+  const size = { tokens: 10, characters: 30, images: 2, pages: 3, audioSeconds: 4 };
+
+  it("counts media by the model's figures, else by the usual ones", () => {
+    expect(promptTokensOf({ ...size, images: 0, pages: 0, audioSeconds: 0 })).toBe(10);
+    expect(promptTokensOf(size)).toBe(10 + 2 * 5_000 + 3 * 5_000 + 4 * 32);
+    expect(promptTokensOf(size, { image: 100, page: 7, audio_second: 1 })).toBe(10 + 200 + 21 + 4);
   });
 });

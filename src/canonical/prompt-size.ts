@@ -1,20 +1,65 @@
 import type { PromptSize } from './canonical-request.js';
 
-/** No tokenizer in use spends more than one token on three ASCII characters of ordinary text. */
-const ASCII_PER_TOKEN = 3;
+/**
+ * Tokens are counted in thirds: no tokenizer in use spends more than one on three ASCII characters of
+ * ordinary text, or on three bytes of UTF-8, or on any other character of one or two units…
+ */
+const THIRDS_PER_ASCII = 1;
+const THIRDS_PER_CHARACTER = 3;
+/** … and those of four bytes, emoji above all, cost what their bytes do. */
+const THIRDS_PER_PAIR = 4;
 
-/** What a picture costs at most at the usual resolutions, in tokens. */
-export const TOKENS_PER_IMAGE = 2_000;
+/** Input tokens at most, for the bound that a hold is computed from. */
+export interface MediaTokens {
+  /** per picture, at the finest resolution that the model takes */
+  image?: number;
+  /** per page of a document, its text and its picture */
+  page?: number;
+  /** per second of audio */
+  audio_second?: number;
+}
 
 /** What the framing of one message (role, separators) costs. */
 export const TOKENS_PER_MESSAGE = 8;
 
+/** What a vendor tells the model about tools in general, besides the tools themselves. */
+const TOKENS_FOR_TOOLS = 600;
+
+/** Media tokens of a model whose catalogue row has no figures of its own. */
+const USUAL_MEDIA_TOKENS: Required<MediaTokens> = { image: 5_000, page: 5_000, audio_second: 32 };
+
+/** Pages of a document that nobody here can see, such as one given by its address. */
+const UNSEEN_PAGES = 100;
+/** A page of text takes about so many bytes once compressed. */
+const BYTES_PER_PAGE = 3_000;
+/** Documents with more pages than this, by their size, are worth a look inside. */
+const PAGES_TO_COUNT = 4;
+/** How the base64 of a PDF begins. */
+const PDF_IN_BASE64 = 'JVBERi';
+/** Compressed audio is not recorded at less than 8 kbit/s, plain audio at less than 64. */
+const COMPRESSED_BYTES_PER_SECOND = 1_000;
+const PLAIN_BYTES_PER_SECOND = 8_000;
+
+/** The most input tokens that a prompt has on a model. */
+export function promptTokensOf(size: PromptSize, figures: MediaTokens = {}): number {
+  const { tokens, images, pages, audioSeconds } = size;
+  if (images + pages + audioSeconds === 0) return tokens;
+  return (
+    tokens +
+    images * (figures.image ?? USUAL_MEDIA_TOKENS.image) +
+    pages * (figures.page ?? USUAL_MEDIA_TOKENS.page) +
+    audioSeconds * (figures.audio_second ?? USUAL_MEDIA_TOKENS.audio_second)
+  );
+}
+
 /** Adds up what a prompt measures. Base64 of images and files never goes through `addText`. */
 export class PromptMeter {
-  private ascii = 0;
-  private others = 0;
+  private thirds = 0;
+  private characters = 0;
   private messages = 0;
   private images = 0;
+  private pages = 0;
+  private audioSeconds = 0;
   private extraTokens = 0;
 
   addMessage(): void {
@@ -25,29 +70,54 @@ export class PromptMeter {
     // Text that is all ASCII, the common case, is told by native code without a loop here.
     const bytes = Buffer.byteLength(text);
     if (bytes === text.length) {
-      this.ascii += bytes;
+      this.thirds += bytes * THIRDS_PER_ASCII;
+      this.characters += bytes;
       return;
     }
     for (let index = 0; index < text.length; index++) {
       const unit = text.charCodeAt(index);
-      if (unit < 0x80) this.ascii++;
-      else this.others++;
+      this.characters++;
       // A surrogate pair is one character; a lone half is one as well.
       const isPair = (unit & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
       if (isPair) index++;
+      this.thirds += isPair
+        ? THIRDS_PER_PAIR
+        : unit < 0x80
+          ? THIRDS_PER_ASCII
+          : THIRDS_PER_CHARACTER;
     }
   }
 
-  /** Text known only by its length in bytes, such as the JSON of tool definitions. */
+  /** Text known only by its length in bytes, such as JSON. */
   addBytes(bytes: number): void {
-    this.ascii += bytes;
+    this.thirds += bytes * THIRDS_PER_ASCII;
+    this.characters += bytes;
+  }
+
+  /** The JSON of tool definitions. */
+  addTools(bytes: number): void {
+    this.addBytes(bytes);
+    this.extraTokens += TOKENS_FOR_TOOLS;
   }
 
   addImage(): void {
     this.images++;
   }
 
-  /** Tokens of parts that are no text, such as documents and audio. */
+  /** @param base64 the document, or a data URL of it; anything else: it lies somewhere else */
+  addDocument(base64?: unknown): void {
+    this.pages += typeof base64 === 'string' ? boundPages(base64) : UNSEEN_PAGES;
+  }
+
+  /** @param format `wav`, `pcm16`, `mp3`, … */
+  addAudio(base64: unknown, format?: unknown): void {
+    const isPlain = typeof format === 'string' && /^(?:wav|pcm)/.test(format);
+    const bytes = typeof base64 === 'string' ? bytesOfBase64(base64) : 0;
+    const perSecond = isPlain ? PLAIN_BYTES_PER_SECOND : COMPRESSED_BYTES_PER_SECOND;
+    this.audioSeconds += Math.ceil(bytes / perSecond) || 1;
+  }
+
+  /** Tokens of parts that are none of these. */
   addTokens(tokens: number): void {
     this.extraTokens += tokens;
   }
@@ -55,13 +125,30 @@ export class PromptMeter {
   size(): PromptSize {
     return {
       tokens:
-        Math.ceil(this.ascii / ASCII_PER_TOKEN) +
-        this.others +
+        Math.ceil(this.thirds / THIRDS_PER_CHARACTER) +
         this.messages * TOKENS_PER_MESSAGE +
-        this.images * TOKENS_PER_IMAGE +
         this.extraTokens,
-      characters: this.ascii + this.others,
+      characters: this.characters,
       images: this.images,
+      pages: this.pages,
+      audioSeconds: this.audioSeconds,
     };
   }
+}
+
+/** By the document's size; of a PDF no more than it has streams, since each page has one of its own. */
+function boundPages(base64: string): number {
+  const bySize = Math.ceil(bytesOfBase64(base64) / BYTES_PER_PAGE) || 1;
+  const data = base64.startsWith('data:') ? base64.slice(base64.indexOf(',') + 1) : base64;
+  if (bySize <= PAGES_TO_COUNT || !data.startsWith(PDF_IN_BASE64)) return bySize;
+  const bytes = Buffer.from(data, 'base64');
+  let streams = 0;
+  for (let at = bytes.indexOf('endstream'); at !== -1; at = bytes.indexOf('endstream', at + 9)) {
+    streams++;
+  }
+  return Math.min(bySize, Math.max(1, streams));
+}
+
+function bytesOfBase64(text: string): number {
+  return Math.ceil((text.length * 3) / 4);
 }

@@ -35,6 +35,11 @@ export interface WorkCall<Request extends RoutableRequest> {
 export interface UpstreamCall extends WorkCall<CanonicalRequest> {
   /** Output tokens of one choice that credits were set aside for; the limit where a vendor needs one. */
   readonly maxOutputTokens: number;
+  /**
+   * The gateway's own limit on one choice, which every vendor is told: there where the caller named
+   * none and the credits do not reach for the model's longest answer.
+   */
+  readonly ownOutputLimit?: number | undefined;
 }
 
 /** How a vendor answers a call that is no text generation. */

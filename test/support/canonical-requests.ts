@@ -14,7 +14,7 @@ export function canonicalRequest(
 ): CanonicalRequest {
   return promptRequest(prompt, {
     dialect: 'messages',
-    promptSize: { tokens: 10, characters: 10, images: 0 },
+    promptSize: { tokens: 10, characters: 10, images: 0, pages: 0, audioSeconds: 0 },
     ...overrides,
   });
 }

@@ -53,7 +53,7 @@ export function promptRequest(
     stream: false,
     choices: 1,
     maxOutputTokens: undefined,
-    promptSize: { tokens: 1, characters: 2, images: 0 },
+    promptSize: { tokens: 1, characters: 2, images: 0, pages: 0, audioSeconds: 0 },
     accountBoundParam: undefined,
     prompt: () => whole,
     ...overrides,

@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { RouteEvent } from '../../canonical/canonical-event.js';
+import { ownOutputLimitOf } from '../../canonical/output-limit.js';
 
 /** Where the headers of an answer go. */
 type Head = Pick<ServerResponse, 'headersSent' | 'setHeader'>;
 
-/** Names the provider that answers, and the request's fields that its dialect could not take. */
+/** Names the provider that answers, the gateway's own limit on the answer, and the fields that its dialect could not take. */
 export function setRouteHeaders(
   response: Head,
   { route, droppedParams }: Pick<RouteEvent, 'route' | 'droppedParams'>,
@@ -12,6 +13,8 @@ export function setRouteHeaders(
   // After 15 s of silence the head has gone out already.
   if (response.headersSent) return;
   setProviderHeader(response, route.provider);
+  const outputLimit = ownOutputLimitOf(route);
+  if (outputLimit !== undefined) response.setHeader('X-Gateway-Output-Limit', outputLimit);
   setDroppedParams(response, droppedParams);
 }
 

@@ -7,6 +7,9 @@ export const GENERATION_HEADERS = {
   'x-request-id': header('UUIDv4 of this request, for GET /v1/generation.'),
   'X-Gateway-Provider': header('The provider that answered.'),
   'X-Gateway-Cost': header('Credits charged; not on streams.'),
+  'X-Gateway-Output-Limit': header(
+    'Output tokens that the vendor was told to stop at, because the caller named no limit and the credits do not reach for the model’s longest answer.',
+  ),
   'X-Gateway-Dropped-Params': header('Request fields that the provider’s dialect cannot take.'),
   'X-Guardrail-Flagged': header('Ids of the guardrails that flagged the call.'),
   'X-Cache': header('`HIT` or `MISS`.'),
@@ -51,7 +54,7 @@ export function ApiGenerationErrors(): MethodDecorator {
     ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
     ApiErrorResponse(
       402,
-      'The credits, or a monthly spend limit, do not cover what the call may cost; nothing was called.',
+      'The credits, or a monthly spend limit, do not cover what the call may cost; nothing was called. The message says which limit on the output would fit.',
     ),
     ApiErrorResponse(403, 'A guardrail blocks the prompt, or withholds the answer.'),
     ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),

@@ -3,6 +3,7 @@ import { MODEL_KINDS } from './catalogue.types.js';
 const price = { type: 'string', pattern: '^\\d{1,9}(\\.\\d{1,18})?$' };
 const name = { type: 'string', minLength: 1, maxLength: 200 };
 const strings = { type: 'array', items: { type: 'string' } };
+const tokens = { type: 'integer', minimum: 1 };
 const milliseconds = { type: 'integer', minimum: 1 };
 
 const pricing = {
@@ -54,6 +55,11 @@ export const catalogueModelSchema = {
     },
     supported_parameters: strings,
     pricing,
+    media_tokens: {
+      type: 'object',
+      additionalProperties: false,
+      properties: { image: tokens, page: tokens, audio_second: tokens },
+    },
     routes: {
       type: 'array',
       minItems: 1,

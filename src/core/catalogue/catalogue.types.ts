@@ -1,3 +1,5 @@
+import type { MediaTokens } from '../../canonical/prompt-size.js';
+
 /** What a model is for; it decides which endpoints take it and which prices it must have. */
 export const MODEL_KINDS = [
   'chat',
@@ -88,6 +90,8 @@ export interface CatalogueModel {
   architecture: Architecture | null;
   supported_parameters: string[];
   pricing: Pricing;
+  /** What media in a prompt cost at most; the figures that are left out are the usual ones. */
+  media_tokens?: MediaTokens;
   routes: Route[];
 }
 

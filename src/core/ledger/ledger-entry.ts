@@ -1,7 +1,13 @@
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
 import type { RequestLogDraft } from './request-log/request-log.draft.js';
-import type { Charge, HoldOperation, HoldOutcome, SettleOutcome } from './ledger-operations.js';
+import type {
+  Charge,
+  CreditRange,
+  HoldOperation,
+  HoldOutcome,
+  SettleOutcome,
+} from './ledger-operations.js';
 import type { SettlementRecord } from './settlement-record.js';
 
 /**
@@ -112,6 +118,8 @@ abstract class AskEntry<Outcome> extends LedgerEntry<Outcome> implements Watched
 /** Sets credits aside. */
 export class HoldEntry extends AskEntry<HoldOutcome> {
   readonly kind = 'hold';
+  /** Of an operation with a range, what the transaction sets aside. */
+  granted: number | undefined;
 
   constructor(
     readonly operation: HoldOperation,
@@ -137,9 +145,16 @@ export class HoldEntry extends AskEntry<HoldOutcome> {
   }
 }
 
+/** A range of what a hold comes to as a whole, of which some is set aside already. */
+export interface CoverRange extends CreditRange {
+  held: number;
+}
+
 /** Enlarges an open hold. */
 export class CoverEntry extends AskEntry<boolean> {
   readonly kind = 'cover';
+  /** What the transaction adds to the hold. */
+  granted = 0;
 
   constructor(
     readonly requestId: string,
@@ -148,6 +163,7 @@ export class CoverEntry extends AskEntry<boolean> {
     timer: CoarseTimer,
     /** The request's key, when it or its tenant has a spend limit. */
     readonly apiKeyId?: string,
+    readonly range?: CoverRange,
   ) {
     super(timer);
   }

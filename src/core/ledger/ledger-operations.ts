@@ -1,12 +1,23 @@
 import type { RequestLogDraft } from './request-log/request-log.draft.js';
 import type { SettlementRecord } from './settlement-record.js';
 
+/** How far a hold may reach beyond its least; see `shareOf`. */
+export interface CreditRange {
+  /** Credits for the longest output. */
+  most: number;
+  /** Credits of the least that are not for output: the prompt, the price of a request. */
+  base: number;
+}
+
 /** Credits to set aside before a vendor is called. Integers throughout: 1 credit = 0.000001 USD. */
 export interface HoldOperation {
   requestId: string;
   tenantId: string;
   apiKeyId: string;
+  /** What is needed at least; all that is set aside unless there is a range. */
   amount: number;
+  /** Where more may be set aside, because the output may be longer. */
+  range?: CreditRange;
   /** What the log row says if the process dies before the settlement. */
   endpoint: string;
   model: string;
@@ -26,7 +37,9 @@ export interface SpendLimitExcess {
 }
 
 export type HoldOutcome =
-  { admitted: true } | { admitted: false; available: number; excess?: SpendLimitExcess };
+  /** `granted`: the credits set aside for an operation with a range. */
+  | { admitted: true; granted?: number }
+  | { admitted: false; available: number; excess?: SpendLimitExcess };
 
 /** The parts of a charge, in credits; what is charged is their sum. */
 export interface Charge {

@@ -186,7 +186,13 @@ export interface SettleRow {
   request_id: string;
 }
 
-/** The part of a statement that opens the holds of a JSON document for an instance. */
+/** A JSON document of holds as rows. */
+const holdRows = (rows: string): string => `json_to_recordset(${rows}) AS hold (
+        request_id uuid, tenant_id uuid, amount bigint, api_key_id uuid, endpoint text, model text,
+        provider text, streamed boolean, created_at timestamptz, place integer, most bigint, base bigint
+      )`;
+
+/** The part of a statement that opens the holds of `rows` for an instance. */
 const openHolds = (rows: string, instance: string, condition: string): string => `
       INSERT INTO holds (
         request_id, tenant_id, instance_id, amount, api_key_id, endpoint, model, provider, streamed,
@@ -194,17 +200,14 @@ const openHolds = (rows: string, instance: string, condition: string): string =>
       )
       SELECT request_id, tenant_id, ${instance}::uuid, amount, api_key_id, endpoint, model, provider,
         streamed, created_at
-      FROM json_to_recordset(${rows}) AS hold (
-        request_id uuid, tenant_id uuid, amount bigint, api_key_id uuid, endpoint text, model text,
-        provider text, streamed boolean, created_at timestamptz
-      )
+      FROM ${rows}
       WHERE ${condition}`;
 
 /** Opens the holds $1 of the instance $2 and sets the credits $3 aside. */
 export const OPEN_HOLDS = {
   name: 'ledger-open-holds',
   text: `
-    WITH opened AS (${openHolds('$1', '$2', 'true')}
+    WITH opened AS (${openHolds(holdRows('$1'), '$2', 'true')}
     )
     UPDATE accounts SET held = accounts.held + opened.credits
     FROM json_to_recordset($3) AS opened (tenant_id uuid, credits bigint)
@@ -227,6 +230,13 @@ export const ENLARGE_HOLDS = {
  */
 const UNWAITED = `, set_config('synchronous_commit', 'off', true)`;
 
+/** What a quick statement answers of holds with ranges. */
+const GRANTS = `, (SELECT json_agg(amount ORDER BY place) FROM granted) AS granted`;
+
+export interface GrantsRow {
+  granted: number[];
+}
+
 /** What every part of a quick statement waits for: the accounts' locks, taken in id order. */
 const LOCKED = '(SELECT count(*) FROM locked) >= 0';
 
@@ -238,8 +248,13 @@ const LOCKED = '(SELECT count(*) FROM locked) >= 0';
  *
  * The accounts $1 are those of the group, with the credits of the holds that it opens; $2 are the
  * holds to end and $3 the log rows to write, then the holds to open and their instance.
+ *
+ * With ranges, every hold gets its share of what those before it have left (`shareOf`), and the
+ * statement answers what was granted, in the order of the holds; $1 then has no credits of holds.
  */
-function quickFlush(hasSettlements: boolean, hasHolds: boolean) {
+function quickFlush(hasSettlements: boolean, holdKind?: 'fixed' | 'ranges') {
+  const hasHolds = holdKind !== undefined;
+  const hasRanges = holdKind === 'ranges';
   const [holds, instance] = hasSettlements ? ['$4', '$5'] : ['$2', '$3'];
   const settled = `ended AS (
       DELETE FROM holds
@@ -249,18 +264,39 @@ function quickFlush(hasSettlements: boolean, hasHolds: boolean) {
     ), freed AS MATERIALIZED (
       SELECT tenant_id, sum(amount)::bigint AS credits FROM ended GROUP BY tenant_id
     ), ${writeLogs('$3', LOCKED)},`;
-  const opened = `opened AS (${openHolds(holds, instance, LOCKED)}
+  const shares = `room AS MATERIALIZED (
+      SELECT locked.tenant_id, balance - held
+        ${hasSettlements ? '+ coalesce(freed.credits, 0) - coalesce(totals.cost, 0)' : ''} AS credits
+      FROM locked
+        ${hasSettlements ? 'LEFT JOIN freed USING (tenant_id) LEFT JOIN totals USING (tenant_id)' : ''}
+    ), shared AS (
+      SELECT hold.*, room.credits AS room,
+        ledger_left_after_holds(room.credits, hold.amount, hold.most, hold.base)
+          OVER (PARTITION BY hold.tenant_id ORDER BY hold.place) AS left_over
+      FROM ${holdRows(holds)} JOIN room ON room.tenant_id = hold.tenant_id
+    ), granted AS MATERIALIZED (
+      SELECT request_id, tenant_id, api_key_id, endpoint, model, provider, streamed, created_at, place,
+        coalesce(lag(left_over) OVER (PARTITION BY tenant_id ORDER BY place), room) - left_over AS amount
+      FROM shared
+    ), claimed AS (
+      SELECT tenant_id, sum(amount)::bigint AS credits FROM granted GROUP BY tenant_id
     ),`;
+  const opened = `${hasRanges ? shares : ''}
+    opened AS (${openHolds(hasRanges ? 'granted' : holdRows(holds), instance, LOCKED)}
+    ),`;
+  const claimed = hasRanges ? 'coalesce(claimed.credits, 0)' : 'asked.credits';
+  const joinClaimed = hasRanges ? 'LEFT JOIN claimed ON claimed.tenant_id = asked.tenant_id' : '';
   const changed = hasSettlements
     ? `UPDATE accounts SET
         balance = accounts.balance - coalesce(totals.cost, 0),
-        held = accounts.held - coalesce(freed.credits, 0) + asked.credits,
+        held = accounts.held - coalesce(freed.credits, 0) + ${claimed},
         spent = accounts.spent + coalesce(totals.cost, 0),
         request_count = accounts.request_count + coalesce(totals.requests, 0)
       FROM asked
         LEFT JOIN totals ON totals.tenant_id = asked.tenant_id
-        LEFT JOIN freed ON freed.tenant_id = asked.tenant_id`
-    : 'UPDATE accounts SET held = accounts.held + asked.credits FROM asked';
+        LEFT JOIN freed ON freed.tenant_id = asked.tenant_id
+        ${joinClaimed}`
+    : `UPDATE accounts SET held = accounts.held + ${claimed} FROM asked ${joinClaimed}`;
   const complete = [
     '(SELECT count(*) FROM changed) = (SELECT count(*) FROM asked)',
     ...(hasSettlements
@@ -271,13 +307,13 @@ function quickFlush(hasSettlements: boolean, hasHolds: boolean) {
       : []),
   ];
   return {
-    name: `ledger-quick${hasSettlements ? '-settle' : ''}${hasHolds ? '-hold' : ''}`,
+    name: `ledger-quick${hasSettlements ? '-settle' : ''}${hasHolds ? '-hold' : ''}${hasRanges ? '-ranges' : ''}`,
     text: `
     WITH asked AS MATERIALIZED (
       SELECT tenant_id, credits
       FROM json_to_recordset($1) AS asked (tenant_id uuid, credits bigint)
     ), locked AS MATERIALIZED (
-      SELECT tenant_id FROM accounts WHERE tenant_id IN (SELECT tenant_id FROM asked)
+      SELECT tenant_id, balance, held FROM accounts WHERE tenant_id IN (SELECT tenant_id FROM asked)
       ORDER BY tenant_id
       FOR UPDATE
     ), ${hasSettlements ? settled : ''} ${hasHolds ? opened : ''} changed AS (
@@ -286,11 +322,14 @@ function quickFlush(hasSettlements: boolean, hasHolds: boolean) {
       RETURNING accounts.tenant_id
     )
     -- Dividing by zero undoes the statement: what it found was not the ordinary case.
-    SELECT 1 / (${complete.join('\n      AND ')})::integer${hasSettlements ? '' : UNWAITED}`,
+    SELECT 1 / (${complete.join('\n      AND ')})::integer${hasSettlements ? '' : UNWAITED}${hasRanges ? GRANTS : ''}`,
   };
 }
 
 /** Ends requests and opens holds. */
-export const QUICK_SETTLE_AND_HOLD = quickFlush(true, true);
-export const QUICK_SETTLE = quickFlush(true, false);
-export const QUICK_HOLD = quickFlush(false, true);
+export const QUICK_SETTLE_AND_HOLD = quickFlush(true, 'fixed');
+export const QUICK_SETTLE = quickFlush(true);
+export const QUICK_HOLD = quickFlush(false, 'fixed');
+/** The same for holds of which some have a range. */
+export const QUICK_SETTLE_AND_RANGES = quickFlush(true, 'ranges');
+export const QUICK_RANGES = quickFlush(false, 'ranges');

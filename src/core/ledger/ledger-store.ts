@@ -13,10 +13,12 @@ import {
   ReleaseEntry,
   SettleEntry,
   type Ask,
+  type CoverRange,
   type Ending,
 } from './ledger-entry.js';
 import type {
   Charge,
+  CreditRange,
   HoldOperation,
   HoldOutcome,
   SettleOperation,
@@ -73,7 +75,8 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
   hold(operation: HoldOperation): Promise<HoldOutcome> {
     const amount = toAmount(operation.amount);
     if (amount === undefined) return refuseAmount(operation.amount);
-    const entry = new HoldEntry({ ...operation, amount }, this.timer);
+    const range = operation.range && toRange(operation.range);
+    const entry = new HoldEntry({ ...operation, amount, ...(range && { range }) }, this.timer);
     this.add(entry);
     return entry.promise;
   }
@@ -95,6 +98,25 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     const entry = new CoverEntry(requestId, tenantId, amount, this.timer, limitedKeyId);
     this.add(entry);
     return entry.promise;
+  }
+
+  /**
+   * The same for an output of open length: the hold comes to at least `least` and to as much of
+   * `range` as a new one would. @returns the credits added; undefined when the least does not fit
+   */
+  async coverWithin(
+    requestId: string,
+    tenantId: string,
+    least: number,
+    range: CoverRange,
+    limitedKeyId?: string,
+  ): Promise<number | undefined> {
+    const additional = toAmount(Math.max(0, least - range.held));
+    if (additional === undefined) return refuseAmount(least);
+    const capped = { ...toRange(range), held: range.held };
+    const entry = new CoverEntry(requestId, tenantId, additional, this.timer, limitedKeyId, capped);
+    this.add(entry);
+    return (await entry.promise) ? entry.granted : undefined;
   }
 
   /**
@@ -199,6 +221,11 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
 function toAmount(credits: number): number | undefined {
   const amount = Math.min(credits, Number.MAX_SAFE_INTEGER);
   return isAmount(amount) ? amount : undefined;
+}
+
+function toRange({ most, base }: CreditRange): CreditRange {
+  const { MAX_SAFE_INTEGER } = Number;
+  return { most: Math.min(most, MAX_SAFE_INTEGER), base: Math.min(base, MAX_SAFE_INTEGER) };
 }
 
 /** Credits that are no amount, which only a defect can ask for. */

@@ -14,7 +14,7 @@ import { CoarseTimer, NOT_WATCHED, type Watched } from '../../platform/time/coar
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import type { RequestLogDraft, RequestOutcome } from './request-log/request-log.draft.js';
 import { billingNoteOf, draftLogRow } from './draft-log-row.js';
-import { Hold, ceilingOf } from './hold.js';
+import { Hold, creditsFor } from './hold.js';
 import type { Charge, SettleOutcome } from './ledger-operations.js';
 import type { LastingEnding, LastingWork } from './lasting-work.js';
 import { LedgerStore } from './ledger-store.js';
@@ -55,20 +55,22 @@ export class LedgerService {
   }
 
   /**
-   * Sets aside what the request can cost at most on its first route.
+   * Sets aside what the request can cost at most on its first route. Where its caller named no limit
+   * on the output, the route's `output` and `ceiling` then say how far the credits reach.
    *
    * @throws InsufficientCreditsError when that does not fit, SpendLimitError when a monthly limit
    * does not leave so much; the refusal is logged at cost 0
    */
   async hold(caller: Caller, request: BillableRequest): Promise<Hold> {
     const [route] = request.routes;
-    const amount = ceilingOf(route);
+    const { least: amount, range } = creditsFor(route);
     const startedMs = performance.now();
     const outcome = await this.store.hold({
       requestId: request.requestId,
       tenantId: caller.tenantId,
       apiKeyId: caller.apiKeyId,
       amount,
+      ...(range && { range }),
       endpoint: request.endpoint,
       model: route.model,
       provider: route.provider,
@@ -79,7 +81,7 @@ export class LedgerService {
     this.metrics.observeHold(performance.now() - startedMs);
     if (outcome.admitted) {
       this.openHolds++;
-      return new Hold(this.store, caller, request, amount);
+      return new Hold(this.store, caller, request, outcome.granted ?? amount);
     }
 
     const refusal = refusalOf(amount, outcome, request);

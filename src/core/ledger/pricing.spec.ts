@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parsePrice, type ExactPricing } from '../../canonical/exact-pricing.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
-import { priceRoute, priceUsage, totalOf } from './pricing.js';
+import { outputWithin, priceRoute, priceUsage, totalOf } from './pricing.js';
 
 /** Prices in USD as a catalogue writes them; what is left out costs nothing. */
 function pricing(prices: Partial<Record<keyof ExactPricing, string>>): ExactPricing {
@@ -195,5 +195,46 @@ describe('priceRoute', () => {
       byokPlatformFee: 506,
       managedToolFee: 0,
     });
+  });
+});
+
+describe('outputWithin', () => {
+  const shared = (price: ExactPricing) => ({ pricing: price, trafficMode: 'shared' as const });
+  const own = (price: ExactPricing, byokFeePercent: number) => ({
+    pricing: price,
+    trafficMode: 'byok' as const,
+    byokFeePercent,
+  });
+  const prompt = usage({ inputTokens: 1_000, webSearches: 1 });
+  const SEARCHING = pricing({ prompt: '0.000003', completion: '0.000015', webSearch: '0.01' });
+
+  it.each([
+    ['shared', shared(MINI)],
+    ['shared, with searches', shared(SEARCHING)],
+    ['with dearer reasoning', shared(CACHED)],
+    ['over an own account', own(SEARCHING, 5)],
+    ['over an own account at a crooked percentage', own(MINI, 7)],
+  ])('is the most that the credits pay for: %s', (_, billedBy) => {
+    for (const credits of [0, 1, 150, 13_001, 99_999, 10_000_000]) {
+      const tokens = outputWithin(credits, prompt, billedBy);
+      const isDear = billedBy.pricing.reasoning > billedBy.pricing.completion;
+      const costOf = (outputTokens: number) =>
+        totalOf(
+          priceRoute(
+            { ...prompt, outputTokens, reasoningTokens: isDear ? outputTokens : 0 },
+            billedBy,
+          ),
+        );
+      if (tokens < 0) expect(costOf(0)).toBeGreaterThan(credits);
+      else expect(costOf(tokens)).toBeLessThanOrEqual(credits);
+      expect(costOf(tokens + 1)).toBeGreaterThan(credits);
+    }
+  });
+
+  it('has no end where output costs nothing', () => {
+    const free = pricing({ prompt: '0.000001' });
+    expect(outputWithin(1_000, prompt, shared(free))).toBe(Infinity);
+    expect(outputWithin(999, prompt, shared(free))).toBe(-1);
+    expect(outputWithin(0, prompt, own(MINI, 0))).toBe(Infinity);
   });
 });

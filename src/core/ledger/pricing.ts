@@ -12,10 +12,20 @@ const MS_PER_MINUTE = 60_000n;
  * sixty-thousandths until its one rounding. Pure and exact: the only arithmetic on money besides addition.
  */
 export function priceUsage(usage: Usage, pricing: ExactPricing): Charge {
+  const tools = times(usage.webSearches, pricing.webSearch);
+  const model = modelUnits(usage, pricing);
+  const audio = times(usage.audioMs, pricing.audioMinute);
+  const total = ceilCredits(model + tools, audio);
+  const modelCharge = Math.min(ceilCredits(model, audio), total);
+  return { modelCharge, byokPlatformFee: 0, managedToolFee: total - modelCharge };
+}
+
+/** Price units of a use, without audio and the vendor's tools. */
+function modelUnits(usage: Usage, pricing: ExactPricing): bigint {
   const plainInput = usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens;
   const shortWrites = usage.cacheWriteTokens - usage.cacheWriteLongTokens;
   const plainOutput = usage.outputTokens - usage.reasoningTokens;
-  const model =
+  return (
     times(plainInput, pricing.prompt) +
     times(usage.cacheReadTokens, pricing.cacheRead) +
     times(shortWrites, pricing.cacheWrite) +
@@ -26,12 +36,8 @@ export function priceUsage(usage: Usage, pricing: ExactPricing): Charge {
     times(usage.inputBytes, pricing.audioByte) +
     times(usage.imageCount, pricing.image) +
     times(usage.videoSeconds, pricing.videoSecond) +
-    pricing.request;
-  const audio = times(usage.audioMs, pricing.audioMinute);
-  const tools = times(usage.webSearches, pricing.webSearch);
-  const total = ceilCredits(model + tools, audio);
-  const modelCharge = Math.min(ceilCredits(model, audio), total);
-  return { modelCharge, byokPlatformFee: 0, managedToolFee: total - modelCharge };
+    pricing.request
+  );
 }
 
 /**
@@ -47,6 +53,22 @@ export function priceRoute(
   if (trafficMode === 'shared') return charge;
   const fee = (BigInt(totalOf(charge)) * BigInt(byokFeePercent) + 99n) / 100n;
   return { modelCharge: 0, byokPlatformFee: Number(fee), managedToolFee: 0 };
+}
+
+/**
+ * How many output tokens so many credits pay for on a route, beside the rest of a use of text; below
+ * zero when they do not pay for the rest. At the dearer of the prices for answers and for reasoning.
+ */
+export function outputWithin(credits: number, usage: Usage, billedBy: BilledBy): number {
+  const { pricing, trafficMode, byokFeePercent = 0 } = billedBy;
+  const perToken = pricing.reasoning > pricing.completion ? pricing.reasoning : pricing.completion;
+  const isFree = perToken === 0n || (trafficMode === 'byok' && byokFeePercent === 0);
+  if (isFree) return totalOf(priceRoute(usage, billedBy)) > credits ? -1 : Infinity;
+  const paid =
+    trafficMode === 'shared' ? BigInt(credits) : (BigInt(credits) * 100n) / BigInt(byokFeePercent);
+  const rest = modelUnits(usage, pricing) + times(usage.webSearches, pricing.webSearch);
+  const left = paid * UNITS_PER_CREDIT - rest;
+  return left < 0n ? -1 : Number(left / perToken);
 }
 
 type BilledBy = Pick<BillableRoute, 'pricing' | 'trafficMode' | 'byokFeePercent'>;

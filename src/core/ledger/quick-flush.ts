@@ -1,6 +1,6 @@
-import pg, { type PoolClient, type QueryConfig } from 'pg';
+import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { provesRollback } from './classify-failure.js';
-import { toHoldRow } from './hold-row.js';
+import { toHoldRow, toRangeRow } from './hold-row.js';
 import type { HoldEntry, LedgerGroup, SettleEntry } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
 import { toLogRow } from './log-row.js';
@@ -11,6 +11,8 @@ import { runInOrder } from './statement-runner.js';
 interface OrdinaryGroup {
   settlements: readonly SettleEntry[];
   holds: readonly HoldEntry[];
+  /** Whether any of the holds may be larger than its least. */
+  hasRanges: boolean;
 }
 
 /**
@@ -27,8 +29,9 @@ export async function quickFlush(
 ): Promise<boolean> {
   const ordinary = toOrdinary(group);
   if (!ordinary) return false;
+  let results: QueryResult[];
   try {
-    await runInOrder(client, toStatements(instanceId, ordinary));
+    results = await runInOrder(client, toStatements(instanceId, ordinary));
   } catch (error) {
     // What the assumption or a bad value costs is one round trip; the long way finds out which.
     if (error instanceof pg.DatabaseError && provesRollback(error)) return false;
@@ -38,7 +41,12 @@ export async function quickFlush(
   for (const entry of ordinary.settlements) {
     entry.outcome = { cost: totalOf(entry.charge), shortfall: 0, applied: true };
   }
-  for (const entry of ordinary.holds) entry.outcome = { admitted: true };
+  const grants = ordinary.hasRanges ? grantsOf(results) : [];
+  for (const [index, entry] of ordinary.holds.entries()) {
+    const { range } = entry.operation;
+    if (range) entry.granted = grants[index]!;
+    entry.outcome = { admitted: true, ...(range && { granted: entry.granted! }) };
+  }
   return true;
 }
 
@@ -53,7 +61,16 @@ function toOrdinary({ endings, asks }: LedgerGroup): OrdinaryGroup | undefined {
     if (entry.kind !== 'hold' || entry.maybeCommitted || entry.spendLimited) return undefined;
     holds.push(entry);
   }
-  return { settlements, holds };
+  return { settlements, holds, hasRanges: holds.some(({ operation }) => operation.range) };
+}
+
+/** What the statement set aside for the holds, in their order. */
+function grantsOf(results: readonly QueryResult[]): readonly number[] {
+  for (const { rows } of results) {
+    const [row] = rows as Partial<statements.GrantsRow>[];
+    if (row?.granted) return row.granted;
+  }
+  return [];
 }
 
 /** One statement is a transaction by itself; with records beside it, it takes a transaction around. */
@@ -64,18 +81,22 @@ function toStatements(instanceId: string, ordinary: OrdinaryGroup): QueryConfig[
   return [statements.BEGIN, statement, ...records, statements.COMMIT];
 }
 
-function toStatement(instanceId: string, { settlements, holds }: OrdinaryGroup): QueryConfig {
+function toStatement(
+  instanceId: string,
+  { settlements, holds, hasRanges }: OrdinaryGroup,
+): QueryConfig {
   const asked = new Map<string, number>();
   for (const { tenantId } of settlements) asked.set(tenantId, 0);
   for (const { tenantId, operation } of holds) {
-    asked.set(tenantId, (asked.get(tenantId) ?? 0) + operation.amount);
+    asked.set(tenantId, (asked.get(tenantId) ?? 0) + (hasRanges ? 0 : operation.amount));
   }
   const accounts = JSON.stringify(
     Array.from(asked, ([tenant_id, credits]) => ({ tenant_id, credits })),
   );
-  const opening = [JSON.stringify(holds.map(toHoldRow)), instanceId];
+  const opening = [JSON.stringify(holds.map(hasRanges ? toRangeRow : toHoldRow)), instanceId];
   if (settlements.length === 0) {
-    return fill(statements.QUICK_HOLD, [accounts, ...opening]);
+    const statement = hasRanges ? statements.QUICK_RANGES : statements.QUICK_HOLD;
+    return fill(statement, [accounts, ...opening]);
   }
   const ended = settlements.filter(({ hadHold }) => hadHold).map(({ requestId }) => requestId);
   const rows = settlements.map(({ log, charge }) =>
@@ -83,7 +104,8 @@ function toStatement(instanceId: string, { settlements, holds }: OrdinaryGroup):
   );
   const settling = [accounts, ended, JSON.stringify(rows)];
   if (holds.length === 0) return fill(statements.QUICK_SETTLE, settling);
-  return fill(statements.QUICK_SETTLE_AND_HOLD, [...settling, ...opening]);
+  const both = hasRanges ? statements.QUICK_SETTLE_AND_RANGES : statements.QUICK_SETTLE_AND_HOLD;
+  return fill(both, [...settling, ...opening]);
 }
 
 function fill({ name, text }: QueryConfig, values: unknown[]): QueryConfig {

@@ -27,10 +27,15 @@ export class SpendLimits {
   /** The limit that so many credits more would pass; undefined: there is room. */
   excessOf(ask: Ask, credits: number): SpendLimitExcess | undefined {
     for (const state of this.of(ask)) {
-      const left = Math.max(0, state.limit - state.used);
+      const left = leftOf(state);
       if (credits > left) return { scope: state.scope, limit: state.limit, left };
     }
     return undefined;
+  }
+
+  /** What the limits leave for an ask, in credits. */
+  leftFor(ask: Ask): number {
+    return Math.min(Infinity, ...this.of(ask).map(leftOf));
   }
 
   /** Counts what an ask has set aside. */
@@ -48,4 +53,8 @@ export class SpendLimits {
       return state ? [state] : [];
     });
   }
+}
+
+function leftOf({ limit, used }: LimitState): number {
+  return Math.max(0, limit - used);
 }

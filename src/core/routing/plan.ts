@@ -16,8 +16,6 @@ export interface PlannedRoute extends BillableRoute {
   readonly limits: CallLimits;
   /** The tenant's own account, by which the vendor is called; undefined on shared capacity. */
   readonly own?: OwnAccess;
-  /** Output tokens of one choice that credits are set aside for; 0 where no text is generated. */
-  readonly maxOutputTokens: number;
 }
 
 /** Of attempts: a vendor works on them, or has done so for a caller who did not take it. */

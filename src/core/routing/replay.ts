@@ -14,7 +14,6 @@ export function freeRoute({ route }: CachedAnswer): PlannedRoute {
     pricing: FREE,
     trafficMode: 'shared',
     ceiling: NO_USAGE,
-    maxOutputTokens: 0,
     // Nobody is called, so there is nothing to wait for.
     limits: { firstByteMs: 0, idleMs: 0, requestMs: 0 },
   };

@@ -138,7 +138,7 @@ describe(RouteWalk.name, () => {
     await expect(world.plan('a/chat')).rejects.toMatchObject({ status: 400, param: 'model' });
     await expect(world.plan('a/nothing')).rejects.toMatchObject({ status: 404, param: 'model' });
     const plan = await world.plan();
-    expect(plan.routes[0]).toMatchObject({ ceiling: { inputTokens: 1 }, maxOutputTokens: 0 });
+    expect(plan.routes[0]).toMatchObject({ ceiling: { inputTokens: 1 }, output: undefined });
     expect(plan.estimate).toMatchObject({ inputTokens: 1, outputTokens: 0 });
   });
 });

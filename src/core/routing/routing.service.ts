@@ -118,10 +118,11 @@ export class RoutingService {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
     const call = (route: PlannedRoute, limits: CallLimits) => {
       const upstream = this.upstreamOf(route);
+      const textCall = toTextCall(plan, route, limits);
       return {
-        events: upstream.generate(toTextCall(plan, route, limits)),
+        events: upstream.generate(textCall),
         droppedParams: () => [
-          ...upstream.droppedParams(plan.request, route),
+          ...upstream.droppedParams(plan.request, textCall),
           ...droppedHeaders(plan.request, upstream),
         ],
       };

@@ -196,6 +196,9 @@ describe(selectRoutes.name, () => {
       const model = chatModel('a/b', [modelRoute('a')], { max_completion_tokens: max });
       return select(fields, {}, [model])[0].ceiling;
     };
+    const outputOf = (fields: Record<string, unknown>, max: number | null = null) =>
+      select(fields, {}, [chatModel('a/b', [modelRoute('a')], { max_completion_tokens: max })])[0]
+        .output;
 
     it.each<[string, Record<string, unknown>, number | null, number]>([
       ['max_tokens', { max_tokens: 10 }, 100, 10],
@@ -207,6 +210,64 @@ describe(selectRoutes.name, () => {
       ['each of several answers', { n: 3, max_tokens: 10 }, null, 30],
     ])('counts %s', (_, fields, max, outputTokens) => {
       expect(ceilingOf(fields, max)).toMatchObject({ outputTokens, cacheReadTokens: 0 });
+    });
+
+    it.each<[string, Record<string, unknown>, number | null, object]>([
+      ["the caller's limit", { max_tokens: 10 }, 100, { least: 10, most: 10, tokens: 10 }],
+      ['up to the longest answer', {}, 9_000, { least: 4_096, most: 9_000, tokens: 4_096 }],
+      ['up to the context where that is not known', {}, null, { least: 4_096, most: 128_000 }],
+      ['a short longest answer', { n: 2 }, 100, { least: 100, most: 100, choices: 2 }],
+    ])('lets the output be %s', (_, fields, max, expected) => {
+      expect(outputOf(fields, max)).toMatchObject({ ...expected, isShort: false });
+    });
+
+    it('leaves room for the answer beside the prompt, as far as can be told', () => {
+      const messages = [{ role: 'user', content: 'x'.repeat(3_000) }];
+      expect(outputOf({ messages })!.fitting).toBe(128_000 - 1_008);
+      expect(
+        outputOf({ messages: [{ role: 'user', content: 'x'.repeat(400_000) }] })!.fitting,
+      ).toBe(1_024);
+    });
+
+    const image = { type: 'image_url', image_url: { url: 'https://a.b/c.png' } };
+    const pictures = (count: number) => ({
+      messages: [{ role: 'user', content: Array.from({ length: count }, () => image) }],
+    });
+
+    it("counts pictures by the model's figure, and never beyond its context", () => {
+      const tokensOf = (count: number, overrides: object) =>
+        select(pictures(count), {}, [chatModel('a/b', [modelRoute('a')], overrides)])[0].ceiling
+          .inputTokens;
+      expect(tokensOf(2, { media_tokens: { image: 100 } })).toBe(208);
+      expect(tokensOf(2, {})).toBe(10_008);
+      expect(tokensOf(100, {})).toBe(128_000);
+    });
+
+    it('takes all of the prompt for written to the cache where that is billed', () => {
+      const ceilingWith = (prices: object, text = 'x') =>
+        select({ messages: [{ role: 'user', content: text }] }, {}, [
+          chatModel('a/b', [modelRoute('a', { pricing: { ...tokenPricing(), ...prices } })]),
+        ])[0].ceiling;
+      const short = {
+        cacheWrite: 2n * tokenPricing().prompt,
+        cacheWriteLong: 2n * tokenPricing().prompt,
+      };
+      const long = { ...short, cacheWriteLong: 3n * tokenPricing().prompt };
+      expect(ceilingWith({})).toMatchObject({ cacheWriteTokens: 0 });
+      expect(ceilingWith(short)).toMatchObject({ cacheWriteTokens: 9, cacheWriteLongTokens: 0 });
+      expect(ceilingWith(long)).toMatchObject({ cacheWriteTokens: 9, cacheWriteLongTokens: 0 });
+      const marked = [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl: '1h' } }];
+      const { ceiling } = select({ messages: [{ role: 'user', content: marked }] }, {}, [
+        chatModel('a/b', [modelRoute('a', { pricing: { ...tokenPricing(), ...long } })]),
+      ])[0];
+      expect(ceiling).toMatchObject({ cacheWriteTokens: 9, cacheWriteLongTokens: 9 });
+    });
+
+    it('takes all output for reasoning where that is dearer', () => {
+      const pricing = { ...tokenPricing(), reasoning: 3n * tokenPricing().completion };
+      const model = chatModel('a/b', [modelRoute('a', { pricing })]);
+      const { ceiling } = select({ max_tokens: 7 }, {}, [model])[0];
+      expect(ceiling).toMatchObject({ outputTokens: 7, reasoningTokens: 7 });
     });
 
     it('counts the prompt', () => {

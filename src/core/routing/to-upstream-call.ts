@@ -1,4 +1,5 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import { ownOutputLimitOf } from '../../canonical/output-limit.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits, Upstream, UpstreamCall, WorkCall } from '../../vendors/upstream.js';
@@ -28,7 +29,8 @@ export function toTextCall(plan: Plan, route: PlannedRoute, limits: CallLimits):
     upstreamModel: route.upstreamModel,
     limits,
     signal: callerGone,
-    maxOutputTokens: route.maxOutputTokens,
+    maxOutputTokens: route.output?.tokens ?? 0,
+    ownOutputLimit: ownOutputLimitOf(route),
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { jsonBody } from '../../../test/support/chat-requests.js';
-import { TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE } from '../../canonical/prompt-size.js';
+import { TOKENS_PER_MESSAGE } from '../../canonical/prompt-size.js';
 import { measureChatPrompt } from './measure-chat-prompt.js';
 
 const measure = (body: object) => measureChatPrompt(jsonBody(body));
@@ -9,42 +9,44 @@ function sizeOfUser(content: unknown) {
   return measure({ messages: [{ role: 'user', content }] }).size;
 }
 
+const NO_MEDIA = { images: 0, pages: 0, audioSeconds: 0 };
+
 describe(measureChatPrompt.name, () => {
   it.each([
     ['ASCII', 'a'.repeat(300), 100, 300],
     ['CJK', '日本'.repeat(50), 100, 100],
-    ['emoji', '🙂'.repeat(100), 100, 100],
-    ['a mixture', `${'a'.repeat(30)}日本🙂`, 13, 33],
+    ['emoji', '🙂'.repeat(90), 120, 90],
+    ['a mixture', `${'a'.repeat(30)}日本🙂`, 14, 33],
     ['lone surrogates', '\udc00'.repeat(100), 100, 100],
     ['nothing', '', 0, 0],
   ])('bounds the tokens of %s', (_, text, tokens, characters) => {
     expect(sizeOfUser(text)).toEqual({
+      ...NO_MEDIA,
       tokens: tokens + TOKENS_PER_MESSAGE,
       characters,
-      images: 0,
     });
     expect(sizeOfUser([{ type: 'text', text }])).toEqual(sizeOfUser(text));
   });
 
   it.each([100, 100_000, 5_000_000])('takes an image of %d bytes for one image', (length) => {
     const url = `data:image/png;base64,${'A'.repeat(length)}`;
-    const size = { tokens: TOKENS_PER_IMAGE + TOKENS_PER_MESSAGE, characters: 0, images: 1 };
+    const size = { ...NO_MEDIA, tokens: TOKENS_PER_MESSAGE, characters: 0, images: 1 };
     expect(sizeOfUser([{ type: 'image_url', image_url: { url } }])).toEqual(size);
     expect(sizeOfUser([{ type: 'image_url', image_url: url }])).toEqual(size);
   });
 
-  it('never counts the length of files and audio', () => {
-    const data = 'A'.repeat(1_000_000);
-    const short = sizeOfUser([
-      { type: 'file', file: { file_data: 'A' } },
-      { type: 'input_audio', input_audio: { data: 'A', format: 'wav' } },
-    ]);
-    const long = sizeOfUser([
+  it('never counts the base64 of files and audio as text, but pages and seconds', () => {
+    const data = 'A'.repeat(160_000);
+    const size = sizeOfUser([
       { type: 'file', file: { file_data: data } },
       { type: 'input_audio', input_audio: { data, format: 'wav' } },
     ]);
-    expect(long).toEqual(short);
-    expect(short.tokens).toBeGreaterThan(10_000);
+    const tokens = TOKENS_PER_MESSAGE;
+    expect(size).toEqual({ tokens, characters: 0, images: 0, pages: 40, audioSeconds: 15 });
+  });
+
+  it('takes a file that is not sent along for a long one', () => {
+    expect(sizeOfUser([{ type: 'file', file: { file_id: 'f' } }])).toMatchObject({ pages: 100 });
   });
 
   it('sets something aside for parts that it does not know', () => {
@@ -83,7 +85,8 @@ describe(measureChatPrompt.name, () => {
       const before = measure(base).size;
       const after = measure({ ...base, [field]: { text: 'x'.repeat(289) } }).size;
       expect(after.characters - before.characters).toBe(300);
-      expect(after.tokens - before.tokens).toBe(100);
+      const isTools = field === 'tools' || field === 'functions';
+      expect(after.tokens - before.tokens).toBe(isTools ? 700 : 100);
     },
   );
 

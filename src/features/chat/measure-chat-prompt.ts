@@ -5,11 +5,11 @@ import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/htt
 import { requireString } from '../../platform/http/require-string.js';
 
 /** Members beside the messages that the model reads as well. */
-const PROMPT_MEMBERS = new Set(['tools', 'functions', 'response_format', 'prediction']);
+const PROMPT_MEMBERS = new Set(['response_format', 'prediction']);
+const TOOL_MEMBERS = new Set(['tools', 'functions']);
 
-/** Upper figures for parts whose tokens cannot be told from their length. */
-const TOKENS_PER_FILE = 20_000;
-const TOKENS_PER_AUDIO = 10_000;
+/** An upper figure for parts whose tokens cannot be told from their length. */
+const TOKENS_PER_UNKNOWN = 20_000;
 
 export interface MeasuredPrompt {
   size: PromptSize;
@@ -32,6 +32,7 @@ export function measureChatPrompt(body: JsonBody): MeasuredPrompt {
   // Schemas are prompt text as well; their length in bytes stands for their characters.
   for (const { key, valueStart, valueEnd } of body.members) {
     if (PROMPT_MEMBERS.has(key)) meter.addBytes(valueEnd - valueStart);
+    else if (TOOL_MEMBERS.has(key)) meter.addTools(valueEnd - valueStart);
   }
   measured.size = meter.size();
   return measured;
@@ -99,12 +100,15 @@ function measurePart(
       meter.addImage();
       return;
     }
-    case 'input_audio':
-      meter.addTokens(TOKENS_PER_AUDIO);
+    case 'input_audio': {
+      const audio = isJsonObject(part.input_audio) ? part.input_audio : {};
+      meter.addAudio(audio.data, audio.format);
       return;
+    }
     case 'file': {
-      meter.addTokens(TOKENS_PER_FILE);
-      if (isJsonObject(part.file) && part.file.file_id != null) {
+      const file = isJsonObject(part.file) ? part.file : {};
+      meter.addDocument(file.file_data);
+      if (file.file_id != null) {
         const param = `${path}.file.file_id`;
         measured.accountBoundParam ??= {
           param,
@@ -116,7 +120,7 @@ function measurePart(
     default:
       // A part that came after this was written: for a vendor of the same dialect to judge.
       requireString(part.type, `${path}.type`);
-      meter.addTokens(TOKENS_PER_FILE);
+      meter.addTokens(TOKENS_PER_UNKNOWN);
   }
 }
 

@@ -13,7 +13,6 @@ const ROUTE: PlannedRoute = {
   ceiling: { ...NO_USAGE, imageCount: 2 },
   limits: { firstByteMs: 1, idleMs: 2, requestMs: 3 },
   pricing: exactPricingOf({ image: '123456789.000000000000000001' }),
-  maxOutputTokens: 0,
 };
 
 describe('the routes of a job', () => {

@@ -60,7 +60,6 @@ export function readRoutes(stored: string): JobRoute[] {
       ...route,
       credentialId: route.credentialId,
       pricing: Object.fromEntries(entries) as ExactPricing,
-      maxOutputTokens: 0,
     };
   });
 }

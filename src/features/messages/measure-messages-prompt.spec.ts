@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { messagesRequest } from '../../../test/support/messages-requests.js';
 import type { PromptSize } from '../../canonical/canonical-request.js';
-import { TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE } from '../../canonical/prompt-size.js';
+import { TOKENS_PER_MESSAGE } from '../../canonical/prompt-size.js';
 import { measureMessagesPrompt } from './measure-messages-prompt.js';
 
 const sizeOf = (fields: Record<string, unknown>): PromptSize => messagesRequest(fields).promptSize;
@@ -45,6 +45,8 @@ describe(measureMessagesPrompt.name, () => {
       tokens: TEXT_TOKENS,
       characters: 300,
       images: 0,
+      pages: 0,
+      audioSeconds: 0,
     });
   });
 
@@ -63,18 +65,20 @@ describe(measureMessagesPrompt.name, () => {
   });
 
   it('counts pictures and files by the piece, never by the length of their base64', () => {
-    const data = 'A'.repeat(1_000_000);
+    const data = 'A'.repeat(160_000);
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
     expect(contentSize([image, image])).toEqual({
-      tokens: TOKENS_PER_MESSAGE + 2 * TOKENS_PER_IMAGE,
+      tokens: TOKENS_PER_MESSAGE,
       characters: 0,
       images: 2,
+      pages: 0,
+      audioSeconds: 0,
     });
     const source = { type: 'base64', media_type: 'application/pdf', data };
-    const { tokens, characters } = contentSize([{ type: 'document', source }]);
-    expect(characters).toBe(0);
-    expect(tokens).toBeLessThan(50_000);
-    expect(tokens).toBeGreaterThan(10_000);
+    const size = contentSize([{ type: 'document', source }]);
+    expect(size).toMatchObject({ tokens: TOKENS_PER_MESSAGE, characters: 0, pages: 40 });
+    const elsewhere = { type: 'url', url: 'https://a.b/c.pdf' };
+    expect(contentSize([{ type: 'document', source: elsewhere }])).toMatchObject({ pages: 100 });
   });
 
   it('bounds what is encrypted by its length', () => {

@@ -6,10 +6,8 @@ import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/htt
 import { requireString } from '../../platform/http/require-string.js';
 
 /** Members beside the messages that the model reads as well. */
-const PROMPT_MEMBERS = new Set(['tools', 'output_config']);
-
-/** An upper figure for documents, whose tokens cannot be told from their length. */
-const TOKENS_PER_DOCUMENT = 20_000;
+const PROMPT_MEMBERS = new Set(['output_config']);
+const TOOL_MEMBER = 'tools';
 
 /** Blocks that only stand in one role's messages. */
 const ROLE_OF_BLOCK = new Map([
@@ -43,6 +41,7 @@ export function measureMessagesPrompt({ value, members }: JsonBody): MeasuredMes
   // Schemas are prompt text as well; their length in bytes stands for their characters.
   for (const { key, valueStart, valueEnd } of members) {
     if (PROMPT_MEMBERS.has(key)) walk.meter.addBytes(valueEnd - valueStart);
+    else if (key === TOOL_MEMBER) walk.meter.addTools(valueEnd - valueStart);
   }
   const { accountBoundParam, hasUnsealedReasoning } = walk;
   return { size: walk.meter.size(), accountBoundParam, hasUnsealedReasoning };
@@ -148,7 +147,9 @@ class PromptWalk {
     } else if (isJsonObject(source) && source.type === 'content') {
       this.nested('document', source.content, `${path}.source.content`);
     } else {
-      this.media(source, `${path}.source`, () => this.meter.addTokens(TOKENS_PER_DOCUMENT));
+      this.media(source, `${path}.source`, () => {
+        this.meter.addDocument(isJsonObject(source) ? source.data : undefined);
+      });
     }
   }
 

@@ -5,9 +5,8 @@ import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { requireString } from '../../platform/http/require-string.js';
 
-/** Upper figures for parts whose tokens cannot be told from their length. */
-const TOKENS_PER_FILE = 20_000;
-const TOKENS_PER_AUDIO = 10_000;
+/** An upper figure for parts whose tokens cannot be told from their length. */
+const TOKENS_PER_UNKNOWN = 20_000;
 
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
@@ -63,7 +62,7 @@ class ItemWalk {
       default:
         // An item that came after this was written: for a vendor of the same dialect to judge.
         this.texts(item, 'type');
-        this.meter.addTokens(TOKENS_PER_FILE);
+        this.meter.addTokens(TOKENS_PER_UNKNOWN);
     }
   }
 
@@ -103,19 +102,19 @@ class ItemWalk {
         if (!this.isFileId(part, path)) requireString(part.image_url, `${path}.image_url`);
         return;
       case 'input_file':
-        this.meter.addTokens(TOKENS_PER_FILE);
+        this.meter.addDocument(part.file_data);
         if (this.isFileId(part, path)) return;
         requireString(part.file_data ?? part.file_url, `${path}.file_data`);
         return;
       case 'input_audio': {
-        this.meter.addTokens(TOKENS_PER_AUDIO);
         const audio = isJsonObject(part.input_audio) ? part.input_audio : {};
+        this.meter.addAudio(audio.data, audio.format);
         requireString(audio.data, `${path}.input_audio.data`);
         return;
       }
       default:
         requireString(part.type, `${path}.type`);
-        this.meter.addTokens(TOKENS_PER_FILE);
+        this.meter.addTokens(TOKENS_PER_UNKNOWN);
     }
   }
 

@@ -16,7 +16,8 @@ import { responsesPrompt } from './responses.prompt.js';
 const validate = compileSchema(createResponseSchema);
 
 /** Members beside the items that the model reads as well. */
-const PROMPT_MEMBERS = new Set(['instructions', 'tools', 'text', 'response_format']);
+const PROMPT_MEMBERS = new Set(['instructions', 'text', 'response_format']);
+const TOOL_MEMBER = 'tools';
 
 /**
  * Checks the body's shape, and that there is an input.
@@ -71,6 +72,7 @@ export function parseResponses(
   // Schemas are prompt text as well; their length in bytes stands for their characters.
   for (const { key, valueStart, valueEnd } of received.members) {
     if (PROMPT_MEMBERS.has(key)) meter.addBytes(valueEnd - valueStart);
+    else if (key === TOOL_MEMBER) meter.addTools(valueEnd - valueStart);
   }
   return {
     dialect: 'responses',

@@ -132,6 +132,7 @@ export class SandboxAdapter implements Upstream {
 async function* answer({
   request,
   upstreamModel,
+  ownOutputLimit,
   signal,
 }: UpstreamCall): AsyncGenerator<CanonicalEvent> {
   const prompt = request.prompt();
@@ -150,7 +151,7 @@ async function* answer({
     }
     const text = beforeStop(compose(prompt, upstreamModel), prompt.sampling.stop ?? []);
     const words = text.match(/\S+\s*/g) ?? [];
-    const limit = request.maxOutputTokens ?? words.length;
+    const limit = request.maxOutputTokens ?? ownOutputLimit ?? words.length;
     for (const [index, word] of words.slice(0, limit).entries()) {
       if (index % WORDS_PER_TURN === WORDS_PER_TURN - 1) await nextTurn();
       if (signal.aborted) throw new CallAbortedError();

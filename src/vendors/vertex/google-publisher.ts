@@ -16,8 +16,8 @@ export const GOOGLE_PUBLISHER: VertexPublisher = {
   relays: () => false,
   droppedParams: (request, { upstreamModel }) =>
     droppedFields(request, geminiTraits(upstreamModel)),
-  prepare: ({ request, upstreamModel }) => ({
-    body: encodeGenerateContentRequest(request, geminiTraits(upstreamModel)),
+  prepare: ({ request, upstreamModel, ownOutputLimit }) => ({
+    body: encodeGenerateContentRequest(request, geminiTraits(upstreamModel), ownOutputLimit),
     read: async (response, describe) =>
       request.stream
         ? readEventStream(response, new GenerateContentStreamDecoder(), describe)

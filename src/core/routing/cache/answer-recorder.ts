@@ -6,6 +6,7 @@ import type {
   UsageEvent,
 } from '../../../canonical/canonical-event.js';
 import type { EmbeddingVectors } from '../../../canonical/embedding-request.js';
+import { ownOutputLimitOf } from '../../../canonical/output-limit.js';
 import type { FinishReason } from '../../../canonical/finish-reason.js';
 import type { WorkEvent } from '../../../canonical/work-event.js';
 import type { CachedAnswer, CachedEvent } from './cached-answer.js';
@@ -87,7 +88,9 @@ export class AnswerRecorder {
   }
 
   private finish(event: FinishEvent): void {
-    if (!COMPLETE.has(event.reason)) return this.giveUp();
+    // The gateway's own limit depends on the credits of the moment, and is nothing to keep.
+    const isCutHere = event.reason === 'length' && this.route && ownOutputLimitOf(this.route.route);
+    if (isCutHere || !COMPLETE.has(event.reason)) return this.giveUp();
     this.events.push(event);
     this.open.set(event.choice, undefined);
   }

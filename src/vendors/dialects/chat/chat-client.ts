@@ -111,10 +111,11 @@ export class ChatClient implements Upstream {
       : decodeChatAnswer(bytes);
   }
 
-  private encode({ request, upstreamModel }: UpstreamCall): Buffer {
-    return request.dialect === 'chat'
-      ? encodeChatRequest(request, upstreamModel)
-      : encodeChatPrompt(request, upstreamModel, this.server.outputLimitField);
+  private encode(call: UpstreamCall): Buffer {
+    const { outputLimitField } = this.server;
+    return call.request.dialect === 'chat'
+      ? encodeChatRequest(call, outputLimitField)
+      : encodeChatPrompt(call, outputLimitField);
   }
 }
 

@@ -11,8 +11,7 @@ function encode(
   overrides: Partial<CanonicalRequest> = {},
 ): Record<string, unknown> {
   const bytes = encodeChatPrompt(
-    canonicalRequest(prompt, overrides),
-    'gpt-x',
+    { request: canonicalRequest(prompt, overrides), upstreamModel: 'gpt-x' },
     'max_completion_tokens',
   );
   return JSON.parse(bytes.toString()) as Record<string, unknown>;
@@ -94,9 +93,17 @@ describe(encodeChatPrompt.name, () => {
   });
 
   it('calls the output limit as the server does', () => {
-    const bytes = encodeChatPrompt(canonicalRequest({}, { maxOutputTokens: 5 }), 'm', 'max_tokens');
+    const request = canonicalRequest({}, { maxOutputTokens: 5 });
+    const bytes = encodeChatPrompt({ request, upstreamModel: 'm' }, 'max_tokens');
     expect(JSON.parse(bytes.toString())).toMatchObject({ max_tokens: 5 });
     expect(bytes.toString()).not.toContain('max_completion_tokens');
+  });
+
+  it("tells the gateway's own limit", () => {
+    const call = { request: canonicalRequest(), upstreamModel: 'm', ownOutputLimit: 4_096 };
+    expect(JSON.parse(encodeChatPrompt(call, 'max_completion_tokens').toString())).toMatchObject({
+      max_completion_tokens: 4_096,
+    });
   });
 
   it.each(['auto', 'none', 'required'] as const)('passes the tool choice %s on', (toolChoice) => {

@@ -11,6 +11,7 @@ import {
   type PromptField,
 } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
+import type { ChatRelayCall } from './encode-chat-request.js';
 import { encodeChatMessages } from './encode-chat-messages.js';
 import { toReasoningEffort } from './to-reasoning-effort.js';
 
@@ -43,8 +44,7 @@ const SUPPORTED: ReadonlySet<PromptField> = new Set([
  * @throws UpstreamError `unsupported` for content that the dialect has no spelling for
  */
 export function encodeChatPrompt(
-  request: CanonicalRequest,
-  upstreamModel: string,
+  { request, upstreamModel, ownOutputLimit }: ChatRelayCall,
   outputLimitField: OutputLimitField,
 ): Buffer {
   const prompt = request.prompt();
@@ -58,7 +58,7 @@ export function encodeChatPrompt(
     stream: request.stream || undefined,
     stream_options: request.stream ? { include_usage: true } : undefined,
     n: request.choices > 1 ? request.choices : undefined,
-    [outputLimitField]: request.maxOutputTokens,
+    [outputLimitField]: request.maxOutputTokens ?? ownOutputLimit,
     tools: hasTools ? tools.map(encodeTool) : undefined,
     tool_choice: encodeToolChoice(prompt.toolChoice, hasTools),
     parallel_tool_calls: hasTools ? prompt.parallelToolCalls : undefined,

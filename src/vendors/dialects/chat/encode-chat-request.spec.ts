@@ -4,7 +4,10 @@ import { parseChat } from '../../../features/chat/chat.parse.js';
 import { encodeChatRequest } from './encode-chat-request.js';
 
 const encode = (fields: Record<string, unknown>, model = 'gpt-4o'): Record<string, unknown> => {
-  const bytes = encodeChatRequest(chatRequest(fields), model);
+  const bytes = encodeChatRequest(
+    { request: chatRequest(fields), upstreamModel: model },
+    'max_tokens',
+  );
   return JSON.parse(bytes.toString()) as Record<string, unknown>;
 };
 const messages = [{ role: 'user', content: 'Hi' }];
@@ -14,10 +17,24 @@ describe(encodeChatRequest.name, () => {
     const text =
       '{"mod\\u0065l" : "openai/gpt-4o","messages":[ {"role":"user","content":"\\u0041 größe \\ud800"} ],' +
       '"temperature":1.0,"seed":12345678901234567890,"x" : {"provider":1,"model":"y"}}';
-    expect(encodeChatRequest(parseChat(jsonBody(text)), 'gpt-4o').toString()).toBe(
-      text.replace('"openai/gpt-4o"', '"gpt-4o"'),
-    );
+    expect(
+      encodeChatRequest(
+        { request: parseChat(jsonBody(text)), upstreamModel: 'gpt-4o' },
+        'max_tokens',
+      ).toString(),
+    ).toBe(text.replace('"openai/gpt-4o"', '"gpt-4o"'));
   });
+
+  it.each(['max_tokens', 'max_completion_tokens'] as const)(
+    "tells the gateway's own limit as %s, also in place of null",
+    (field) => {
+      for (const fields of [{}, { [field]: null }]) {
+        const call = { request: chatRequest(fields), upstreamModel: 'm', ownOutputLimit: 4_096 };
+        const body = JSON.parse(encodeChatRequest(call, field).toString()) as unknown;
+        expect(body).toEqual({ model: 'm', messages, [field]: 4_096 });
+      }
+    },
+  );
 
   it.each(['gpt-4o', 'a"b', '$&', 'größe'])('spells the model %j as JSON', (model) => {
     expect(encode({}, model)).toEqual({ model, messages });
@@ -50,7 +67,10 @@ describe(encodeChatRequest.name, () => {
 
   it('takes them out however they are spelled and repeated', () => {
     const text = `{"model":"x/y","model":"a/b","pr\\u006fvider":{},"route":"sort","route":"fallback","messages":${JSON.stringify(messages)}}`;
-    const bytes = encodeChatRequest(parseChat(jsonBody(text)), 'gpt-4o');
+    const bytes = encodeChatRequest(
+      { request: parseChat(jsonBody(text)), upstreamModel: 'gpt-4o' },
+      'max_tokens',
+    );
     expect(JSON.parse(bytes.toString())).toEqual({ model: 'gpt-4o', messages });
     expect(bytes.toString()).not.toMatch(/x\/y|route|vider/);
   });
@@ -90,8 +110,8 @@ describe(encodeChatRequest.name, () => {
   it('does not change the body that was received', () => {
     const request = chatRequest({ stream: true, provider: {} });
     const before = Buffer.from(request.body.bytes);
-    encodeChatRequest(request, 'one');
-    const second = encodeChatRequest(request, 'two').toString();
+    encodeChatRequest({ request, upstreamModel: 'one' }, 'max_tokens');
+    const second = encodeChatRequest({ request, upstreamModel: 'two' }, 'max_tokens').toString();
     expect(request.body.bytes).toEqual(before);
     expect(second).toContain('"two"');
   });

@@ -1,6 +1,7 @@
-import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
+import type { UpstreamCall } from '../../upstream.js';
+import type { OutputLimitField } from './encode-chat-prompt.js';
 import { withoutNamedSeals } from './without-named-seals.js';
 
 /**
@@ -19,11 +20,17 @@ const GATEWAY_FIELDS = [
   'reasoning',
 ] as const;
 
+/** What the body of a call depends on. */
+export type ChatRelayCall = Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutputLimit'>;
+
 /**
  * The body for a vendor that speaks the caller's own dialect: the received bytes with the
  * documented edits, everything else untouched and unread.
  */
-export function encodeChatRequest(request: CanonicalRequest, upstreamModel: string): Buffer {
+export function encodeChatRequest(
+  { request, upstreamModel, ownOutputLimit }: ChatRelayCall,
+  outputLimitField: OutputLimitField,
+): Buffer {
   const { bytes, members, value } = request.body;
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(upstreamModel)]]);
   for (const field of GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
@@ -32,6 +39,7 @@ export function encodeChatRequest(request: CanonicalRequest, upstreamModel: stri
     const { effort } = value.reasoning;
     if (typeof effort === 'string') edits.set('reasoning_effort', JSON.stringify(effort));
   }
+  if (ownOutputLimit !== undefined) edits.set(outputLimitField, String(ownOutputLimit));
   const messages = withoutNamedSeals(value.messages);
   if (messages) edits.set('messages', JSON.stringify(messages));
   // Nothing of a caller's is kept in the vendor account that all callers share.

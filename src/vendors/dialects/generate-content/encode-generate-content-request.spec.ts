@@ -21,6 +21,15 @@ const jsonSchema = (inner: object = schema): object => ({
 });
 
 describe(encodeGenerateContentRequest.name, () => {
+  it("tells the gateway's own limit where the caller named none", () => {
+    const encodeWith = (fields: Record<string, unknown>): unknown =>
+      JSON.parse(String(encodeGenerateContentRequest(chatRequest(fields), modelTraits(), 4_096)));
+    expect(encodeWith({})).toMatchObject({ generationConfig: { maxOutputTokens: 4_096 } });
+    expect(encodeWith({ max_tokens: 7 })).toMatchObject({
+      generationConfig: { maxOutputTokens: 7 },
+    });
+  });
+
   it('says no more than was asked', () => {
     expect(encode({})).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],

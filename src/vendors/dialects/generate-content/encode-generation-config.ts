@@ -17,7 +17,11 @@ const SEED_RANGE = 2 ** 31;
  *
  * @throws UpstreamError `unsupported`, naming the field, for what this model cannot do but another may
  */
-export function encodeGenerationConfig(request: CanonicalRequest, traits: ModelTraits): JsonObject {
+export function encodeGenerationConfig(
+  request: CanonicalRequest,
+  traits: ModelTraits,
+  ownOutputLimit?: number,
+): JsonObject {
   const prompt = request.prompt();
   const { sampling } = prompt;
   assertPossible(request, traits);
@@ -28,7 +32,7 @@ export function encodeGenerationConfig(request: CanonicalRequest, traits: ModelT
       topP: sampling.topP,
       topK: sampling.topK,
     }),
-    maxOutputTokens: request.maxOutputTokens,
+    maxOutputTokens: request.maxOutputTokens ?? ownOutputLimit,
     candidateCount: request.choices > 1 ? request.choices : undefined,
     stopSequences: sampling.stop,
     seed: sampling.seed === undefined ? undefined : sampling.seed % SEED_RANGE,

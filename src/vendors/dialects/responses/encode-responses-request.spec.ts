@@ -4,7 +4,12 @@ import type { Conversation } from '../../../features/responses/conversation.js';
 import { encodeResponsesRequest, fieldsResponsesLacks } from './encode-responses-request.js';
 
 const encode = (fields: object, conversation?: Conversation): unknown =>
-  JSON.parse(encodeResponsesRequest(responsesRequest(fields, conversation), 'gpt').toString());
+  JSON.parse(
+    encodeResponsesRequest({
+      request: responsesRequest(fields, conversation),
+      upstreamModel: 'gpt',
+    }).toString(),
+  );
 
 describe(encodeResponsesRequest.name, () => {
   it('names the vendor’s model, keeps nothing there, and passes the rest', () => {
@@ -96,7 +101,10 @@ describe(encodeResponsesRequest.name, () => {
         valueEnd: 23 + spelled.length,
       },
     ];
-    const encoded = encodeResponsesRequest({ ...request, body: { ...body, members } }, 'gpt');
+    const encoded = encodeResponsesRequest({
+      request: { ...request, body: { ...body, members } },
+      upstreamModel: 'gpt',
+    });
     expect(encoded.toString()).toBe(`{"input":${spelled},"model":"gpt","store":false}`);
   });
 
@@ -118,5 +126,12 @@ describe(encodeResponsesRequest.name, () => {
       'reasoning.enabled',
     ]);
     expect(fieldsResponsesLacks(responsesRequest())).toEqual([]);
+  });
+
+  it.each([{}, { max_output_tokens: null }])("tells the gateway's own limit: %j", (fields) => {
+    const call = { request: responsesRequest(fields), upstreamModel: 'm', ownOutputLimit: 4_096 };
+    expect(JSON.parse(encodeResponsesRequest(call).toString())).toMatchObject({
+      max_output_tokens: 4_096,
+    });
   });
 });

@@ -1,6 +1,7 @@
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
+import type { UpstreamCall } from '../../upstream.js';
 import { toReplayableItems } from './to-replayable-items.js';
 
 /**
@@ -37,7 +38,11 @@ export function fieldsResponsesLacks({ body }: CanonicalRequest): readonly strin
  * The body for a vendor that speaks the caller's own dialect: the received bytes with the
  * documented edits, everything else untouched.
  */
-export function encodeResponsesRequest(request: CanonicalRequest, upstreamModel: string): Buffer {
+export function encodeResponsesRequest({
+  request,
+  upstreamModel,
+  ownOutputLimit,
+}: Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutputLimit'>): Buffer {
   const { body } = request;
   const { value } = body;
   const edits = new Map<string, string | undefined>([
@@ -47,6 +52,7 @@ export function encodeResponsesRequest(request: CanonicalRequest, upstreamModel:
   ]);
   for (const field of GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
 
+  if (ownOutputLimit !== undefined) edits.set('max_output_tokens', String(ownOutputLimit));
   if (Array.isArray(value.input)) {
     const items = value.input as JsonObject[];
     const replayable = toReplayableItems(items);

@@ -72,7 +72,7 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
         ...this.headers,
         accept: request.stream ? 'text/event-stream' : 'application/json',
       },
-      body: encodeResponsesRequest(request, call.upstreamModel),
+      body: encodeResponsesRequest(call),
       limits: call.limits,
       signal: call.signal,
     });

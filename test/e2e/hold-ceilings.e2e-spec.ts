@@ -1,0 +1,252 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { openAccessServices, type AccessServices } from '../support/access-services.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import {
+  politeAnswer,
+  startFakeOpenAi,
+  type FakeAnswer,
+  type FakeOpenAi,
+} from '../support/fake-openai.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const MODEL_MAX = 40_000;
+/** "Hello": 2 tokens and 8 for the message, at a credit each. */
+const PROMPT = 10;
+/** Output tokens that a hold has room for in any case, at a credit each. */
+const LEAST = 4_096;
+const REQUESTS = 200;
+const HELLO = [{ role: 'user', content: 'Hello' }];
+
+let fake: FakeOpenAi;
+let files: OperatorFiles;
+let testDatabase: TestDatabase;
+let gateway: BootedGateway;
+let access: AccessServices;
+
+beforeAll(async () => {
+  fake = await startFakeOpenAi();
+  const price = { prompt: '0.000001', completion: '0.000001' };
+  const dear = { prompt: '0.000001', completion: '0.000008' };
+  files = await writeOperatorFiles(
+    {
+      one: fake.baseUrl,
+      two: { base_url: fake.baseUrl, settings: { outputLimitField: 'max_completion_tokens' } },
+    },
+    [
+      { id: 'one/a', max_completion_tokens: MODEL_MAX, pricing: price },
+      { id: 'one/dear', max_completion_tokens: MODEL_MAX, pricing: dear },
+      { id: 'two/a', max_completion_tokens: MODEL_MAX, pricing: price },
+    ],
+  );
+  testDatabase = await createTestDatabase();
+  gateway = await bootGateway(files.environment, { database: testDatabase });
+  access = await openAccessServices(testDatabase.url);
+});
+afterAll(async () => {
+  await access.close();
+  await gateway.close();
+  await fake.close();
+  await files.remove();
+  await testDatabase.drop();
+});
+beforeEach(() => {
+  fake.calls.length = 0;
+  fake.answer = greedyAnswer;
+});
+
+/** Goes on for as long as it may. */
+const greedyAnswer: FakeAnswer = async (call, response) => {
+  await pause(5 + (fake.calls.length % 7) * 3);
+  const { max_tokens: old, max_completion_tokens: limit = old, n = 1 } = call.body;
+  const completionTokens = Number(limit ?? MODEL_MAX) * Number(n);
+  await politeAnswer({ promptTokens: PROMPT, completionTokens, finishReason: 'length' })(
+    call,
+    response,
+  );
+};
+
+interface Account {
+  tenantId: string;
+  key: string;
+}
+
+let accounts = 0;
+
+async function openAccount(
+  credits: number,
+  limits: { key?: number; tenant?: number } = {},
+): Promise<Account> {
+  const tenantId = await access.makeTenant(`account ${++accounts}`);
+  await access.grants.grant(tenantId, credits);
+  if (limits.tenant !== undefined)
+    await access.tenants.setMonthlySpendLimit(tenantId, limits.tenant);
+  const { plaintext } = await access.makeKey({
+    tenantId,
+    rateLimitPerMinute: 100_000,
+    ...(limits.key !== undefined && { monthlySpendLimit: limits.key }),
+  });
+  return { tenantId, key: plaintext };
+}
+
+function ask(
+  { key }: Account,
+  rest: object = {},
+  path = '/v1/chat/completions',
+): Promise<Response> {
+  const body = { model: 'one/a', messages: HELLO, ...rest };
+  return gateway.post(path, body, { authorization: `Bearer ${key}` });
+}
+
+async function booksOf({ tenantId }: Account) {
+  const { rows } = await gateway.database.query<{
+    balance: number;
+    spent: number;
+    shortfalls: number;
+    served: number;
+  }>(
+    `SELECT balance, spent,
+       (SELECT count(*) FROM ledger_entries WHERE tenant_id = $1 AND kind = 'shortfall') AS shortfalls,
+       (SELECT count(*) FROM request_logs WHERE tenant_id = $1 AND outcome = 'completed') AS served
+     FROM accounts WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return rows[0]!;
+}
+
+/** Asks so often at once, streamed and whole, and says how it went. */
+async function crowd(account: Account, requests = REQUESTS) {
+  const responses = await Promise.all(
+    Array.from({ length: requests }, (_, index) => ask(account, { stream: index % 2 === 0 })),
+  );
+  await Promise.all(responses.map((response) => response.text()));
+  const statuses = new Set(responses.map(({ status }) => status));
+  expect([...statuses].every((status) => status === 200 || status === 402)).toBe(true);
+  return booksOf(account);
+}
+
+describe('requests without a limit, of a vendor that goes on for as long as it may', () => {
+  it(`never cost more than there is: ${REQUESTS} at once with credits for 50`, async () => {
+    const credits = 50 * (PROMPT + LEAST);
+    const books = await crowd(await openAccount(credits));
+    expect(books).toMatchObject({ shortfalls: 0 });
+    expect(books.spent).toBeLessThanOrEqual(credits);
+    expect(books.spent + books.balance).toBe(credits);
+    // The first get somewhat more than the least, so not quite all 50 are.
+    expect(books.served).toBeGreaterThanOrEqual(35);
+    expect(await findLedgerFaults(gateway.database)).toEqual([]);
+  });
+
+  it.each(['key', 'tenant'] as const)(
+    'never cost more than the monthly limit of the %s leaves',
+    async (scope) => {
+      const limit = 10 * (PROMPT + LEAST);
+      const books = await crowd(await openAccount(1_000_000_000, { [scope]: limit }), 60);
+      expect(books).toMatchObject({ shortfalls: 0 });
+      expect(books.spent).toBeLessThanOrEqual(limit);
+      expect(books.served).toBeGreaterThanOrEqual(7);
+    },
+  );
+
+  it('are refused when a monthly limit leaves less than the least, with what would fit', async () => {
+    const account = await openAccount(1_000_000_000, { key: 2_000 });
+    const response = await ask(account);
+    expect(response.status).toBe(402);
+    const { error } = (await response.json()) as { error: { message: string; param: string } };
+    expect(error.param).toBe('monthly_spend_limit');
+    expect(error.message).toContain(`${PROMPT + LEAST} credits`);
+    expect(error.message).toContain('leaves 2000');
+    expect(error.message).toContain('`max_tokens`: 1990');
+    expect(fake.calls).toEqual([]);
+    expect((await ask(account, { max_tokens: 1_990 })).status).toBe(200);
+    expect((await booksOf(account)).spent).toBe(2_000);
+  });
+});
+
+describe('the limit that the gateway sets', () => {
+  /** A 32nd of the credits is 10,000. */
+  const CREDITS = 320_000;
+  const LIMIT = 10_000;
+
+  it.each([
+    ['a chat', '/v1/chat/completions', {}, 'max_tokens'],
+    ['a streamed chat', '/v1/chat/completions', { stream: true }, 'max_tokens'],
+    [
+      'a chat for another server',
+      '/v1/chat/completions',
+      { model: 'two/a' },
+      'max_completion_tokens',
+    ],
+    ['a response', '/v1/responses', { messages: undefined, input: 'Hello' }, 'max_tokens'],
+    [
+      'a streamed response',
+      '/v1/responses',
+      { messages: undefined, input: 'Hello', stream: true },
+      'max_tokens',
+    ],
+  ])('of %s is sent to the vendor and named in the answer', async (_, path, rest, field) => {
+    const account = await openAccount(CREDITS);
+    const response = await ask(account, rest, path);
+    expect([response.status, await response.text()]).toEqual([200, expect.anything()]);
+    expect(response.headers.get('x-gateway-output-limit')).toBe(String(LIMIT));
+    expect(fake.calls.map(({ body }) => body[field])).toEqual([LIMIT]);
+    expect(await booksOf(account)).toMatchObject({ spent: PROMPT + LIMIT, shortfalls: 0 });
+  });
+
+  it('is shared by the answers that were asked for', async () => {
+    const response = await ask(await openAccount(CREDITS), { n: 2 });
+    expect(response.headers.get('x-gateway-output-limit')).toBe(String(LIMIT / 2));
+    expect(fake.calls[0]!.body).toMatchObject({ n: 2, max_tokens: LIMIT / 2 });
+  });
+
+  it('is none where the credits reach for the longest answer', async () => {
+    const response = await ask(await openAccount(32 * MODEL_MAX));
+    expect(response.headers.has('x-gateway-output-limit')).toBe(false);
+    expect(fake.calls[0]!.body).not.toHaveProperty('max_tokens');
+    expect(response.headers.get('x-gateway-cost')).toBe(String(PROMPT + MODEL_MAX));
+  });
+
+  it("is none where the caller's own limit stands", async () => {
+    const account = await openAccount(CREDITS);
+    for (const max_tokens of [7, 20_000]) {
+      const response = await ask(account, { max_tokens });
+      expect(response.headers.has('x-gateway-output-limit')).toBe(false);
+      expect(fake.calls.at(-1)!.body.max_tokens).toBe(max_tokens);
+    }
+    const message = await ask(account, { max_tokens: 9 }, '/v1/messages');
+    expect(message.status).toBe(200);
+    expect(message.headers.has('x-gateway-output-limit')).toBe(false);
+  });
+
+  it('is lower on a dearer route, within the same hold', async () => {
+    const account = await openAccount(CREDITS);
+    fake.answer = (call, response) => {
+      if (call.body.model === 'dear') return greedyAnswer(call, response);
+      response.writeHead(503, { 'retry-after': '60' });
+      response.end();
+    };
+    // 4,096 tokens at 8 credits are more than the hold; it grows by what they need and no more.
+    const response = await ask(account, { model: undefined, models: ['one/a', 'one/dear'] });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-gateway-output-limit')).toBe(String(LEAST));
+    expect(fake.calls.at(-1)!.body).toMatchObject({ model: 'dear', max_tokens: LEAST });
+    expect(await booksOf(account)).toMatchObject({ spent: PROMPT + LEAST * 8, shortfalls: 0 });
+  });
+
+  it('of a refused request is told, or that not even the prompt fits', async () => {
+    const account = await openAccount(1_000);
+    const messageOf = async (rest: object): Promise<string> => {
+      const response = await ask(account, rest);
+      expect(response.status).toBe(402);
+      return ((await response.json()) as { error: { message: string } }).error.message;
+    };
+    expect(await messageOf({})).toMatch(
+      /needs 4106 credits .* 1000 are available.* `max_tokens`: 990/,
+    );
+    expect(await messageOf({ max_tokens: 2_000, n: 3 })).toMatch(/needs 6010 .*`max_tokens`: 330/);
+    const long = [{ role: 'user', content: 'x'.repeat(6_000) }];
+    expect(await messageOf({ messages: long })).toContain('Shorten the prompt');
+  });
+});
