@@ -85,20 +85,23 @@ export class LeftAnswers {
     };
   }
 
-  /** Tokens of all that came, at the rate of the sample. */
+  /**
+   * Tokens of all that came, at the rate of the sample: by its characters or by its pieces, of which
+   * most vendors give equal ones whatever the language; the larger, as the sample is small.
+   */
   private async countVisible({ outputCharacters, sample }: UsageMeter): Promise<number> {
     const texts = sample.texts();
     const characters = texts.reduce((sum, text) => sum + countCodePoints(text), 0);
     if (characters === 0) return estimateTokens(outputCharacters);
     const tokens = (await this.tokens.count(texts)) ?? tokensByScript(texts);
-    return Math.ceil((tokens * outputCharacters) / characters);
+    return Math.ceil(Math.max((tokens * outputCharacters) / characters, tokens / sample.share));
   }
 }
 
 /** Where nobody counts in time: no vocabulary is much worse than a token for each foreign character. */
 function tokensByScript(texts: readonly string[]): number {
   return texts.reduce((sum, text) => {
-    const foreign = countCodePoints(text.replace(/[\x00-\x7f]/g, ''));
+    const foreign = [...text].filter((character) => character > '\x7f').length;
     return sum + foreign + estimateTokens(countCodePoints(text) - foreign);
   }, 0);
 }

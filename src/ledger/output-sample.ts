@@ -3,8 +3,8 @@ import { isJsonObject } from '../common/http/json-body.js';
 /** Pieces in a row that are kept together: fewer would cut words that went out in two. */
 const WINDOW_PIECES = 4;
 /** From one window to the next, at first. */
-const FIRST_STRIDE = 16;
-const MAX_WINDOWS = 8;
+const FIRST_STRIDE = 8;
+const MAX_WINDOWS = 16;
 /** Of one piece; larger ones are cut. */
 const MAX_PIECE_CHARACTERS = 8_192;
 /** Of all that is kept of one answer. */
@@ -34,6 +34,11 @@ export class OutputSample {
   add(piece: string | Buffer): void {
     const index = this.seen++;
     if (index >= this.nextKept) this.keep(piece, index);
+  }
+
+  /** What share of all pieces is kept. */
+  get share(): number {
+    return this.seen === 0 ? 1 : this.windows.flat().length / this.seen;
   }
 
   /** The texts of the windows, as far as they can be read. */

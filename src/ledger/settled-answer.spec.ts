@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { Canceller, type CallerGoneSignal } from '../canonical/cancel-signal.js';
+import { Canceller } from '../canonical/cancel-signal.js';
 import type { CanonicalEvent, SettledEvent } from '../canonical/canonical-event.js';
 import { NO_USAGE } from '../canonical/usage.js';
 import { RequestTimeError, SlowReaderError } from '../common/errors/gateway-errors.js';
@@ -11,7 +11,7 @@ const settled: SettledEvent = { type: 'settled', cost: 1, usage: NO_USAGE, usage
 
 function settle(
   events: AsyncIterable<CanonicalEvent>,
-  { callerGone = new Canceller() as CallerGoneSignal, upstreamCalled = true } = {},
+  { callerGone = new Canceller(), upstreamCalled = true } = {},
 ) {
   const close = jest.fn<CloseAnswer>(() => Promise.resolve(settled));
   const observe = jest.fn();

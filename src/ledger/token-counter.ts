@@ -38,7 +38,7 @@ export class TokenCounter implements OnApplicationShutdown {
     return new Promise((resolve) => {
       const id = this.nextId++;
       // A thread that is late with one is late with all.
-      const timer = setTimeout(() => this.dismiss(), PATIENCE_MS);
+      const timer = setTimeout(() => void this.dismiss(), PATIENCE_MS);
       this.asked.set(id, { resolve, timer });
       clearTimeout(this.idle);
       this.worker ??= this.hire();
