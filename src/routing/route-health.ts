@@ -10,7 +10,7 @@ const SAMPLES = 32;
 const SPEED_QUANTILE = 0.75;
 /** Shorter ones tell more of the network's pieces than of the model. */
 const MIN_SPEED_MS = 100;
-/** Answers of fewer tokens are mostly waiting: they count only while there are no others. */
+/** Answers of fewer tokens are mostly waiting, of the vendor or for a slow reader. */
 const MIN_SPEED_TOKENS = 64;
 /** Callers make up the names in families of models; beyond this many the oldest route is forgotten. */
 const MAX_MEMORIES = 10_000;
@@ -73,12 +73,10 @@ export class RouteHealth {
 
   /** An answer of so many tokens has come to its end, so long after its call. */
   recordSpeed(key: HealthKey, tokens: number, durationMs: number): void {
-    if (durationMs < MIN_SPEED_MS || tokens === 0) return;
+    if (durationMs < MIN_SPEED_MS || tokens < MIN_SPEED_TOKENS) return;
     const memory = this.memory(modelKey(key));
-    const isShort = tokens < MIN_SPEED_TOKENS;
-    if (isShort && memory.speeds.length > 0) return;
     memory.speeds[memory.nextSpeed] = (tokens * 1000) / durationMs;
-    memory.nextSpeed = isShort ? 0 : (memory.nextSpeed + 1) % SAMPLES;
+    memory.nextSpeed = (memory.nextSpeed + 1) % SAMPLES;
   }
 
   /** A request is about to use the route. One that failed before is first tried by a single request. */
