@@ -1,0 +1,101 @@
+import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import { countCodePoints } from '../../canonical/count-code-points.js';
+import { isContent, type CanonicalEvent } from '../../canonical/canonical-event.js';
+import { estimateTokens } from '../../canonical/estimate-tokens.js';
+import type { FinishReason } from '../../canonical/finish-reason.js';
+import type { Usage, UsageSource } from '../../canonical/usage.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import { OutputSample } from './output-sample.js';
+
+/** Reads, in passing, what an answer uses. */
+export class UsageMeter {
+  /** The route that answers; until it is known, the one that would have been first. */
+  route: BillableRoute;
+  finishReason: FinishReason | undefined;
+  /** On the clock of `performance.now()`. */
+  firstContentMs: number | undefined;
+  /** For a count of tokens, should the answer not come to its end. */
+  readonly sample = new OutputSample();
+  private passedCharacters = 0;
+  private reported: Usage | undefined;
+  private partial: Usage | undefined;
+  /** Whether usage came with, or after, a reason to finish. */
+  private hasFinalUsage = false;
+  private source: UsageSource = 'upstream';
+
+  constructor(private readonly request: BillableRequest) {
+    this.route = request.routes[0];
+  }
+
+  observe(event: CanonicalEvent | WorkEvent<unknown>): void {
+    if (this.firstContentMs === undefined && isContent(event)) {
+      this.firstContentMs = performance.now();
+    }
+    switch (event.type) {
+      case 'route':
+        this.route = event.route;
+        break;
+      case 'text':
+      case 'reasoning':
+      case 'refusal':
+      case 'tool_arguments':
+        this.passedCharacters += countCodePoints(event.text);
+        this.sample.add(event.text);
+        break;
+      case 'tool_call':
+        this.passedCharacters += countCodePoints(event.name);
+        break;
+      case 'relay':
+        if (event.outputCharacters > 0) {
+          this.passedCharacters += event.outputCharacters;
+          // A whole body brings its usage, or nothing of it has been delivered.
+          if (this.request.streamed) this.sample.add(event.bytes);
+        }
+        this.finishReason ??= event.finishReason;
+        if (event.usage) this.report(event.usage);
+        break;
+      case 'finish':
+        this.finishReason ??= event.reason;
+        break;
+      case 'usage':
+        if (event.isPartial) this.partial = event.usage;
+        else this.report(event.usage, event.source);
+        break;
+      case 'output':
+        this.finishReason = 'stop';
+        break;
+      case 'start':
+      case 'settled':
+        break;
+    }
+  }
+
+  /** Code points of output that came from the vendor, whoever has seen them. */
+  get outputCharacters(): number {
+    return this.passedCharacters + (this.request.withheldCharacters ?? 0);
+  }
+
+  /** What the vendor has counted by now, of an answer that may go on. */
+  get soFar(): Usage | undefined {
+    return this.reported ?? this.partial;
+  }
+
+  /** Whether the vendor's figures are those of the whole answer, though its end was not waited for. */
+  get isCounted(): boolean {
+    return this.hasFinalUsage && this.source === 'upstream';
+  }
+
+  /** The vendor's own figures where it gave any, else an estimate from the characters that passed. */
+  read(): { usage: Usage; source: UsageSource } {
+    if (this.reported) return { usage: this.reported, source: this.source };
+    const { estimate } = this.request;
+    const outputTokens = estimate.outputTokens + estimateTokens(this.outputCharacters);
+    return { usage: { ...estimate, outputTokens }, source: 'estimated' };
+  }
+
+  private report(usage: Usage, source: UsageSource = 'upstream'): void {
+    this.reported = usage;
+    this.source = source;
+    this.hasFinalUsage = this.finishReason !== undefined;
+  }
+}
