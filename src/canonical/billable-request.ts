@@ -1,4 +1,4 @@
-import type { CancelSignal } from './cancel-signal.js';
+import type { CallerGoneSignal } from './cancel-signal.js';
 import type { ExactPricing } from './exact-pricing.js';
 import type { OutputLimit } from './output-limit.js';
 import type { RequestFollower } from './request-follower.js';
@@ -28,7 +28,7 @@ export interface BillableRoute {
 }
 
 /** What the ledger has to know of a planned request, whichever endpoint it came in by. */
-export interface BillableRequest {
+export interface BillableRequest extends VendorHandle {
   /** The `x-request-id`; also the id of its hold and of its settlement. */
   readonly requestId: string;
   /** The kind of call for the log: `chat`, `messages`, `responses`, `embeddings`, … */
@@ -40,7 +40,7 @@ export interface BillableRequest {
   /** What the input is taken to use where a vendor gives no usage. */
   readonly estimate: Usage;
   /** Aborted when the caller has gone away. */
-  readonly callerGone: CancelSignal;
+  readonly callerGone: CallerGoneSignal;
   /**
    * Code points of the answer that came from the vendor and were kept from the caller, for the
    * estimate where a vendor gives no usage.
@@ -52,4 +52,23 @@ export interface BillableRequest {
   readonly follower?: RequestFollower | undefined;
   /** True once a vendor was called; a caller who leaves before that pays nothing. */
   readonly upstreamCalled: boolean;
+}
+
+/** What the ledger may ask and tell the vendor's side of a request. */
+export interface VendorHandle {
+  /** The vendor that was called last; undefined before any was. */
+  readonly vendorWork: VendorWork | undefined;
+  /** Lets the vendor's answer go on for a caller who left, while no other call begins. */
+  endVendorCalls(): void;
+  /** Closes the vendor's connection at once. The answer then ends by throwing. */
+  closeVendor(): void;
+  /** An answer has come to its end, of so many tokens by the vendor's own count. */
+  noteOutput(tokens: number): void;
+}
+
+/** What is known of a vendor's work beside what it says. */
+export interface VendorWork {
+  readonly startedAt: Date;
+  /** What the route has shown in answers before; undefined where there were none. */
+  readonly tokensPerSecond: number | undefined;
 }

@@ -4,8 +4,41 @@
  */
 export interface CancelSignal {
   readonly aborted: boolean;
+  /** What runs may go on for a moment, but nothing begins any more. */
+  readonly isEnding?: boolean;
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** Says that a caller will not get its answer, and whose doing that is. */
+export interface CallerGoneSignal extends CancelSignal {
+  /** The service stops, and cuts a caller who may well be there. */
+  readonly isServiceStop?: boolean;
+}
+
+/** A signal that whoever holds it can give. */
+export class Canceller implements CancelSignal {
+  isEnding = false;
+  private listeners: (() => void)[] = [];
+
+  constructor(public aborted = false) {}
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    if (!this.aborted) this.listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const index = this.listeners.indexOf(listener);
+    if (index !== -1) this.listeners.splice(index, 1);
+  }
+
+  abort(): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    const { listeners } = this;
+    this.listeners = [];
+    for (const listener of listeners) listener();
+  }
 }
 
 /** Waits for so many milliseconds. @returns false, at once, when the signal fires before their end */

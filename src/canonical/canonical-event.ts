@@ -98,6 +98,8 @@ export interface UsageEvent {
   usage: Usage;
   /** `upstream` unless it says otherwise. */
   source?: UsageSource;
+  /** The vendor has counted up to here, and goes on; another one follows where the answer is whole. */
+  isPartial?: true;
 }
 
 /**

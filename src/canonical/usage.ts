@@ -29,7 +29,7 @@ export interface Usage {
   videoSeconds: number;
 }
 
-/** Whose figures a charge rests on: the vendor's, an estimate (characters ÷ 4), or nobody's (cost 0). */
+/** Whose figures a charge rests on: the vendor's, an estimate, or nobody's (cost 0). */
 export type UsageSource = 'upstream' | 'estimated' | 'none';
 
 export const NO_USAGE: Readonly<Usage> = Object.freeze({

@@ -59,6 +59,8 @@ export interface UpstreamErrorFields {
   param?: string;
   /** Only where the failure and the status do not tell. */
   accepted?: Acceptance;
+  /** The time that we give a request is up, whatever the vendor was at. */
+  isRequestOver?: boolean;
 }
 
 export class UpstreamError extends Error {
@@ -72,6 +74,8 @@ export class UpstreamError extends Error {
    * an answer that nobody can read, and a 502 or 504 of a machine in between leave it `unknown`.
    */
   readonly accepted: Acceptance;
+  /** Whether our own limit of a request's time ended the call, which is no fault of the vendor's. */
+  readonly isRequestOver: boolean;
 
   constructor(fields: UpstreamErrorFields, options?: ErrorOptions) {
     super(fields.message, options);
@@ -81,17 +85,19 @@ export class UpstreamError extends Error {
     this.retryAfterMs = fields.retryAfterMs;
     this.param = fields.param;
     this.accepted = fields.accepted ?? acceptanceOf(fields);
+    this.isRequestOver = fields.isRequestOver ?? false;
   }
 
   /** The same failure without a secret that the vendor repeated in what it said. */
   without(secret: string): UpstreamError {
     const hide = (text: string): string => text.replaceAll(secret, '[redacted]');
-    const { failure, status, retryAfterMs, param, accepted } = this;
+    const { failure, status, retryAfterMs, param, accepted, isRequestOver } = this;
     return new UpstreamError(
       {
         failure,
         message: hide(this.message),
         accepted,
+        isRequestOver,
         ...(status !== undefined && { status }),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
         ...(param !== undefined && { param: hide(param) }),

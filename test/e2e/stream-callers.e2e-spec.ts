@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { CHAT } from '../support/paths.js';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { CHAT, MESSAGES, RESPONSES } from '../support/paths.js';
 import { setUpStreamedChat } from '../support/streamed-chat.js';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
@@ -78,14 +80,18 @@ describe('a caller who does not wait for the end', () => {
 
   describe('a caller who leaves', () => {
     /** Calls, leaves at the moment that is waited for, and answers the log row. */
-    async function leave(fields: object, moment: () => Promise<void>): Promise<LoggedRequest> {
+    async function leave(
+      fields: object,
+      moment: () => Promise<void>,
+      path = CHAT,
+    ): Promise<LoggedRequest> {
       const known = await idsInLog();
       const abort = new AbortController();
       const answer = chat.gateway
-        .fetch(CHAT, {
+        .fetch(path, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(bodyOf(fields)),
+          body: JSON.stringify(path === CHAT ? bodyOf(fields) : fields),
           signal: abort.signal,
         })
         .then(async (response) => {
@@ -114,50 +120,126 @@ describe('a caller who does not wait for the end', () => {
       return rows.map((row) => row.request_id);
     };
 
+    const saw = (text: string) => () => until(() => seen.includes(text));
+
     it.each([true, false])(
-      'before the first byte (stream: %s) ends the vendor’s call at once and pays the prompt',
+      'before the first byte (stream: %s) pays the prompt and the time, and ends the vendor’s call',
       async (isStream) => {
         chat.fake.answer = hangAnswer;
-        const row = await leave({ stream: isStream }, called);
+        const row = await leave({ stream: isStream, max_tokens: 5_000 }, called);
         await within(10_000, chat.fake.calls[0]!.hungUp);
         expect(row).toMatchObject({
           outcome: 'cancelled',
           status: 'success',
           usage_source: 'estimated',
-          prompt_tokens: 100,
-          completion_tokens: 0,
-          cost: 100,
         });
+        expect(row.prompt_tokens).toBeGreaterThanOrEqual(100);
+        // Nobody has measured the route: 100 a second, for the grace of 2 seconds at least.
+        expect(row.completion_tokens).toBeGreaterThanOrEqual(190);
+        expect(row.cost).toBe(row.prompt_tokens + row.completion_tokens * 2);
         expect(chat.fake.calls).toHaveLength(1);
       },
     );
 
-    it('in the middle of a whole answer pays the prompt', async () => {
-      chat.fake.answer = (_call, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.write('{"choices":[{"index":0,"message":{"content":"Half');
-      };
-      const row = await leave({}, called);
-      await within(10_000, chat.fake.calls[0]!.hungUp);
-      expect(row).toMatchObject({ outcome: 'cancelled', cost: 100, completion_tokens: 0 });
+    it('pays no more than was set aside', async () => {
+      chat.fake.answer = hangAnswer;
+      const row = await leave({ max_tokens: 3 }, called);
+      expect(row).toMatchObject({ completion_tokens: 3, usage_source: 'estimated' });
     });
 
-    it('in the middle of a stream pays the prompt and what was generated', async () => {
-      seen = '';
-      chat.fake.answer = politeAnswer({ text: 'word '.repeat(500), chunkDelayMs: 10 });
-      const row = await leave({ stream: true }, async () => {
-        await until(() => seen.split('word').length >= 20);
-      });
-      await within(10_000, chat.fake.calls[0]!.hungUp);
-      const words = seen.split('word').length - 1;
+    it.each(['word ', '今天天气很好', 'नमस्ते दुनिया '])(
+      'in the middle of a long stream (%j) pays the prompt and what was generated',
+      async (piece) => {
+        seen = '';
+        let sent = 0;
+        chat.fake.answer = async (_call, response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          for (; !response.destroyed; sent++) {
+            response.write(delta({ content: piece }));
+            await wait(10);
+          }
+        };
+        const row = await leave({ stream: true, max_tokens: 50_000 }, () =>
+          until(() => seen.split(piece).length >= 20),
+        );
+        await within(10_000, chat.fake.calls[0]!.hungUp);
+        expect(row).toMatchObject({ outcome: 'cancelled', usage_source: 'estimated' });
+        // By what the vendor sent in the grace as well; its own pace is at most the other half.
+        const made = countTokens(piece.repeat(sent));
+        expect(row.completion_tokens).toBeGreaterThanOrEqual(made * 0.9);
+        expect(row.completion_tokens).toBeLessThan(made * 2 + 500);
+        expect(row.cost).toBe(row.prompt_tokens + row.completion_tokens * 2);
+      },
+    );
+
+    it('in the middle of a whole answer that comes to its end pays its figures', async () => {
+      chat.fake.answer = async (call, response) => {
+        await wait(300);
+        await politeAnswer({ promptTokens: 10, completionTokens: 20_000 })(call, response);
+      };
+      const row = await leave({ max_tokens: 30_000 }, called);
       expect(row).toMatchObject({
         outcome: 'cancelled',
-        usage_source: 'estimated',
-        prompt_tokens: 100,
+        usage_source: 'upstream',
+        completion_tokens: 20_000,
+        cost: 40_010,
       });
-      expect(row.completion_tokens).toBeGreaterThanOrEqual(Math.ceil((words * 5) / 4));
-      expect(row.completion_tokens).toBeLessThan(300);
-      expect(row.cost).toBe(100 + row.completion_tokens * 2);
+    });
+
+    const LATE_USAGE = { prompt_tokens: 50_000, completion_tokens: 20_003, total_tokens: 70_003 };
+    const USER = { role: 'user', content: 'Hello' };
+    const REASONED = [
+      delta({ content: 'first' }),
+      delta({ content: ' middle' }),
+      delta({ content: ' last' }),
+    ];
+
+    it.each([
+      ['first text', CHAT, 1],
+      ['middle', CHAT, 2],
+      ['last text', CHAT, 3],
+      ['finish reason', CHAT, 4],
+      ['first text', MESSAGES, 1],
+      ['last text', MESSAGES, 3],
+      ['first text', RESPONSES, 1],
+      ['last text', RESPONSES, 3],
+    ])(
+      'at the %s of %s, whose end is near, pays the vendor’s figures: hidden reasoning, images, files',
+      async (_moment, path, count) => {
+        seen = '';
+        const pieces = [...REASONED, finish(), usageChunk(LATE_USAGE), DONE];
+        chat.fake.answer = async (_call, response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          for (const piece of pieces.slice(0, count)) response.write(piece);
+          await wait(400);
+          response.end(pieces.slice(count).join(''));
+        };
+        const limit = path === RESPONSES ? 'max_output_tokens' : 'max_tokens';
+        const input = path === RESPONSES ? { input: 'Hello' } : { messages: [USER] };
+        const row = await leave(
+          { model: 'one/a', stream: true, [limit]: 30_000, ...input },
+          saw(['first', 'middle', 'last', 'last'][count - 1]!),
+          path,
+        );
+        expect(row).toMatchObject({
+          outcome: 'cancelled',
+          usage_source: 'upstream',
+          prompt_tokens: 50_000,
+          completion_tokens: 20_003,
+          cost: 90_006,
+        });
+      },
+    );
+
+    it('pays nothing for what its vendor refuses meanwhile, and leaves the books in order', async () => {
+      chat.fake.answer = async (call, response) => {
+        await wait(300);
+        await errorAnswer(500)(call, response);
+      };
+      const row = await leave({}, called);
+      expect(row).toMatchObject({ outcome: 'cancelled', cost: 0, usage_source: 'none' });
+      expect(chat.fake.calls).toHaveLength(1);
+      expect(await findLedgerFaults(chat.gateway.database)).toEqual([]);
     });
 
     it('while a vendor’s Retry-After is waited out pays nothing', async () => {

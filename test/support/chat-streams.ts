@@ -49,7 +49,7 @@ export function relay(pieces: readonly Buffer[], options = OPTIONS): Relayed {
   const parts: Buffer[] = [];
   for (const event of events) {
     if (event.type === 'start') relayed.started.push(event.id);
-    if (event.type === 'usage') relayed.usages.push(event.usage);
+    if (event.type === 'usage' && !event.isPartial) relayed.usages.push(event.usage);
     if (event.type !== 'relay') continue;
     parts.push(event.bytes);
     relayed.characters += event.outputCharacters;

@@ -57,6 +57,8 @@ export class World {
   openIterations = 0;
   readonly service: RoutingService;
   aborter = new AbortController();
+  /** Whether vendors are listened to after their caller has left. */
+  isPatient = false;
 
   constructor(
     private readonly scripts: Record<string, Script[]>,
@@ -90,7 +92,8 @@ export class World {
     );
   }
 
-  plan(fields: Record<string, unknown> = {}, receivedAt = new Date()): Promise<Plan> {
+  /** A request whose vendors are closed as soon as its caller leaves, as without a grace. */
+  async plan(fields: Record<string, unknown> = {}, receivedAt = new Date()): Promise<Plan> {
     const request = chatRequest({ model: 'openai/gpt', ...fields });
     const context = {
       requestId: 'id',
@@ -98,7 +101,11 @@ export class World {
       receivedAt,
       callerGone: this.aborter.signal,
     };
-    return this.service.plan({} as Caller, request, context);
+    const plan = await this.service.plan({} as Caller, request, context);
+    context.callerGone.addEventListener('abort', () => {
+      if (!this.isPatient) plan.closeVendor();
+    });
+    return plan;
   }
 
   async open(

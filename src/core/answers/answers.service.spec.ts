@@ -4,7 +4,7 @@ import type { GatewayRequest } from '../access/gateway-request.js';
 import type { GuardrailsService } from '../guardrails/guardrails.service.js';
 import { NO_GUARD } from '../guardrails/request-guard.js';
 import type { LedgerService } from '../ledger/ledger.service.js';
-import { SettledAnswer } from '../ledger/settled-answer.js';
+import { SettledAnswer, type AnswerEnding } from '../ledger/settled-answer.js';
 import type { RoutingService } from '../routing/routing.service.js';
 import { TracingService } from '../tracing/tracing.service.js';
 import { ServerResponse } from 'node:http';
@@ -22,11 +22,13 @@ describe(AnswersService.name, () => {
       open,
       keep: (_plan: unknown, events: unknown) => events,
     } as unknown as RoutingService;
-    const close = jest.fn((outcome: string) => {
+    const close = jest.fn(({ outcome }: AnswerEnding) => {
       ends.push(outcome);
       return Promise.resolve({} as never);
     });
-    const observer = { observe: () => undefined, callerIsGone: () => false, close };
+    const request = { callerGone: NEVER, upstreamCalled: false, closeVendor: () => undefined };
+    const beginGrace = () => () => undefined;
+    const observer = { request, observe: () => undefined, beginGrace, close };
     const ledger = {
       hold: () => Promise.resolve({}),
       release: () => Promise.resolve(void ends.push('released')),
@@ -69,6 +71,7 @@ describe(AnswersService.name, () => {
   });
 });
 
+const NEVER = new AbortController().signal;
 const sendNothing = (): Promise<void> => Promise.resolve();
 
 const neverPulled = (): AsyncIterable<never> => ({

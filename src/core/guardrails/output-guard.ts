@@ -51,7 +51,8 @@ export async function* guardOutput(
         continue;
       }
       request.withheldCharacters += charactersOf(event);
-      if (withheld) continue;
+      // Nobody reads on, and only the vendor's figures are waited for.
+      if (withheld || request.callerGone.aborted) continue;
       buffer.add(event);
       if (!holds) yield* buffer.takeAll().map(release);
       else if (request.streamed) {
@@ -64,6 +65,7 @@ export async function* guardOutput(
     if (withheld && !request.callerGone.aborted) throw withheld;
     throw error;
   }
+  if (request.callerGone.aborted) return;
   withheld ??= await scanWhole(buffer, options);
   if (withheld) throw withheld;
   yield* buffer.takeAll().map(release);

@@ -14,7 +14,7 @@ export function draftLogRow(
   failure: unknown,
 ): RequestLogDraft {
   const { firstContentMs, route } = meter;
-  const isFailed = outcome === 'failed' || outcome === 'refused';
+  const isFailed = outcome === 'failed' || outcome === 'timeout' || outcome === 'refused';
   return {
     requestId: request.requestId,
     tenantId: caller.tenantId,

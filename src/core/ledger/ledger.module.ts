@@ -3,10 +3,12 @@ import { BalanceReader } from './balance.reader.js';
 import { GrantsService } from './grants.service.js';
 import { HoldSweeperService } from './hold-sweeper.service.js';
 import { InstanceService } from './instance.service.js';
+import { LeftAnswers } from './left-answers.js';
 import { LedgerService } from './ledger.service.js';
 import { RefundsService } from './refunds.service.js';
 import { StatementReader } from './statement.reader.js';
 import { LedgerStore } from './ledger-store.js';
+import { TokenCounter } from './token-counter.js';
 
 @Module({
   providers: [
@@ -14,10 +16,12 @@ import { LedgerStore } from './ledger-store.js';
     GrantsService,
     HoldSweeperService,
     InstanceService,
+    LeftAnswers,
     LedgerService,
     LedgerStore,
     RefundsService,
     StatementReader,
+    TokenCounter,
   ],
   exports: [
     BalanceReader,

@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import type { Caller } from '../access/caller.js';
 import type { BillableRequest } from '../../canonical/billable-request.js';
 import type { SettledEvent } from '../../canonical/canonical-event.js';
-import { NO_USAGE } from '../../canonical/usage.js';
+import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import {
   AnswerWithheldError,
@@ -12,15 +12,17 @@ import {
 } from '../../platform/errors/gateway-errors.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../../platform/time/coarse-timer.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
-import type { RequestLogDraft, RequestOutcome } from './request-log/request-log.draft.js';
+import type { RequestLogDraft } from './request-log/request-log.draft.js';
 import { billingNoteOf, draftLogRow } from './draft-log-row.js';
 import { Hold, creditsFor } from './hold.js';
 import type { Charge, SettleOutcome } from './ledger-operations.js';
 import type { LastingEnding, LastingWork } from './lasting-work.js';
 import { LedgerStore } from './ledger-store.js';
+import { LeftAnswers } from './left-answers.js';
 import { priceRoute, totalOf } from './pricing.js';
 import { refusalOf } from './refusal-of.js';
-import { SettledAnswer, type BilledEvent } from './settled-answer.js';
+import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
+import { splitCharge } from './settlement-math.js';
 import type { MakeRecord, SettlementEnding, SettlementRecord } from './settlement-record.js';
 import { UsageMeter } from './usage-meter.js';
 
@@ -45,6 +47,7 @@ export class LedgerService {
   constructor(
     private readonly store: LedgerStore,
     private readonly metrics: GatewayMetrics,
+    private readonly leftAnswers: LeftAnswers,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {
     metrics.track(
@@ -115,8 +118,9 @@ export class LedgerService {
         meter.observe(event);
         hold.request.follower?.observe(event);
       },
-      callerIsGone: () => hold.request.callerGone.aborted,
-      close: (outcome, failure) => this.close(hold, meter, outcome, failure, record),
+      request: hold.request,
+      beginGrace: () => this.leftAnswers.beginGrace(hold.request),
+      close: (ending) => this.close(hold, meter, ending, record),
     });
   }
 
@@ -194,6 +198,7 @@ export class LedgerService {
 
   /** Waits, for a bounded time, until every hold is settled and every settlement committed. */
   async drain(): Promise<void> {
+    this.leftAnswers.endGraces();
     const settled = new Promise<void>((resolve) => {
       this.onLastSettled = resolve;
       if (this.openHolds === 0) resolve();
@@ -205,22 +210,25 @@ export class LedgerService {
   }
 
   private async close(
-    { caller, request }: Hold,
+    hold: Hold,
     meter: UsageMeter,
-    outcome: RequestOutcome,
-    failure: unknown,
+    ending: AnswerEnding,
     makeRecord: MakeRecord | undefined,
   ): Promise<SettledEvent> {
+    const { caller, request } = hold;
+    const { failure } = ending;
+    const outcome = outcomeOf(request, meter, ending);
     const log = draftLogRow(caller, request, meter, outcome, failure);
-    // An answer that was kept from its caller has been made all the same.
-    const isFailed = outcome === 'failed' && !(failure instanceof AnswerWithheldError);
-    const isFree = isFailed || (outcome === 'cancelled' && !request.upstreamCalled);
-    if (!isFree) {
-      const { usage, source } = meter.read();
+    let charge = NO_CHARGE;
+    if (!isFree(request, meter, { ...ending, outcome })) {
+      const isWhole = ending.isWhole || outcome === 'failed' || meter.isCounted;
+      const { usage, source } = isWhole ? meter.read() : await this.estimate(request, meter);
       log.usage = usage;
       log.usageSource = source;
+      charge = priceRoute(usage, meter.route);
+      if (!isWhole) charge = splitCharge(charge, hold.credits).charge;
+      else if (source === 'upstream' && ending.isWhole) request.noteOutput(usage.outputTokens);
     }
-    const charge = isFree ? NO_CHARGE : priceRoute(log.usage, meter.route);
     const startedMs = performance.now();
     const record = makeRecord && this.recordOf(makeRecord, { outcome, usage: log.usage, failure });
     const commit = this.store.settle({ charge, log, record });
@@ -237,6 +245,19 @@ export class LedgerService {
       usageSource: log.usageSource,
       ...(makeRecord && { recorded: committed?.recorded ?? false }),
     };
+  }
+
+  /** The hold is to be settled, also when the estimate fails. */
+  private async estimate(
+    request: BillableRequest,
+    meter: UsageMeter,
+  ): Promise<{ usage: Usage; source: UsageSource }> {
+    try {
+      return { usage: await this.leftAnswers.estimate(request, meter), source: 'estimated' };
+    } catch (error) {
+      this.logger.error(`An answer could not be estimated: ${(error as Error).message}`);
+      return { usage: meter.read().usage, source: 'estimated' };
+    }
   }
 
   /** A hold that this process answers for no longer. */
@@ -310,6 +331,33 @@ export class LedgerService {
       else this.waits.watch(wait);
     });
   }
+}
+
+/** Whether we ended an answer that still had a caller, and nothing of which has reached that caller. */
+function isUndelivered({ streamed }: BillableRequest, { firstContentMs }: UsageMeter): boolean {
+  return !streamed || firstContentMs === undefined;
+}
+
+/** An answer that our time limit ended before the caller had anything of it is one that failed. */
+function outcomeOf(
+  request: BillableRequest,
+  meter: UsageMeter,
+  { outcome }: AnswerEnding,
+): AnswerEnding['outcome'] {
+  return outcome === 'timeout' && isUndelivered(request, meter) ? 'failed' : outcome;
+}
+
+/** Who pays for what went wrong: only what a vendor made for a caller, by its own account, costs. */
+function isFree(
+  request: BillableRequest,
+  meter: UsageMeter,
+  { outcome, failure }: AnswerEnding,
+): boolean {
+  // An answer that was kept from its caller has been made all the same.
+  if (outcome === 'failed') return !(failure instanceof AnswerWithheldError);
+  if (outcome !== 'cancelled') return false;
+  if (!request.upstreamCalled) return true;
+  return request.callerGone.isServiceStop === true && isUndelivered(request, meter);
 }
 
 /** Tells who follows the request that it has ended. */

@@ -39,6 +39,7 @@ const OUTCOMES: ReadonlySet<RequestOutcome> = new Set([
   'completed',
   'failed',
   'cancelled',
+  'timeout',
   'crashed',
   'refused',
 ]);

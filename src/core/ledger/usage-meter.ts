@@ -5,6 +5,7 @@ import { estimateTokens } from '../../canonical/estimate-tokens.js';
 import type { FinishReason } from '../../canonical/finish-reason.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import type { WorkEvent } from '../../canonical/work-event.js';
+import { OutputSample } from './output-sample.js';
 
 /** Reads, in passing, what an answer uses. */
 export class UsageMeter {
@@ -13,8 +14,13 @@ export class UsageMeter {
   finishReason: FinishReason | undefined;
   /** On the clock of `performance.now()`. */
   firstContentMs: number | undefined;
-  private outputCharacters = 0;
+  /** For a count of tokens, should the answer not come to its end. */
+  readonly sample = new OutputSample();
+  private passedCharacters = 0;
   private reported: Usage | undefined;
+  private partial: Usage | undefined;
+  /** Whether usage came with, or after, a reason to finish. */
+  private hasFinalUsage = false;
   private source: UsageSource = 'upstream';
 
   constructor(private readonly request: BillableRequest) {
@@ -33,13 +39,18 @@ export class UsageMeter {
       case 'reasoning':
       case 'refusal':
       case 'tool_arguments':
-        this.outputCharacters += countCodePoints(event.text);
+        this.passedCharacters += countCodePoints(event.text);
+        this.sample.add(event.text);
         break;
       case 'tool_call':
-        this.outputCharacters += countCodePoints(event.name);
+        this.passedCharacters += countCodePoints(event.name);
         break;
       case 'relay':
-        this.outputCharacters += event.outputCharacters;
+        if (event.outputCharacters > 0) {
+          this.passedCharacters += event.outputCharacters;
+          // A whole body brings its usage, or nothing of it has been delivered.
+          if (this.request.streamed) this.sample.add(event.bytes);
+        }
         this.finishReason ??= event.finishReason;
         if (event.usage) this.report(event.usage);
         break;
@@ -47,7 +58,8 @@ export class UsageMeter {
         this.finishReason ??= event.reason;
         break;
       case 'usage':
-        this.report(event.usage, event.source);
+        if (event.isPartial) this.partial = event.usage;
+        else this.report(event.usage, event.source);
         break;
       case 'output':
         this.finishReason = 'stop';
@@ -58,17 +70,32 @@ export class UsageMeter {
     }
   }
 
+  /** Code points of output that came from the vendor, whoever has seen them. */
+  get outputCharacters(): number {
+    return this.passedCharacters + (this.request.withheldCharacters ?? 0);
+  }
+
+  /** What the vendor has counted by now, of an answer that may go on. */
+  get soFar(): Usage | undefined {
+    return this.reported ?? this.partial;
+  }
+
+  /** Whether the vendor's figures are those of the whole answer, though its end was not waited for. */
+  get isCounted(): boolean {
+    return this.hasFinalUsage && this.source === 'upstream';
+  }
+
   /** The vendor's own figures where it gave any, else an estimate from the characters that passed. */
   read(): { usage: Usage; source: UsageSource } {
     if (this.reported) return { usage: this.reported, source: this.source };
-    const { estimate, withheldCharacters = 0 } = this.request;
-    const outputTokens =
-      estimate.outputTokens + estimateTokens(this.outputCharacters + withheldCharacters);
+    const { estimate } = this.request;
+    const outputTokens = estimate.outputTokens + estimateTokens(this.outputCharacters);
     return { usage: { ...estimate, outputTokens }, source: 'estimated' };
   }
 
   private report(usage: Usage, source: UsageSource = 'upstream'): void {
     this.reported = usage;
     this.source = source;
+    this.hasFinalUsage = this.finishReason !== undefined;
   }
 }

@@ -7,6 +7,7 @@ import {
   InvalidRequestError,
   ProviderError,
   RateLimitError,
+  RequestTimeError,
   SlowReaderError,
   TimeoutError,
 } from '../../platform/errors/gateway-errors.js';
@@ -93,6 +94,11 @@ export function describeBreak(route: PlannedRoute, error: UpstreamError): Gatewa
   if (error.failure === 'slow_reader') {
     return new SlowReaderError(
       'The answer was read so slowly that it could not come to its end. Read faster, or ask for less.',
+    );
+  }
+  if (error.isRequestOver) {
+    return new RequestTimeError(
+      'The answer took longer than a request may take here. What was made of it is charged. Ask for less.',
     );
   }
   if (error.failure === 'timeout') {

@@ -1,6 +1,14 @@
 import type { CacheLookup } from './cache/answer-cache.service.js';
-import type { CancelSignal } from '../../canonical/cancel-signal.js';
-import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import type {
+  BillableRequest,
+  BillableRoute,
+  VendorWork,
+} from '../../canonical/billable-request.js';
+import {
+  Canceller,
+  type CallerGoneSignal,
+  type CancelSignal,
+} from '../../canonical/cancel-signal.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { RequestFollower } from '../../canonical/request-follower.js';
 import { estimateTokens } from '../../canonical/estimate-tokens.js';
@@ -41,7 +49,7 @@ export interface RequestContext {
   readonly requestId: string;
   readonly endpoint: string;
   readonly receivedAt: Date;
-  readonly callerGone: CancelSignal;
+  readonly callerGone: CallerGoneSignal;
   /** For how long the answer may be kept, if it may be a kept one; undefined: it is to be new. */
   readonly cacheTtlSeconds?: number;
 }
@@ -51,7 +59,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   readonly requestId: string;
   readonly endpoint: string;
   readonly startedAt: Date;
-  readonly callerGone: CancelSignal;
+  readonly callerGone: CallerGoneSignal;
   readonly streamed: boolean;
   readonly attempts: RouteAttempt[] = [];
   /** Both are the guardrails' to change. */
@@ -59,6 +67,9 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   withheldCharacters = 0;
   /** Set where the request is traced. */
   follower: RequestFollower | undefined;
+  /** Where the speed of routes is remembered; set when routes are about to be tried. */
+  speeds: RouteSpeeds | undefined;
+  private readonly vendorCanceller = new Canceller();
 
   constructor(
     readonly request: Request,
@@ -86,6 +97,40 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     const { outcome } = this.attempts.at(-1) ?? {};
     return outcome !== undefined && AT_WORK.has(outcome);
   }
+
+  /** What vendors are called with: it fires later than `callerGone`, as the ledger says. */
+  get vendorSignal(): CancelSignal {
+    return this.vendorCanceller;
+  }
+
+  get vendorWork(): VendorWork | undefined {
+    const attempt = this.attempts.at(-1);
+    if (!attempt) return undefined;
+    const { route, startedAt } = attempt;
+    return { startedAt, tokensPerSecond: this.speeds?.tokensPerSecond(route) };
+  }
+
+  endVendorCalls(): void {
+    this.vendorCanceller.isEnding = true;
+  }
+
+  closeVendor(): void {
+    this.vendorCanceller.abort();
+  }
+
+  noteOutput(tokens: number): void {
+    const attempt = this.attempts.at(-1);
+    if (attempt?.outcome !== 'answered') return;
+    this.speeds?.recordSpeed(attempt.route, tokens, Date.now() - attempt.startedAt.getTime());
+  }
+}
+
+/** How fast routes generate, as far as that has been seen; the memory of routes is one. */
+export interface RouteSpeeds {
+  /** Undefined before the first answer. */
+  tokensPerSecond(route: PlannedRoute): number | undefined;
+  /** Notes an answer of so many tokens, from its call to its end. */
+  recordSpeed(route: PlannedRoute, tokens: number, durationMs: number): void;
 }
 
 /** Sets more credits aside before a dearer route is tried; the ledger's hold is one. */

@@ -274,4 +274,17 @@ describe(RouteHealth.name, () => {
       expect(health.countCooling(1)).toEqual({ shared: 0, own: 1 });
     });
   });
+
+  it('takes a fast answer’s speed for the route’s, and none of short ones', () => {
+    const health = new RouteHealth(30_000);
+    const key = { provider: 'a', upstreamModel: 'b' };
+    expect(health.tokensPerSecond(key)).toBeUndefined();
+    health.recordSpeed(key, 5, 10_000);
+    health.recordSpeed(key, 5_000, 10);
+    expect(health.tokensPerSecond(key)).toBeUndefined();
+    for (const tokens of [100, 200, 300, 400]) health.recordSpeed(key, tokens, 1_000);
+    expect(health.tokensPerSecond(key)).toBe(400);
+    for (let count = 0; count < 32; count++) health.recordSpeed(key, 100, 2_000);
+    expect(health.tokensPerSecond(key)).toBe(50);
+  });
 });

@@ -4,8 +4,14 @@ import type { UpstreamError } from '../../vendors/upstream-error.js';
 const FAILURES_TO_OPEN = 5;
 /** A route that has cooled down is tried by one request in this time until it answers. */
 const PROBE_EVERY_MS = 1_000;
-/** Latencies kept per route, for the median. */
+/** Latencies and speeds kept per route. */
 const SAMPLES = 32;
+/** Of the speeds seen, so many are slower than what is taken for the route's: short answers slow it down. */
+const SPEED_QUANTILE = 0.75;
+/** Shorter ones tell more of the network's pieces than of the model. */
+const MIN_SPEED_MS = 100;
+/** Answers of fewer tokens are mostly waiting, of the vendor or for a slow reader. */
+const MIN_SPEED_TOKENS = 64;
 /** Callers make up the names in families of models; beyond this many the oldest route is forgotten. */
 const MAX_MEMORIES = 10_000;
 
@@ -19,6 +25,9 @@ interface Memory {
   turnedMs: number;
   latenciesMs: number[];
   nextSample: number;
+  /** Output tokens a second, of answers that came to their end. */
+  speeds: number[];
+  nextSpeed: number;
 }
 
 /** Which route a memory is about: a provider's model, or with no model the whole provider. */
@@ -53,6 +62,21 @@ export class RouteHealth {
     if (latencies.length === 0) return undefined;
     const sorted = [...latencies].sort((one, other) => one - other);
     return sorted[sorted.length >> 1];
+  }
+
+  /** Output tokens a second, hidden reasoning included; undefined before the first answer. */
+  tokensPerSecond(key: HealthKey): number | undefined {
+    const speeds = this.memories.get(modelKey(key))?.speeds ?? [];
+    const sorted = [...speeds].sort((one, other) => one - other);
+    return sorted[Math.floor(sorted.length * SPEED_QUANTILE)];
+  }
+
+  /** An answer of so many tokens has come to its end, so long after its call. */
+  recordSpeed(key: HealthKey, tokens: number, durationMs: number): void {
+    if (durationMs < MIN_SPEED_MS || tokens < MIN_SPEED_TOKENS) return;
+    const memory = this.memory(modelKey(key));
+    memory.speeds[memory.nextSpeed] = (tokens * 1000) / durationMs;
+    memory.nextSpeed = (memory.nextSpeed + 1) % SAMPLES;
   }
 
   /** A request is about to use the route. One that failed before is first tried by a single request. */
@@ -134,7 +158,15 @@ export class RouteHealth {
   private memory(key: string): Memory {
     let memory = this.memories.get(key);
     if (!memory) {
-      memory = { failures: 0, coolUntilMs: 0, turnedMs: 0, latenciesMs: [], nextSample: 0 };
+      memory = {
+        failures: 0,
+        coolUntilMs: 0,
+        turnedMs: 0,
+        latenciesMs: [],
+        nextSample: 0,
+        speeds: [],
+        nextSpeed: 0,
+      };
       if (this.memories.size >= MAX_MEMORIES) this.forgetOldest();
       this.memories.set(key, memory);
     }

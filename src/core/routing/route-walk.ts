@@ -155,15 +155,18 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       tried.answered();
       return { tried, attempt, held, rest, droppedParams: droppedParams() };
     } catch (error) {
-      if (plan.callerGone.aborted) {
+      const isUpstreams = error instanceof UpstreamError;
+      // A vendor that refuses or fails while it is still listened to has made nothing to be paid for.
+      if (plan.callerGone.aborted && (!isUpstreams || plan.vendorSignal.aborted)) {
         attempt.outcome = 'aborted';
         throw new CallerGoneError();
       }
-      if (!(error instanceof UpstreamError)) throw error;
+      if (!isUpstreams) throw error;
       attempt.outcome = error.failure;
       attempt.status = error.status;
       this.failures.push({ route, error });
       tried.failed(error);
+      if (plan.callerGone.aborted) throw new CallerGoneError();
       if (!error.allowsFallback) throw describeFailures(this.failures, plan.request);
       return undefined;
     } finally {

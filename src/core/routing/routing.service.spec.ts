@@ -17,6 +17,7 @@ import {
   World,
   COVERS_ALL,
   CHAIN,
+  GOOD,
 } from '../../../test/support/routing-world.js';
 
 describe(RoutingService.name, () => {
@@ -107,7 +108,7 @@ describe(RoutingService.name, () => {
     expect(world.calls[0]).toMatchObject({
       alias: 'openai/gpt',
       upstreamModel: 'openai-model',
-      signal: world.aborter.signal,
+      signal: expect.objectContaining({ aborted: false }) as unknown,
     });
   });
 
@@ -223,6 +224,26 @@ describe(RoutingService.name, () => {
       setTimeout(() => world.aborter.abort(), 20);
       const { failure, plan } = await world.open();
       expect(failure).toBeInstanceOf(CallerGoneError);
+      expect(plan.upstreamCalled).toBe(true);
+    });
+
+    it('pays nothing to a vendor that refuses meanwhile, and no other is asked', async () => {
+      const world = new World({ openai: [{ ...bad('rate_limited'), delayMs: 30 }] });
+      world.isPatient = true;
+      setTimeout(() => world.aborter.abort(), 5);
+      const { failure, plan, outcomes } = await world.open(CHAIN);
+      expect(failure).toBeInstanceOf(CallerGoneError);
+      expect(outcomes).toEqual(['rate_limited']);
+      expect(plan.upstreamCalled).toBe(false);
+    });
+
+    it('hears a vendor to its end that is listened to', async () => {
+      const world = new World({ openai: [{ events: GOOD.events!, delayMs: 30 }] });
+      world.isPatient = true;
+      setTimeout(() => world.aborter.abort(), 5);
+      const { failure, events, plan } = await world.open(CHAIN);
+      expect(failure).toBeUndefined();
+      expect(events.at(-1)).toMatchObject({ type: 'usage' });
       expect(plan.upstreamCalled).toBe(true);
     });
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalEvent, RouteEvent } from '../../canonical/canonical-event.js';
 import type { WorkEvent } from '../../canonical/work-event.js';
 import {
   isTextRequest,
@@ -116,6 +116,7 @@ export class RoutingService {
    */
   open(plan: Plan, cover: RouteCover): OpenedAnswer {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
+    plan.speeds = this.health;
     const call = (route: PlannedRoute, limits: CallLimits) => {
       const upstream = this.upstreamOf(route);
       const textCall = toTextCall(plan, route, limits);
@@ -144,6 +145,7 @@ export class RoutingService {
     start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined,
   ): OpenedAnswer<WorkEvent<Output>> {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
+    plan.speeds = this.health;
     const call = (route: PlannedRoute, limits: CallLimits) => {
       const upstream = this.upstreamOf(route);
       const work = start(upstream, toCall(plan, route, limits));
@@ -166,14 +168,15 @@ export class RoutingService {
    * the answer, so that one that is withheld is not kept.
    */
   keep<Event extends CanonicalEvent | WorkEvent<unknown>>(
-    { cache, routes }: Plan<RoutableRequest>,
+    { cache, routes, callerGone }: Plan<RoutableRequest>,
     events: AsyncIterable<Event>,
   ): AsyncIterable<Event> {
     if (!cache || cache.hit) return events;
-    return this.cache.keep(cache, events, ({ route }) => {
+    const upstreamModelOf = ({ route }: RouteEvent): string => {
       const answering = routes.find((planned) => planned === route) ?? routes[0];
       return answering.upstreamModel;
-    });
+    };
+    return this.cache.keep(cache, events, upstreamModelOf, callerGone);
   }
 
   /**
@@ -230,7 +233,7 @@ export class RoutingService {
       requestMs: Math.min(route.limits.requestMs, PATIENCE_FOR_COUNT_MS),
     };
     try {
-      const call = toTextCall(plan, route, limits);
+      const call = { ...toTextCall(plan, route, limits), signal: plan.callerGone };
       const tokens = await this.upstreamOf(route).countTokens?.(call);
       return tokens === undefined ? undefined : { tokens, provider };
     } catch (error) {

@@ -22,13 +22,13 @@ export function limitsLeft(
 }
 
 export function toTextCall(plan: Plan, route: PlannedRoute, limits: CallLimits): UpstreamCall {
-  const { request, callerGone } = plan;
+  const { request, vendorSignal } = plan;
   return {
     request: request.accountBoundParam ? untranslatable(request) : request,
     alias: route.model,
     upstreamModel: route.upstreamModel,
     limits,
-    signal: callerGone,
+    signal: vendorSignal,
     maxOutputTokens: route.output?.tokens ?? 0,
     ownOutputLimit: ownOutputLimitOf(route),
   };
@@ -59,6 +59,6 @@ export function toCall<Request extends RoutableRequest>(
     alias: route.model,
     upstreamModel: route.upstreamModel,
     limits,
-    signal: plan.callerGone,
+    signal: plan.vendorSignal,
   };
 }

@@ -1,4 +1,8 @@
-import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import type {
+  BillableRequest,
+  BillableRoute,
+  VendorHandle,
+} from '../../canonical/billable-request.js';
 import type { RequestFollower } from '../../canonical/request-follower.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 
@@ -14,7 +18,7 @@ export interface TracedAttempt {
 }
 
 /** A planned request, as far as tracing is concerned; routing's plan is one. */
-export interface TracedRequest extends BillableRequest {
+export interface TracedRequest extends Omit<BillableRequest, keyof VendorHandle> {
   readonly request: RoutableRequest;
   readonly attempts: readonly TracedAttempt[];
   follower?: RequestFollower | undefined;

@@ -96,7 +96,8 @@ function recordOf(
     if (outcome === 'completed') {
       return storedResponseRecord({ ...turn, answer: answer.snapshot(usage) });
     }
-    if (outcome !== 'failed' || !isStreamed || !answer.hasBegun) return undefined;
+    const isFailed = outcome === 'failed' || outcome === 'timeout';
+    if (!isFailed || !isStreamed || !answer.hasBegun) return undefined;
     const failed = answer.failedSnapshot(toResponseError(failure));
     return storedResponseRecord({ ...turn, answer: failed });
   };

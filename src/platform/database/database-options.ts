@@ -14,6 +14,7 @@ import { IndexRareLedgerEntries1764250600000 } from '../../../migrations/1764250
 import { ShareBodiesOfBroadcasts1764250700000 } from '../../../migrations/1764250700000-share-bodies-of-broadcasts.js';
 import { TraceJobs1764260000000 } from '../../../migrations/1764260000000-trace-jobs.js';
 import { MarkEndedTraces1764270100000 } from '../../../migrations/1764270100000-mark-ended-traces.js';
+import { LogTimedOutAnswers1764300000000 } from '../../../migrations/1764300000000-log-timed-out-answers.js';
 import { ShareWhatIsAvailable1764310000000 } from '../../../migrations/1764310000000-share-what-is-available.js';
 
 const INT8_OID = 20;
@@ -41,6 +42,7 @@ export const MIGRATIONS = [
   ShareBodiesOfBroadcasts1764250700000,
   TraceJobs1764260000000,
   MarkEndedTraces1764270100000,
+  LogTimedOutAnswers1764300000000,
   ShareWhatIsAvailable1764310000000,
 ];
 

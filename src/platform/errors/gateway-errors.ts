@@ -166,5 +166,8 @@ export class TimeoutError extends GatewayError {
   }
 }
 
+/** An answer that had begun took longer than the gateway allows; what was made of it is charged. */
+export class RequestTimeError extends TimeoutError {}
+
 /** The caller took too long to read: for the books one who has left. */
 export class SlowReaderError extends TimeoutError {}

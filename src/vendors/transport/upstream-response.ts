@@ -66,7 +66,7 @@ export class UpstreamResponse
     this.requestDeadlineMs = nowMs + limits.requestMs;
     this.deadlineMs = Math.min(nowMs + limits.firstByteMs, this.requestDeadlineMs);
     timer.watch(this);
-    if (signal.aborted) this.fail(new CallAbortedError());
+    if (signal.aborted || signal.isEnding) this.fail(new CallAbortedError());
     else signal.addEventListener('abort', this.onAbort);
   }
 
@@ -139,7 +139,8 @@ export class UpstreamResponse
       : this.status === 0
         ? `no answer within ${this.limits.firstByteMs} ms`
         : `silence for ${this.limits.idleMs} ms`;
-    this.fail(new UpstreamError({ failure: 'timeout', message: what, accepted: this.acceptance }));
+    const accepted = this.acceptance;
+    this.fail(new UpstreamError({ failure: 'timeout', message: what, accepted, isRequestOver }));
   }
 
   // The reader's side

@@ -2,7 +2,8 @@ import type { TrafficMode } from '../../../canonical/billable-request.js';
 import type { Usage, UsageSource } from '../../../canonical/usage.js';
 
 /** How a request ended. `status` of the interface's log row is `success` for `completed` and `cancelled`. */
-export type RequestOutcome = 'completed' | 'failed' | 'cancelled' | 'crashed' | 'refused';
+export type RequestOutcome =
+  'completed' | 'failed' | 'cancelled' | 'timeout' | 'crashed' | 'refused';
 
 /** One request as the log keeps it; its money is decided by the settlement that commits it. */
 export interface RequestLogDraft {

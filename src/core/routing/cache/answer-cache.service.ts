@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { CancelSignal } from '../../../canonical/cancel-signal.js';
 import type { CanonicalEvent, RouteEvent } from '../../../canonical/canonical-event.js';
 import type { WorkEvent } from '../../../canonical/work-event.js';
 import { isTextRequest, type RoutableRequest } from '../../../canonical/work-request.js';
@@ -47,18 +48,21 @@ export class AnswerCache {
 
   /**
    * Passes an answer's events on, and keeps the answer once it has come to a good end. It is to be
-   * the last to see them, so that an answer that a guardrail withholds is not kept.
+   * the last to see them, so that an answer that a guardrail withholds is not kept; nor is one whose
+   * caller left.
    */
   async *keep<Event extends CanonicalEvent | WorkEvent<unknown>>(
     { key, ttlSeconds }: CacheLookup,
     events: AsyncIterable<Event>,
     upstreamModelOf: (event: RouteEvent) => string,
+    callerGone: CancelSignal,
   ): AsyncGenerator<Event, undefined> {
     const recorder = new AnswerRecorder(MAX_ANSWER_BYTES);
     for await (const event of events) {
-      recorder.observe(event);
+      if (!callerGone.aborted) recorder.observe(event);
       yield event;
     }
+    if (callerGone.aborted) return undefined;
     const answer = recorder.result(upstreamModelOf);
     const bytes = answer && encodeAnswer(answer);
     if (bytes && bytes.length <= MAX_ANSWER_BYTES) this.store.set(key, bytes, ttlSeconds);

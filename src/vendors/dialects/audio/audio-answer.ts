@@ -30,15 +30,24 @@ export async function* readAudioAnswer(
   const contentType = speechContentType(format);
   const meter = isMeasured ? new AudioLengthMeter(format) : undefined;
   let isEmpty = true;
-  for await (const bytes of response) {
-    if (bytes.length === 0) continue;
-    isEmpty = false;
-    meter?.push(bytes);
-    yield { type: 'output', output: { contentType, bytes } };
+  const count = async function* (): AsyncGenerator<WorkEvent<AudioPiece>> {
+    const audioMs = await meter?.read();
+    if (audioMs === undefined) return;
+    yield { type: 'usage', usage: { ...estimate, audioMs }, source: 'estimated' };
+  };
+  try {
+    for await (const bytes of response) {
+      if (bytes.length === 0) continue;
+      isEmpty = false;
+      meter?.push(bytes);
+      yield { type: 'output', output: { contentType, bytes } };
+    }
+  } catch (error) {
+    // What was spoken for somebody who left, or whom we cut, is paid for.
+    const isOurs = error instanceof UpstreamError ? error.isRequestOver : !isEmpty;
+    if (isOurs) yield* count();
+    throw error;
   }
   if (isEmpty) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
-  const audioMs = await meter?.read();
-  if (audioMs !== undefined) {
-    yield { type: 'usage', usage: { ...estimate, audioMs }, source: 'estimated' };
-  }
+  yield* count();
 }

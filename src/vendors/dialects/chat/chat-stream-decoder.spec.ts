@@ -118,6 +118,7 @@ describe(ChatStreamDecoder.name, () => {
       chunk({ choices: [choice] }),
     );
     expect(events.filter((event) => event.type === 'usage')).toEqual([
+      { type: 'usage', usage: { ...NO_USAGE, inputTokens: 1, outputTokens: 1 }, isPartial: true },
       { type: 'usage', usage: USAGE },
     ]);
   });

@@ -93,7 +93,8 @@ export class ChatStreamDecoder {
 
   private readChunk(chunk: JsonObject, events: CanonicalEvent[]): void {
     if (chunk.error != null) throw classifyInlineChatError(chunk);
-    this.usage = readChatUsage(chunk.usage) ?? this.usage;
+    const usage = readChatUsage(chunk.usage);
+    this.usage = usage ?? this.usage;
     // A prelude brings no choices, and nothing else of interest.
     if (!Array.isArray(chunk.choices) || chunk.choices.length === 0) return;
     if (!this.started) {
@@ -101,6 +102,7 @@ export class ChatStreamDecoder {
       const isNamed = typeof chunk.id === 'string' && chunk.id !== '';
       events.push({ type: 'start', ...(isNamed && { id: chunk.id as string }) });
     }
+    if (usage) events.push({ type: 'usage', usage, isPartial: true });
     for (const choice of chunk.choices) {
       if (!isJsonObject(choice)) continue;
       assertNotFailed(choice);

@@ -236,6 +236,7 @@ export class ChatStreamRelay {
       const isNamed = typeof chunk.id === 'string' && chunk.id !== '';
       this.events.push({ type: 'start', ...(isNamed && { id: chunk.id as string }) });
     }
+    if (usage) this.events.push({ type: 'usage', usage, isPartial: true });
     this.output += `data: ${this.edit(data, chunk)}\n\n`;
   }
 

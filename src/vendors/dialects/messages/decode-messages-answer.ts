@@ -17,7 +17,8 @@ export function decodeMessagesAnswer(
   const { content } = assertWholeMessage(message);
   const decoder = new MessagesEventDecoder(options);
   const events: CanonicalEvent[] = [];
-  decoder.decode({ type: 'message_start', message }, events);
+  // The usage comes with the end, where it is complete.
+  decoder.decode({ type: 'message_start', message: { id: message.id } }, events);
   for (const [index, block] of content.entries()) {
     decoder.decode({ type: 'content_block_start', index, content_block: block }, events);
     decoder.decode({ type: 'content_block_stop', index }, events);

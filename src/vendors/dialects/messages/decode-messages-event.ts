@@ -89,6 +89,8 @@ export class MessagesEventDecoder {
     if (this.hasStarted) return;
     this.hasStarted = true;
     events.push({ type: 'start', ...(typeof id === 'string' && id !== '' && { id }) });
+    const soFar = this.usage.readSoFar();
+    if (soFar) events.push({ type: 'usage', usage: soFar, isPartial: true });
   }
 
   private startBlock(index: unknown, block: JsonObject, events: CanonicalEvent[]): void {

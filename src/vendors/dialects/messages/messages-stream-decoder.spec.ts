@@ -36,8 +36,9 @@ function decode(
   }
 }
 
-/** Adds an event; how a piece of text was cut does not matter to what it says. */
+/** Adds an event; how a piece of text was cut, or counted on the way, does not matter to what it says. */
 function append(events: CanonicalEvent[], event: CanonicalEvent): void {
+  if (event.type === 'usage' && event.isPartial) return;
   const last = events.at(-1);
   if (last?.type === 'text' && event.type === 'text') last.text += event.text;
   else events.push(event);
@@ -67,6 +68,13 @@ describe(MessagesStreamDecoder.name, () => {
 
   it('turns a stream into events', () => {
     expect(decode([stream]).events).toEqual(decoded);
+  });
+
+  it('tells at once what the vendor has counted when it begins', () => {
+    const decoder = new MessagesStreamDecoder({ sealMaker: 'maker', jsonTool: undefined });
+    const begun = decoder.push(Buffer.from(messageStart({ input_tokens: 50_000 })));
+    const usage = { ...NO_USAGE, inputTokens: 50_000 };
+    expect(begun).toEqual([START, { type: 'usage', usage, isPartial: true }]);
   });
 
   it.each([1, 3, 50])('reads the same in pieces of %d bytes', (size) => {

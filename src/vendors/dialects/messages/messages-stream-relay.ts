@@ -185,6 +185,8 @@ export class MessagesStreamRelay {
       this.started = true;
       const isNamed = typeof message.id === 'string' && message.id !== '';
       this.events.push({ type: 'start', ...(isNamed && { id: message.id as string }) });
+      const usage = this.usageReader.readSoFar();
+      if (usage) this.events.push({ type: 'usage', usage, isPartial: true });
     }
     return { replace: `event: message_start\ndata: ${withModel(data, this.alias)}\n\n` };
   }

@@ -25,13 +25,17 @@ export class MessagesUsageReader {
    * @returns undefined while the output is not counted, or when nothing is
    */
   read(): Usage | undefined {
+    return this.isFinal ? this.readSoFar() : undefined;
+  }
+
+  /** The same before the output is counted: what the vendor has said of it by now. */
+  readSoFar(): Usage | undefined {
     const { fields } = this;
     const plainTokens = readTokenCount(fields.input_tokens) ?? 0;
-    const outputTokens = readTokenCount(fields.output_tokens);
+    const outputTokens = readTokenCount(fields.output_tokens) ?? 0;
     const cacheReadTokens = readTokenCount(fields.cache_read_input_tokens) ?? 0;
     const { total, long } = readCacheWrites(fields);
     const inputTokens = plainTokens + cacheReadTokens + total;
-    if (!this.isFinal || outputTokens === undefined) return undefined;
     if (inputTokens + outputTokens === 0) return undefined;
     const details = isJsonObject(fields.output_tokens_details) ? fields.output_tokens_details : {};
     const tools = isJsonObject(fields.server_tool_use) ? fields.server_tool_use : {};

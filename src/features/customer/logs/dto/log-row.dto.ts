@@ -8,7 +8,14 @@ import {
 import type { RequestOutcome } from '../../../../core/ledger/request-log/request-log.draft.js';
 
 const TRAFFIC_MODES: TrafficMode[] = ['shared', 'byok'];
-const OUTCOMES: RequestOutcome[] = ['completed', 'failed', 'cancelled', 'crashed', 'refused'];
+const OUTCOMES: RequestOutcome[] = [
+  'completed',
+  'failed',
+  'cancelled',
+  'timeout',
+  'crashed',
+  'refused',
+];
 const USAGE_SOURCES: UsageSource[] = ['upstream', 'estimated', 'none'];
 
 class LogTokensDto {
@@ -114,8 +121,8 @@ export class LogRowDto {
   @ApiProperty({
     enum: OUTCOMES,
     description:
-      'How the request ended. `cancelled`: its caller left. `crashed`: the gateway did not live to ' +
-      'finish it. `refused`: the credits did not reach, or a guardrail blocked it.',
+      'How the request ended. `cancelled`: its caller left. `timeout`: it took longer than the ' +
+      'gateway allows, after its answer had begun. `crashed`: the gateway did not live to finish it. `refused`: the credits did not reach, or a guardrail blocked it.',
     example: 'completed',
   })
   outcome!: RequestOutcome;

@@ -1,0 +1,26 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * An outcome of its own for answers that the gateway's time limit ended after they had begun, which
+ * cost what was made. The rows that are there keep to the narrower rule, so none has to be looked at.
+ */
+export class LogTimedOutAnswers1764300000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      ALTER TABLE request_logs
+        DROP CONSTRAINT request_logs_outcome_check,
+        ADD CONSTRAINT request_logs_outcome_check CHECK (
+          outcome IN ('completed', 'failed', 'cancelled', 'timeout', 'crashed', 'refused')
+        ) NOT VALID`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`UPDATE request_logs SET outcome = 'failed' WHERE outcome = 'timeout'`);
+    await queryRunner.query(`
+      ALTER TABLE request_logs
+        DROP CONSTRAINT request_logs_outcome_check,
+        ADD CONSTRAINT request_logs_outcome_check CHECK (
+          outcome IN ('completed', 'failed', 'cancelled', 'crashed', 'refused')
+        )`);
+  }
+}

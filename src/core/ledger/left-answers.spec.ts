@@ -1,0 +1,124 @@
+import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import { countCodePoints } from '../../canonical/count-code-points.js';
+import { NO_USAGE, type Usage } from '../../canonical/usage.js';
+import { LeftAnswers } from './left-answers.js';
+import { TokenCounter } from './token-counter.js';
+import { UsageMeter } from './usage-meter.js';
+
+const TEXTS = {
+  English: 'The committee met on Tuesday to discuss the changes, which several called overdue. ',
+  Chinese: '委员会星期二开会讨论预算的拟议修改,几位成员称这些修改早就该进行了。',
+  Japanese: '委員会は火曜日に会合を開き、予算案の変更について話し合った。',
+  Hindi: 'समिति ने मंगलवार को बजट में प्रस्तावित बदलावों पर चर्चा करने के लिए बैठक की। ',
+  Arabic: 'اجتمعت اللجنة يوم الثلاثاء لمناقشة التغييرات المقترحة على الميزانية. ',
+  emoji: '😀🎉🚀🇩🇪✨🔥🤷🏽 ',
+  code: 'for (let i = 0; i < items.length; i++) {\n  if (items[i]?.value === 0) continue;\n}\n',
+};
+const CEILING: Usage = { ...NO_USAGE, inputTokens: 1_000, outputTokens: 100_000 };
+
+const counter = new TokenCounter();
+const left = new LeftAnswers(counter);
+
+/** A request whose vendor began so long ago, and what has come of it. */
+function answerOf({
+  workedMs = 0,
+  speed,
+  ceiling = CEILING,
+}: { workedMs?: number; speed?: number; ceiling?: Usage } = {}) {
+  const route = { ceiling } as BillableRoute;
+  const request = {
+    routes: [route],
+    streamed: true,
+    estimate: { ...NO_USAGE, inputTokens: 7 },
+    vendorWork: { startedAt: new Date(Date.now() - workedMs), tokensPerSecond: speed },
+    closeVendor: jest.fn(),
+    endVendorCalls: jest.fn(),
+  } as unknown as BillableRequest;
+  return { request, meter: new UsageMeter(request) };
+}
+
+/** One chunk of a chat stream, as it is relayed. */
+function relayOf(content: string) {
+  const chunk = { choices: [{ index: 0, delta: { content }, finish_reason: null }] };
+  return {
+    type: 'relay' as const,
+    dialect: 'chat' as const,
+    bytes: Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`),
+    hasContent: true,
+    outputCharacters: countCodePoints(content),
+  };
+}
+
+const piecesOf = (text: string): string[] => text.match(/.{1,5}/gsu)!;
+
+describe(LeftAnswers.name, () => {
+  afterAll(() => counter.onApplicationShutdown());
+  afterEach(() => void jest.useRealTimers());
+
+  it.each(Object.entries(TEXTS))('counts %s, never a tenth below', async (_, text) => {
+    for (const whole of [text, text.repeat(60)]) {
+      const { request, meter } = answerOf();
+      for (const piece of piecesOf(whole)) meter.observe(relayOf(piece));
+      const { outputTokens, inputTokens } = await left.estimate(request, meter);
+      const tokens = countTokens(whole);
+      expect(outputTokens / tokens).toBeGreaterThanOrEqual(0.9);
+      // Pieces that cut words take more tokens.
+      expect(outputTokens / tokens).toBeLessThan(1.8);
+      expect(inputTokens).toBe(1_000);
+    }
+  });
+
+  it('charges hidden work by the route’s speed and the time it took, up to the ceiling', async () => {
+    const hidden = answerOf({ workedMs: 20_000, speed: 1_000 });
+    hidden.meter.observe(relayOf('So'));
+    const { outputTokens } = await left.estimate(hidden.request, hidden.meter);
+    expect(outputTokens).toBeGreaterThanOrEqual(20_000);
+    expect(outputTokens).toBeLessThan(40_000);
+
+    const most = answerOf({ workedMs: 20_000, speed: 1_000_000 });
+    expect(await left.estimate(most.request, most.meter)).toMatchObject({ outputTokens: 100_000 });
+  });
+
+  it('takes a usual speed for a route that nobody has measured', async () => {
+    const { request, meter } = answerOf({ workedMs: 10_000 });
+    const { outputTokens } = await left.estimate(request, meter);
+    expect(outputTokens).toBeGreaterThanOrEqual(1_000);
+    expect(outputTokens).toBeLessThan(5_000);
+  });
+
+  it('takes what the vendor has counted so far', async () => {
+    const { request, meter } = answerOf();
+    const usage = { ...NO_USAGE, inputTokens: 50_000, cacheReadTokens: 9, outputTokens: 4_321 };
+    meter.observe({ type: 'usage', usage, isPartial: true });
+    meter.observe(relayOf('Hi'));
+    expect(await left.estimate(request, meter)).toEqual(usage);
+    expect(meter.isCounted).toBe(false);
+    // An answer that is whole goes by its last figures alone.
+    expect(meter.read().usage).toMatchObject({ inputTokens: 7 });
+  });
+
+  it('leaves work without generated text at what the request uses', async () => {
+    const { request, meter } = answerOf({ workedMs: 10_000, ceiling: NO_USAGE });
+    expect(await left.estimate(request, meter)).toEqual({ ...NO_USAGE, inputTokens: 7 });
+  });
+
+  it('closes the vendor after the grace, at once when the service stops, never after the end', () => {
+    jest.useFakeTimers();
+    const [first, second, third] = [answerOf(), answerOf(), answerOf()].map((it) => it.request);
+    left.beginGrace(first!);
+    expect(first!.endVendorCalls).toHaveBeenCalled();
+    jest.advanceTimersByTime(1_999);
+    expect(first!.closeVendor).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(1);
+    expect(first!.closeVendor).toHaveBeenCalledTimes(1);
+
+    left.beginGrace(second!);
+    left.beginGrace(third!)();
+    left.endGraces();
+    jest.advanceTimersByTime(5_000);
+    expect(second!.closeVendor).toHaveBeenCalledTimes(1);
+    expect(third!.closeVendor).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import type { BillableRequest, VendorHandle } from '../../canonical/billable-request.js';
+import { countCodePoints } from '../../canonical/count-code-points.js';
+import { estimateTokens } from '../../canonical/estimate-tokens.js';
+import { NO_USAGE, type Usage } from '../../canonical/usage.js';
+import { TokenCounter } from './token-counter.js';
+import type { UsageMeter } from './usage-meter.js';
+
+/** For so long a vendor is listened to after its caller has left, since its end brings its usage. */
+const GRACE_MS = 2_000;
+/** More than so many at once are closed without a grace. */
+const MAX_GRACES = 1_000;
+
+/**
+ * Output tokens a second of a route that nobody has measured yet. Hosted models of the day write 30 to
+ * 150; the first complete answer puts the route's own figure in its place.
+ */
+const UNMEASURED_SPEED = 100;
+/** An answer of this much tells its own pace; shorter ones tell of the network's pieces. */
+const PACE_MS = 500;
+const PACE_TOKENS = 16;
+
+/**
+ * What becomes of answers that nobody waits for any more, because the caller left or we ended them:
+ * the vendor has a moment to come to its end, and what it does not count itself is estimated.
+ */
+@Injectable()
+export class LeftAnswers {
+  private readonly graces = new Set<() => void>();
+
+  constructor(private readonly tokens: TokenCounter) {}
+
+  /**
+   * Lets the vendor go on for the grace, and then closes it. No other call begins meanwhile.
+   *
+   * @returns to be called when the answer has ended by itself
+   */
+  beginGrace(vendor: VendorHandle): () => void {
+    vendor.endVendorCalls();
+    if (this.graces.size >= MAX_GRACES) {
+      vendor.closeVendor();
+      return () => undefined;
+    }
+    const forget = (): void => {
+      clearTimeout(timer);
+      this.graces.delete(end);
+    };
+    const end = (): void => {
+      forget();
+      vendor.closeVendor();
+    };
+    const timer = setTimeout(end, GRACE_MS);
+    this.graces.add(end);
+    return forget;
+  }
+
+  /** Closes all vendors that are still listened to: the service stops. */
+  endGraces(): void {
+    for (const end of [...this.graces]) end();
+  }
+
+  /**
+   * What an answer that did not come to its end has used: the input as the vendor reported it, else
+   * the prompt's bound; of the output the most that speaks for itself, which is a count of what
+   * came, the route's speed for the time it worked, or the vendor's own count so far. Never more than
+   * the request could have used at most.
+   */
+  async estimate(request: BillableRequest, meter: UsageMeter): Promise<Usage> {
+    const { ceiling } = meter.route;
+    // Vectors, speech and transcripts have no output that goes on in secret.
+    if (ceiling.outputTokens === 0) return meter.read().usage;
+    const { vendorWork } = request;
+    const workedMs = vendorWork ? Date.now() - vendorWork.startedAt.getTime() : 0;
+    const spokenMs =
+      meter.firstContentMs === undefined ? 0 : performance.now() - meter.firstContentMs;
+    const visible = await this.countVisible(meter);
+    const hasPace = spokenMs >= PACE_MS && visible >= PACE_TOKENS;
+    const pace = hasPace ? (visible * 1000) / spokenMs : UNMEASURED_SPEED;
+    const made = Math.ceil(((vendorWork?.tokensPerSecond ?? pace) * workedMs) / 1000);
+    const soFar = meter.soFar ?? NO_USAGE;
+    return {
+      ...soFar,
+      inputTokens: soFar.inputTokens > 0 ? soFar.inputTokens : ceiling.inputTokens,
+      outputTokens: Math.min(Math.max(visible, made, soFar.outputTokens), ceiling.outputTokens),
+    };
+  }
+
+  /**
+   * Tokens of all that came, at the rate of the sample: by its characters or by its pieces, of which
+   * most vendors give equal ones whatever the language; the larger, as the sample is small.
+   */
+  private async countVisible({ outputCharacters, sample }: UsageMeter): Promise<number> {
+    const texts = sample.texts();
+    const characters = texts.reduce((sum, text) => sum + countCodePoints(text), 0);
+    if (characters === 0) return estimateTokens(outputCharacters);
+    const tokens = (await this.tokens.count(texts)) ?? tokensByScript(texts);
+    return Math.ceil(Math.max((tokens * outputCharacters) / characters, tokens / sample.share));
+  }
+}
+
+/** Where nobody counts in time: no vocabulary is much worse than a token for each foreign character. */
+function tokensByScript(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => {
+    const foreign = [...text].filter((character) => character > '\x7f').length;
+    return sum + foreign + estimateTokens(countCodePoints(text) - foreign);
+  }, 0);
+}
