@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { nobodyAccount } from '../../src/common/database/postgres-account.js';
+import { nobodyAccount } from '../../src/common/database/cluster-location.js';
 import { attachEmbeddedPostgres } from '../../src/common/database/embedded-postgres.js';
 import { isProcessRunning, processSpace } from '../../src/common/database/process-identity.js';
 import {
