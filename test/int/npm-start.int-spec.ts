@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
@@ -85,6 +86,17 @@ describe('npm start', () => {
       new Promise<number | null>((resolve) => gateway.process.once('exit', resolve)),
       wait(60_000, undefined, { ref: false }),
     ]);
+
+  it('tells the C library to give memory back', () => {
+    const { pid } = gateway.process;
+    // The shell between npm and the service has become the service.
+    const service = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    const environment = readFileSync(`/proc/${service}/environ`, 'utf8').split('\0');
+    expect(environment).toEqual(
+      expect.arrayContaining(['MALLOC_ARENA_MAX=2', 'MALLOC_TRIM_THRESHOLD_=131072']),
+    );
+    expect(environment).toContain(`OPENAI_BASE_URL=${vendor.baseUrl}`);
+  });
 
   it('lets running answers end when npm is told to stop', async () => {
     const answer = await ask();
