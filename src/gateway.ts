@@ -21,7 +21,7 @@ import { LedgerService } from './ledger/ledger.service.js';
 import { operationsOnlyMiddleware } from './operations-only.middleware.js';
 import { GatewayMetrics } from './metrics/gateway-metrics.js';
 import { recordRefusals } from './refusal-record.js';
-import { endsWithin } from './queue/before-limit.js';
+import { endsWithin } from './common/time/within.js';
 import { WorkQueue } from './queue/work-queue.js';
 import { UpstreamRegistry } from './upstream/upstream.registry.js';
 
@@ -94,7 +94,7 @@ export async function startGateway(
         await Promise.all([drain.drain(drainMs), queue.stop(drainMs)]);
         await application.get(LedgerService, { strict: false }).drain();
         const closing = application.close();
-        const isClosed = await endsWithin(closing, drainMs + CLOSE_LIMIT_MS);
+        const isClosed = await endsWithin(drainMs + CLOSE_LIMIT_MS, closing);
         await database.stop();
         if (!isClosed) throw new Error('Not everything could be closed; the database is silent.');
         await closing;

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -7,6 +6,8 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
+import { within } from '../common/time/within.js';
+import { SweepTimer } from '../common/time/sweep-timer.js';
 import { OutboundClient, type OutboundOutcome } from '../outbound/outbound-client.js';
 import { WorkQueue } from '../queue/work-queue.js';
 import {
@@ -61,7 +62,12 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
   private readonly lanes = new DeliveryLanes((run) => this.run(run));
   /** Posts that the stop of this process broke off. */
   private readonly brokenOff = new Set<string>();
-  private sweeper: NodeJS.Timeout | undefined;
+  private readonly sweeper = new SweepTimer(
+    () => this.sweep(),
+    (error) => this.logger.warn(`The sweep of trace deliveries failed: ${error.message}`),
+  );
+  /** The first sweep takes whatever a process before this one left behind. */
+  private overdueMs = 0;
   private isAtWork = false;
   private isStopped = false;
 
@@ -79,16 +85,13 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
     if (!this.config.queue.consume) return;
     await this.queue.consume('broadcast', (id) => this.consume(id), { concurrency: CONSUMERS });
     this.isAtWork = true;
-    this.sweeper = setInterval(() => void this.sweepNow(), SWEEP_INTERVAL_MS);
-    this.sweeper.unref();
-    // What a process before this one left behind.
-    void this.sweepNow(0);
+    this.sweeper.start(SWEEP_INTERVAL_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopped = true;
-    clearInterval(this.sweeper);
-    await Promise.race([this.lanes.stop(), wait(STOP_LIMIT_MS, undefined, { ref: false })]);
+    const stopped = Promise.all([this.sweeper.stop(), this.lanes.stop()]);
+    await within(STOP_LIMIT_MS, stopped, () => undefined);
     const lanes = this.lanes.all;
     const left = [...lanes.flatMap(({ claimedIds }) => claimedIds), ...this.brokenOff];
     // Whoever is woken for one of a destination's deliveries goes on with the others.
@@ -119,15 +122,12 @@ export class DeliveryService implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   /** Goes on with deliveries that nobody came for; a lane goes on by itself from there. */
-  async sweepNow(overdueMs = OVERDUE_MS): Promise<void> {
-    try {
-      for (const { id, destinationId } of await this.deliveries.findOverdue(overdueMs)) {
-        this.lanes.add(destinationId, id, { mayHaveMore: true });
-      }
-      await this.deliveries.removeSpentBatches();
-    } catch (error) {
-      this.logger.warn(`The sweep of trace deliveries failed: ${(error as Error).message}`);
+  private async sweep(): Promise<void> {
+    for (const { id, destinationId } of await this.deliveries.findOverdue(this.overdueMs)) {
+      this.lanes.add(destinationId, id, { mayHaveMore: true });
     }
+    this.overdueMs = OVERDUE_MS;
+    await this.deliveries.removeSpentBatches();
   }
 
   private async consume(id: string): Promise<void> {

@@ -16,7 +16,7 @@ describe(InProcessCacheStore.name, () => {
     store.set('a', KILOBYTE, 2);
     jest.advanceTimersByTime(1_999);
     expect(store.get('a')).toEqual(KILOBYTE);
-    jest.advanceTimersByTime(1);
+    jest.advanceTimersByTime(2);
     expect(store.get('a')).toBeUndefined();
     expect(store.bytes).toBe(0);
   });

@@ -6,6 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
+import { endsWithin } from '../common/time/within.js';
 import { WorkQueue } from '../queue/work-queue.js';
 import { JobAfterwards } from './job-afterwards.service.js';
 import { JobClaims } from './job-claims.repository.js';
@@ -61,12 +62,8 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
   /** Submissions are waited for, up to the drain limit; questions to vendors are left to others. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopAsking();
-    let limit: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      limit = setTimeout(resolve, this.config.drainSeconds * 1_000);
-    });
-    await Promise.race([Promise.allSettled([...this.running].map(({ work }) => work)), late]);
-    clearTimeout(limit);
+    const works = Promise.allSettled([...this.running].map(({ work }) => work));
+    await endsWithin(this.config.drainSeconds * 1_000, works);
     for (const { lease } of this.running) lease.abandon();
   }
 

@@ -11,6 +11,7 @@ import {
   InternalError,
 } from '../common/errors/gateway-errors.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../common/time/coarse-timer.js';
+import { within } from '../common/time/within.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log.draft.js';
 import { billingNoteOf, draftLogRow } from './draft-log-row.js';
@@ -196,10 +197,8 @@ export class LedgerService {
       this.onLastSettled = resolve;
       if (this.openHolds === 0) resolve();
     });
-    await within(
-      DRAIN_LIMIT_MS,
-      settled.then(() => this.store.drain()),
-    );
+    const drained = settled.then(() => this.store.drain());
+    await within(DRAIN_LIMIT_MS, drained, () => undefined);
   }
 
   private async close(
@@ -331,16 +330,4 @@ function follow(
     cost,
     firstContentMs: firstContentMs === undefined ? undefined : waitedMs,
   });
-}
-
-async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

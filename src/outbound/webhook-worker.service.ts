@@ -6,6 +6,8 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
+import { DAY_MS, HOUR_MS } from '../common/time/durations.js';
+import { SweepTimer } from '../common/time/sweep-timer.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { WorkQueue } from '../queue/work-queue.js';
 import { OriginTurns } from './origin-turns.js';
@@ -25,8 +27,7 @@ const SWEEP_EVERY_MS = 5_000;
 const FORGOTTEN_AFTER_MS = 5_000;
 const SWEPT_AT_ONCE = 500;
 
-const CLEAN_EVERY_MS = 3_600_000;
-const KEPT_MS = 7 * 86_400_000;
+const KEPT_MS = 7 * DAY_MS;
 const DELETED_AT_ONCE = 1_000;
 
 /**
@@ -37,8 +38,8 @@ const DELETED_AT_ONCE = 1_000;
 export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(WebhookWorker.name);
   private readonly turns = new OriginTurns(MAX_AT_ONCE_PER_ORIGIN);
-  private timers: NodeJS.Timeout[] = [];
-  private running: Promise<void> = Promise.resolve();
+  private readonly sweeper = this.timerOf(() => this.sweep());
+  private readonly cleaner = this.timerOf(() => this.clean());
   private isStopped = false;
 
   constructor(
@@ -53,14 +54,13 @@ export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutd
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.queue.consume) return;
     await this.queue.consume('webhooks', (key) => this.work(key), { concurrency: MAX_AT_ONCE });
-    this.every(SWEEP_EVERY_MS, () => this.sweep());
-    this.every(CLEAN_EVERY_MS, () => this.clean());
+    this.sweeper.startLater(SWEEP_EVERY_MS);
+    this.cleaner.startLater(HOUR_MS);
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.isStopped = true;
-    this.timers.forEach((timer) => clearInterval(timer));
-    await this.running;
+    await Promise.all([this.sweeper.stop(), this.cleaner.stop()]);
   }
 
   /** Makes the attempt that is due, if one is. */
@@ -136,21 +136,9 @@ export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutd
     this.metrics.observeWebhook(outcome);
   }
 
-  private every(intervalMs: number, work: () => Promise<void>): void {
-    let isRunning = false;
-    const timer = setInterval(() => {
-      if (isRunning) return;
-      isRunning = true;
-      const run = work()
-        .catch((error: unknown) => {
-          this.logger.warn(`The sweep of webhooks failed: ${(error as Error).message}`);
-        })
-        .finally(() => {
-          isRunning = false;
-        });
-      this.running = Promise.all([this.running, run]).then(() => undefined);
-    }, intervalMs);
-    timer.unref();
-    this.timers.push(timer);
+  private timerOf(work: () => Promise<void>): SweepTimer {
+    return new SweepTimer(work, ({ message }) =>
+      this.logger.warn(`The sweep of webhooks failed: ${message}`),
+    );
   }
 }

@@ -1,7 +1,7 @@
 import { InjectQueue } from '@nestjs/bull';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Job, JobOptions, Queue } from 'bull';
-import { beforeLimit, endsWithin } from './before-limit.js';
+import { endsWithin, within } from '../common/time/within.js';
 import { BullConnections } from './bull-connections.js';
 import { BullTurns } from './bull-turns.js';
 import { retryDelayMs } from './retry-delay.js';
@@ -85,7 +85,7 @@ export class BullWorkQueue extends WorkQueue {
     this.isStopping = true;
     const closing = Promise.all([...this.consumed].map((topic) => this.queues[topic].close()));
     const interrupt = setTimeout(() => this.connections.interruptBlocking(), INTERRUPT_AFTER_MS);
-    if (!(await endsWithin(closing, limitMs))) {
+    if (!(await endsWithin(limitMs, closing))) {
       this.logger.warn('Consumers still run; what they leave goes to another instance');
     }
     clearTimeout(interrupt);
@@ -146,7 +146,9 @@ export class BullWorkQueue extends WorkQueue {
     const startedAtMs = performance.now();
     await this.connections.untilReady();
     const leftMs = LIMIT_MS - (performance.now() - startedAtMs);
-    return beforeLimit(work(), leftMs, 'Redis, which has the queue, does not answer.');
+    return within(leftMs, work(), () => {
+      throw new Error('Redis, which has the queue, does not answer.');
+    });
   }
 
   /** Connections speak for themselves; what is left is rare, or comes in floods. */

@@ -1,7 +1,7 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
-import { beforeLimit, endsWithin } from './before-limit.js';
+import { endsWithin, within } from '../common/time/within.js';
 import { graphileLogger } from './graphile-logger.js';
 import { GraphilePresence } from './graphile-presence.js';
 import {
@@ -90,15 +90,15 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
     clearTimeout(this.looking);
     const topics = [...this.topics.values()];
     const stopping = Promise.all(topics.map((topic) => topic.stop()));
-    if (await endsWithin(stopping, limitMs)) return;
+    if (await endsWithin(limitMs, stopping)) return;
     this.logger.warn('Consumers still run; what they leave goes to another instance');
     const names = topics.flatMap(({ workerNames }) => workerNames);
-    await endsWithin(releaseWorkers(this.pool, names), CLOSE_LIMIT_MS);
+    await endsWithin(CLOSE_LIMIT_MS, releaseWorkers(this.pool, names));
   }
 
   async onApplicationShutdown(): Promise<void> {
     if (!this.isStopping) await this.stop(CLOSE_LIMIT_MS);
-    await endsWithin(Promise.all([this.presence.stop(), this.pool.end()]), CLOSE_LIMIT_MS);
+    await endsWithin(CLOSE_LIMIT_MS, Promise.all([this.presence.stop(), this.pool.end()]));
   }
 
   private async deliver(topic: Topic, wakeUp: WakeUp, consumer: Consumer): Promise<void> {
@@ -177,7 +177,9 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
   }
 
   private reach<Result>(work: Promise<Result>): Promise<Result> {
-    return beforeLimit(work, LIMIT_MS, 'The database, which has the queue, does not answer.');
+    return within(LIMIT_MS, work, () => {
+      throw new Error('The database, which has the queue, does not answer.');
+    });
   }
 }
 

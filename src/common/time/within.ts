@@ -1,37 +1,32 @@
 /**
- * What `work` gives, or an error after `limitMs`. The work itself goes on; its failure after that is
- * nobody's business any more.
+ * What `work` gives, or after `limitMs` what `late` gives or throws. The work itself goes on; its
+ * failure after that is nobody's business any more.
  */
-export async function beforeLimit<Result>(
-  work: Promise<Result>,
+export async function within<Result, Late>(
   limitMs: number,
-  message: string,
-): Promise<Result> {
+  work: Promise<Result>,
+  late: () => Late,
+): Promise<Result | Late> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), limitMs);
+  const timeUp = new Promise<typeof LATE>((resolve) => {
+    timer = setTimeout(resolve, limitMs, LATE);
   });
-  work.catch(() => undefined);
   try {
-    return await Promise.race([work, late]);
+    const first = await Promise.race([work, timeUp]);
+    if (first !== LATE) return first;
   } finally {
     clearTimeout(timer);
   }
+  return late();
 }
 
+const LATE = Symbol('late');
+
 /** Whether `work` came to an end, good or bad, within `limitMs`. */
-export async function endsWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, limitMs, false);
-  });
+export function endsWithin(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   const ended = work.then(
     () => true,
     () => true,
   );
-  try {
-    return await Promise.race([ended, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return within(limitMs, ended, () => false);
 }
