@@ -6,6 +6,8 @@ const KILOBYTE = Buffer.alloc(1_000, 'x');
 describe(InProcessCacheStore.name, () => {
   beforeEach(() => {
     jest.useFakeTimers();
+    // What was made at the very beginning of a clock has no age for lru-cache.
+    jest.advanceTimersByTime(1);
   });
   afterEach(() => {
     jest.useRealTimers();
