@@ -12,7 +12,9 @@ export class InProcessCacheStore extends CacheStore {
   constructor(maxBytes: number) {
     super();
     if (maxBytes > 0) {
-      this.entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
+      // The clock as it is now, which a test may have replaced.
+      const perf = performance;
+      this.entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf, perf });
     }
   }
 
