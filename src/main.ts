@@ -5,20 +5,16 @@ import { ConfigError } from './common/config/config-error.js';
 import { loadConfig } from './common/config/load-config.js';
 import { processEnvironment } from './common/config/process-environment.js';
 import { JsonLogger } from './common/logging/json-logger.js';
+import { endGracefully } from './common/process/end-gracefully.js';
 import { controlHeapGrowth } from './common/process/heap-growth.js';
-import { stopOnSignals } from './common/process/stop-on-signals.js';
 import { keepGarbageYoung } from './common/process/young-garbage.js';
 import { startGateway, type Gateway } from './gateway.js';
 
 const logger = new JsonLogger();
 
-// What one request breaks must not take the others with it.
-process.on('uncaughtException', (error) => logger.error(error, 'uncaughtException'));
-process.on('unhandledRejection', (reason) => logger.error(reason, 'unhandledRejection'));
-
 keepGarbageYoung();
 // From the beginning, so that a start that is broken off leaves no database behind.
-const onStop = stopOnSignals(logger, { isWorker: cluster.isWorker });
+const onStop = endGracefully(logger, { isWorker: cluster.isWorker });
 
 try {
   const config = loadConfig(processEnvironment());

@@ -2,20 +2,16 @@ import { ConfigError } from './common/config/config-error.js';
 import { loadConfig } from './common/config/load-config.js';
 import { processEnvironment } from './common/config/process-environment.js';
 import { JsonLogger } from './common/logging/json-logger.js';
+import { endGracefully } from './common/process/end-gracefully.js';
 import { controlHeapGrowth } from './common/process/heap-growth.js';
-import { stopOnSignals } from './common/process/stop-on-signals.js';
 import { keepGarbageYoung } from './common/process/young-garbage.js';
 import { startGateway } from './gateway.js';
 
 /** `npm run start:worker`: the background work alone, beside gateways on the same database. */
 const logger = new JsonLogger();
 
-// What one piece of work breaks must not take the others with it.
-process.on('uncaughtException', (error) => logger.error(error, 'uncaughtException'));
-process.on('unhandledRejection', (reason) => logger.error(reason, 'unhandledRejection'));
-
 keepGarbageYoung();
-const onStop = stopOnSignals(logger, { isWorker: false });
+const onStop = endGracefully(logger, { isWorker: false });
 
 try {
   const config = loadConfig(processEnvironment());

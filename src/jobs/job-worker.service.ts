@@ -50,11 +50,14 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.queue.consume) return;
-    await this.queue.consume('jobs', (id) => this.work(id), { concurrency: MAX_AT_ONCE });
+    await this.queue.consume('jobs', (id) => this.work(id), {
+      concurrency: MAX_AT_ONCE,
+      onStop: () => this.stopAsking(),
+    });
   }
 
   /** Takes nothing new, and leaves questions to vendors that are under way to others. */
-  stopAsking(): void {
+  private stopAsking(): void {
     this.isStopping = true;
     for (const { lease, isPoll } of this.running) if (isPoll) lease.abandon();
   }

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Caller } from '../access/caller.js';
 import type { BillableRequest } from '../canonical/billable-request.js';
@@ -35,7 +35,7 @@ const NO_CHARGE: Charge = { modelCharge: 0, byokPlatformFee: 0, managedToolFee: 
 
 /** Sets credits aside before work starts, and charges exactly once when it ends. */
 @Injectable()
-export class LedgerService {
+export class LedgerService implements OnModuleDestroy {
   private readonly logger = new Logger(LedgerService.name);
   /** Holds that have not come to their settlement yet, and who waits for the last of them. */
   private openHolds = 0;
@@ -192,7 +192,7 @@ export class LedgerService {
   }
 
   /** Waits, for a bounded time, until every hold is settled and every settlement committed. */
-  async drain(): Promise<void> {
+  async onModuleDestroy(): Promise<void> {
     const settled = new Promise<void>((resolve) => {
       this.onLastSettled = resolve;
       if (this.openHolds === 0) resolve();

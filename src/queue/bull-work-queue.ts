@@ -33,6 +33,8 @@ export class BullWorkQueue extends WorkQueue {
   private readonly queues: Readonly<Record<Topic, Queue<WakeUp>>>;
   private readonly turns: BullTurns;
   private readonly consumed = new Set<Topic>();
+  /** Called when the stop begins. */
+  private readonly listeners: (() => void)[] = [];
   private nextErrorLineAtMs = 0;
   private isStopping = false;
 
@@ -59,7 +61,9 @@ export class BullWorkQueue extends WorkQueue {
     );
   }
 
-  consume(topic: Topic, consumer: Consumer, { concurrency }: ConsumeOptions): Promise<void> {
+  consume(topic: Topic, consumer: Consumer, options: ConsumeOptions): Promise<void> {
+    const { concurrency, onStop } = options;
+    if (onStop) this.listeners.push(onStop);
     const work = (job: Job<WakeUp>): Promise<void> => this.deliver(topic, job, consumer);
     void this.process(topic, concurrency, work);
     return Promise.resolve();
@@ -83,6 +87,7 @@ export class BullWorkQueue extends WorkQueue {
 
   async stop(limitMs: number): Promise<void> {
     this.isStopping = true;
+    for (const listener of this.listeners.splice(0)) listener();
     const closing = Promise.all([...this.consumed].map((topic) => this.queues[topic].close()));
     const interrupt = setTimeout(() => this.connections.interruptBlocking(), INTERRUPT_AFTER_MS);
     if (!(await endsWithin(limitMs, closing))) {

@@ -43,6 +43,8 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
   private readonly pool: pg.Pool;
   private readonly presence: GraphilePresence;
   private readonly topics = new Map<Topic, GraphileTopic>();
+  /** Called when the stop begins. */
+  private readonly listeners: (() => void)[] = [];
   /** What this process is at work on; the presence tells the others. */
   private readonly turns = new Set<string>();
   private starting: Promise<void> | undefined;
@@ -66,9 +68,11 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
     await this.reach(this.add(topic, { key, failures: 0 }, options));
   }
 
-  async consume(topic: Topic, consumer: Consumer, { concurrency }: ConsumeOptions): Promise<void> {
+  async consume(topic: Topic, consumer: Consumer, options: ConsumeOptions): Promise<void> {
     this.starting ??= this.presence.start();
     await this.starting;
+    const { concurrency, onStop } = options;
+    if (onStop) this.listeners.push(onStop);
     const { pool, presence, graphileLogger: logger } = this;
     const deliver = (wakeUp: WakeUp): Promise<void> => this.deliver(topic, wakeUp, consumer);
     const workers = new GraphileTopic({ topic, concurrency, pool, presence, logger, deliver });
@@ -87,6 +91,7 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
 
   async stop(limitMs: number): Promise<void> {
     this.isStopping = true;
+    for (const listener of this.listeners.splice(0)) listener();
     clearTimeout(this.looking);
     const topics = [...this.topics.values()];
     const stopping = Promise.all(topics.map((topic) => topic.stop()));
