@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { findFreePort } from '../../src/common/database/postgres-server.js';
+import { findFreePort } from '../../src/platform/database/postgres-server.js';
 
 const TRIES = 50;
 const PAUSE_MS = 100;

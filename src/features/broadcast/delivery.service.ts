@@ -1,0 +1,168 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { SweepTimer } from '../../platform/time/sweep-timer.js';
+import {
+  DeliveryEngine,
+  type DeliveryWork,
+  type Drop,
+} from '../../platform/outbound/delivery-engine.js';
+import { OutboundClient, type OutboundOutcome } from '../../platform/outbound/outbound-client.js';
+import { WorkQueue } from '../../platform/queue/work-queue.js';
+import { DELIVERY_POLICY, DELIVERY_TIMEOUT_MS, MAX_DELIVERY_AGE_MS } from './broadcast-limits.js';
+import { BroadcastMetrics, type DropReason } from './broadcast-metrics.js';
+import { deliveryHeaders, HEADERS_UNREADABLE } from './delivery-headers.js';
+import {
+  DeliveryRepository,
+  type ClaimedDelivery,
+  type WrittenDelivery,
+} from './delivery.repository.js';
+import { HeaderBox } from './header-box.js';
+import { readPartialSuccess } from './partial-success.js';
+import { RenderedBatches } from './rendered-batches.service.js';
+
+const SWEEP_INTERVAL_MS = 15_000;
+/** A delivery that is due for so long has lost who was to make it. */
+const OVERDUE_MS = 5_000;
+/** Consumers only hand deliveries on, so that none waits for a receiver. */
+const CONSUMERS = 16;
+
+/** The service's secret was changed: the tenant has to set the headers anew. */
+const UNREADABLE_HEADERS: OutboundOutcome = {
+  ok: false,
+  reason: HEADERS_UNREADABLE,
+  retryable: false,
+  status: undefined,
+};
+
+/** Makes the deliveries of traces, each destination in a lane of its own. */
+@Injectable()
+export class DeliveryService
+  implements
+    DeliveryWork<ClaimedDelivery, DropReason>,
+    OnApplicationBootstrap,
+    BeforeApplicationShutdown
+{
+  private readonly logger = new Logger(DeliveryService.name);
+  private readonly engine = new DeliveryEngine(this, DELIVERY_POLICY, this.logger);
+  private readonly sweeper = new SweepTimer(
+    () => this.sweep(),
+    (error) => this.logger.warn(`The sweep of trace deliveries failed: ${error.message}`),
+  );
+  /** The first sweep takes whatever a process before this one left behind. */
+  private overdueMs = 0;
+  private isAtWork = false;
+
+  constructor(
+    private readonly deliveries: DeliveryRepository,
+    private readonly queue: WorkQueue,
+    private readonly client: OutboundClient,
+    private readonly headers: HeaderBox,
+    private readonly batches: RenderedBatches,
+    private readonly metrics: BroadcastMetrics,
+    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'queue'>,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.queue.consume) return;
+    await this.queue.consume('broadcast', (id) => this.consume(id), { concurrency: CONSUMERS });
+    this.isAtWork = true;
+    this.sweeper.start(SWEEP_INTERVAL_MS);
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    this.isAtWork = false;
+    return this.engine.stop(this.sweeper);
+  }
+
+  /** Has a delivery made that was just written down, here or where the background work is done. */
+  deliver({ id, destinationId, dueBefore }: WrittenDelivery): void {
+    if (this.isAtWork) {
+      void this.engine.add(destinationId, id);
+      return;
+    }
+    // Where so many are due, somebody is at work on them, who finds this one too.
+    if (dueBefore >= DELIVERY_POLICY.lanes.perLane) return;
+    // Nobody waits for it: should the queue be away, the sweep finds the delivery.
+    this.wake(id).catch((error: unknown) => {
+      this.logger.warn(`No worker was woken for traces: ${(error as Error).message}`);
+    });
+  }
+
+  /** Goes on with deliveries that nobody came for; a lane goes on by itself from there. */
+  private async sweep(): Promise<void> {
+    for (const { id, destinationId } of await this.deliveries.findOverdue(this.overdueMs)) {
+      void this.engine.add(destinationId, id, { mayHaveMore: true });
+    }
+    this.overdueMs = OVERDUE_MS;
+    await this.deliveries.removeSpentBatches();
+  }
+
+  private async consume(id: string): Promise<void> {
+    const destinationId = await this.deliveries.findDestinationOfDue(id);
+    if (destinationId !== undefined) void this.engine.add(destinationId, id, { mayHaveMore: true });
+  }
+
+  take(id: string): Promise<ClaimedDelivery | undefined> {
+    return this.deliveries.claim(id);
+  }
+
+  findDue(destinationId: string, limit: number): Promise<string[]> {
+    return this.deliveries.findDue(destinationId, limit);
+  }
+
+  findDrop({ isEnabled, ageMs }: ClaimedDelivery): Drop<DropReason> | undefined {
+    if (!isEnabled) return { reason: 'disabled', words: 'the destination is disabled' };
+    if (ageMs <= MAX_DELIVERY_AGE_MS) return undefined;
+    return { reason: 'expired', words: 'the traces waited for too long' };
+  }
+
+  async post(
+    { id, destinationId, batchId, url, sealedHeaders, includesContent }: ClaimedDelivery,
+    holds: (bytes: number) => void,
+  ): Promise<OutboundOutcome> {
+    const own = this.headers.unseal(sealedHeaders, destinationId);
+    let outcome = UNREADABLE_HEADERS;
+    if (own) {
+      const body = await this.batches.of(batchId, { includesContent });
+      holds(body.length);
+      const headers = deliveryHeaders(own, id);
+      const timeoutMs = DELIVERY_TIMEOUT_MS;
+      outcome = await this.client.post({ url, headers, body, timeoutMs, readsAnswer: true });
+    }
+    this.metrics.countAttempt(outcome.ok ? 'delivered' : 'failed');
+    return outcome;
+  }
+
+  async complete({ id, traceCount }: ClaimedDelivery, answer: string | undefined): Promise<void> {
+    const partial = readPartialSuccess(answer);
+    // Which traces they belong to is not told; each is at most of one.
+    const rejected = Math.min(partial?.rejectedSpans ?? 0, traceCount);
+    if (!(await this.deliveries.complete(id, rejected, partial?.reason))) return;
+    this.metrics.countDelivered(traceCount - rejected);
+    if (rejected > 0) this.metrics.countDropped('rejected', rejected);
+  }
+
+  retryLater({ id }: ClaimedDelivery, delayMs: number, words: string): Promise<void> {
+    return this.deliveries.retryLater(id, delayMs, words);
+  }
+
+  async drop({ id, traceCount }: ClaimedDelivery, why: Drop<DropReason>): Promise<void> {
+    if (await this.deliveries.drop(id, why.words)) {
+      this.metrics.countDropped(why.reason, traceCount);
+    }
+  }
+
+  giveBack(ids: readonly string[]): Promise<void> {
+    return this.deliveries.giveBack(ids);
+  }
+
+  wake(id: string): Promise<void> {
+    return this.queue.wake('broadcast', id);
+  }
+}

@@ -1,0 +1,204 @@
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { runMigrations } from 'graphile-worker';
+import pg from 'pg';
+import { endsWithin, within } from '../time/within.js';
+import { graphileLogger } from './graphile-logger.js';
+import { GraphilePresence } from './graphile-presence.js';
+import {
+  addWakeUp,
+  readDepths,
+  readNextDue,
+  releaseDeadWorkers,
+  releaseWorkers,
+  removeSpent,
+  type AddOptions,
+  type WakeUp,
+} from './graphile-statements.js';
+import { GraphileTopic } from './graphile-topic.js';
+import { retryDelayMs } from './retry-delay.js';
+import {
+  WorkQueue,
+  type Consumer,
+  type ConsumeOptions,
+  type QueueDepth,
+  type Topic,
+  type WakeOptions,
+} from './work-queue.js';
+
+const LIMIT_MS = 2_000;
+/** The longest pause between two looks at what is due; new wake-ups announce themselves. */
+const LOOK_EVERY_MS = 1_000;
+const SHORTEST_PAUSE_MS = 20;
+const SWEEP_EVERY_MS = 2_000;
+/** A key that is being worked on is asked for again after so long. */
+const TURN_TAKEN_DELAY_MS = 300;
+const POOL_SIZE = 8;
+const CLOSE_LIMIT_MS = 500;
+
+/** The queue in the service's own database. */
+export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnApplicationShutdown {
+  readonly kind = 'database';
+  private readonly logger = new Logger('WorkQueue');
+  private readonly graphileLogger = graphileLogger();
+  private readonly pool: pg.Pool;
+  private readonly presence: GraphilePresence;
+  private readonly topics = new Map<Topic, GraphileTopic>();
+  /** Called when the stop begins. */
+  private readonly listeners: (() => void)[] = [];
+  /** What this process is at work on; the presence tells the others. */
+  private readonly turns = new Set<string>();
+  private starting: Promise<void> | undefined;
+  private looking: NodeJS.Timeout | undefined;
+  private nextLookAtMs = 0;
+  private nextSweepAtMs = 0;
+  private isStopping = false;
+
+  constructor(private readonly url: string) {
+    super();
+    this.pool = openPool(url);
+    this.presence = new GraphilePresence(url);
+  }
+
+  async onModuleInit(): Promise<void> {
+    await runMigrations({ connectionString: this.url, logger: this.graphileLogger });
+  }
+
+  async wake(topic: Topic, key: string, { delayMs = 0 }: WakeOptions = {}): Promise<void> {
+    const options = delayMs > 0 ? { delayMs } : { slot: `${topic}:${key}` };
+    await this.reach(this.add(topic, { key, failures: 0 }, options));
+  }
+
+  async consume(topic: Topic, consumer: Consumer, options: ConsumeOptions): Promise<void> {
+    this.starting ??= this.presence.start();
+    await this.starting;
+    const { concurrency, onStop } = options;
+    if (onStop) this.listeners.push(onStop);
+    const { pool, presence, graphileLogger: logger } = this;
+    const deliver = (wakeUp: WakeUp): Promise<void> => this.deliver(topic, wakeUp, consumer);
+    const workers = new GraphileTopic({ topic, concurrency, pool, presence, logger, deliver });
+    this.topics.set(topic, workers);
+    workers.start();
+    this.lookIn(SHORTEST_PAUSE_MS);
+  }
+
+  async check(): Promise<void> {
+    await this.reach(this.pool.query('SELECT FROM graphile_worker.jobs LIMIT 1'));
+  }
+
+  async depths(): Promise<Readonly<Record<Topic, QueueDepth>>> {
+    return this.reach(readDepths(this.pool));
+  }
+
+  async stop(limitMs: number): Promise<void> {
+    this.isStopping = true;
+    for (const listener of this.listeners.splice(0)) listener();
+    clearTimeout(this.looking);
+    const topics = [...this.topics.values()];
+    const stopping = Promise.all(topics.map((topic) => topic.stop()));
+    if (await endsWithin(limitMs, stopping)) return;
+    this.logger.warn('Consumers still run; what they leave goes to another instance');
+    const names = topics.flatMap(({ workerNames }) => workerNames);
+    await endsWithin(CLOSE_LIMIT_MS, releaseWorkers(this.pool, names));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (!this.isStopping) await this.stop(CLOSE_LIMIT_MS);
+    await endsWithin(CLOSE_LIMIT_MS, Promise.all([this.presence.stop(), this.pool.end()]));
+  }
+
+  private async deliver(topic: Topic, wakeUp: WakeUp, consumer: Consumer): Promise<void> {
+    const { key } = wakeUp;
+    const turn = `${topic}:${key}`;
+    if (!(await this.takeTurn(turn))) {
+      await this.add(topic, wakeUp, { delayMs: TURN_TAKEN_DELAY_MS, slot: `${turn}:again` });
+      return;
+    }
+    let failure: { error: unknown } | undefined;
+    try {
+      await consumer(key);
+    } catch (error) {
+      failure = { error };
+    }
+    await this.presence.release(turn);
+    this.turns.delete(turn);
+    if (failure) await this.retryLater(topic, wakeUp, failure.error);
+  }
+
+  private async takeTurn(turn: string): Promise<boolean> {
+    if (this.turns.has(turn)) return false;
+    this.turns.add(turn);
+    const isTaken = await this.presence.take(turn);
+    if (!isTaken) this.turns.delete(turn);
+    return isTaken;
+  }
+
+  private async retryLater(topic: Topic, { key, failures }: WakeUp, error: unknown): Promise<void> {
+    const delayMs = retryDelayMs(failures + 1);
+    if (delayMs === undefined) {
+      this.logger.error(`The ${topic} wake-up of ${key} is dropped: ${String(error)}`);
+      return;
+    }
+    this.logger.warn(`The ${topic} wake-up of ${key} comes again later: ${String(error)}`);
+    const next = { key, failures: failures + 1 };
+    await this.add(topic, next, { delayMs, slot: `${topic}:${key}:retry` });
+  }
+
+  private async add(topic: Topic, wakeUp: WakeUp, options: AddOptions): Promise<void> {
+    await addWakeUp(this.pool, topic, wakeUp, options);
+    if (options.delayMs !== undefined) this.lookIn(options.delayMs);
+  }
+
+  /** Looks at what is due after so long, unless it is going to look earlier. */
+  private lookIn(delayMs: number): void {
+    if (this.isStopping || this.topics.size === 0) return;
+    const atMs = performance.now() + Math.max(delayMs, SHORTEST_PAUSE_MS);
+    if (this.looking && this.nextLookAtMs <= atMs) return;
+    clearTimeout(this.looking);
+    this.nextLookAtMs = atMs;
+    this.looking = setTimeout(() => void this.look(), atMs - performance.now());
+  }
+
+  private async look(): Promise<void> {
+    this.looking = undefined;
+    let pauseMs = LOOK_EVERY_MS;
+    try {
+      await this.sweep();
+      for (const { topic, dueInMs } of await readNextDue(this.pool, [...this.topics.keys()])) {
+        if (dueInMs <= 0) this.topics.get(topic)?.nudge();
+        else pauseMs = Math.min(pauseMs, Math.ceil(dueInMs));
+      }
+    } catch {
+      // The database is away, which its other users report.
+    }
+    for (const topic of this.topics.values()) topic.ensureRunning();
+    this.lookIn(pauseMs);
+  }
+
+  private async sweep(): Promise<void> {
+    if (performance.now() < this.nextSweepAtMs) return;
+    this.nextSweepAtMs = performance.now() + SWEEP_EVERY_MS;
+    await releaseDeadWorkers(this.pool);
+    await removeSpent(this.pool);
+  }
+
+  private reach<Result>(work: Promise<Result>): Promise<Result> {
+    return within(LIMIT_MS, work, () => {
+      throw new Error('The database, which has the queue, does not answer.');
+    });
+  }
+}
+
+/** A pool of its own: workers listen on its connections for as long as they run. */
+function openPool(url: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'model-gateway queue',
+    max: POOL_SIZE,
+    connectionTimeoutMillis: LIMIT_MS,
+    options: '-c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000',
+  });
+  // A connection that dies is replaced; unheard it would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
