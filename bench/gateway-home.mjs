@@ -26,6 +26,9 @@ export function gatewayEnvironment({ folder, keyPrefix, providers, models, furth
     PATH: process.env.PATH ?? '',
     HOST: '127.0.0.1',
     PORT: '0',
+    // As the start scripts and the image have it.
+    MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX ?? '2',
+    MALLOC_TRIM_THRESHOLD_: process.env.MALLOC_TRIM_THRESHOLD_ ?? '131072',
     GATEWAY_DATA_DIR: dataDirectory,
     GATEWAY_BOOTSTRAP_API_KEY: apiKey,
     GATEWAY_BOOTSTRAP_CREDITS: String(CREDITS),

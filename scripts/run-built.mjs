@@ -10,7 +10,8 @@ import { PROJECT_ROOT } from './project-root.mjs';
  *
  * npm passes signals to the shell of its script only, which keeps them to itself. So the scripts in
  * package.json say `exec`: the shell becomes this process. What stands behind `||` is for the shell
- * of Windows, which has no `exec` and goes on to it; elsewhere nothing is left that could.
+ * of Windows, which has no `exec` and goes on to it; elsewhere nothing is left that could. They also
+ * set what glibc reads when a process starts (decision 22); the cluster's workers inherit it.
  *
  * @param options.say is told what is being prepared
  */

@@ -4,20 +4,16 @@ import { describeStart, type StartDescription } from './app/bootstrap/describe-s
 import { loadSettings } from './app/load-settings.js';
 import { ConfigError } from './platform/config/config-error.js';
 import { JsonLogger } from './platform/logging/json-logger.js';
+import { endGracefully } from './app/process/end-gracefully.js';
 import { controlHeapGrowth } from './app/process/heap-growth.js';
-import { stopOnSignals } from './app/process/stop-on-signals.js';
 import { keepGarbageYoung } from './app/process/young-garbage.js';
 import { startGateway, type Gateway } from './app/gateway.js';
 
 const logger = new JsonLogger();
 
-// What one request breaks must not take the others with it.
-process.on('uncaughtException', (error) => logger.error(error, 'uncaughtException'));
-process.on('unhandledRejection', (reason) => logger.error(reason, 'unhandledRejection'));
-
 keepGarbageYoung();
 // From the beginning, so that a start that is broken off leaves no database behind.
-const onStop = stopOnSignals(logger, { isWorker: cluster.isWorker });
+const onStop = endGracefully(logger, { isWorker: cluster.isWorker });
 
 try {
   const config = loadSettings();

@@ -1,20 +1,16 @@
 import { loadSettings } from './app/load-settings.js';
 import { ConfigError } from './platform/config/config-error.js';
 import { JsonLogger } from './platform/logging/json-logger.js';
+import { endGracefully } from './app/process/end-gracefully.js';
 import { controlHeapGrowth } from './app/process/heap-growth.js';
-import { stopOnSignals } from './app/process/stop-on-signals.js';
 import { keepGarbageYoung } from './app/process/young-garbage.js';
 import { startGateway } from './app/gateway.js';
 
 /** `npm run start:worker`: the background work alone, beside gateways on the same database. */
 const logger = new JsonLogger();
 
-// What one piece of work breaks must not take the others with it.
-process.on('uncaughtException', (error) => logger.error(error, 'uncaughtException'));
-process.on('unhandledRejection', (reason) => logger.error(reason, 'unhandledRejection'));
-
 keepGarbageYoung();
-const onStop = stopOnSignals(logger, { isWorker: false });
+const onStop = endGracefully(logger, { isWorker: false });
 
 try {
   const config = loadSettings();

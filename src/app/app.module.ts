@@ -19,6 +19,7 @@ import { ProvidersModule } from '../features/providers/providers.module.js';
 import { QueueModule } from '../platform/queue/queue.module.js';
 import { WebhooksModule } from '../platform/outbound/webhooks.module.js';
 import { ResponsesModule } from '../features/responses/responses.module.js';
+import { ServiceDrain } from './service-drain.js';
 
 /** The whole service. Inference comes first, because Express tries the routes in their order. */
 @Module({})
@@ -47,6 +48,7 @@ export class AppModule {
         OperationsModule,
         BootstrapModule,
       ],
+      providers: [ServiceDrain],
     };
   }
 }

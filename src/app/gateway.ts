@@ -13,23 +13,18 @@ import { openDatabase } from '../platform/database/open-database.js';
 import { JsonLogger } from '../platform/logging/json-logger.js';
 import { baseUrlOf } from '../platform/http/base-url.js';
 import { LeanExpressAdapter } from '../platform/http/lean-express.adapter.js';
-import { ServerDrain } from '../platform/http/server-drain.js';
-import { IdleMemory } from './process/idle-memory.js';
-import { JobWorker } from '../features/jobs/job-worker.service.js';
 import { HoldSweeperService } from '../core/ledger/hold-sweeper.service.js';
-import { LedgerService } from '../core/ledger/ledger.service.js';
 import { operationsOnlyMiddleware } from './operations-only.middleware.js';
 import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 import { recordRefusals } from './refusal-record.js';
-import { endsWithin } from '../platform/queue/before-limit.js';
-import { WorkQueue } from '../platform/queue/work-queue.js';
+import { endsWithin } from '../platform/time/within.js';
 import { UpstreamRegistry } from '../vendors/upstream.registry.js';
 
 /**
- * How long the parts of a stopping service may take to close, beside what jobs are waited for: a few
- * seconds where they can, but connections to a database that has fallen silent never close.
+ * How long the parts of a stopping service may take to close, beside what answers and jobs are waited
+ * for: a few seconds where they can, but connections to a database that has fallen silent never close.
  */
-const CLOSE_LIMIT_MS = 15_000;
+const CLOSE_LIMIT_MS = 25_000;
 
 /** A running service. */
 export interface Gateway {
@@ -72,8 +67,6 @@ export async function startGateway(
     if (role === 'worker') application.use(operationsOnlyMiddleware(record));
     await setUpApplication(application, jsonLogger, record);
     const server = application.getHttpServer() as Server;
-    const drain = new ServerDrain(server);
-    const memory = new IdleMemory(server);
     const bootstrap = role === 'worker' ? MADE_ELSEWHERE : await ensureFirstTenant(application);
     await application
       .get(HoldSweeperService, { strict: false })
@@ -87,14 +80,11 @@ export async function startGateway(
       providers: config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),
       async close() {
-        memory.stop();
-        const drainMs = config.drainSeconds * 1000;
-        const queue = application.get(WorkQueue, { strict: false });
-        application.get(JobWorker, { strict: false }).stopAsking();
-        await Promise.all([drain.drain(drainMs), queue.stop(drainMs)]);
-        await application.get(LedgerService, { strict: false }).drain();
+        // `ServiceDrain` goes first, then each part before those that it needs.
         const closing = application.close();
-        const isClosed = await endsWithin(closing, drainMs + CLOSE_LIMIT_MS);
+        // Answers and jobs are waited for, one after the other, and then everything else.
+        const limitMs = 2 * config.drainSeconds * 1_000 + CLOSE_LIMIT_MS;
+        const isClosed = await endsWithin(limitMs, closing);
         await database.stop();
         if (!isClosed) throw new Error('Not everything could be closed; the database is silent.');
         await closing;

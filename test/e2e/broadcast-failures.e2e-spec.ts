@@ -23,7 +23,7 @@ interface TestQueue {
 }
 
 /** Both kinds where there is a `redis-server` to test with. */
-const queues = hasRedisServer() ? ['the database', 'Redis'] : ['the database'];
+const queues = hasRedisServer ? ['the database', 'Redis'] : ['the database'];
 
 async function startQueue(kind: string): Promise<TestQueue> {
   if (kind === 'the database') return { environment: {}, stop: () => Promise.resolve() };

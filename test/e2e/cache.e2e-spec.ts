@@ -10,7 +10,7 @@ import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
 import { ANSWER, CALLS, sayNumbered } from '../support/numbered-answers.js';
 import { CHAT, MESSAGES, RESPONSES, GUARDRAILS } from '../support/paths.js';
-import { hasRedisServer, startTestRedis } from '../support/redis-server.js';
+import { itWithRedis, startTestRedis } from '../support/redis-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
@@ -415,8 +415,7 @@ describe('the cache', () => {
     expect(await (await gateway.fetch('/metrics')).text()).toMatch(/gateway_cache_bytes [1-9]/);
   });
 
-  const onRedis = hasRedisServer() ? it : it.skip;
-  onRedis('is shared through Redis, and is merely empty when that dies', async () => {
+  itWithRedis('is shared through Redis, and is merely empty when that dies', async () => {
     const redis = await startTestRedis();
     const environment = { ...vendorsEnvironment, REDIS_URL: redis.url };
     const one = await bootGateway(environment, { database });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { done, fakeMedia, file, hang, type FakeMedia } from '../support/fake-media.js';
 import { balanceOf, jobEntries, jobLogs } from '../support/job-accounts.js';
@@ -6,7 +6,7 @@ import { jobIn, listedJob, readJob, submitJob } from '../support/job-client.js';
 import { jobQueues } from '../support/job-queues.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
-import { hasRedisServer, type TestRedis } from '../support/redis-server.js';
+import type { TestRedis } from '../support/redis-server.js';
 import { importBuilt } from '../support/built.js';
 import { until } from '../support/until.js';
 
@@ -33,13 +33,7 @@ const { JobSweeper } = await importBuilt<
 
 const PRICE = 40_000;
 
-describe.each(jobQueues())('a job, queued in $name', ({ startRedis }) => {
-  if (startRedis === 'missing') {
-    it('is not tested, for want of a redis-server on the PATH', () => {
-      expect(hasRedisServer()).toBe(false);
-    });
-    return;
-  }
+describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
   let redis: TestRedis | undefined;
   let gateway: BootedGateway;
   let files: Awaited<ReturnType<typeof writeOperatorFiles>>;

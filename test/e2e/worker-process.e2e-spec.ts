@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootGateway } from '../support/boot-gateway.js';
-import { hasRedisServer, startTestRedis } from '../support/redis-server.js';
+import { describeWithRedis, startTestRedis } from '../support/redis-server.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -66,14 +66,7 @@ describe('a worker process', () => {
   });
 });
 
-describe('GET /readyz', () => {
-  if (!hasRedisServer()) {
-    it('is not tested with Redis, for want of a redis-server on the PATH', () => {
-      expect(hasRedisServer()).toBe(false);
-    });
-    return;
-  }
-
+describeWithRedis('GET /readyz', () => {
   it('says that the queue is away when Redis is', async () => {
     const redis = await startTestRedis();
     const gateway = await bootGateway({ REDIS_URL: redis.url });

@@ -1,105 +1,112 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
+import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
 const API_KEY = 'sk-workers-test-key-0001';
 const LIMIT = 40;
+/** An error that nobody catches, as a defect would make it. */
+const BREAK_ON_SIGNAL = `process.on('SIGUSR2', () => { throw new Error('a defect'); })`;
 
-if (!hasRedisServer()) {
-  describe('several workers', () => {
-    it('is left out: there is no redis-server on the PATH', () => {
-      expect(hasRedisServer()).toBe(false);
+describeWithRedis('several workers', () => {
+  let redis: TestRedis;
+  let database: TestDatabase;
+  let dataDirectory: string;
+  let gateway: SpawnedGateway;
+
+  beforeAll(async () => {
+    redis = await startTestRedis();
+    database = await createTestDatabase();
+    dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-workers-'));
+    await chmod(dataDirectory, 0o711);
+    gateway = await spawnGateway({
+      WORKERS: '2',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BREAK_ON_SIGNAL)}`,
+      REDIS_URL: redis.url,
+      DATABASE_URL: database.url,
+      GATEWAY_DATA_DIR: dataDirectory,
+      GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
+      GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
+      GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: String(LIMIT),
+      GATEWAY_SANDBOX: 'true',
     });
+    // Both listen when each has told its figures.
+    await until(async () => (await tellingWorkers(gateway)) === 2);
+    await wait(2_000);
   });
-} else {
-  describe('several workers', () => {
-    let redis: TestRedis;
-    let database: TestDatabase;
-    let dataDirectory: string;
-    let gateway: SpawnedGateway;
+  afterAll(async () => {
+    await gateway.stop('SIGKILL');
+    await redis.stop();
+    await database.drop();
+    await rm(dataDirectory, { recursive: true, force: true });
+  });
 
-    beforeAll(async () => {
-      redis = await startTestRedis();
-      database = await createTestDatabase();
-      dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-workers-'));
-      await chmod(dataDirectory, 0o711);
-      gateway = await spawnGateway({
-        WORKERS: '2',
-        REDIS_URL: redis.url,
-        DATABASE_URL: database.url,
-        GATEWAY_DATA_DIR: dataDirectory,
-        GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
-        GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
-        GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: String(LIMIT),
-        GATEWAY_SANDBOX: 'true',
-      });
-      // Both listen when each has told its figures.
-      await until(async () => (await tellingWorkers(gateway)) === 2);
-      await wait(2_000);
+  const ask = async (): Promise<number> => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${API_KEY}`,
+        'content-type': 'application/json',
+        connection: 'close',
+      },
+      body: JSON.stringify({
+        model: 'sandbox/echo',
+        messages: [{ role: 'user', content: 'Hi' }],
+      }),
     });
-    afterAll(async () => {
-      await gateway.stop('SIGKILL');
-      await redis.stop();
-      await database.drop();
-      await rm(dataDirectory, { recursive: true, force: true });
-    });
+    await response.text();
+    return response.status;
+  };
 
-    const ask = async (): Promise<number> => {
-      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${API_KEY}`,
-          'content-type': 'application/json',
-          connection: 'close',
-        },
-        body: JSON.stringify({
-          model: 'sandbox/echo',
-          messages: [{ role: 'user', content: 'Hi' }],
-        }),
-      });
-      await response.text();
-      return response.status;
-    };
+  const completed = async (): Promise<number> => {
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    return Number(/gateway_requests_total\{.*outcome="completed".*\} (\d+)\n/.exec(metrics)?.[1]);
+  };
 
-    const completed = async (): Promise<number> => {
-      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-      return Number(/gateway_requests_total\{.*outcome="completed".*\} (\d+)\n/.exec(metrics)?.[1]);
-    };
+  it('share one rate limit exactly, and their metrics add up', async () => {
+    // All within one minute's window.
+    const second = new Date().getUTCSeconds();
+    if (second > 50) await wait((61 - second) * 1000);
+    const statuses = await Promise.all(Array.from({ length: 2 * LIMIT }, ask));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(LIMIT);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(LIMIT);
 
-    it('share one rate limit exactly, and their metrics add up', async () => {
-      // All within one minute's window.
-      const second = new Date().getUTCSeconds();
-      if (second > 50) await wait((61 - second) * 1000);
-      const statuses = await Promise.all(Array.from({ length: 2 * LIMIT }, ask));
-      expect(statuses.filter((status) => status === 200)).toHaveLength(LIMIT);
-      expect(statuses.filter((status) => status === 429)).toHaveLength(LIMIT);
+    expect(await completed()).toBe(LIMIT);
+  });
 
-      expect(await completed()).toBe(LIMIT);
-    });
-
-    it('are replaced when they die, and stop together', async () => {
-      const [victim, survivor] = workersOf(gateway) as [number, number];
-      process.kill(victim, 'SIGKILL');
-      await until(() => {
-        const workers = workersOf(gateway);
-        return workers.length === 2 && !workers.includes(victim) && workers.includes(survivor);
-      });
-      expect(await completed()).toBe(LIMIT);
-      // The survivor answers, also while the new one is only starting.
-      expect(await ask()).toBeGreaterThanOrEqual(200);
+  const replaced = async (pick: 'eldest' | 'youngest', signal: NodeJS.Signals): Promise<void> => {
+    const [eldest, youngest] = workersOf(gateway) as [number, number];
+    const [victim, survivor] = pick === 'eldest' ? [eldest, youngest] : [youngest, eldest];
+    process.kill(victim, signal);
+    await until(() => {
       const workers = workersOf(gateway);
-      expect(await gateway.stop()).toBe(0);
-      expect(workers.filter(isAlive)).toEqual([]);
+      return workers.length === 2 && !workers.includes(victim) && workers.includes(survivor);
     });
+  };
+
+  it('are replaced after an error that nobody caught', async () => {
+    await replaced('eldest', 'SIGUSR2');
+    expect(gateway.output()).toContain('a defect');
+    await until(() => gateway.output().includes('A worker ended (1) and is replaced.'));
   });
-}
+
+  it('are replaced when they die, and stop together', async () => {
+    // The other one listens for sure.
+    await replaced('youngest', 'SIGKILL');
+    expect(await completed()).toBe(LIMIT);
+    // The survivor answers, also while the new one is only starting.
+    expect(await ask()).toBeGreaterThanOrEqual(200);
+    const workers = workersOf(gateway);
+    expect(await gateway.stop()).toBe(0);
+    expect(workers.filter(isAlive)).toEqual([]);
+  });
+});
 
 /** The process ids of the primary's children. */
 function workersOf({ process: { pid } }: SpawnedGateway): number[] {

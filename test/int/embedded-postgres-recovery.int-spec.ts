@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { nobodyAccount } from '../../src/platform/database/postgres-account.js';
+import { nobodyAccount } from '../../src/platform/database/cluster-location.js';
 import { attachEmbeddedPostgres } from '../../src/platform/database/embedded-postgres.js';
 import { isProcessRunning, processSpace } from '../../src/platform/database/process-identity.js';
 import {

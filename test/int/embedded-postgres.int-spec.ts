@@ -12,12 +12,12 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { BoundedLogFile } from '../../src/platform/database/bounded-log-file.js';
+import { BoundedLogFile } from '../../src/platform/database/postgres-program.js';
 import {
   attachEmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../src/platform/database/embedded-postgres.js';
-import { EmbeddedPostgresError } from '../../src/platform/database/embedded-postgres-error.js';
+import { EmbeddedPostgresError } from '../../src/platform/database/cluster-location.js';
 import {
   EmbeddedPostgresScene,
   eventually,

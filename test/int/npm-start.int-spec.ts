@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
@@ -6,6 +7,12 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 
 const API_KEY = 'sk-npm-start-test-key-0001';
+
+/** Errors that nobody catches, as a defect would make them. */
+const BREAK_ON_SIGNAL = `
+  process.on('SIGUSR2', () => { throw new Error('a defect'); });
+  process.on('SIGWINCH', () => void Promise.reject(new Error('a defect')));
+`;
 
 describe('npm start', () => {
   let database: TestDatabase;
@@ -28,6 +35,7 @@ describe('npm start', () => {
     gateway = await spawnGateway(
       {
         HOME: process.env.HOME ?? '/',
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BREAK_ON_SIGNAL)}`,
         DATABASE_URL: database.url,
         GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
         GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
@@ -86,6 +94,21 @@ describe('npm start', () => {
       wait(60_000, undefined, { ref: false }),
     ]);
 
+  /** The shell between npm and the service has become the service. */
+  const servicePid = (): number => {
+    const { pid } = gateway.process;
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
+  };
+
+  it('tells the C library to give memory back', () => {
+    const service = servicePid();
+    const environment = readFileSync(`/proc/${service}/environ`, 'utf8').split('\0');
+    expect(environment).toEqual(
+      expect.arrayContaining(['MALLOC_ARENA_MAX=2', 'MALLOC_TRIM_THRESHOLD_=131072']),
+    );
+    expect(environment).toContain(`OPENAI_BASE_URL=${vendor.baseUrl}`);
+  });
+
   it('lets running answers end when npm is told to stop', async () => {
     const answer = await ask();
     const end = ended();
@@ -119,4 +142,23 @@ describe('npm start', () => {
     expect(await end).toBe(1);
     await expect(answer()).rejects.toThrow();
   });
+
+  it.each([
+    ['SIGHUP', 0, ''],
+    ['SIGUSR2', 1, 'uncaughtException'],
+    ['SIGWINCH', 1, 'unhandledRejection'],
+  ] as const)(
+    'lets running answers end after %s, and ends with status %i',
+    async (signal, status, what) => {
+      const answer = await ask();
+      const end = ended();
+      process.kill(servicePid(), signal);
+      await takesNoMore();
+      release();
+      expect(await answer()).toEqual({ status: 200, connection: 'close' });
+      expect(await end).toBe(status);
+      expect(gateway.output().includes('a defect')).toBe(status === 1);
+      expect(gateway.output()).toContain(what);
+    },
+  );
 });

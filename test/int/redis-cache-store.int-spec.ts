@@ -1,21 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { RedisCacheStore } from '../../src/core/routing/cache/redis-cache-store.js';
-import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
+import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
-if (hasRedisServer()) describe(RedisCacheStore.name, withRedis);
-else describe(RedisCacheStore.name, withoutRedis);
-
-function withoutRedis(): void {
-  it('is not tested, for want of a redis-server on the PATH', () => {
-    process.stderr.write('Left out: RedisCacheStore (no redis-server on the PATH)\n');
-    expect(hasRedisServer()).toBe(false);
-  });
-}
-
-function withRedis(): void {
+describeWithRedis(RedisCacheStore.name, () => {
   // A machine that stops for longer than a command may take makes Redis seem to hang; for a second
   // after that none is sent.
   jest.retryTimes(2, { waitBeforeRetry: 1_500 });
@@ -131,4 +121,4 @@ function withRedis(): void {
     expect(warnings).toHaveBeenCalledTimes(1);
     store.onApplicationShutdown();
   });
-}
+});

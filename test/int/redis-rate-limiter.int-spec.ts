@@ -1,24 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../src/core/access/caller.js';
 import type { RateLimitDecision } from '../../src/core/access/rate-limiter.js';
 import { RedisRateLimiter } from '../../src/core/access/redis-rate-limiter.js';
-import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
+import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
 import { until } from '../support/until.js';
 
-if (hasRedisServer()) describe(RedisRateLimiter.name, withRedis);
-else describe(RedisRateLimiter.name, withoutRedis);
-
-function withoutRedis(): void {
-  it('is not tested, for want of a redis-server on the PATH', () => {
-    process.stderr.write('Left out: RedisRateLimiter (no redis-server on the PATH)\n');
-    expect(hasRedisServer()).toBe(false);
-  });
-}
-
-function withRedis(): void {
+describeWithRedis(RedisRateLimiter.name, () => {
   // A machine that stops for longer than a command may take makes Redis seem to hang; for a second
   // after that none is sent.
   jest.retryTimes(2, { waitBeforeRetry: 1_500 });
@@ -107,7 +97,7 @@ function withRedis(): void {
     expect(warnings).toHaveBeenCalledTimes(1);
     limiter.onApplicationShutdown();
   });
-}
+});
 
 function callerWith(rateLimitPerMinute: number, apiKeyId: string = randomUUID()): Caller {
   return { tenantId: 'tenant', apiKeyId, keyType: 'routing', rateLimitPerMinute };

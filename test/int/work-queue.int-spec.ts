@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { collectKeys } from '../support/collect-keys.js';
 import { openQueue } from '../support/queue-instance.js';
-import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
+import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { keepsTheContract } from '../support/work-queue-contract.js';
@@ -53,14 +53,7 @@ describe('the queue in the database', () => {
   });
 });
 
-describe('the queue on Redis', () => {
-  if (!hasRedisServer()) {
-    it('is not tested, for want of a redis-server on the PATH', () => {
-      process.stderr.write('Left out: the queue on Redis (no redis-server on the PATH)\n');
-      expect(hasRedisServer()).toBe(false);
-    });
-    return;
-  }
+describeWithRedis('the queue on Redis', () => {
   let redis: TestRedis;
   keepsTheContract('redis', {
     async open() {

@@ -1,16 +1,19 @@
+import { describe, it } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { findFreePort } from '../../src/platform/database/free-port.js';
+import { findFreePort } from '../../src/platform/database/postgres-server.js';
 
 const TRIES = 50;
 const PAUSE_MS = 100;
 
 /** Whether there is a `redis-server` on the PATH to test with. */
-export function hasRedisServer(): boolean {
-  return spawnSync('redis-server', ['--version']).status === 0;
-}
+export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
+
+/** Left out, and told so by Jest, where there is none. */
+export const describeWithRedis = hasRedisServer ? describe : describe.skip;
+export const itWithRedis = hasRedisServer ? it : it.skip;
 
 export interface TestRedis {
   url: string;

@@ -9,6 +9,7 @@ import type { Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Database } from '../../platform/database/database.js';
 import { sendJson } from '../../platform/http/send-json.js';
+import { within } from '../../platform/time/within.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { HealthDto, ReadinessDto } from './health.dto.js';
 
@@ -54,19 +55,11 @@ export class HealthController {
     );
   }
 
-  private async pingDatabase(): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(resolve, DATABASE_TIMEOUT_MS, false);
-    });
+  private pingDatabase(): Promise<boolean> {
     const answered = this.database.lookUps.query('SELECT 1').then(
       () => true,
       () => false,
     );
-    try {
-      return await Promise.race([answered, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return within(DATABASE_TIMEOUT_MS, answered, () => false);
   }
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { IdleMemory } from './idle-memory.js';
 
 describe(IdleMemory.name, () => {
@@ -20,7 +21,7 @@ describe(IdleMemory.name, () => {
   const pass = (seconds: number): unknown => jest.advanceTimersByTime(seconds * 1_000);
 
   beforeEach(() => {
-    jest.useFakeTimers();
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     collect.mockClear();
     memory = new IdleMemory(server as unknown as Server, collect);
   });
@@ -67,4 +68,23 @@ describe(IdleMemory.name, () => {
     pass(5);
     expect(collect).toHaveBeenCalledTimes(1);
   });
+
+  it('collects what nobody holds any more', async () => {
+    memory.stop();
+    memory = new IdleMemory(server as unknown as Server);
+    const garbage = makeGarbage();
+    serve(1_000);
+    // What was looked at lives on until the turn is over.
+    await nextTurn();
+    expect(garbage.deref()).toBeDefined();
+    await nextTurn();
+    pass(10);
+    await nextTurn();
+    expect(garbage.deref()).toBeUndefined();
+  });
 });
+
+/** In a function of its own, so that nothing on the stack holds it. */
+function makeGarbage(): WeakRef<object> {
+  return new WeakRef({ kept: 'by nobody' });
+}

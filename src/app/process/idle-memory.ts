@@ -1,6 +1,5 @@
 import type { Server } from 'node:http';
 import { Session } from 'node:inspector';
-import { returnNativeMemory } from './native-memory.js';
 
 const CHECK_EVERY_MS = 5_000;
 /** So few requests between two checks count as quiet: a health probe a second, say. */
@@ -48,13 +47,12 @@ export class IdleMemory {
 }
 
 /**
- * V8's thorough collection, which also compacts and gives the emptied pages back; and after it the
- * C library's, for buffers and connections.
+ * V8's thorough collection, which also compacts and gives the emptied pages back. What buffers leave
+ * behind the C library gives back as the start scripts tell it to (decision 22).
  */
 function collectThoroughly(): void {
   const session = new Session();
   session.connect();
   // The answer comes with the session's lock held: to disconnect within it would wait for itself.
   session.post('HeapProfiler.collectGarbage', () => setImmediate(() => session.disconnect()));
-  void returnNativeMemory();
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import {
   APP_CONFIG,
   type AppConfig,
@@ -38,8 +39,8 @@ const NONE: readonly OwnAccess[] = [];
 export class OwnUpstreams {
   private readonly logger = new Logger(OwnUpstreams.name);
   private readonly providers: ReadonlyMap<string, OwnAccountProvider>;
-  /** By the credential's id, which stands for one key for ever; in the order of their last use. */
-  private readonly upstreams = new Map<string, Upstream>();
+  /** By the credential's id, which stands for one key for ever. */
+  private readonly upstreams = new LRUCache<string, Upstream>({ max: MAX_UPSTREAMS });
 
   constructor(
     @Inject(APP_CONFIG) config: AppConfig,
@@ -79,18 +80,10 @@ export class OwnUpstreams {
     this.uses.record(credential.id);
     const { id } = credential;
     const known = this.upstreams.get(id);
-    if (known) {
-      this.upstreams.delete(id);
-      this.upstreams.set(id, known);
-      return known;
-    }
+    if (known) return known;
     const provider = this.configure(credential);
     const made = this.registry.create(provider, hasOwnAddress ? this.transport : undefined);
     this.upstreams.set(id, made);
-    if (this.upstreams.size > MAX_UPSTREAMS) {
-      const [oldest] = this.upstreams.keys();
-      if (oldest !== undefined) this.upstreams.delete(oldest);
-    }
     return made;
   }
 

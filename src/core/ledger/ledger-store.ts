@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
+import { within } from '../../platform/time/within.js';
 import type { RequestLogDraft } from './request-log/request-log.draft.js';
 import { describeFailure, describeLoss } from './describe-failure.js';
 import { GroupCommit, type CommitSource } from './group-commit.js';
@@ -156,12 +157,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    let limit: NodeJS.Timeout | undefined;
-    const timeUp = new Promise<void>((resolve) => {
-      limit = setTimeout(resolve, SHUTDOWN_LIMIT_MS);
-    });
-    await Promise.race([this.drain(), timeUp]);
-    clearTimeout(limit);
+    await within(SHUTDOWN_LIMIT_MS, this.drain(), () => undefined);
     this.groupCommit.stop();
     if (this.pendingSettlements > 0) {
       this.logger.error(`${this.pendingSettlements} settlements are lost: no database took them`);

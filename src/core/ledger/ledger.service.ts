@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Caller } from '../access/caller.js';
 import type { BillableRequest } from '../../canonical/billable-request.js';
@@ -11,6 +11,7 @@ import {
   InternalError,
 } from '../../platform/errors/gateway-errors.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../../platform/time/coarse-timer.js';
+import { within } from '../../platform/time/within.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import type { RequestLogDraft } from './request-log/request-log.draft.js';
 import { billingNoteOf, draftLogRow } from './draft-log-row.js';
@@ -36,7 +37,7 @@ const NO_CHARGE: Charge = { modelCharge: 0, byokPlatformFee: 0, managedToolFee: 
 
 /** Sets credits aside before work starts, and charges exactly once when it ends. */
 @Injectable()
-export class LedgerService {
+export class LedgerService implements OnModuleDestroy {
   private readonly logger = new Logger(LedgerService.name);
   /** Holds that have not come to their settlement yet, and who waits for the last of them. */
   private openHolds = 0;
@@ -197,16 +198,14 @@ export class LedgerService {
   }
 
   /** Waits, for a bounded time, until every hold is settled and every settlement committed. */
-  async drain(): Promise<void> {
+  async onModuleDestroy(): Promise<void> {
     this.leftAnswers.endGraces();
     const settled = new Promise<void>((resolve) => {
       this.onLastSettled = resolve;
       if (this.openHolds === 0) resolve();
     });
-    await within(
-      DRAIN_LIMIT_MS,
-      settled.then(() => this.store.drain()),
-    );
+    const drained = settled.then(() => this.store.drain());
+    await within(DRAIN_LIMIT_MS, drained, () => undefined);
   }
 
   private async close(
@@ -381,16 +380,4 @@ function follow(
     cost,
     firstContentMs: firstContentMs === undefined ? undefined : waitedMs,
   });
-}
-
-async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

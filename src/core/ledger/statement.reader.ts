@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { Database } from '../../platform/database/database.js';
-import { Turnstile } from '../../platform/database/turnstile.js';
 import type { UtcMonth } from '../../platform/time/utc-month.js';
 
 /** A movement of a tenant's balance; the amount is signed credits. */
@@ -38,7 +38,7 @@ const MAX_CONNECTIONS = 2;
 /** Reads the ledger month by month; every method is bound to one tenant. */
 @Injectable()
 export class StatementReader {
-  private readonly turnstile = new Turnstile(MAX_CONNECTIONS);
+  private readonly limit = pLimit(MAX_CONNECTIONS);
 
   constructor(private readonly database: Database) {}
 
@@ -47,7 +47,7 @@ export class StatementReader {
    * in the same transaction, under the same month. The other entries are few and have an index.
    */
   async summaryOf(tenantId: string, month: UtcMonth): Promise<StatementSummary> {
-    const { rows } = await this.turnstile.run(() =>
+    const { rows } = await this.limit(() =>
       this.database.query<SumsRow>(
         `SELECT months.*, rare.*, coalesce(last.id, 0) AS last_id
          FROM (
@@ -92,7 +92,7 @@ export class StatementReader {
     // Times as text, because a Date would cut the microseconds that the order rests on.
     let after = { at: month.start.toISOString(), id: '0' };
     for (;;) {
-      const { rows } = await this.turnstile.run(() =>
+      const { rows } = await this.limit(() =>
         this.database.query<StatementEntry & { at: string }>(
           `SELECT ledger_entries.id::text AS id, created_at AS "createdAt", kind, amount,
              request_id AS "requestId", created_at::text AS at

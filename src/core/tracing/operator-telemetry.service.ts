@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -7,6 +7,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { within } from '../../platform/time/within.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { draftSpans } from './draft-spans.js';
 import type { OperatorExporters } from './operator-exporters.js';
@@ -47,8 +48,7 @@ export class OperatorTelemetryService
     if (!this.exporters) return;
     // The trace of an answer that has left already is given a turn later.
     await nextTurn();
-    const limit = wait(STOP_LIMIT_MS, undefined, { ref: false });
-    await Promise.race([this.exporters.stop(), limit]);
+    await within(STOP_LIMIT_MS, this.exporters.stop(), () => undefined);
   }
 
   interestIn({ context }: TraceSubject): TraceInterest {

@@ -1,3 +1,5 @@
+import type { DeliveryPolicy } from '../../platform/outbound/delivery-engine.js';
+
 export const MAX_DESTINATIONS_PER_TENANT = 5;
 
 /** What is sent at once has at most so many traces, or bytes. */
@@ -38,26 +40,22 @@ export const MAX_UNDECIDED_TRACES = 100;
 export const MAX_PENDING_DELIVERIES = 1_000;
 export const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 
-export const MAX_ATTEMPTS = 5;
-/** Before the second attempt; it doubles with each that follows. */
-export const FIRST_RETRY_MS = 1_000;
-/** A receiver that asks to be left alone for longer is asked again all the same. */
-export const MAX_RETRY_AFTER_MS = 60_000;
-/** Answers that say that the same request will not do better later. */
-export const FINAL_STATUSES: ReadonlySet<number> = new Set([
-  400, 401, 403, 404, 405, 410, 413, 415, 422,
-]);
 export const DELIVERY_TIMEOUT_MS = 10_000;
 /** Longer than an attempt takes: by then a process that took a delivery and died has lost it. */
 export const LEASE_MS = 30_000;
 /** A delivery that has waited longer than this is dropped, such as those behind a hanging receiver. */
 export const MAX_DELIVERY_AGE_MS = 3_600_000;
 
-/** A destination that keeps failing is asked at most once in so long. */
-export const FAILING_REST_MS = 1_000;
-
-/** Posts at once, by one process. */
-export const MAX_POSTS_PER_DESTINATION = 4;
-export const MAX_POSTS = 256;
-/** Of all that is being posted by one process. */
-export const MAX_POSTED_BYTES = 64 * 1024 * 1024;
+/** How receivers are treated. */
+export const DELIVERY_POLICY: DeliveryPolicy = {
+  lanes: {
+    perLane: 4,
+    atOnce: 256,
+    bytes: 64 * 1024 * 1024,
+    expectedBytes: 3 * MAX_BATCH_BYTES,
+    waiting: 100,
+    failingRestMs: 1_000,
+  },
+  maxRetryAfterMs: 60_000,
+  finalStatuses: new Set([400, 401, 403, 404, 405, 410, 413, 415, 422]),
+};

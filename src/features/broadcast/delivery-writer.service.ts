@@ -114,7 +114,7 @@ export class DeliveryWriter {
       for (const { id, destinationId } of recipients) {
         const outcome = outcomes.get(id);
         if (!outcome) this.metrics.countDropped('disabled', traceCount);
-        else if (outcome.isWritten) this.service.take(outcome);
+        else if (outcome.isWritten) this.service.deliver(outcome);
         else {
           this.lost.count(destinationId, traceCount, 'queue_full');
           this.fullUntilMs.set(destinationId, performance.now() + FULL_FOR_MS);

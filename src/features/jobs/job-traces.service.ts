@@ -9,7 +9,7 @@ import type {
 } from '../../canonical/request-follower.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
 import { Database } from '../../platform/database/database.js';
-import { endsWithin } from '../../platform/queue/before-limit.js';
+import { endsWithin } from '../../platform/time/within.js';
 import type { Plan } from '../../core/routing/plan.js';
 import type { TracedResponse } from '../../core/tracing/request-trace.js';
 import type { TracedRequest } from '../../core/tracing/traced-request.js';
@@ -97,7 +97,7 @@ export class JobTraces implements OnModuleDestroy {
 
   /** Before the buffers of traces are emptied. */
   async onModuleDestroy(): Promise<void> {
-    await endsWithin(Promise.allSettled(this.giving), STOP_LIMIT_MS);
+    await endsWithin(STOP_LIMIT_MS, Promise.allSettled(this.giving));
   }
 
   /** Gives the trace of a job that has ended. Does not wait and does not fail: the sweep comes again. */

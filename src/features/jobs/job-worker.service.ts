@@ -6,6 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { endsWithin } from '../../platform/time/within.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { JobAfterwards } from './job-afterwards.service.js';
 import { JobClaims } from './job-claims.repository.js';
@@ -49,11 +50,14 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.queue.consume) return;
-    await this.queue.consume('jobs', (id) => this.work(id), { concurrency: MAX_AT_ONCE });
+    await this.queue.consume('jobs', (id) => this.work(id), {
+      concurrency: MAX_AT_ONCE,
+      onStop: () => this.stopAsking(),
+    });
   }
 
   /** Takes nothing new, and leaves questions to vendors that are under way to others. */
-  stopAsking(): void {
+  private stopAsking(): void {
     this.isStopping = true;
     for (const { lease, isPoll } of this.running) if (isPoll) lease.abandon();
   }
@@ -61,12 +65,8 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
   /** Submissions are waited for, up to the drain limit; questions to vendors are left to others. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopAsking();
-    let limit: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      limit = setTimeout(resolve, this.config.drainSeconds * 1_000);
-    });
-    await Promise.race([Promise.allSettled([...this.running].map(({ work }) => work)), late]);
-    clearTimeout(limit);
+    const works = Promise.allSettled([...this.running].map(({ work }) => work));
+    await endsWithin(this.config.drainSeconds * 1_000, works);
     for (const { lease } of this.running) lease.abandon();
   }
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { within } from '../../platform/time/within.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import {
@@ -77,23 +78,17 @@ export class ProviderHealthService {
       requestMs: PROBE_LIMIT_MS,
     };
     const startedMs = performance.now();
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        const message = `no answer to a probe within ${PROBE_LIMIT_MS} ms`;
-        reject(new UpstreamError({ failure: 'timeout', message }));
-        aborter.abort();
-      }, PROBE_LIMIT_MS);
-    });
     let isOk = false;
     try {
       const probe = this.upstreams.get(providerId).probe({ limits, signal: aborter.signal });
-      await Promise.race([probe, tooLate]);
+      await within(PROBE_LIMIT_MS, probe, () => {
+        aborter.abort();
+        const message = `no answer to a probe within ${PROBE_LIMIT_MS} ms`;
+        throw new UpstreamError({ failure: 'timeout', message });
+      });
       isOk = true;
     } catch (error) {
       this.report(providerId, error);
-    } finally {
-      clearTimeout(timer);
     }
     return { atMs: Date.now(), latencyMs: performance.now() - startedMs, isOk };
   }

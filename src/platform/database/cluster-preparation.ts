@@ -11,19 +11,19 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import type { PostgresAccount } from './postgres-account.js';
+import { join } from 'node:path';
+import { EmbeddedPostgresError, type PostgresAccount } from './cluster-location.js';
 import type { PostgresBinaries } from './postgres-binaries.js';
-import { runPostgresProgram, type PostgresContext } from './postgres-command.js';
+import { runPostgresProgram, type PostgresContext } from './postgres-program.js';
+import { createWholeFile, removeAbandoned } from './whole-file.js';
 
 /** The superuser and the database that the gateway uses. */
 export const EMBEDDED_USER = 'gateway';
 export const EMBEDDED_DATABASE = 'gateway';
 
 /**
- * Makes the cluster, or makes sure that the existing one can be started: its owner, its mode, and
- * the password when its file was lost. Nobody else may be using the cluster.
+ * Makes the cluster, or makes sure that the existing one can be started: its version, its owner, its
+ * mode, and the password when its file was lost. Nobody else may be using the cluster.
  */
 export async function prepareCluster(
   context: PostgresContext,
@@ -31,21 +31,34 @@ export async function prepareCluster(
   passwordFile: string,
 ): Promise<void> {
   const { clusterFolder, account } = context;
-  const hasPassword = existsSync(passwordFile);
-  const password = hasPassword ? readPassword(passwordFile) : makePassword(passwordFile);
-  removeUnfinished(clusterFolder);
-  if (!existsSync(join(clusterFolder, 'PG_VERSION'))) {
+  // Letters, digits, '-' and '_' only: it stands in a URL and in a statement as it is.
+  const candidate = `${randomBytes(24).toString('base64url')}\n`;
+  const isNew = !existsSync(passwordFile) && createWholeFile(passwordFile, candidate, 0o600);
+  const password = readPassword(passwordFile);
+  // What an interrupted first start left. An `initdb` that still writes there fails by itself.
+  removeAbandoned(`${clusterFolder}.unfinished-`, -Infinity);
+  const versionFile = join(clusterFolder, 'PG_VERSION');
+  if (!existsSync(versionFile)) {
     await createCluster(context, binaries, password);
     return;
   }
-  refuseOtherVersion(clusterFolder, binaries);
+  const version = readFileSync(versionFile, 'utf8').trim();
+  if (version !== binaries.majorVersion) {
+    throw new EmbeddedPostgresError(
+      `The database in ${clusterFolder} was made by PostgreSQL ${version}, the installed one is ` +
+        `${binaries.majorVersion}: move its data with pg_dump, or install the binaries of before.`,
+    );
+  }
+  // A cluster that root restored from a backup belongs to root.
   if (account !== undefined && statSync(clusterFolder).uid !== account.uid) {
-    giveAway(clusterFolder, account);
+    const entries = readdirSync(clusterFolder, { withFileTypes: true, recursive: true });
+    const paths = entries.map(({ parentPath, name }) => join(parentPath, name));
+    giveAway([clusterFolder, ...paths], account);
   }
   chmodSync(clusterFolder, 0o700);
-  if (!hasPassword) {
-    const statement = `ALTER ROLE ${EMBEDDED_USER} PASSWORD '${password}';\n`;
-    await runSingleUser(context, binaries, clusterFolder, statement);
+  if (isNew) {
+    const statement = `ALTER ROLE ${EMBEDDED_USER} PASSWORD '${password}';`;
+    await runAsSuperuser(context, binaries, statement);
   }
 }
 
@@ -53,13 +66,15 @@ export function readPassword(passwordFile: string): string {
   return readFileSync(passwordFile, 'utf8').trim();
 }
 
-function makePassword(passwordFile: string): string {
-  // Letters, digits, '-' and '_' only: it stands in a URL and in a statement as it is.
-  const password = randomBytes(24).toString('base64url');
-  const partial = `${passwordFile}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(partial, `${password}\n`, { mode: 0o600, flag: 'wx' });
-  renameSync(partial, passwordFile);
-  return password;
+/** Runs one statement on a cluster that no server runs on, for which no password is needed. */
+async function runAsSuperuser(
+  context: PostgresContext,
+  { postgres }: PostgresBinaries,
+  statement: string,
+  folder = context.clusterFolder,
+): Promise<void> {
+  const parameters = ['--single', '-D', folder, '-c', 'exit_on_error=on', 'postgres'];
+  await runPostgresProgram(context, postgres, parameters, `${statement}\n`);
 }
 
 /** Everything happens in a folder with another name, so that an interruption leaves nothing half. */
@@ -69,20 +84,18 @@ async function createCluster(
   password: string,
 ): Promise<void> {
   const { clusterFolder, account } = context;
-  const unfinished = `${unfinishedPrefix(clusterFolder)}${randomBytes(4).toString('hex')}`;
+  const unfinished = `${clusterFolder}.unfinished-${randomBytes(4).toString('hex')}`;
   const passwordFile = `${unfinished}-password`;
   try {
     mkdirSync(unfinished, { mode: 0o700 });
     writeFileSync(passwordFile, password, { mode: 0o600, flag: 'wx' });
-    if (account !== undefined) {
-      lchownSync(unfinished, account.uid, account.gid);
-      lchownSync(passwordFile, account.uid, account.gid);
-    }
+    if (account !== undefined) giveAway([unfinished, passwordFile], account);
     await runPostgresProgram(context, binaries.initdb, [
       ...['-D', unfinished, '-U', EMBEDDED_USER, '-E', 'UTF8', '--locale=C'],
       ...['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', '--no-instructions'],
     ]);
-    await runSingleUser(context, binaries, unfinished, `CREATE DATABASE ${EMBEDDED_DATABASE};\n`);
+    const statement = `CREATE DATABASE ${EMBEDDED_DATABASE};`;
+    await runAsSuperuser(context, binaries, statement, unfinished);
     renameSync(unfinished, clusterFolder);
   } finally {
     rmSync(passwordFile, { force: true });
@@ -90,52 +103,6 @@ async function createCluster(
   }
 }
 
-async function runSingleUser(
-  context: PostgresContext,
-  binaries: PostgresBinaries,
-  folder: string,
-  statement: string,
-): Promise<void> {
-  const parameters = ['--single', '-D', folder, '-c', 'exit_on_error=on', 'postgres'];
-  await runPostgresProgram(context, binaries.postgres, parameters, statement);
-}
-
-function unfinishedPrefix(clusterFolder: string): string {
-  return `${clusterFolder}.unfinished-`;
-}
-
-/** What an interrupted first start left. An `initdb` that still writes there fails by itself. */
-function removeUnfinished(clusterFolder: string): void {
-  const parent = dirname(clusterFolder);
-  const prefix = basename(unfinishedPrefix(clusterFolder));
-  for (const name of readdirSync(parent).filter((entry) => entry.startsWith(prefix))) {
-    try {
-      rmSync(join(parent, name), { recursive: true, force: true });
-    } catch {
-      // It is still being written; the next start removes it.
-    }
-  }
-}
-
-function refuseOtherVersion(clusterFolder: string, binaries: PostgresBinaries): void {
-  const version = readFileSync(join(clusterFolder, 'PG_VERSION'), 'utf8').trim();
-  if (version !== binaries.majorVersion) {
-    throw new EmbeddedPostgresError(
-      `The database in ${clusterFolder} was made by PostgreSQL ${version}, the installed one is ` +
-        `${binaries.majorVersion}: move its data with pg_dump, or install the binaries of before.`,
-    );
-  }
-}
-
-/** A cluster that root restored from a backup belongs to root. */
-function giveAway(path: string, account: PostgresAccount): void {
-  lchownSync(path, account.uid, account.gid);
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
-    const child = join(path, entry.name);
-    if (entry.isDirectory()) {
-      giveAway(child, account);
-    } else {
-      lchownSync(child, account.uid, account.gid);
-    }
-  }
+function giveAway(paths: string[], { uid, gid }: PostgresAccount): void {
+  for (const path of paths) lchownSync(path, uid, gid);
 }

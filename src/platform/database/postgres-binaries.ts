@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync, statSync, symlinkSync } from 'node:fs';
-import { chmod, cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { existsSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
+import { chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
-import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { removeAbandoned } from './remove-abandoned.js';
-import { findBlockingFolder, hasPermission, type PostgresAccount } from './postgres-account.js';
+import { EmbeddedPostgresError, findBlocked, type PostgresAccount } from './cluster-location.js';
+import { removeAbandoned } from './whole-file.js';
 
 export interface PostgresBinaries {
   initdb: string;
@@ -43,10 +42,9 @@ function findPackage(): { folder: string; name: string; version: string } {
     // Only the package's entry can be resolved; it lies in `dist`.
     const entry = createRequire(import.meta.url).resolve(name);
     const folder = realpathSync(dirname(dirname(entry)));
-    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-      version: string;
-    };
-    return { folder, name: basename(name), version: manifest.version };
+    const manifest = readFileSync(join(folder, 'package.json'), 'utf8');
+    const { version } = JSON.parse(manifest) as { version: string };
+    return { folder, name: basename(name), version };
   } catch {
     throw new EmbeddedPostgresError(
       `No embedded PostgreSQL is installed for this system (package ${name}): ` +
@@ -61,37 +59,27 @@ function findPackage(): { folder: string; name: string; version: string } {
  */
 function makeLinks(native: string): boolean {
   const list = join(native, 'pg-symlinks.json');
-  if (!existsSync(list)) {
-    return true;
-  }
+  if (!existsSync(list)) return true;
   const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
-  for (const { source, target } of links) {
+  return links.every(({ source, target }) => {
     const path = join(dirname(native), target);
-    const goal = relative(dirname(target), source);
     try {
-      if (!existsSync(path)) {
-        symlinkSync(goal, path);
-      }
+      if (!existsSync(path)) symlinkSync(relative(dirname(target), source), path);
+      return true;
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      if (code !== 'EEXIST') {
-        return false;
-      }
+      return (error as NodeJS.ErrnoException).code === 'EEXIST';
     }
-  }
-  return true;
+  });
 }
 
 /** Looks at one file of each kind, since an installation under a strict umask closes them all. */
 function isUsable(native: string, account: PostgresAccount): boolean {
-  const bin = join(native, 'bin');
-  const share = join(native, 'share', 'postgresql');
+  const lib = join(native, 'lib');
+  const catalogue = join(native, 'share', 'postgresql', 'postgres.bki');
   return (
-    findBlockingFolder(bin, account) === undefined &&
-    findBlockingFolder(join(native, 'lib'), account) === undefined &&
-    findBlockingFolder(share, account) === undefined &&
-    hasPermission(join(bin, 'postgres'), account, 0o5) &&
-    hasPermission(join(share, 'postgres.bki'), account, 0o4)
+    findBlocked(join(native, 'bin', 'postgres'), account, 0o5) === undefined &&
+    findBlocked(lib, account) === undefined &&
+    findBlocked(catalogue, account, 0o4) === undefined
   );
 }
 
@@ -102,45 +90,41 @@ async function copyBinaries(
   account: PostgresAccount | undefined,
 ): Promise<string> {
   const target = join(copy, 'native');
-  if (!existsSync(target)) {
-    const partial = `${copy}.partial-${randomBytes(4).toString('hex')}`;
-    try {
+  const partial = `${copy}.partial-${randomBytes(4).toString('hex')}`;
+  try {
+    if (!existsSync(target)) {
       await mkdir(dirname(copy), { recursive: true });
       await chmod(dirname(copy), 0o755);
-      removeAbandoned(dirname(copy), `${basename(copy)}.partial-`);
+      removeAbandoned(`${copy}.partial-`);
       await cp(native, join(partial, 'native'), { recursive: true, verbatimSymlinks: true });
       await openForReading(partial);
       makeLinks(join(partial, 'native'));
       await rename(partial, copy);
-    } catch (error) {
-      await rm(partial, { recursive: true, force: true });
-      if (!existsSync(target)) {
-        throw new EmbeddedPostgresError(
-          `PostgreSQL's binaries in ${native} cannot be used by the account it runs as, nor copied ` +
-            `to ${dirname(copy)}: ${(error as Error).message}. Set DATABASE_URL to a server of your own.`,
-        );
-      }
+    }
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    // Another process may have been faster.
+    if (!existsSync(target)) {
+      throw new EmbeddedPostgresError(
+        `PostgreSQL's binaries in ${native} cannot be used by the account it runs as, nor copied ` +
+          `to ${dirname(copy)}: ${(error as Error).message}. Set DATABASE_URL to a server of your own.`,
+      );
     }
   }
-  const blocked = account === undefined ? undefined : findBlockingFolder(target, account);
-  if (blocked !== undefined) {
-    throw new EmbeddedPostgresError(
-      `PostgreSQL's binaries in ${target} cannot be reached by the account it runs as: ` +
-        `allow passing through ${blocked} (chmod o+x).`,
-    );
-  }
-  return target;
+  const blocked = account && findBlocked(target, account);
+  if (blocked === undefined) return target;
+  throw new EmbeddedPostgresError(
+    `PostgreSQL's binaries in ${target} cannot be reached by the account it runs as: ` +
+      `allow passing through ${blocked} (chmod o+x).`,
+  );
 }
 
 /** Lets everybody read a tree, and run what its owner may run. */
 async function openForReading(folder: string): Promise<void> {
   await chmod(folder, 0o755);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) {
-      await openForReading(path);
-    } else if (entry.isFile()) {
-      await chmod(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
-    }
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    if (entry.isSymbolicLink()) continue;
+    const path = join(entry.parentPath, entry.name);
+    await chmod(path, ((await stat(path)).mode & 0o100) === 0 ? 0o644 : 0o755);
   }
 }

@@ -6,13 +6,10 @@ import { readFileSync, readlinkSync } from 'node:fs';
  * first process reaps nothing keeps such entries for ever, and `kill(pid, 0)` succeeds on them.
  */
 export function isProcessRunning(pid: number): boolean {
-  const status = readProcessStatus(pid);
-  if (status !== undefined) {
-    return status.state !== 'Z' && status.state !== 'X';
-  }
+  const state = readStatus(pid)?.[0];
+  if (state !== undefined) return state !== 'Z' && state !== 'X';
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
@@ -23,11 +20,8 @@ export function isProcessRunning(pid: number): boolean {
  * the tick at which the process started. Undefined where the system does not tell.
  */
 export function processStartMark(pid: number): string | undefined {
-  const status = readProcessStatus(pid);
-  if (status !== undefined) {
-    return `${readBoot()}:${status.startTick}`;
-  }
-  return processStatusLine(pid, 'lstart');
+  const startTick = readStatus(pid)?.[19];
+  return startTick === undefined ? askPs(pid, 'lstart') : `${readBoot()}:${startTick}`;
 }
 
 /**
@@ -44,29 +38,23 @@ export function processSpace(): string {
 
 /** The command line of a process with spaces between the words, or undefined. */
 export function processCommandLine(pid: number): string | undefined {
-  const commandLine = readText(`/proc/${pid}/cmdline`);
-  return commandLine?.replaceAll('\0', ' ').trim() ?? processStatusLine(pid, 'command');
+  const words = readText(`/proc/${pid}/cmdline`);
+  return words?.replaceAll('\0', ' ').trim() ?? askPs(pid, 'command');
 }
 
 function readBoot(): string {
   return readText('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
 }
 
-function readProcessStatus(pid: number): { state: string; startTick: string } | undefined {
+/** The fields after the program's name, which is in brackets and may hold spaces and brackets. */
+function readStatus(pid: number): string[] | undefined {
   const text = readText(`/proc/${pid}/stat`);
-  if (text === undefined) {
-    return undefined;
-  }
-  // The second field is the program's name in brackets and may itself hold spaces and brackets.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0] ?? '', startTick: fields[19] ?? '' };
+  return text?.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
 /** Systems without /proc: macOS and the BSDs have `ps`. */
-function processStatusLine(pid: number, field: string): string | undefined {
-  if (process.platform === 'linux' || process.platform === 'win32') {
-    return undefined;
-  }
+function askPs(pid: number, field: string): string | undefined {
+  if (process.platform === 'linux' || process.platform === 'win32') return undefined;
   try {
     const output = execFileSync('ps', ['-p', String(pid), '-o', `${field}=`], {
       stdio: ['ignore', 'pipe', 'ignore'],

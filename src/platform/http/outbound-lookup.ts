@@ -1,6 +1,7 @@
 import { lookup, promises as dns, type LookupAddress } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { LRUCache } from 'lru-cache';
 
 /** All addresses of a name. Rejects with an error that has one of node's codes. */
 export type FindAddresses = (hostname: string) => Promise<LookupAddress[]>;
@@ -24,7 +25,7 @@ const ASK_THE_SYSTEM = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
  */
 export class OutboundLookup {
   private readonly underWay = new Map<string, Promise<LookupAddress[]>>();
-  private readonly kept = new Map<string, { addresses: LookupAddress[]; untilMs: number }>();
+  private readonly kept = new LRUCache<string, LookupAddress[]>({ max: MAX_KEPT, ttl: KEPT_MS });
   private systemTail: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -38,7 +39,7 @@ export class OutboundLookup {
     const family = isIP(hostname);
     if (family !== 0) return Promise.resolve([{ address: hostname, family }]);
     const known = this.kept.get(hostname);
-    if (known && performance.now() < known.untilMs) return Promise.resolve(known.addresses);
+    if (known) return Promise.resolve(known);
     let search = this.underWay.get(hostname);
     if (!search) {
       search = this.search(hostname).finally(() => this.underWay.delete(hostname));
@@ -55,12 +56,7 @@ export class OutboundLookup {
           // As the system says it.
           throw Object.assign(error, { code: 'EAI_AGAIN' });
         });
-    this.kept.delete(hostname);
-    this.kept.set(hostname, { addresses, untilMs: performance.now() + KEPT_MS });
-    if (this.kept.size > MAX_KEPT) {
-      const [oldest] = this.kept.keys();
-      if (oldest !== undefined) this.kept.delete(oldest);
-    }
+    this.kept.set(hostname, addresses);
     return addresses;
   }
 

@@ -1,15 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
+import type { TakenDelivery } from './delivery-engine.js';
 
-/** A delivery that the caller has taken, for one attempt. */
-export interface TakenDelivery {
-  readonly id: string;
+/** What a tenant is to be told by the attempt. */
+export interface TakenWebhook extends TakenDelivery {
   readonly tenantId: string;
   readonly url: string;
   readonly eventId: string;
   readonly body: string;
-  /** This one included. */
-  readonly attempts: number;
 }
 
 /** The rows of webhooks. Each move is a compare-and-set, so that any number of workers may try. */
@@ -28,7 +26,7 @@ export class WebhookDeliveryRepository {
   }
 
   /** Takes it for so long; undefined when somebody else has it, or it is not due or done. */
-  async take(id: string, leaseMs: number): Promise<TakenDelivery | undefined> {
+  async take(id: string, leaseMs: number): Promise<TakenWebhook | undefined> {
     const { rows } = await this.database.query<TakenRow>(
       `UPDATE webhook_deliveries
           SET attempts = attempts + 1, next_attempt_at = ${later('$2')}, woken_at = ${later('$2')}
@@ -67,6 +65,16 @@ export class WebhookDeliveryRepository {
       [id, attempts, delayMs, lastError],
     );
     return rowCount === 1;
+  }
+
+  /** Makes those due at once that a stopping process gives back; the attempts did not count. */
+  async giveBack(ids: readonly string[]): Promise<void> {
+    await this.database.query(
+      `UPDATE webhook_deliveries
+          SET next_attempt_at = now(), woken_at = now(), attempts = greatest(attempts - 1, 0)
+        WHERE id = ANY($1) AND state = 'pending'`,
+      [ids],
+    );
   }
 
   /** Due ones that no worker was called for lately, those that waited longest first. */

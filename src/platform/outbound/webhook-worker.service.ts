@@ -2,31 +2,43 @@ import {
   Inject,
   Injectable,
   Logger,
+  type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
-  type OnApplicationShutdown,
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
+import { DAY_MS, HOUR_MS } from '../time/durations.js';
+import { SweepTimer } from '../time/sweep-timer.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { WorkQueue } from '../queue/work-queue.js';
-import { OriginTurns } from './origin-turns.js';
+import { DeliveryEngine, type DeliveryPolicy, type DeliveryWork } from './delivery-engine.js';
 import { OutboundClient, type OutboundOutcome } from './outbound-client.js';
-import { WebhookDeliveryRepository, type TakenDelivery } from './webhook-delivery.repository.js';
+import { WebhookDeliveryRepository, type TakenWebhook } from './webhook-delivery.repository.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
-export const MAX_ATTEMPTS = 5;
-const FIRST_RETRY_MS = 1_000;
 const TIMEOUT_MS = 10_000;
 /** Longer than an attempt can take; then its worker is taken for dead. */
 const LEASE_MS = 30_000;
 const MAX_AT_ONCE = 100;
-const MAX_AT_ONCE_PER_ORIGIN = 4;
+
+/** An origin may have the webhooks of many tenants, so no failure of one slows the others down. */
+const POLICY: DeliveryPolicy = {
+  lanes: {
+    perLane: 4,
+    atOnce: MAX_AT_ONCE,
+    bytes: Infinity,
+    expectedBytes: 0,
+    waiting: 1_000,
+    failingRestMs: undefined,
+  },
+  maxRetryAfterMs: 0,
+  finalStatuses: new Set(),
+};
 
 const SWEEP_EVERY_MS = 5_000;
 const FORGOTTEN_AFTER_MS = 5_000;
 const SWEPT_AT_ONCE = 500;
 
-const CLEAN_EVERY_MS = 3_600_000;
-const KEPT_MS = 7 * 86_400_000;
+const KEPT_MS = 7 * DAY_MS;
 const DELETED_AT_ONCE = 1_000;
 
 /**
@@ -34,12 +46,13 @@ const DELETED_AT_ONCE = 1_000;
  * for those whose wake-up was lost.
  */
 @Injectable()
-export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutdown {
+export class WebhookWorker
+  implements DeliveryWork<TakenWebhook, never>, OnApplicationBootstrap, BeforeApplicationShutdown
+{
   private readonly logger = new Logger(WebhookWorker.name);
-  private readonly turns = new OriginTurns(MAX_AT_ONCE_PER_ORIGIN);
-  private timers: NodeJS.Timeout[] = [];
-  private running: Promise<void> = Promise.resolve();
-  private isStopped = false;
+  private readonly engine = new DeliveryEngine(this, POLICY, this.logger);
+  private readonly sweeper = this.timerOf(() => this.sweep());
+  private readonly cleaner = this.timerOf(() => this.clean());
 
   constructor(
     private readonly deliveries: WebhookDeliveryRepository,
@@ -52,29 +65,26 @@ export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutd
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.queue.consume) return;
-    await this.queue.consume('webhooks', (key) => this.work(key), { concurrency: MAX_AT_ONCE });
-    this.every(SWEEP_EVERY_MS, () => this.sweep());
-    this.every(CLEAN_EVERY_MS, () => this.clean());
+    await this.queue.consume('webhooks', (key) => this.deliver(key), { concurrency: MAX_AT_ONCE });
+    this.sweeper.startLater(SWEEP_EVERY_MS);
+    this.cleaner.startLater(HOUR_MS);
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    this.isStopped = true;
-    this.timers.forEach((timer) => clearInterval(timer));
-    await this.running;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.engine.stop(this.sweeper, this.cleaner);
   }
 
-  /** Makes the attempt that is due, if one is. */
-  async work(deliveryId: string): Promise<void> {
-    const url = await this.deliveries.urlOfDue(deliveryId);
+  /** Makes the attempt that is due, if one is. One whose receiver is busy waits, and nobody for it. */
+  async deliver(id: string): Promise<void> {
+    const url = await this.deliveries.urlOfDue(id);
     if (url === undefined) return;
-    const origin = URL.canParse(url) ? new URL(url).origin : url;
-    await this.turns.run(origin, deliveryId, (key) => this.attempt(key));
+    await this.engine.add(URL.canParse(url) ? new URL(url).origin : url, id);
   }
 
   /** Calls for due webhooks that nobody was called for lately. */
   async sweep(): Promise<void> {
     const ids = await this.deliveries.wakeForgotten(FORGOTTEN_AFTER_MS, SWEPT_AT_ONCE);
-    for (const id of ids) await this.queue.wake('webhooks', id);
+    for (const id of ids) await this.wake(id);
   }
 
   /** Deletes webhooks that were delivered or dropped a week ago. */
@@ -85,33 +95,14 @@ export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutd
         new Date(now - KEPT_MS),
         DELETED_AT_ONCE,
       );
-    } while (deleted === DELETED_AT_ONCE && !this.isStopped);
+    } while (deleted === DELETED_AT_ONCE && !this.cleaner.isStopped);
   }
 
-  private async attempt(deliveryId: string): Promise<void> {
-    if (this.isStopped) return;
-    const delivery = await this.deliveries.take(deliveryId, LEASE_MS);
-    if (!delivery) return;
-    if (delivery.attempts > MAX_ATTEMPTS) {
-      // The last attempt was taken by a process that died over it.
-      return this.drop(delivery, 'the last attempt was cut off');
-    }
-    const outcome = await this.send(delivery);
-    if (outcome.ok) {
-      if (await this.deliveries.finish(delivery, 'delivered', null)) this.count('delivered');
-      return;
-    }
-    const { reason, retryable } = outcome;
-    if (!retryable || delivery.attempts === MAX_ATTEMPTS) return this.drop(delivery, reason);
-    const delayMs = FIRST_RETRY_MS * 2 ** (delivery.attempts - 1);
-    if (!(await this.deliveries.retryLater(delivery, delayMs, reason))) return;
-    this.count('retried');
-    await this.queue.wake('webhooks', deliveryId, { delayMs }).catch((error: unknown) => {
-      this.logger.warn(`A webhook waits for the sweep: ${(error as Error).message}`);
-    });
+  take(id: string): Promise<TakenWebhook | undefined> {
+    return this.deliveries.take(id, LEASE_MS);
   }
 
-  private send({ tenantId, url, id, body }: TakenDelivery): Promise<OutboundOutcome> {
+  post({ tenantId, url, id, body }: TakenWebhook): Promise<OutboundOutcome> {
     return this.client.post({
       url,
       body,
@@ -125,32 +116,36 @@ export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutd
     });
   }
 
-  private async drop(delivery: TakenDelivery, reason: string): Promise<void> {
-    if (!(await this.deliveries.finish(delivery, 'dropped', reason))) return;
-    this.count('dropped');
+  async complete(delivery: TakenWebhook): Promise<void> {
+    if (await this.deliveries.finish(delivery, 'delivered', null)) {
+      this.metrics.observeWebhook('delivered');
+    }
+  }
+
+  async retryLater(delivery: TakenWebhook, delayMs: number, words: string): Promise<void> {
+    if (await this.deliveries.retryLater(delivery, delayMs, words)) {
+      this.metrics.observeWebhook('retried');
+    }
+  }
+
+  async drop(delivery: TakenWebhook, { words }: { words: string }): Promise<void> {
+    if (!(await this.deliveries.finish(delivery, 'dropped', words))) return;
+    this.metrics.observeWebhook('dropped');
     // Neither the URL nor what is in it: they are the tenant's.
-    this.logger.warn(`Webhook ${delivery.id} was dropped: ${reason}.`);
+    this.logger.warn(`Webhook ${delivery.id} was dropped: ${words}.`);
   }
 
-  private count(outcome: 'delivered' | 'retried' | 'dropped'): void {
-    this.metrics.observeWebhook(outcome);
+  giveBack(ids: readonly string[]): Promise<void> {
+    return this.deliveries.giveBack(ids);
   }
 
-  private every(intervalMs: number, work: () => Promise<void>): void {
-    let isRunning = false;
-    const timer = setInterval(() => {
-      if (isRunning) return;
-      isRunning = true;
-      const run = work()
-        .catch((error: unknown) => {
-          this.logger.warn(`The sweep of webhooks failed: ${(error as Error).message}`);
-        })
-        .finally(() => {
-          isRunning = false;
-        });
-      this.running = Promise.all([this.running, run]).then(() => undefined);
-    }, intervalMs);
-    timer.unref();
-    this.timers.push(timer);
+  wake(id: string): Promise<void> {
+    return this.queue.wake('webhooks', id);
+  }
+
+  private timerOf(work: () => Promise<void>): SweepTimer {
+    return new SweepTimer(work, ({ message }) =>
+      this.logger.warn(`The sweep of webhooks failed: ${message}`),
+    );
   }
 }

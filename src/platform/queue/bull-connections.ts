@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
-import { beforeLimit } from './before-limit.js';
+import { within } from '../time/within.js';
 
 const READY_LIMIT_MS = 2_000;
 const LONGEST_RECONNECT_DELAY_MS = 1_000;
@@ -72,7 +72,9 @@ export class BullConnections implements OnApplicationShutdown {
       connection.once('ready', onReady);
     });
     try {
-      await beforeLimit(ready, READY_LIMIT_MS, 'Redis, which has the queue, cannot be reached.');
+      await within(READY_LIMIT_MS, ready, () => {
+        throw new Error('Redis, which has the queue, cannot be reached.');
+      });
     } finally {
       connection.off('ready', onReady);
     }

@@ -1,7 +1,7 @@
 import { InjectQueue } from '@nestjs/bull';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Job, JobOptions, Queue } from 'bull';
-import { beforeLimit, endsWithin } from './before-limit.js';
+import { endsWithin, within } from '../time/within.js';
 import { BullConnections } from './bull-connections.js';
 import { BullTurns } from './bull-turns.js';
 import { retryDelayMs } from './retry-delay.js';
@@ -33,6 +33,8 @@ export class BullWorkQueue extends WorkQueue {
   private readonly queues: Readonly<Record<Topic, Queue<WakeUp>>>;
   private readonly turns: BullTurns;
   private readonly consumed = new Set<Topic>();
+  /** Called when the stop begins. */
+  private readonly listeners: (() => void)[] = [];
   private nextErrorLineAtMs = 0;
   private isStopping = false;
 
@@ -59,7 +61,9 @@ export class BullWorkQueue extends WorkQueue {
     );
   }
 
-  consume(topic: Topic, consumer: Consumer, { concurrency }: ConsumeOptions): Promise<void> {
+  consume(topic: Topic, consumer: Consumer, options: ConsumeOptions): Promise<void> {
+    const { concurrency, onStop } = options;
+    if (onStop) this.listeners.push(onStop);
     const work = (job: Job<WakeUp>): Promise<void> => this.deliver(topic, job, consumer);
     void this.process(topic, concurrency, work);
     return Promise.resolve();
@@ -83,9 +87,10 @@ export class BullWorkQueue extends WorkQueue {
 
   async stop(limitMs: number): Promise<void> {
     this.isStopping = true;
+    for (const listener of this.listeners.splice(0)) listener();
     const closing = Promise.all([...this.consumed].map((topic) => this.queues[topic].close()));
     const interrupt = setTimeout(() => this.connections.interruptBlocking(), INTERRUPT_AFTER_MS);
-    if (!(await endsWithin(closing, limitMs))) {
+    if (!(await endsWithin(limitMs, closing))) {
       this.logger.warn('Consumers still run; what they leave goes to another instance');
     }
     clearTimeout(interrupt);
@@ -146,7 +151,9 @@ export class BullWorkQueue extends WorkQueue {
     const startedAtMs = performance.now();
     await this.connections.untilReady();
     const leftMs = LIMIT_MS - (performance.now() - startedAtMs);
-    return beforeLimit(work(), leftMs, 'Redis, which has the queue, does not answer.');
+    return within(leftMs, work(), () => {
+      throw new Error('Redis, which has the queue, does not answer.');
+    });
   }
 
   /** Connections speak for themselves; what is left is rare, or comes in floods. */

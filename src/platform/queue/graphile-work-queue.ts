@@ -1,7 +1,7 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
-import { beforeLimit, endsWithin } from './before-limit.js';
+import { endsWithin, within } from '../time/within.js';
 import { graphileLogger } from './graphile-logger.js';
 import { GraphilePresence } from './graphile-presence.js';
 import {
@@ -43,6 +43,8 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
   private readonly pool: pg.Pool;
   private readonly presence: GraphilePresence;
   private readonly topics = new Map<Topic, GraphileTopic>();
+  /** Called when the stop begins. */
+  private readonly listeners: (() => void)[] = [];
   /** What this process is at work on; the presence tells the others. */
   private readonly turns = new Set<string>();
   private starting: Promise<void> | undefined;
@@ -66,9 +68,11 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
     await this.reach(this.add(topic, { key, failures: 0 }, options));
   }
 
-  async consume(topic: Topic, consumer: Consumer, { concurrency }: ConsumeOptions): Promise<void> {
+  async consume(topic: Topic, consumer: Consumer, options: ConsumeOptions): Promise<void> {
     this.starting ??= this.presence.start();
     await this.starting;
+    const { concurrency, onStop } = options;
+    if (onStop) this.listeners.push(onStop);
     const { pool, presence, graphileLogger: logger } = this;
     const deliver = (wakeUp: WakeUp): Promise<void> => this.deliver(topic, wakeUp, consumer);
     const workers = new GraphileTopic({ topic, concurrency, pool, presence, logger, deliver });
@@ -87,18 +91,19 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
 
   async stop(limitMs: number): Promise<void> {
     this.isStopping = true;
+    for (const listener of this.listeners.splice(0)) listener();
     clearTimeout(this.looking);
     const topics = [...this.topics.values()];
     const stopping = Promise.all(topics.map((topic) => topic.stop()));
-    if (await endsWithin(stopping, limitMs)) return;
+    if (await endsWithin(limitMs, stopping)) return;
     this.logger.warn('Consumers still run; what they leave goes to another instance');
     const names = topics.flatMap(({ workerNames }) => workerNames);
-    await endsWithin(releaseWorkers(this.pool, names), CLOSE_LIMIT_MS);
+    await endsWithin(CLOSE_LIMIT_MS, releaseWorkers(this.pool, names));
   }
 
   async onApplicationShutdown(): Promise<void> {
     if (!this.isStopping) await this.stop(CLOSE_LIMIT_MS);
-    await endsWithin(Promise.all([this.presence.stop(), this.pool.end()]), CLOSE_LIMIT_MS);
+    await endsWithin(CLOSE_LIMIT_MS, Promise.all([this.presence.stop(), this.pool.end()]));
   }
 
   private async deliver(topic: Topic, wakeUp: WakeUp, consumer: Consumer): Promise<void> {
@@ -177,7 +182,9 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
   }
 
   private reach<Result>(work: Promise<Result>): Promise<Result> {
-    return beforeLimit(work, LIMIT_MS, 'The database, which has the queue, does not answer.');
+    return within(LIMIT_MS, work, () => {
+      throw new Error('The database, which has the queue, does not answer.');
+    });
   }
 }
 

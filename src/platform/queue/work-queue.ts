@@ -20,6 +20,8 @@ export interface WakeOptions {
 export interface ConsumeOptions {
   /** Wake-ups of this topic that this process works on at once. */
   readonly concurrency: number;
+  /** Called when `stop` begins, for whoever wants to be done sooner. */
+  readonly onStop?: () => void;
 }
 
 /**

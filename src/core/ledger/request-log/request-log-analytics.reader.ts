@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
+import pLimit from 'p-limit';
 import { Database } from '../../../platform/database/database.js';
 import { fromStoredText } from '../../../platform/database/stored-text.js';
-import { Turnstile } from '../../../platform/database/turnstile.js';
 import { LATENCY_BUCKET_SQL, latencyPercentile } from './latency-percentile.js';
 import type { RequestLogFilters } from './request-log-filters.js';
 import { readSnapshot, type RequestLogProgress } from './request-log-snapshot.js';
@@ -45,7 +45,7 @@ const SUMS = ['requests', 'errors', 'prompt_tokens', 'completion_tokens', 'cost'
 /** Adds up the request log of a tenant; it reads sums and only those rows that are not in them. */
 @Injectable()
 export class RequestLogAnalyticsReader {
-  private readonly turnstile = new Turnstile(MAX_CONNECTIONS);
+  private readonly limit = pLimit(MAX_CONNECTIONS);
 
   constructor(private readonly database: Database) {}
 
@@ -58,7 +58,7 @@ export class RequestLogAnalyticsReader {
     grouping: RequestLogGrouping,
     range: Pick<RequestLogFilters, 'start' | 'end'>,
   ): Promise<RequestLogGroup[]> {
-    return this.turnstile.run(() =>
+    return this.limit(() =>
       readSnapshot(this.database, async (client, progress) => {
         const rows = await addUp(client, progress, tenantId, grouping, toSpan(range));
         return rows.map(({ latencies, ...sums }) => ({

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
+import pLimit from 'p-limit';
 import { Database } from '../../../platform/database/database.js';
-import { Turnstile } from '../../../platform/database/turnstile.js';
 import { locatePage, type Page, type PageLocation } from './locate-page.js';
 import { ROW_COLUMNS, withTextRead } from './request-log-columns.js';
 import { conditionOf, type RequestLogFilters } from './request-log-filters.js';
@@ -21,13 +21,13 @@ const MAX_CONNECTIONS = 3;
 /** Reads the request log; every method is bound to one tenant. The ledger writes it. */
 @Injectable()
 export class RequestLogReader {
-  private readonly turnstile = new Turnstile(MAX_CONNECTIONS);
+  private readonly limit = pLimit(MAX_CONNECTIONS);
 
   constructor(private readonly database: Database) {}
 
   /** Newest first. Takes no longer for pages far behind, or for logs of millions of rows. */
   pageOfTenant(tenantId: string, filters: RequestLogFilters, page: Page): Promise<RequestLogPage> {
-    return this.turnstile.run(() =>
+    return this.limit(() =>
       readSnapshot(this.database, async (client, progress) => {
         const asked = toSpan(filters);
         const span = toSpan({ start: laterOf(asked.start, progress.sweptBefore), end: asked.end });
@@ -60,7 +60,7 @@ export class RequestLogReader {
     // Times as text, because a Date would cut the microseconds that the order rests on.
     let after: { at: string; id: string } = { at: end.toISOString(), id: '0' };
     for (;;) {
-      const { rows } = await this.turnstile.run(() =>
+      const { rows } = await this.limit(() =>
         this.database.query<RequestLogRow & { at: string }>(
           `SELECT ${ROW_COLUMNS}, created_at::text AS at FROM request_logs
             WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::bigint)

@@ -1,6 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { MAX_POSTS } from './broadcast-limits.js';
+import type { LaneLimits } from './delivery-lane.js';
 import { DeliveryLanes, type LaneRun, type RunOutcome } from './delivery-lanes.js';
+
+const MAX_POSTS = 256;
+const LIMITS: LaneLimits = {
+  perLane: 4,
+  atOnce: MAX_POSTS,
+  bytes: 64 * 1024 * 1024,
+  expectedBytes: 960 * 1024,
+  waiting: 100,
+  failingRestMs: 1_000,
+};
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -9,6 +19,7 @@ function openLanes(bodyBytes?: number) {
   const running = new Map<string, { run: LaneRun; end: (outcome: RunOutcome) => void }>();
   const begun: string[] = [];
   const lanes = new DeliveryLanes(
+    LIMITS,
     (run) =>
       new Promise((resolve) => {
         begun.push(run.id);
@@ -31,10 +42,11 @@ describe(DeliveryLanes.name, () => {
     const { lanes, running, begun } = openLanes(1_000);
     const greedy = MAX_POSTS / 4;
     for (let lane = 0; lane < greedy; lane++) {
-      for (let count = 0; count < 9; count++) lanes.add(`hanging-${lane}`, `h-${lane}-${count}`);
+      for (let count = 0; count < 9; count++)
+        void lanes.add(`hanging-${lane}`, `h-${lane}-${count}`);
     }
     expect(begun).toHaveLength(MAX_POSTS);
-    lanes.add('healthy', 'good');
+    void lanes.add('healthy', 'good');
     expect(running.has('good')).toBe(false);
     for (let ended = 0; ended <= greedy; ended++) {
       [...running.values()][0]!.end({ isGood: false });
@@ -43,10 +55,23 @@ describe(DeliveryLanes.name, () => {
     expect(begun).toContain('good');
   });
 
+  it('tells when a delivery is made, and at once of one that has to wait', async () => {
+    const { lanes, running } = openLanes();
+    const ended: string[] = [];
+    const add = (id: string): void => void lanes.add('d', id).then(() => ended.push(id));
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'a']) add(id);
+    await turn();
+    expect(ended).toEqual(['e']);
+    running.get('a')!.end({ isGood: true });
+    await turn();
+    expect(ended).toEqual(['e', 'a', 'a']);
+    expect(running.has('e')).toBe(true);
+  });
+
   it('has no more bodies in memory than 64 MB', async () => {
     const { lanes, running, begun } = openLanes();
     const large = 4 * 1024 * 1024;
-    for (let lane = 0; lane < 100; lane++) lanes.add(`d-${lane}`, `id-${lane}`);
+    for (let lane = 0; lane < 100; lane++) void lanes.add(`d-${lane}`, `id-${lane}`);
     // Until they are there, bodies are taken to be as large as they usually can be.
     expect(begun.length).toBeLessThan(70);
     for (const { run } of running.values()) run.holds(large);
@@ -63,11 +88,11 @@ describe(DeliveryLanes.name, () => {
 
   it('makes one that is put off when it is due, and leaves those behind it alone meanwhile', async () => {
     const { lanes, running, begun } = openLanes();
-    lanes.add('d', 'a');
+    void lanes.add('d', 'a');
     const { run, end } = running.get('a')!;
     lanes.addLater(run.lane, 'a', 20);
     end({ isGood: false });
-    lanes.add('d', 'b');
+    void lanes.add('d', 'b');
     await turn();
     expect(begun).toEqual(['a', 'b']);
     await jest.advanceTimersByTimeAsync(19);
@@ -78,10 +103,10 @@ describe(DeliveryLanes.name, () => {
 
   it('leaves a receiver alone for as long as it asks', async () => {
     const { lanes, running, begun } = openLanes();
-    lanes.add('d', 'a');
+    void lanes.add('d', 'a');
     running.get('a')!.end({ isGood: false, pauseMs: 50 });
     await turn();
-    lanes.add('d', 'b');
+    void lanes.add('d', 'b');
     await jest.advanceTimersByTimeAsync(49);
     expect(begun).toEqual(['a']);
     await jest.advanceTimersByTimeAsync(5);

@@ -1,16 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { DestinationLane } from './destination-lane.js';
+import { DeliveryLane, type LaneLimits } from './delivery-lane.js';
 
-describe(DestinationLane.name, () => {
+describe(DeliveryLane.name, () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  const laneOf = (...ids: string[]): DestinationLane => {
-    const lane = new DestinationLane('d');
+  const limits: LaneLimits = {
+    perLane: 4,
+    atOnce: 256,
+    bytes: Infinity,
+    expectedBytes: 0,
+    waiting: 100,
+    failingRestMs: 1_000,
+  };
+  const laneOf = (...ids: string[]): DeliveryLane => {
+    const lane = new DeliveryLane('d', limits);
     ids.forEach((id) => lane.add(id));
     return lane;
   };
-  const takeAll = (lane: DestinationLane): string[] => {
+  const takeAll = (lane: DeliveryLane): string[] => {
     const taken: string[] = [];
     for (let id = lane.take(); id !== undefined; id = lane.take()) taken.push(id);
     return taken;
@@ -43,6 +51,15 @@ describe(DestinationLane.name, () => {
     lane.finish('e', true);
     lane.add('g');
     expect(takeAll(lane)).toEqual(['f', 'g']);
+  });
+
+  it('leaves no receiver alone where that is not asked for, but by its own wish', () => {
+    const lane = new DeliveryLane('d', { ...limits, failingRestMs: undefined });
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) lane.add(id);
+    const rests = takeAll(lane).map((id) => lane.finish(id, false));
+    expect(rests).toEqual([undefined, undefined, undefined, undefined]);
+    expect(takeAll(lane)).toEqual(['e', 'f']);
+    expect(lane.finish('e', false, 50)).toBe(50);
   });
 
   it('keeps a hundred in mind, and says when there may be more', () => {

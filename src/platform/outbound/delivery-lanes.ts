@@ -1,12 +1,8 @@
-import { MAX_BATCH_BYTES, MAX_POSTED_BYTES, MAX_POSTS } from './broadcast-limits.js';
-import { DestinationLane } from './destination-lane.js';
-
-/** What a post is taken to hold until its body is there. */
-const EXPECTED_BODY_BYTES = 3 * MAX_BATCH_BYTES;
+import { DeliveryLane, type LaneLimits } from './delivery-lane.js';
 
 /** One delivery that is being made. */
 export interface LaneRun {
-  readonly lane: DestinationLane;
+  readonly lane: DeliveryLane;
   readonly id: string;
   /** To be told as soon as the body is there. */
   readonly holds: (bodyBytes: number) => void;
@@ -21,49 +17,57 @@ export interface RunOutcome {
 }
 
 /**
- * The lanes of all destinations, which share how many posts, and how many bytes in them, there may
+ * The lanes of all receivers, which share how many posts, and how many bytes in them, there may
  * be at once. Lanes that could go on but for that limit take turns.
  */
 export class DeliveryLanes {
-  private readonly lanes = new Map<string, DestinationLane>();
-  private readonly runs = new Set<Promise<void>>();
-  private readonly crowdedOut = new Set<DestinationLane>();
+  private readonly lanes = new Map<string, DeliveryLane>();
+  private readonly runs = new Map<string, Promise<void>>();
+  private readonly crowdedOut = new Set<DeliveryLane>();
   private heldBytes = 0;
   private isStopped = false;
 
   /** @param run makes one delivery; must not reject */
-  constructor(private readonly run: (run: LaneRun) => Promise<RunOutcome>) {}
+  constructor(
+    private readonly limits: LaneLimits,
+    private readonly run: (run: LaneRun) => Promise<RunOutcome>,
+  ) {}
 
-  get all(): readonly DestinationLane[] {
+  get all(): readonly DeliveryLane[] {
     return [...this.lanes.values()];
   }
 
-  /** Has a delivery made as soon as its lane allows it. */
-  add(destinationId: string, id: string, { mayHaveMore = false } = {}): void {
+  /**
+   * Has a delivery made as soon as its lane allows it. Resolves when it is made, if it could begin
+   * at once, else at once.
+   */
+  async add(receiver: string, id: string, { mayHaveMore = false } = {}): Promise<void> {
     if (this.isStopped) return;
-    const lane = this.lanes.get(destinationId) ?? new DestinationLane(destinationId);
-    this.lanes.set(destinationId, lane);
+    const lane = this.lanes.get(receiver) ?? new DeliveryLane(receiver, this.limits);
+    this.lanes.set(receiver, lane);
     if (mayHaveMore) lane.mayHaveMore = true;
     lane.add(id);
     this.pump(lane);
+    await this.runs.get(id);
   }
 
   /** The same after a while, in which the delivery stands in no lane. */
-  addLater(lane: DestinationLane, id: string, delayMs: number): void {
+  addLater(lane: DeliveryLane, id: string, delayMs: number): void {
     this.wake(lane, delayMs, () => lane.add(id));
   }
 
   /** Begins nothing any more, and waits for what runs. */
   async stop(): Promise<void> {
     this.isStopped = true;
-    await Promise.allSettled(this.runs);
+    await Promise.allSettled(this.runs.values());
   }
 
   private get isFull(): boolean {
-    return this.runs.size >= MAX_POSTS || this.heldBytes + EXPECTED_BODY_BYTES > MAX_POSTED_BYTES;
+    const { atOnce, bytes, expectedBytes } = this.limits;
+    return this.runs.size >= atOnce || this.heldBytes + expectedBytes > bytes;
   }
 
-  private pump(lane: DestinationLane): void {
+  private pump(lane: DeliveryLane): void {
     while (!this.isStopped) {
       if (this.isFull) {
         this.crowdedOut.add(lane);
@@ -71,17 +75,17 @@ export class DeliveryLanes {
       }
       const id = lane.take();
       if (id === undefined) break;
-      const run: Promise<void> = this.make(lane, id).finally(() => {
-        this.runs.delete(run);
+      const run = this.make(lane, id).finally(() => {
+        this.runs.delete(id);
         this.goOn(lane);
       });
-      this.runs.add(run);
+      this.runs.set(id, run);
     }
-    if (lane.isIdle) this.lanes.delete(lane.destinationId);
+    if (lane.isIdle) this.lanes.delete(lane.receiver);
   }
 
   /** Whose run has ended goes to the end of the line, or those in front would have all the places. */
-  private goOn(lane: DestinationLane): void {
+  private goOn(lane: DeliveryLane): void {
     this.crowdedOut.add(lane);
     while (!this.isFull) {
       const [next] = this.crowdedOut;
@@ -91,8 +95,8 @@ export class DeliveryLanes {
     }
   }
 
-  private async make(lane: DestinationLane, id: string): Promise<void> {
-    let held = EXPECTED_BODY_BYTES;
+  private async make(lane: DeliveryLane, id: string): Promise<void> {
+    let held = this.limits.expectedBytes;
     this.heldBytes += held;
     const holds = (bodyBytes: number): void => {
       this.heldBytes += bodyBytes - held;
@@ -105,7 +109,7 @@ export class DeliveryLanes {
     if (restMs !== undefined) this.wake(lane, restMs + 2);
   }
 
-  private wake(lane: DestinationLane, delayMs: number, first?: () => void): void {
+  private wake(lane: DeliveryLane, delayMs: number, first?: () => void): void {
     lane.alarms++;
     setTimeout(() => {
       lane.alarms--;

@@ -1,12 +1,24 @@
-import { FAILING_REST_MS, MAX_POSTS_PER_DESTINATION } from './broadcast-limits.js';
+/** What the lanes of one kind of delivery may do. */
+export interface LaneLimits {
+  /** Posts to one receiver at once. */
+  readonly perLane: number;
+  /** Posts at once, to all receivers, by one process … */
+  readonly atOnce: number;
+  /** … and bytes in them. */
+  readonly bytes: number;
+  /** What a post is taken to hold until its body is there. */
+  readonly expectedBytes: number;
+  /** More than these wait in the database only, until there is nothing to do in their lane. */
+  readonly waiting: number;
+  /** A receiver that keeps failing is asked at most once in so long; undefined: as any other. */
+  readonly failingRestMs: number | undefined;
+}
 
 /** From so many failures in a row on, one delivery at a time is enough to learn of the end. */
 const FAILURES_BEFORE_CARE = 4;
-/** More than these are left in the database until there is nothing to do here. */
-const MAX_WAITING = 100;
 
-/** The deliveries of one destination that this process is to make: a few at once, in no order. */
-export class DestinationLane {
+/** The deliveries to one receiver that this process is to make: a few at once, in no order. */
+export class DeliveryLane {
   /** Whether there may be deliveries that are due and that stand nowhere here. */
   mayHaveMore = false;
   /** Timers after which it is to be looked at again. */
@@ -17,7 +29,10 @@ export class DestinationLane {
   /** On the clock of `performance.now()`. */
   private restsUntilMs = 0;
 
-  constructor(readonly destinationId: string) {}
+  constructor(
+    readonly receiver: string,
+    private readonly limits: LaneLimits,
+  ) {}
 
   get isIdle(): boolean {
     return this.waiting.size === 0 && this.running.size === 0 && this.alarms === 0;
@@ -38,14 +53,13 @@ export class DestinationLane {
 
   add(id: string): void {
     if (this.running.has(id)) return;
-    if (this.waiting.size >= MAX_WAITING) this.mayHaveMore = true;
+    if (this.waiting.size >= this.limits.waiting) this.mayHaveMore = true;
     else this.waiting.add(id);
   }
 
   /** The next delivery to make, if it may begin now. */
   take(): string | undefined {
-    const isFailing = this.failuresInRow >= FAILURES_BEFORE_CARE;
-    if (this.running.size >= (isFailing ? 1 : MAX_POSTS_PER_DESTINATION)) return undefined;
+    if (this.running.size >= (this.restMs > 0 ? 1 : this.limits.perLane)) return undefined;
     const [id] = this.waiting;
     if (id === undefined || performance.now() < this.restsUntilMs) return undefined;
     this.waiting.delete(id);
@@ -67,10 +81,14 @@ export class DestinationLane {
       return undefined;
     }
     this.failuresInRow++;
-    const ownMs = this.failuresInRow >= FAILURES_BEFORE_CARE ? FAILING_REST_MS : 0;
-    const restMs = Math.max(pauseMs, ownMs);
+    const restMs = Math.max(pauseMs, this.restMs);
     if (restMs === 0) return undefined;
     this.restsUntilMs = Math.max(this.restsUntilMs, performance.now() + restMs);
     return restMs;
+  }
+
+  /** Between two posts to a receiver that keeps failing. */
+  private get restMs(): number {
+    return this.failuresInRow >= FAILURES_BEFORE_CARE ? (this.limits.failingRestMs ?? 0) : 0;
   }
 }

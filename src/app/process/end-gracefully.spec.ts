@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { JsonLogger } from '../../platform/logging/json-logger.js';
+import { endGracefully } from './end-gracefully.js';
+
+const error = jest.fn();
+const logger = { close: () => Promise.resolve(), error } as unknown as JsonLogger;
+const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'uncaughtException', 'unhandledRejection'] as const;
+
+const untilClosed = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe(endGracefully.name, () => {
+  const exit = jest.spyOn(process, 'exit');
+  const now = jest.spyOn(performance, 'now');
+  const before = new Map(EVENTS.map((event) => [event, process.rawListeners(event)]));
+
+  beforeEach(() => {
+    exit.mockImplementation((() => undefined) as typeof process.exit);
+    now.mockReturnValue(1_000);
+  });
+  afterEach(() => {
+    jest.resetAllMocks();
+    for (const event of EVENTS) {
+      for (const listener of process.rawListeners(event)) {
+        if (!before.get(event)?.includes(listener)) process.off(event, listener as () => void);
+      }
+    }
+  });
+
+  const signalAt = (ms: number, signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void => {
+    now.mockReturnValue(ms);
+    process.emit(signal);
+  };
+
+  it('takes signals within a second for one, and a later one for impatience', async () => {
+    const close = jest.fn(() => new Promise<void>(() => undefined));
+    endGracefully(logger, { isWorker: false })(close);
+    signalAt(5_000, 'SIGINT');
+    signalAt(5_010, 'SIGINT');
+    signalAt(5_999, 'SIGTERM');
+    expect(exit).not.toHaveBeenCalled();
+    signalAt(6_000, 'SIGINT');
+    await untilClosed();
+    expect(exit).toHaveBeenCalledWith(1);
+    expect(close).toHaveBeenCalledTimes(1);
+  });
+
+  it('lets a worker of several go on, which its primary process ends', () => {
+    endGracefully(logger, { isWorker: true })(() => new Promise(() => undefined));
+    signalAt(5_000, 'SIGINT');
+    signalAt(9_000, 'SIGTERM');
+    expect(exit).not.toHaveBeenCalled();
+  });
+
+  it('ends a process that is still starting', async () => {
+    endGracefully(logger, { isWorker: false });
+    signalAt(5_000, 'SIGTERM');
+    await untilClosed();
+    expect(exit).toHaveBeenCalledWith(0);
+  });
+
+  it.each([
+    [() => Promise.resolve(), 0],
+    [() => Promise.reject(new Error('no')), 1],
+  ])('ends the process when all is closed', async (close, code) => {
+    endGracefully(logger, { isWorker: false })(close);
+    signalAt(5_000, 'SIGTERM');
+    await untilClosed();
+    expect(exit).toHaveBeenCalledWith(code);
+  });
+
+  it('drains when its terminal is closed', async () => {
+    const close = jest.fn(() => Promise.resolve());
+    endGracefully(logger, { isWorker: false })(close);
+    signalAt(5_000, 'SIGHUP');
+    await untilClosed();
+    expect(close).toHaveBeenCalledTimes(1);
+    expect(exit).toHaveBeenCalledWith(0);
+  });
+
+  it.each(['uncaughtException', 'unhandledRejection'] as const)(
+    'logs, drains and ends with status 1 after an %s, once',
+    async (failure) => {
+      let finish = (): void => undefined;
+      const close = jest.fn(() => new Promise<void>((resolve) => (finish = resolve)));
+      endGracefully(logger, { isWorker: true })(close);
+      const emit = (words: string): void => {
+        const [own] = process
+          .rawListeners(failure)
+          .filter((listener) => !before.get(failure)?.includes(listener));
+        (own as (error: Error) => void)(new Error(words));
+      };
+      emit('first');
+      emit('while it stops');
+      expect(error.mock.calls).toEqual([
+        [new Error('first'), failure],
+        [new Error('while it stops'), failure],
+      ]);
+      expect(close).toHaveBeenCalledTimes(1);
+      await untilClosed();
+      expect(exit).not.toHaveBeenCalled();
+      finish();
+      await untilClosed();
+      expect(exit.mock.calls).toEqual([[1]]);
+    },
+  );
+
+  it('ends with status 1 when something fails while it stops', async () => {
+    let finish = (): void => undefined;
+    endGracefully(logger, { isWorker: false })(
+      () => new Promise<void>((resolve) => (finish = resolve)),
+    );
+    signalAt(5_000, 'SIGTERM');
+    const listeners = process.rawListeners('uncaughtException') as ((error: Error) => void)[];
+    listeners.at(-1)?.(new Error('late'));
+    finish();
+    await untilClosed();
+    expect(exit.mock.calls).toEqual([[1]]);
+  });
+});

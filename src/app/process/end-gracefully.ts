@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import type { JsonLogger } from '../../platform/logging/json-logger.js';
+
+/** A terminal that is closed says SIGHUP. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** An error that nobody caught leaves behind what nobody knows, which must not keep money. */
+const FAILURES = ['uncaughtException', 'unhandledRejection'] as const;
+
+/**
+ * A signal sooner after the first one is the same wish: Ctrl-C reaches every process of a terminal,
+ * and npm passes its own on to the service besides.
+ */
+const SAME_WISH_MS = 1_000;
+
+/**
+ * Closes on a signal, or on an error that nobody caught, and ends the process: with status 0, or 1
+ * after such an error or when not all could be closed. Until it is known how to close, while the
+ * service is starting, there is nothing to wait for, and the process ends at once: by an exit, at
+ * which an embedded database is told to end, not by the signal, which it would outlive.
+ *
+ * @param options.isWorker a worker gets Ctrl-C along with its primary process, which then tells it
+ *   to stop as well; elsewhere a second signal, a second or more after the first, means not to wait
+ *   any more
+ * @returns takes the way to close, once the service runs
+ */
+export function endGracefully(
+  logger: JsonLogger,
+  options: { isWorker: boolean },
+): (close: () => Promise<void>) => void {
+  let close: (() => Promise<void>) | undefined;
+  let stoppingSinceMs: number | undefined;
+  let status = 0;
+  const end = (): void => void logger.close().then(() => process.exit(status));
+  const fail = (error: unknown, what: string): void => {
+    logger.error(error, what);
+    status = 1;
+  };
+  const stop = (): void => {
+    if (stoppingSinceMs !== undefined) return;
+    stoppingSinceMs = performance.now();
+    const closed = close?.() ?? Promise.resolve();
+    void closed.catch((error: unknown) => fail(error, 'stop')).then(end);
+  };
+  const onSignal = (): void => {
+    const isImpatient = performance.now() - (stoppingSinceMs ?? Infinity) >= SAME_WISH_MS;
+    if (isImpatient && !options.isWorker) {
+      status = 1;
+      end();
+    } else stop();
+  };
+  for (const signal of SIGNALS) if (!isIgnored(signal)) process.on(signal, onSignal);
+  for (const failure of FAILURES) {
+    process.on(failure, (error: unknown) => {
+      fail(error, failure);
+      stop();
+    });
+  }
+  // A worker does not outlive its primary process.
+  if (options.isWorker) process.on('disconnect', stop);
+  return (way) => {
+    close = way;
+  };
+}
+
+/** Whether the process was started so that it outlives its terminal, as by `nohup`. */
+function isIgnored(signal: (typeof SIGNALS)[number]): boolean {
+  if (signal !== 'SIGHUP') return false;
+  try {
+    const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+    return (BigInt(`0x${mask ?? '0'}`) & 1n) === 1n;
+  } catch {
+    return false;
+  }
+}

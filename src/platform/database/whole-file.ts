@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** Nothing that is still being made is this old. */
+const ABANDONED_AFTER_MS = 5 * 60_000;
+
+/**
+ * Makes a file that appears with its whole text or not at all, so that nobody reads half of it.
+ * Answers false when there is one with this name.
+ */
+export function createWholeFile(path: string, text: string, mode = 0o644): boolean {
+  removeAbandoned(`${path}.`);
+  const candidate = `${path}.${randomBytes(8).toString('hex')}`;
+  writeFileSync(candidate, text, { flag: 'wx', mode });
+  try {
+    return linkIfFree(candidate, path);
+  } finally {
+    rmSync(candidate, { force: true });
+  }
+}
+
+/** Gives a file a second name, unless that one is taken: then answers false. */
+export function linkIfFree(existing: string, path: string): boolean {
+  try {
+    linkSync(existing, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Removes what processes that were killed at a bad moment left under temporary names. */
+export function removeAbandoned(prefix: string, olderThanMs = ABANDONED_AFTER_MS): void {
+  const folder = dirname(prefix);
+  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(basename(prefix)))) {
+    const path = join(folder, name);
+    const madeAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    try {
+      if (Date.now() - madeAtMs >= olderThanMs) rmSync(path, { recursive: true, force: true });
+    } catch {
+      // It is still being written; the next start removes it.
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * What `work` gives, or after `limitMs` what `late` gives or throws. The work itself goes on; its
+ * failure after that is nobody's business any more.
+ */
+export async function within<Result, Late>(
+  limitMs: number,
+  work: Promise<Result>,
+  late: () => Late,
+): Promise<Result | Late> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<typeof LATE>((resolve) => {
+    timer = setTimeout(resolve, limitMs, LATE);
+  });
+  try {
+    const first = await Promise.race([work, timeUp]);
+    if (first !== LATE) return first;
+  } finally {
+    clearTimeout(timer);
+  }
+  return late();
+}
+
+const LATE = Symbol('late');
+
+/** Whether `work` came to an end, good or bad, within `limitMs`. */
+export function endsWithin(limitMs: number, work: Promise<unknown>): Promise<boolean> {
+  const ended = work.then(
+    () => true,
+    () => true,
+  );
+  return within(limitMs, ended, () => false);
+}
