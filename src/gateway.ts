@@ -123,8 +123,7 @@ function exampleModelOf(application: INestApplication): string | undefined {
 /** @throws ConfigError when there is nothing to listen on at this address */
 async function listen(application: INestApplication, { http }: AppConfig): Promise<void> {
   try {
-    if (http.host === undefined) await application.listen(http.port);
-    else await application.listen(http.port, http.host);
+    await application.listen(http.port, http.host);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const problem = LISTEN_PROBLEMS[code ?? ''];

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
-import { gatewaySecret } from '../common/config/gateway-secret.js';
+import { Database } from '../common/database/database.js';
+import { gatewaySecrets } from '../common/config/gateway-secret.js';
 import { OutboundClient } from './outbound-client.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
@@ -15,8 +16,9 @@ import { WebhookSecrets } from './webhook-secrets.js';
     },
     {
       provide: WebhookSecrets,
-      inject: [APP_CONFIG],
-      useFactory: (config: AppConfig): WebhookSecrets => new WebhookSecrets(gatewaySecret(config)),
+      inject: [APP_CONFIG, Database],
+      useFactory: (config: AppConfig, database: Database): WebhookSecrets =>
+        new WebhookSecrets(() => gatewaySecrets(config), database),
     },
   ],
   exports: [OutboundClient, WebhookSecrets],

@@ -111,7 +111,12 @@ export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutd
     });
   }
 
-  private send({ tenantId, url, id, body }: TakenDelivery): Promise<OutboundOutcome> {
+  private async send({ tenantId, url, id, body }: TakenDelivery): Promise<OutboundOutcome> {
+    const signature = await this.secrets.sign(tenantId, body);
+    if (signature === undefined) {
+      const reason = 'the webhook secret cannot be read';
+      return { ok: false, retryable: true, status: undefined, reason };
+    }
     return this.client.post({
       url,
       body,
@@ -120,7 +125,7 @@ export class WebhookWorker implements OnApplicationBootstrap, OnApplicationShutd
         'content-type': 'application/json',
         'idempotency-key': id,
         'x-gateway-delivery': id,
-        'x-gateway-signature': this.secrets.sign(tenantId, body),
+        'x-gateway-signature': signature,
       },
     });
   }

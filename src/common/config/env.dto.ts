@@ -1,4 +1,4 @@
-import { IsOptional, MinLength } from 'class-validator';
+import { IsOptional, Matches, MinLength } from 'class-validator';
 import { MAX_GRANT_CREDITS, MAX_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
 import {
   ChoiceVariable,
@@ -75,6 +75,15 @@ export class EnvDto {
   @IsOptional()
   @MinLength(32, { message: 'must have at least 32 characters' })
   GATEWAY_SECRET?: string;
+
+  @FileVariable()
+  GATEWAY_SECRET_FILE?: string;
+
+  @IsOptional()
+  @Matches(/^\s*[^\s,]{32,}\s*(,\s*[^\s,]{32,}\s*)*$/, {
+    message: 'must be secrets of at least 32 characters each, separated by commas',
+  })
+  GATEWAY_SECRET_PREVIOUS?: string;
 
   @KeyVariable('routing')
   GATEWAY_BOOTSTRAP_API_KEY?: string;

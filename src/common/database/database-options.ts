@@ -14,6 +14,8 @@ import { IndexRareLedgerEntries1764250600000 } from '../../../migrations/1764250
 import { ShareBodiesOfBroadcasts1764250700000 } from '../../../migrations/1764250700000-share-bodies-of-broadcasts.js';
 import { TraceJobs1764260000000 } from '../../../migrations/1764260000000-trace-jobs.js';
 import { MarkEndedTraces1764270100000 } from '../../../migrations/1764270100000-mark-ended-traces.js';
+import { ShareKeysLimits1764340000000 } from '../../../migrations/1764340000000-share-keys-limits.js';
+import { CreateWebhookSecrets1764340100000 } from '../../../migrations/1764340100000-create-webhook-secrets.js';
 
 const INT8_OID = 20;
 
@@ -40,6 +42,8 @@ export const MIGRATIONS = [
   ShareBodiesOfBroadcasts1764250700000,
   TraceJobs1764260000000,
   MarkEndedTraces1764270100000,
+  ShareKeysLimits1764340000000,
+  CreateWebhookSecrets1764340100000,
 ];
 
 // A process that was stopped in mid-transaction must not keep others waiting.
