@@ -36,6 +36,8 @@ export interface Gateway {
   application: INestApplication;
   /** Where it listens, e.g. `http://127.0.0.1:3000`. */
   url: string;
+  /** The address that it listens on. */
+  host: string;
   bootstrap: BootstrapOutcome;
   /** Ids of the configured providers. */
   providers: readonly string[];
@@ -83,6 +85,7 @@ export async function startGateway(
     return {
       application,
       url: baseUrlOf(server, config),
+      host: config.http.host,
       bootstrap,
       providers: config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),

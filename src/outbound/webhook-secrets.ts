@@ -1,10 +1,11 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { secretsOf, type SecretSource } from '../common/crypto/derived-keys.js';
 import { SecretBox, UnsealError } from '../common/crypto/secret-box.js';
 import { Database } from '../common/database/database.js';
 
 const SECRET_BYTES = 32;
+const KEPT_AT_ONCE = 1_000;
 
 interface StoredSecrets {
   sealedSecret: Buffer;
@@ -13,12 +14,12 @@ interface StoredSecrets {
 }
 
 /**
- * The secrets with which webhooks of a tenant are signed. A secret is stored, encrypted, once anybody
- * is told of it; before that it is derived from the service's own, and another tenant's says nothing
- * about it. After a rotation both the new one and the one before sign for a day.
+ * The secrets with which webhooks of a tenant are signed, stored encrypted. The first one is derived
+ * from the service's own, as tenants of before were told it, and another tenant's says nothing about
+ * it. After a rotation both the new one and the one before sign for a day.
  */
 @Injectable()
-export class WebhookSecrets {
+export class WebhookSecrets implements OnApplicationBootstrap {
   private readonly box: SecretBox;
 
   constructor(
@@ -28,26 +29,26 @@ export class WebhookSecrets {
     this.box = new SecretBox(gatewaySecrets, 'webhook-secret');
   }
 
+  /** Stores those that are not stored yet, while the secret that they are derived from is current. */
+  async onApplicationBootstrap(): Promise<void> {
+    for (;;) {
+      const { rows } = await this.database.query<{ id: string }>(
+        `SELECT id FROM tenants
+          WHERE NOT EXISTS (SELECT FROM webhook_secrets WHERE tenant_id = tenants.id) LIMIT $1`,
+        [KEPT_AT_ONCE],
+      );
+      if (rows.length > 0) await this.keep(rows.map(({ id }) => id));
+      if (rows.length < KEPT_AT_ONCE) return;
+    }
+  }
+
   /**
    * `whsec_` and 43 characters; the whole text is the key.
    *
    * @returns undefined when nobody can read it any more, since it was encrypted with another secret
    */
   async secretOf(tenantId: string): Promise<string | undefined> {
-    const stored = await this.read(tenantId);
-    if (stored) return this.unseal(stored.sealedSecret, tenantId);
-    await this.keepDerived(tenantId);
-    const kept = await this.read(tenantId);
-    return kept && this.unseal(kept.sealedSecret, tenantId);
-  }
-
-  /** Stores what the tenant's webhooks are signed with, if it is only derived yet. */
-  async keepDerived(tenantId: string): Promise<void> {
-    await this.database.query(
-      `INSERT INTO webhook_secrets (tenant_id, sealed_secret) VALUES ($1, $2)
-       ON CONFLICT (tenant_id) DO NOTHING`,
-      [tenantId, this.box.seal(this.derive(tenantId), tenantId)],
-    );
+    return this.unseal((await this.read(tenantId)).sealedSecret, tenantId);
   }
 
   /** Makes a new secret; the one before goes on signing beside it for a day. */
@@ -73,12 +74,10 @@ export class WebhookSecrets {
    * @returns undefined when none of them can be read
    */
   async sign(tenantId: string, body: string, now = Date.now()): Promise<string | undefined> {
-    const stored = await this.read(tenantId);
-    const secrets = stored
-      ? [stored.sealedPrevious, stored.sealedSecret].map(
-          (sealed) => sealed && this.unseal(sealed, tenantId),
-        )
-      : [this.derive(tenantId)];
+    const { sealedPrevious, sealedSecret } = await this.read(tenantId);
+    const secrets = [sealedPrevious, sealedSecret].map(
+      (sealed) => sealed && this.unseal(sealed, tenantId),
+    );
     const readable = secrets.filter((secret) => typeof secret === 'string');
     if (readable.length === 0) return undefined;
     const time = Math.floor(now / 1000);
@@ -88,7 +87,14 @@ export class WebhookSecrets {
     return [`t=${time}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
   }
 
-  private async read(tenantId: string): Promise<StoredSecrets | undefined> {
+  private async read(tenantId: string): Promise<StoredSecrets> {
+    const stored = await this.find(tenantId);
+    if (stored) return stored;
+    await this.keep([tenantId]);
+    return (await this.find(tenantId))!;
+  }
+
+  private async find(tenantId: string): Promise<StoredSecrets | undefined> {
     const { rows } = await this.database.query<StoredSecrets>(
       `SELECT sealed_secret AS "sealedSecret",
               CASE WHEN previous_until > now() THEN sealed_previous END AS "sealedPrevious"
@@ -96,6 +102,15 @@ export class WebhookSecrets {
       [tenantId],
     );
     return rows[0];
+  }
+
+  /** Stores the first secrets of tenants, unless they have one by now. */
+  private async keep(tenantIds: readonly string[]): Promise<void> {
+    await this.database.query(
+      `INSERT INTO webhook_secrets (tenant_id, sealed_secret)
+       SELECT * FROM unnest($1::uuid[], $2::bytea[]) ON CONFLICT (tenant_id) DO NOTHING`,
+      [tenantIds, tenantIds.map((id) => this.box.seal(this.derive(id), id))],
+    );
   }
 
   private unseal(sealed: Buffer, tenantId: string): string | undefined {
@@ -107,11 +122,10 @@ export class WebhookSecrets {
     }
   }
 
-  /** From the oldest secret, so that it stays the same while the service's own is rotated. */
   private derive(tenantId: string): string {
-    const oldest = secretsOf(this.gatewaySecrets).at(-1)!;
+    const [current] = secretsOf(this.gatewaySecrets);
     const purpose = `model-gateway:webhook-signature:${tenantId}`;
-    const secret = hkdfSync('sha256', oldest, '', purpose, SECRET_BYTES);
+    const secret = hkdfSync('sha256', current!, '', purpose, SECRET_BYTES);
     return `whsec_${Buffer.from(secret).toString('base64url')}`;
   }
 }

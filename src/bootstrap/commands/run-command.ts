@@ -6,6 +6,7 @@ import type { CommandServices } from './command-services.js';
 import { parseArgsOptions, type Command, type CommandContext } from './command.js';
 import { keyCreateCommand } from './key-create.command.js';
 import { keyRevokeCommand } from './key-revoke.command.js';
+import { secretRotateCommand } from './secret-rotate.command.js';
 import { tenantCreateCommand } from './tenant-create.command.js';
 import { tenantGrantCommand } from './tenant-grant.command.js';
 import { tenantLimitCommand } from './tenant-limit.command.js';
@@ -18,6 +19,7 @@ const COMMANDS: readonly Command[] = [
   tenantLimitCommand,
   keyCreateCommand,
   keyRevokeCommand,
+  secretRotateCommand,
   catalogueCheckCommand,
 ];
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  chownSync,
   linkSync,
   mkdirSync,
   readFileSync,
@@ -36,10 +37,15 @@ export function secretFileOf({
   return secretFile ?? join(dataDirectory, 'secret');
 }
 
-/** Puts secrets into the file, the current one first. Nobody ever reads half of it. */
+/**
+ * Puts secrets into the file, the current one first. Nobody ever reads half of it, and it stays its
+ * owner's: a command may be run by another user than the service.
+ */
 export function writeSecretFile(path: string, secrets: readonly string[]): void {
   const draft = writeDraft(path, secrets);
   try {
+    const { uid, gid } = statSync(path);
+    if (uid !== process.getuid?.()) chownSync(draft, uid, gid);
     renameSync(draft, path);
   } finally {
     rmSync(draft, { force: true });
