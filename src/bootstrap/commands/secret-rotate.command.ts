@@ -22,10 +22,10 @@ export const secretRotateCommand: Command = {
     'Encrypt what is stored with the current GATEWAY_SECRET; the one in the data folder is made anew first.',
   parameters: [],
   options: {},
-  async run(_input, { config: readConfig, services, print }) {
-    const config = readConfig();
-    const { database } = await services();
-    await rotateSecret(config, database, print);
+  async run(_input, context) {
+    const config = context.config();
+    const { database } = await context.services();
+    await rotateSecret(config, database, context.print);
   },
 };
 

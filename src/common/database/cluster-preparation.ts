@@ -15,27 +15,34 @@ import { basename, dirname, join } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import type { PostgresAccount } from './postgres-account.js';
 import type { PostgresBinaries } from './postgres-binaries.js';
+import {
+  EMBEDDED_SUPERUSER,
+  EMBEDDED_USER,
+  firstStatements,
+  markRoleAsOrdinary,
+  runSingleUser,
+  takeSuperuserAway,
+} from './cluster-role.js';
 import { runPostgresProgram, type PostgresContext } from './postgres-command.js';
-
-/** The superuser and the database that the gateway uses. */
-export const EMBEDDED_USER = 'gateway';
-export const EMBEDDED_DATABASE = 'gateway';
 
 /**
  * Makes the cluster, or makes sure that the existing one can be started: its owner, its mode, and
  * the password when its file was lost. Nobody else may be using the cluster.
+ *
+ * @param createsDatabases whether the role of a new cluster may create databases
  */
 export async function prepareCluster(
   context: PostgresContext,
   binaries: PostgresBinaries,
   passwordFile: string,
+  createsDatabases = false,
 ): Promise<void> {
   const { clusterFolder, account } = context;
   const hasPassword = existsSync(passwordFile);
   const password = hasPassword ? readPassword(passwordFile) : makePassword(passwordFile);
   removeUnfinished(clusterFolder);
   if (!existsSync(join(clusterFolder, 'PG_VERSION'))) {
-    await createCluster(context, binaries, password);
+    await createCluster(context, binaries, password, createsDatabases);
     return;
   }
   refuseOtherVersion(clusterFolder, binaries);
@@ -43,9 +50,11 @@ export async function prepareCluster(
     giveAway(clusterFolder, account);
   }
   chmodSync(clusterFolder, 0o700);
+  await takeSuperuserAway(context, binaries, password);
   if (!hasPassword) {
-    const statement = `ALTER ROLE ${EMBEDDED_USER} PASSWORD '${password}';\n`;
-    await runSingleUser(context, binaries, clusterFolder, statement);
+    const statements = `ALTER ROLE ${EMBEDDED_USER} PASSWORD '${password}';\n`;
+    const folder = clusterFolder;
+    await runSingleUser(context, binaries, { folder, database: 'postgres', statements });
   }
 }
 
@@ -67,6 +76,7 @@ async function createCluster(
   context: PostgresContext,
   binaries: PostgresBinaries,
   password: string,
+  createsDatabases: boolean,
 ): Promise<void> {
   const { clusterFolder, account } = context;
   const unfinished = `${unfinishedPrefix(clusterFolder)}${randomBytes(4).toString('hex')}`;
@@ -79,25 +89,18 @@ async function createCluster(
       lchownSync(passwordFile, account.uid, account.gid);
     }
     await runPostgresProgram(context, binaries.initdb, [
-      ...['-D', unfinished, '-U', EMBEDDED_USER, '-E', 'UTF8', '--locale=C'],
+      ...['-D', unfinished, '-U', EMBEDDED_SUPERUSER, '-E', 'UTF8', '--locale=C'],
       ...['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', '--no-instructions'],
     ]);
-    await runSingleUser(context, binaries, unfinished, `CREATE DATABASE ${EMBEDDED_DATABASE};\n`);
+    const statements = firstStatements(password, createsDatabases);
+    const folder = unfinished;
+    await runSingleUser(context, binaries, { folder, database: 'postgres', statements });
+    markRoleAsOrdinary(context, unfinished);
     renameSync(unfinished, clusterFolder);
   } finally {
     rmSync(passwordFile, { force: true });
     rmSync(unfinished, { recursive: true, force: true });
   }
-}
-
-async function runSingleUser(
-  context: PostgresContext,
-  binaries: PostgresBinaries,
-  folder: string,
-  statement: string,
-): Promise<void> {
-  const parameters = ['--single', '-D', folder, '-c', 'exit_on_error=on', 'postgres'];
-  await runPostgresProgram(context, binaries.postgres, parameters, statement);
 }
 
 function unfinishedPrefix(clusterFolder: string): string {

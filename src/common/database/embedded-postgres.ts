@@ -9,12 +9,8 @@ import {
   isNeighbour,
   type ClusterOwnerKind,
 } from './cluster-owner-lock.js';
-import {
-  EMBEDDED_DATABASE,
-  EMBEDDED_USER,
-  prepareCluster,
-  readPassword,
-} from './cluster-preparation.js';
+import { prepareCluster, readPassword } from './cluster-preparation.js';
+import { EMBEDDED_DATABASE, EMBEDDED_USER } from './cluster-role.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import { stopLeftoverPostgres } from './leftover-postgres.js';
 import { preparePostgresBinaries } from './postgres-binaries.js';
@@ -23,7 +19,7 @@ import { PostgresSupervisor } from './postgres-supervisor.js';
 import { isPostmasterOf, readPostmasterPid } from './postmaster-pid.js';
 
 export interface EmbeddedPostgres {
-  /** `postgres://…` of the database `gateway` with its superuser `gateway`. */
+  /** `postgres://…` of the database `gateway` with its owner `gateway`, who is no superuser. */
   url: string;
   /** Ends the database, if it was started here. May be called more than once. */
   stop(): Promise<void>;
@@ -34,6 +30,8 @@ export interface EmbeddedPostgresOptions {
   dataDirectory: string;
   /** Folder under which clusters lie that `nobody` could not reach otherwise. */
   fallbackRoot?: string;
+  /** Whether the role of a new cluster may create databases, as tests do; the service does not. */
+  createsDatabases?: boolean;
   /** Gets a line whenever something happens that an operator may want to know. */
   log?: (line: string) => void;
 }
@@ -94,7 +92,7 @@ export async function attachEmbeddedPostgres(
 async function start(
   location: ClusterLocation,
   lock: ClusterOwnerLock,
-  { log = () => undefined }: EmbeddedPostgresOptions,
+  { log = () => undefined, createsDatabases }: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
   const { clusterFolder, account } = location;
   const logFile = new BoundedLogFile(location.logFile, account);
@@ -106,7 +104,7 @@ async function start(
     await stopLeftoverPostgres(clusterFolder, log);
     const binaries = await preparePostgresBinaries(location.binariesFolder, account);
     const context: PostgresContext = { clusterFolder, account, logFile };
-    await prepareCluster(context, binaries, passwordFile(location));
+    await prepareCluster(context, binaries, passwordFile(location), createsDatabases);
     const supervisor = new PostgresSupervisor(context, binaries.postgres, log);
     await supervisor.start();
     let stopped: Promise<void> | undefined;
