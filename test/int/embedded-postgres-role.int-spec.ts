@@ -2,11 +2,11 @@ import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { runMigrations } from 'graphile-worker';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { BoundedLogFile } from '../../src/common/database/bounded-log-file.js';
-import { locateCluster } from '../../src/common/database/cluster-location.js';
-import { runSingleUser } from '../../src/common/database/cluster-role.js';
-import { migrateDatabase } from '../../src/common/database/migrate-database.js';
-import { preparePostgresBinaries } from '../../src/common/database/postgres-binaries.js';
+import { BoundedLogFile } from '../../src/platform/database/bounded-log-file.js';
+import { locateCluster } from '../../src/platform/database/cluster-location.js';
+import { runSingleUser } from '../../src/platform/database/cluster-role.js';
+import { migrateDatabase } from '../../src/platform/database/migrate-database.js';
+import { preparePostgresBinaries } from '../../src/platform/database/postgres-binaries.js';
 import { EmbeddedPostgresScene, query } from '../support/embedded-postgres-service.js';
 
 const ROLES = `SELECT rolname AS name, rolsuper AS super, rolcanlogin AS login,

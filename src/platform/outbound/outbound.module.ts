@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
+import { Database } from '../database/database.js';
+import { gatewaySecrets } from '../config/gateway-secret.js';
+import { OutboundClient } from './outbound-client.js';
+import { WebhookSecrets } from './webhook-secrets.js';
+
+/** Calls to addresses that tenants chose. */
+@Module({
+  providers: [
+    {
+      provide: OutboundClient,
+      inject: [APP_CONFIG],
+      useFactory: (config: AppConfig): OutboundClient =>
+        new OutboundClient({ allowPrivate: config.allowPrivateDestinations }),
+    },
+    {
+      provide: WebhookSecrets,
+      inject: [APP_CONFIG, Database],
+      useFactory: (config: AppConfig, database: Database): WebhookSecrets =>
+        new WebhookSecrets(() => gatewaySecrets(config), database),
+    },
+  ],
+  exports: [OutboundClient, WebhookSecrets],
+})
+export class OutboundModule {}
