@@ -36,6 +36,6 @@ try {
 }
 
 /** What the primary needs to speak for this worker: plain data only. */
-function describable({ url, bootstrap, providers, exampleModel }: Gateway): StartDescription {
-  return { url, bootstrap, providers, exampleModel };
+function describable({ url, host, bootstrap, providers, exampleModel }: Gateway): StartDescription {
+  return { url, host, bootstrap, providers, exampleModel };
 }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { BootstrapOutcome } from './bootstrap/bootstrap-outcome.js';
 import { describeStart, type StartDescription } from './bootstrap/describe-start.js';
 import type { AppConfig } from '../platform/config/app-config.js';
-import { gatewaySecret } from '../platform/config/gateway-secret.js';
+import { gatewaySecrets, secretFileOf } from '../platform/config/gateway-secret.js';
 import { migrateDatabase } from '../platform/database/migrate-database.js';
 import { openDatabase } from '../platform/database/open-database.js';
 import type { JsonLogger } from '../platform/logging/json-logger.js';
@@ -26,7 +26,12 @@ export async function runWorkers(
   const database = await openDatabase(config);
   await migrateDatabase(database.url);
   serveClusterMetrics();
-  const environment = { DATABASE_URL: database.url, GATEWAY_SECRET: gatewaySecret(config) };
+  // Made here, once. The workers read the file too, so that they hear of it when it changes.
+  gatewaySecrets(config);
+  const environment = {
+    DATABASE_URL: database.url,
+    ...(config.secret === undefined && { GATEWAY_SECRET_FILE: secretFileOf(config) }),
+  };
 
   let stopping = false;
   let announced = false;

@@ -31,6 +31,8 @@ export interface Gateway {
   application: INestApplication;
   /** Where it listens, e.g. `http://127.0.0.1:3000`. */
   url: string;
+  /** The address that it listens on. */
+  host: string;
   bootstrap: BootstrapOutcome;
   /** Ids of the configured providers. */
   providers: readonly string[];
@@ -76,6 +78,7 @@ export async function startGateway(
     return {
       application,
       url: baseUrlOf(server, config),
+      host: config.http.host,
       bootstrap,
       providers: config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),
@@ -113,8 +116,7 @@ function exampleModelOf(application: INestApplication): string | undefined {
 /** @throws ConfigError when there is nothing to listen on at this address */
 async function listen(application: INestApplication, { http }: AppConfig): Promise<void> {
   try {
-    if (http.host === undefined) await application.listen(http.port);
-    else await application.listen(http.port, http.host);
+    await application.listen(http.port, http.host);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const problem = LISTEN_PROBLEMS[code ?? ''];

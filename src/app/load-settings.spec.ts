@@ -9,12 +9,14 @@ const SECRET = 'a-secret-of-at-least-32-characters';
 describe(loadSettings.name, () => {
   it('needs no setting at all', () => {
     expect(loadSettings({})).toEqual({
-      http: { port: 3000, host: undefined, publicUrl: undefined },
+      http: { port: 3000, host: '127.0.0.1', publicUrl: undefined },
       dataDirectory: resolve('data'),
       databaseUrl: undefined,
       redisUrl: undefined,
       s3: undefined,
       secret: undefined,
+      secretFile: undefined,
+      previousSecrets: [],
       bootstrap: {
         apiKey: undefined,
         managementKey: undefined,
@@ -66,7 +68,7 @@ describe(loadSettings.name, () => {
   it('reads every variable', () => {
     const config = loadSettings({
       PORT: '0',
-      HOST: '127.0.0.1',
+      HOST: '0.0.0.0',
       GATEWAY_PUBLIC_URL: 'https://gateway.example/base/',
       GATEWAY_DATA_DIR: '/var/lib/gateway',
       DATABASE_URL: 'postgresql://user:pass@db:5432/gateway?sslmode=require',
@@ -78,6 +80,8 @@ describe(loadSettings.name, () => {
       S3_SECRET_ACCESS_KEY: 'secret',
       S3_REDIRECT: 'false',
       GATEWAY_SECRET: SECRET,
+      GATEWAY_SECRET_FILE: '/dev/null',
+      GATEWAY_SECRET_PREVIOUS: `${SECRET}-1, ${SECRET}-2`,
       GATEWAY_JOB_WORKERS: 'false',
       GATEWAY_BOOTSTRAP_API_KEY: 'sk-local-dev-key-1',
       GATEWAY_BOOTSTRAP_MANAGEMENT_KEY: 'sk-mgmt-local-dev-key-1',
@@ -124,7 +128,7 @@ describe(loadSettings.name, () => {
     expect(config).toEqual({
       http: {
         port: 0,
-        host: '127.0.0.1',
+        host: '0.0.0.0',
         publicUrl: 'https://gateway.example/base',
       },
       dataDirectory: '/var/lib/gateway',
@@ -139,6 +143,8 @@ describe(loadSettings.name, () => {
         redirect: false,
       },
       secret: SECRET,
+      secretFile: '/dev/null',
+      previousSecrets: [`${SECRET}-1`, `${SECRET}-2`],
       bootstrap: {
         apiKey: 'sk-local-dev-key-1',
         managementKey: 'sk-mgmt-local-dev-key-1',
@@ -239,6 +245,9 @@ describe(loadSettings.name, () => {
     ['GATEWAY_JOB_WORKERS', 'no'],
     ['REDIS_URL', 'http://localhost:6379'],
     ['GATEWAY_SECRET', 'thirty-one-characters-are-short'],
+    ['GATEWAY_SECRET_FILE', '/not/there'],
+    ['GATEWAY_SECRET_PREVIOUS', `${SECRET},thirty-one-characters-are-short`],
+    ['GATEWAY_SECRET_PREVIOUS', `${SECRET},`],
     ['GATEWAY_BOOTSTRAP_API_KEY', 'sk-fifteen-char'],
     ['GATEWAY_BOOTSTRAP_API_KEY', 'pk-with-another-prefix'],
     ['GATEWAY_BOOTSTRAP_API_KEY', 'sk-mgmt-is-a-management-key'],
@@ -286,7 +295,7 @@ describe(loadSettings.name, () => {
 
   it('wants a secret of its own for a database that others may share', () => {
     expect(problemsOf({ DATABASE_URL: 'postgres://db/gateway' })).toEqual([
-      'GATEWAY_SECRET must be set when DATABASE_URL is',
+      'GATEWAY_SECRET or GATEWAY_SECRET_FILE must be set when DATABASE_URL is',
     ]);
   });
 

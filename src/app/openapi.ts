@@ -1,9 +1,11 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
+import { pageHeadersMiddleware } from '../platform/http/security-headers.js';
 import { ErrorResponseDto } from '../platform/errors/error-response.dto.js';
 
 /** Serves Swagger UI at `/docs` and the OpenAPI description at `/docs-json`. */
 export function setUpOpenApi(application: INestApplication): void {
+  application.use('/docs', pageHeadersMiddleware);
   SwaggerModule.setup('docs', application, () => describeApi(application), {
     customSiteTitle: 'Model Gateway',
     swaggerOptions: {

@@ -68,7 +68,8 @@ const RULES: Record<string, Rule> = {
   'GET /v1/customer/statements/{month}': OWN,
   'GET /v1/customer/credits': OWN,
   'GET /v1/customer/jobs': OWN,
-  'GET /v1/customer/webhook-secret': OWN,
+  'GET /v1/customer/webhook-secret': { only: 'management' },
+  'POST /v1/customer/webhook-secret/rotate': { only: 'management' },
   'GET /v1/generation': of('request'),
   'GET /api/v1/key': OWN,
   'GET /api/v1/credits': { only: 'management' },
@@ -121,7 +122,9 @@ beforeAll(async () => {
     otherKeys[type] = key.plaintext;
   }
   for (const thing of Object.keys(THINGS) as (keyof typeof THINGS)[]) await make(thing);
-  const { secret } = (await set.call('GET', '/v1/customer/webhook-secret')).body;
+  const { secret } = (
+    await set.call('GET', '/v1/customer/webhook-secret', undefined, gateway.managementKey)
+  ).body;
   secrets.add(secret as string);
 
   const { body } = await set.call('GET', '/docs-json', undefined, '');
@@ -136,7 +139,9 @@ afterEach(async () => {
   // A tenant may have few of them.
   const path = '/v1/customer/broadcast/destinations';
   const { data } = (await set.call('GET', path)).body as { data: { id: string }[] };
-  for (const { id } of data) await set.call('DELETE', `${path}/${id}`);
+  for (const { id } of data) {
+    await set.call('DELETE', `${path}/${id}`, undefined, set.gateway.managementKey);
+  }
 });
 afterAll(() => set.close());
 

@@ -115,15 +115,24 @@ describe('broadcast destinations', () => {
   it('do not tell a server the headers of another, nor send it what waited for that', async () => {
     const id = await setUp.send({ headers: { 'x-key': 'secret' } });
     const { origin } = new globalThis.URL(setUp.receiver.url);
-    for (const headers of [undefined, { 'x-key': '********' }]) {
-      expect(await put(id, { url: 'https://elsewhere.example/', headers })).toMatchObject({
-        error: { code: 400, param: 'headers' },
+    const masked = { 'x-key': '********' };
+    for (const change of [{ url: `${origin}/another` }, { include_content: true }]) {
+      for (const value of ['********', '***']) {
+        expect(await put(id, { ...change, headers: { 'x-key': value } })).toMatchObject({
+          error: { code: 400, param: 'headers.x-key' },
+        });
+      }
+      expect(await setUp.destination(id)).toMatchObject({ headers: masked });
+      expect(await put(id, change)).toMatchObject({ ...change, headers: {} });
+      expect(await put(id, { headers: { 'x-key': 'secret' } })).toMatchObject({ headers: masked });
+      // What stays the same keeps them.
+      expect(await put(id, { ...change, headers: { 'X-Key': '***' } })).toMatchObject({
+        headers: masked,
       });
+      expect(await put(id, change)).toMatchObject({ headers: masked });
     }
-    expect(await setUp.destination(id)).toMatchObject({ url: setUp.receiver.url });
-    expect(await put(id, { url: `${origin}/another` })).toMatchObject({
-      headers: { 'x-key': '********' },
-    });
+    await setUp.gateway.post(`${DESTINATIONS}/${id}/test`, {});
+    expect(setUp.receiver.deliveries.at(-1)!.headers['x-key']).toBe('secret');
     setUp.receiver.reception = RECEPTIONS.fail;
     const { requestId } = await setUp.gateway
       .post('/v1/chat/completions', CHAT_BODY, OPT_IN)

@@ -49,6 +49,7 @@ describe('the frame of every answer', () => {
     const id = requestIdOf(answer);
     expect(seenIds).not.toContain(id);
     seenIds.add(id);
+    expect(answer.header('x-content-type-options')).toBe('nosniff');
   }
 
   async function keyWithLimit(limit: number): Promise<Record<string, string>> {

@@ -44,6 +44,7 @@ describe(ApiKeyRepository.name, () => {
     expect(found).toEqual(
       expect.arrayContaining([
         {
+          ancestors: null,
           hash: hashes[0],
           id: one.id,
           tenantId,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { readBootstrapFile } from '../../src/app/bootstrap/read-bootstrap-file.js';
 import { loadCatalogue } from '../../src/core/catalogue/load-catalogue.js';
 import { ConfigError } from '../../src/platform/config/config-error.js';
-import { gatewaySecret } from '../../src/platform/config/gateway-secret.js';
+import { gatewaySecrets, writeSecretFile } from '../../src/platform/config/gateway-secret.js';
 import { loadSettings } from '../../src/app/load-settings.js';
 
 describe('the files that settings name', () => {
@@ -178,27 +178,54 @@ describe('the files that settings name', () => {
   });
 
   describe('the secret of an embedded database', () => {
+    const settings = { secret: undefined, secretFile: undefined, previousSecrets: [] };
+
     it('is made once, readable to its owner only', () => {
       const dataDirectory = join(folder, 'new', 'data');
-      const secret = gatewaySecret({ secret: undefined, dataDirectory });
-      expect(secret.length).toBeGreaterThanOrEqual(32);
-      expect(gatewaySecret({ secret: undefined, dataDirectory })).toBe(secret);
+      const [secret] = gatewaySecrets({ ...settings, dataDirectory });
+      expect(secret!.length).toBeGreaterThanOrEqual(32);
+      expect(gatewaySecrets({ ...settings, dataDirectory })).toEqual([secret]);
       expect(statSync(join(dataDirectory, 'secret')).mode & 0o777).toBe(0o600);
       expect(readFileSync(join(dataDirectory, 'secret'), 'utf8').trim()).toBe(secret);
       expect(readdirSync(dataDirectory)).toEqual(['secret']);
     });
 
+    it('is read anew when its file changes, with those of before behind it', () => {
+      const dataDirectory = join(folder, 'rotated');
+      const [first] = gatewaySecrets({ ...settings, dataDirectory });
+      const second = 'the-second-secret-of-32-characters-or-so';
+      writeSecretFile(join(dataDirectory, 'secret'), [second, first!]);
+      const previousSecrets = ['configured-previous'];
+      expect(gatewaySecrets({ ...settings, dataDirectory, previousSecrets })).toEqual([
+        second,
+        first,
+        'configured-previous',
+      ]);
+      expect(statSync(join(dataDirectory, 'secret')).mode & 0o777).toBe(0o600);
+      expect(readdirSync(dataDirectory)).toEqual(['secret']);
+    });
+
     it('gives way to a configured one', () => {
       const dataDirectory = join(folder, 'unused');
-      expect(gatewaySecret({ secret: 'configured', dataDirectory })).toBe('configured');
+      expect(gatewaySecrets({ ...settings, secret: 'configured', dataDirectory })).toEqual([
+        'configured',
+      ]);
       expect(() => statSync(dataDirectory)).toThrow('ENOENT');
+    });
+
+    it('is not made where a file was named', () => {
+      const secretFile = join(folder, 'not-there');
+      expect(
+        problemsOf(() => gatewaySecrets({ ...settings, secretFile, dataDirectory: folder })),
+      ).toHaveLength(1);
+      expect(() => statSync(secretFile)).toThrow('ENOENT');
     });
 
     it('is refused when its file was damaged', () => {
       writeFileSync(join(folder, 'secret'), 'short\n');
-      expect(
-        problemsOf(() => gatewaySecret({ secret: undefined, dataDirectory: folder })),
-      ).toHaveLength(1);
+      expect(problemsOf(() => gatewaySecrets({ ...settings, dataDirectory: folder }))).toHaveLength(
+        1,
+      );
     });
   });
 });

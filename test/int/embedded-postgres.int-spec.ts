@@ -49,7 +49,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(url, settings)).toEqual([
       {
         user: 'gateway',
-        super: true,
+        super: false,
         value: 'first',
         encoding: 'UTF8',
         fsync: 'on',

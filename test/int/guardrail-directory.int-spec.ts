@@ -41,7 +41,7 @@ describe('guardrails in the database', () => {
     const [here, there] = [new GuardrailDirectory(repository), new GuardrailDirectory(repository)];
     for (const directory of [here, there]) expect(await idsOf(directory)).toEqual([]);
 
-    const made = await repository.insert(tenantId, DRAFT, 10);
+    const made = await repository.insert(tenantId, DRAFT, 'routing', 10);
     here.forget(tenantId);
     const changedAtMs = performance.now();
     expect(await idsOf(here)).toEqual([made!.id]);
@@ -58,7 +58,7 @@ describe('guardrails in the database', () => {
   it('leave out those that are off, and show a change after it was announced', async () => {
     tenantId = await newTenant();
     const directory = new GuardrailDirectory(repository);
-    const { id } = (await repository.insert(tenantId, DRAFT, 10))!;
+    const { id } = (await repository.insert(tenantId, DRAFT, 'routing', 10))!;
     expect(await idsOf(directory)).toEqual([id]);
     await repository.update(tenantId, id, { name: 'b', action: 'flag' });
     directory.forget(tenantId);
@@ -71,7 +71,7 @@ describe('guardrails in the database', () => {
   it('are read for many tenants by one query, and again only after a change', async () => {
     const directory = new GuardrailDirectory(repository);
     const tenants = await Promise.all(Array.from({ length: 5 }, newTenant));
-    for (const tenant of tenants) await repository.insert(tenant, DRAFT, 10);
+    for (const tenant of tenants) await repository.insert(tenant, DRAFT, 'routing', 10);
     const heads = jest.spyOn(repository, 'findHeads');
     const definitions = jest.spyOn(repository, 'findDefinitions');
     const first = await Promise.all(tenants.map((tenant) => directory.of(tenant)));
@@ -90,7 +90,7 @@ describe('guardrails in the database', () => {
     tenantId = await newTenant();
     const ids = [];
     for (let count = 0; count < 5; count++) {
-      ids.push((await repository.insert(tenantId, DRAFT, 10))!.id);
+      ids.push((await repository.insert(tenantId, DRAFT, 'routing', 10))!.id);
     }
     const logs = [1, 2].map(() => new GuardrailTriggerLog(testDatabase.database));
     const createdAt = new Date('2026-01-02T03:04:05Z');

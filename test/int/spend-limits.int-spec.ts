@@ -100,6 +100,35 @@ describe('a monthly spend limit', () => {
     },
   );
 
+  it('of a key is shared by the keys under it, however many ask at once', async () => {
+    const tenant = await createTenant(testDatabase.database, 1_000_000);
+    await limitKey(tenant, 1_000);
+    const { rows } = await testDatabase.database.query<{ id: string }>(
+      `INSERT INTO api_keys (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute,
+                             monthly_spend_limit, ancestor_ids)
+       SELECT $1, 'routing', 'child', gen_random_uuid()::text::bytea, 'sk-', 600, own, ARRAY[$2::uuid]
+         FROM unnest(ARRAY[NULL, 300]) AS own RETURNING id`,
+      [tenant.tenantId, tenant.apiKeyId],
+    );
+    const keys = [tenant.apiKeyId, ...rows.map(({ id }) => id)];
+    const spent = new Map<string, number>();
+    await Promise.all(
+      Array.from({ length: 90 }, async (_, index) => {
+        const { store } = ledgers[index % 2]!;
+        const asker = { ...tenant, apiKeyId: keys[index % 3]! };
+        const operation = limitedHold(asker, 50);
+        if (!(await store.hold(operation)).admitted) return;
+        await store.settle(settleOperation(asker, operation.requestId, 50));
+        spent.set(asker.apiKeyId, (spent.get(asker.apiKeyId) ?? 0) + 50);
+      }),
+    );
+    expect([...spent.values()].reduce((sum, each) => sum + each, 0)).toBe(1_000);
+    expect(spent.get(keys[2]!) ?? 0).toBeLessThanOrEqual(300);
+    expect(await usedByKey(tenant)).toBe(1_000);
+    expect(await usedByKey({ ...tenant, apiKeyId: keys[2]! })).toBe(spent.get(keys[2]!) ?? 0);
+    expect(await brokenAccounts(testDatabase.database, [tenant])).toEqual([]);
+  });
+
   it('holds for requests of mixed sizes, with covers, until nothing more fits', async () => {
     const tenant = await createTenant(testDatabase.database, 1_000_000);
     await limitKey(tenant, 5_000);

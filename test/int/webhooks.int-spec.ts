@@ -56,7 +56,7 @@ describe('webhooks', () => {
   /** So many have to have come before any is answered. */
   let answersFrom: number;
   const queue = new QueueDouble();
-  const secrets = new WebhookSecrets('a-secret-of-at-least-32-characters');
+  let secrets: WebhookSecrets;
   let metrics: GatewayMetrics;
   let deliveries: WebhookDeliveries;
   let worker: WebhookWorker;
@@ -64,7 +64,12 @@ describe('webhooks', () => {
 
   beforeAll(async () => {
     test = await createTestDatabase();
+    await test.database.query('INSERT INTO tenants (id, name) VALUES ($1, $2)', [
+      TENANT,
+      'a tenant',
+    ]);
     client = new OutboundClient({ allowPrivate: true });
+    secrets = new WebhookSecrets('a-secret-of-at-least-32-characters', test.database);
     repository = new WebhookDeliveryRepository(test.database);
     server = createServer((request, response) => {
       running++;
@@ -171,7 +176,9 @@ describe('webhooks', () => {
       String(headers['x-gateway-signature']),
     )!;
     expect(Math.abs(Number(time) - Date.now() / 1000)).toBeLessThan(60);
-    const expected = createHmac('sha256', secrets.secretOf(TENANT)).update(`${time}.${body}`);
+    const expected = createHmac('sha256', (await secrets.secretOf(TENANT))!).update(
+      `${time}.${body}`,
+    );
     expect(signature).toBe(expected.digest('hex'));
     expect(body).toBe('{"é":1}');
     expect(await rowOf(id)).toMatchObject({ state: 'delivered', attempts: 1, last_error: null });
@@ -187,12 +194,38 @@ describe('webhooks', () => {
     await worker.deliver(await enqueue());
     const [{ headers, body }] = received as [Received];
     const header = headers['x-gateway-signature'];
-    const secret = secrets.secretOf(TENANT);
+    const secret = await secrets.secretOf(TENANT);
     expect(isGenuine(header, body, secret)).toBe(true);
     expect(isGenuine(header, `${body} `, secret)).toBe(false);
-    expect(isGenuine(header, body, secrets.secretOf('another'))).toBe(false);
+    expect(isGenuine(header, body, `${secret}!`)).toBe(false);
     expect(isGenuine(header, body, secret, Date.now() / 1000 + 301)).toBe(false);
     expect(isGenuine(undefined, body, secret)).toBe(false);
+
+    const { secret: rotated } = await secrets.rotate(TENANT);
+    await worker.deliver(await enqueue());
+    const { headers: later, body: laterBody } = received[1]!;
+    for (const good of [secret, rotated]) {
+      expect(isGenuine(later['x-gateway-signature'], laterBody, good)).toBe(true);
+    }
+    expect(isGenuine(later['x-gateway-signature'], `${laterBody} `, secret)).toBe(false);
+    await test.database.query(`UPDATE webhook_secrets SET previous_until = now()`);
+    await worker.deliver(await enqueue());
+    const { headers: last, body: lastBody } = received[2]!;
+    expect(isGenuine(last['x-gateway-signature'], lastBody, rotated)).toBe(true);
+    expect(isGenuine(last['x-gateway-signature'], lastBody, secret)).toBe(false);
+  });
+
+  it('are tried again while their secret cannot be read', async () => {
+    await secrets.secretOf(TENANT);
+    await test.database.query(`UPDATE webhook_secrets SET sealed_secret = ''`);
+    const id = await enqueue();
+    await worker.deliver(id);
+    expect(received).toHaveLength(0);
+    expect(await rowOf(id)).toMatchObject({
+      state: 'pending',
+      last_error: 'the webhook secret cannot be read',
+    });
+    await secrets.rotate(TENANT);
   });
 
   it('are tried five times, later each time, with the same key, and then dropped', async () => {

@@ -13,7 +13,7 @@ export default async function globalSetup() {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-'));
   // As root PostgreSQL runs as `nobody`, who has to be able to enter.
   await chmod(dataDirectory, 0o711);
-  const postgres = await startEmbeddedPostgres({ dataDirectory });
+  const postgres = await startEmbeddedPostgres({ dataDirectory, createsDatabases: true });
   process.env.TEST_POSTGRES_URL = postgres.url;
   globalThis.__testPostgres = { postgres, dataDirectory };
 }

@@ -4,6 +4,8 @@ import { describeFirstKeys } from './describe-first-keys.js';
 export interface StartDescription {
   /** Where the service is reached. */
   url: string;
+  /** The address that it listens on. */
+  host: string;
   bootstrap: BootstrapOutcome;
   /** Ids of the configured providers. */
   providers: readonly string[];
@@ -14,6 +16,7 @@ export interface StartDescription {
 /** What a newcomer reads when the service has started: keys, a call to try, and where to go on. */
 export function describeStart({
   url,
+  host,
   bootstrap,
   providers,
   exampleModel,
@@ -21,6 +24,9 @@ export function describeStart({
   const lines = [
     '',
     `Model Gateway listens on ${url}`,
+    ...(isLoopback(host)
+      ? ['Only this machine reaches it; HOST=0.0.0.0 opens it to others.']
+      : [`It is reached from other machines (HOST=${host}).`]),
     '',
     ...describeFirstKeys(bootstrap),
     '',
@@ -32,6 +38,10 @@ export function describeStart({
     lines.push('', 'Try it:', '', curlLine(url, key, exampleModel));
   }
   return `${lines.join('\n')}\n\n`;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 function curlLine(url: string, key: string, model: string): string {

@@ -7,6 +7,7 @@ import { parseArgsOptions, type Command, type CommandContext } from './command.j
 import { keyCreateCommand } from './key-create.command.js';
 import { keyRevokeCommand } from './key-revoke.command.js';
 import { settingsPageCommand } from './settings-page.command.js';
+import { secretRotateCommand } from './secret-rotate.command.js';
 import { tenantCreateCommand } from './tenant-create.command.js';
 import { tenantGrantCommand } from './tenant-grant.command.js';
 import { tenantLimitCommand } from './tenant-limit.command.js';
@@ -19,6 +20,7 @@ const COMMANDS: readonly Command[] = [
   tenantLimitCommand,
   keyCreateCommand,
   keyRevokeCommand,
+  secretRotateCommand,
   catalogueCheckCommand,
   settingsPageCommand,
 ];

@@ -9,7 +9,7 @@ import {
   Unique,
 } from 'typeorm';
 import { storedText } from '../../platform/database/stored-text.js';
-import type { ApiKeyType } from './caller.js';
+import type { ApiKeyType, Maker } from './caller.js';
 import { TenantEntity } from './tenant.entity.js';
 
 /** An API key. Of the key itself only a SHA-256 and a preview are kept. */
@@ -18,6 +18,7 @@ import { TenantEntity } from './tenant.entity.js';
 @Check('api_keys_type_check', `type IN ('routing', 'management')`)
 @Check('api_keys_rate_limit_per_minute_check', `rate_limit_per_minute > 0`)
 @Check('api_keys_monthly_spend_limit_check', `monthly_spend_limit >= 0`)
+@Check('api_keys_made_by_check', `made_by IN ('operator', 'management', 'routing')`)
 @Index('api_keys_tenant_id_created_at_idx', ['tenantId', 'createdAt', 'id'])
 export class ApiKeyEntity {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'api_keys_pkey' })
@@ -33,6 +34,13 @@ export class ApiKeyEntity {
 
   @Column('text')
   type!: ApiKeyType;
+
+  @Column('text', { name: 'made_by', default: 'management' })
+  madeBy!: Maker;
+
+  /** The key that made this one, the one that made that, and so on; empty unless routing keys did. */
+  @Column('uuid', { name: 'ancestor_ids', array: true, default: () => `'{}'` })
+  ancestorIds!: string[];
 
   @Column('text', { transformer: storedText })
   name!: string;

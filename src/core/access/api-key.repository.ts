@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { QueryResult, QueryResultRow } from 'pg';
-import { IsNull, Repository } from 'typeorm';
+import { In, IsNull, Repository } from 'typeorm';
 import { Database } from '../../platform/database/database.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import { ApiKeyEntity } from './api-key.entity.js';
-import type { ApiKeyType } from './caller.js';
+import { boundBy } from './bound-by.js';
+import type { ApiKeyType, CountedKey, Maker } from './caller.js';
 import { hashApiKey } from './hash-api-key.js';
 import { previewApiKey } from './preview-api-key.js';
 
@@ -14,13 +15,16 @@ export interface SqlExecutor {
   query<Row extends QueryResultRow>(sql: string, values?: unknown[]): Promise<QueryResult<Row>>;
 }
 
-/** What the request path needs of a key. */
+/** What the request path needs of a key; its limits and its end are also those of the keys above it. */
 export interface ApiKeyLookup {
   hash: string;
   id: string;
   tenantId: string;
   type: ApiKeyType;
+  /** Its own. */
   rateLimitPerMinute: number;
+  /** The keys above it, nearest first; null: none. */
+  ancestors: CountedKey[] | null;
   /** Credits in a month; null: no limit. */
   keySpendLimit: number | null;
   tenantSpendLimit: number | null;
@@ -37,7 +41,23 @@ export interface ApiKeyDraft {
   expiresAt: Date | null;
   /** Credits in a month; null or absent: no limit. */
   monthlySpendLimit?: number | null;
+  /** The operator, unless said otherwise. */
+  madeBy?: Maker;
+  /** The keys above it, nearest first; none, unless said otherwise. */
+  ancestorIds?: readonly string[];
 }
+
+/** The keys of which all bind the key `api_keys`. */
+const ABOVE = `
+  LEFT JOIN LATERAL (
+    SELECT min(ancestor.expires_at) AS expires_at, min(ancestor.revoked_at) AS revoked_at,
+           min(ancestor.monthly_spend_limit) AS monthly_spend_limit,
+           json_agg(
+             json_build_object('id', id, 'rateLimitPerMinute', rate_limit_per_minute)
+             ORDER BY array_position(api_keys.ancestor_ids, id)
+           ) AS ancestors
+      FROM api_keys ancestor WHERE ancestor.id = ANY (api_keys.ancestor_ids)
+  ) above ON api_keys.ancestor_ids <> '{}'`;
 
 @Injectable()
 export class ApiKeyRepository {
@@ -53,24 +73,57 @@ export class ApiKeyRepository {
   ): Promise<ApiKeyLookup[]> {
     const { rows } = await executor.query<ApiKeyLookup>(
       `SELECT encode(key_hash, 'hex') AS hash, api_keys.id, tenant_id AS "tenantId", type,
-              rate_limit_per_minute AS "rateLimitPerMinute",
-              api_keys.monthly_spend_limit AS "keySpendLimit",
+              rate_limit_per_minute AS "rateLimitPerMinute", ancestors,
+              least(api_keys.monthly_spend_limit, above.monthly_spend_limit) AS "keySpendLimit",
               tenants.monthly_spend_limit AS "tenantSpendLimit",
-              expires_at AS "expiresAt", revoked_at AS "revokedAt"
-         FROM api_keys JOIN tenants ON tenants.id = tenant_id
+              least(api_keys.expires_at, above.expires_at) AS "expiresAt",
+              coalesce(api_keys.revoked_at, above.revoked_at) AS "revokedAt"
+         FROM api_keys JOIN tenants ON tenants.id = tenant_id ${ABOVE}
         WHERE key_hash = ANY($1::bytea[])`,
       [hashes.map((hash) => Buffer.from(hash, 'hex'))],
     );
     return rows;
   }
 
-  /** Newest first, revoked ones included. */
-  listOfTenant(tenantId: string): Promise<ApiKeyEntity[]> {
-    return this.keys.find({ where: { tenantId }, order: { createdAt: 'DESC', id: 'DESC' } });
+  /** Newest first, revoked ones included, each bound by the keys above it. */
+  async listOfTenant(tenantId: string): Promise<ApiKeyEntity[]> {
+    const keys = await this.keys.find({
+      where: { tenantId },
+      order: { createdAt: 'DESC', id: 'DESC' },
+    });
+    const byId = new Map(keys.map((key) => [key.id, key]));
+    return keys.map((key) =>
+      boundBy(
+        key,
+        key.ancestorIds.flatMap((id) => byId.get(id) ?? []),
+      ),
+    );
   }
 
-  findOfTenant(tenantId: string, id: string): Promise<ApiKeyEntity | null> {
-    return this.keys.findOneBy({ tenantId, id });
+  /** The key as the keys above it let it be. */
+  async findOfTenant(tenantId: string, id: string): Promise<ApiKeyEntity | null> {
+    const key = await this.keys.findOneBy({ tenantId, id });
+    if (!key || key.ancestorIds.length === 0) return key;
+    return boundBy(key, await this.keys.findBy({ id: In(key.ancestorIds) }));
+  }
+
+  /** Those of the keys that have a monthly limit of their own, in credits. */
+  async ownSpendLimits(ids: readonly string[]): Promise<{ id: string; limit: number }[]> {
+    const { rows } = await this.database.query<{ id: string; limit: number }>(
+      `SELECT id, monthly_spend_limit AS "limit" FROM api_keys
+        WHERE id = ANY ($1) AND monthly_spend_limit IS NOT NULL`,
+      [ids],
+    );
+    return rows;
+  }
+
+  /** The keys that end with a key: those that it made, those that they made, and so on. */
+  async idsBelow(tenantId: string, id: string): Promise<string[]> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `SELECT id FROM api_keys WHERE tenant_id = $1 AND $2 = ANY (ancestor_ids)`,
+      [tenantId, id],
+    );
+    return rows.map((row) => row.id);
   }
 
   /** @returns the new key's id; undefined when this very key is known already, whoever owns it. */
@@ -81,8 +134,8 @@ export class ApiKeyRepository {
     const { rows } = await executor.query<{ id: string }>(
       `INSERT INTO api_keys
          (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute, expires_at,
-          monthly_spend_limit)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+          monthly_spend_limit, made_by, ancestor_ids)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
        ON CONFLICT (key_hash) DO NOTHING
        RETURNING id`,
       [
@@ -94,6 +147,8 @@ export class ApiKeyRepository {
         draft.rateLimitPerMinute,
         draft.expiresAt,
         draft.monthlySpendLimit ?? null,
+        draft.madeBy ?? 'operator',
+        draft.ancestorIds ?? [],
       ],
     );
     return rows[0]?.id;

@@ -2,18 +2,33 @@ export const API_KEY_TYPES = ['routing', 'management'] as const;
 /** `routing` keys (`sk-…`) call models; `management` keys (`sk-mgmt-…`) run the account. */
 export type ApiKeyType = (typeof API_KEY_TYPES)[number];
 
+export const MAKERS = ['operator', 'management', 'routing'] as const;
+/** Who made something of a tenant's: the operator, or a key of this type. */
+export type Maker = (typeof MAKERS)[number];
+
+/** A key on whose minutes requests count. */
+export interface CountedKey {
+  readonly id: string;
+  readonly rateLimitPerMinute: number;
+}
+
 /** Who is asking: the tenant and the key that a request was authenticated with. */
 export interface Caller {
   readonly tenantId: string;
   readonly apiKeyId: string;
   readonly keyType: ApiKeyType;
-  /** Requests per minute window of this key. */
+  /** Requests per minute window of this key, or of a key above it if that is lower. */
   readonly rateLimitPerMinute: number;
-  /** Undefined when neither the key nor its tenant has a limit. */
+  /**
+   * The keys on which its requests count, the nearest first and the root of its chain last; absent
+   * for a key that no routing key made, whose requests count on itself.
+   */
+  readonly countsOn?: readonly CountedKey[];
+  /** Undefined when neither the key, a key above it, nor its tenant has a limit. */
   readonly spendLimits?: SpendLimitsOfCaller;
 }
 
-/** Credits that may be spent in a calendar month (UTC); null: no limit. */
+/** Credits that may be spent in a calendar month (UTC), the lowest of a key's chain; null: no limit. */
 export interface SpendLimitsOfCaller {
   readonly key: number | null;
   readonly tenant: number | null;

@@ -2,7 +2,8 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
 
-const RESTRICTED = 'changes need a management key on this gateway';
+const RESTRICTED =
+  'changes need a management key on this gateway, or for what a management key or the operator made';
 
 /**
  * Describes a handler that changes something of the tenant's account.

@@ -16,3 +16,12 @@ export function decideRateLimit(limit: number, count: number, nowMs: number): Ra
     retryAfterSeconds: Math.max(1, Math.ceil((resetAtMs - nowMs) / 1000)),
   };
 }
+
+/** Of the decisions on several counters of a request, the one that its caller has to heed. */
+export function tighterOf(
+  one: RateLimitDecision | undefined,
+  other: RateLimitDecision,
+): RateLimitDecision {
+  if (!one || !other.allowed) return other;
+  return one.remaining <= other.remaining ? one : other;
+}

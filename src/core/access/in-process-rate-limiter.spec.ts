@@ -47,6 +47,24 @@ describe(InProcessRateLimiter.name, () => {
     expect(limiter.take(callerWith(1, 'other')).allowed).toBe(true);
   });
 
+  it('counts keys under one on that one, and on a lower limit of their own', () => {
+    const root = { id: 'root', rateLimitPerMinute: 4 };
+    const child = { ...callerWith(4, 'child'), countsOn: [root] };
+    const lower = { id: 'lower', rateLimitPerMinute: 2 };
+    const lowerChild = { ...callerWith(2, 'lower'), countsOn: [lower, root] };
+    const takes = [lowerChild, lowerChild, lowerChild, child, callerWith(4, 'root'), child];
+    const decisions = takes.map((caller) => limiter.take(caller));
+    expect(decisions.map(({ allowed, limit, remaining }) => [allowed, limit, remaining])).toEqual([
+      [true, 2, 1],
+      [true, 2, 0],
+      // Refused on its own, it takes nothing of the root's.
+      [false, 2, 0],
+      [true, 4, 1],
+      [true, 4, 0],
+      [false, 4, 0],
+    ]);
+  });
+
   it('keeps no counts of past minutes', () => {
     for (let key = 0; key < 100; key++) limiter.take(callerWith(1, String(key)));
     jest.setSystemTime(Date.UTC(2026, 0, 1, 12, 1));

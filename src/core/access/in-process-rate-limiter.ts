@@ -1,5 +1,5 @@
 import type { Caller } from './caller.js';
-import { decideRateLimit, WINDOW_MS } from './decide-rate-limit.js';
+import { decideRateLimit, tighterOf, WINDOW_MS } from './decide-rate-limit.js';
 import { RateLimiter, type RateLimitDecision } from './rate-limiter.js';
 
 /**
@@ -17,8 +17,18 @@ export class InProcessRateLimiter extends RateLimiter {
       this.window = window;
       this.counts = new Map();
     }
-    const count = (this.counts.get(caller.apiKeyId) ?? 0) + 1;
-    this.counts.set(caller.apiKeyId, count);
-    return decideRateLimit(caller.rateLimitPerMinute, count, nowMs);
+    if (!caller.countsOn) return this.count(caller.apiKeyId, caller.rateLimitPerMinute, nowMs);
+    let decision: RateLimitDecision | undefined;
+    for (const { id, rateLimitPerMinute } of caller.countsOn) {
+      decision = tighterOf(decision, this.count(id, rateLimitPerMinute, nowMs));
+      if (!decision.allowed) break;
+    }
+    return decision!;
+  }
+
+  private count(keyId: string, limit: number, nowMs: number): RateLimitDecision {
+    const count = (this.counts.get(keyId) ?? 0) + 1;
+    this.counts.set(keyId, count);
+    return decideRateLimit(limit, count, nowMs);
   }
 }

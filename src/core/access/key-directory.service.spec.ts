@@ -70,6 +70,20 @@ describe(KeyDirectory.name, () => {
     await jest.runAllTimersAsync();
   });
 
+  it('counts a key on those above it, and on itself where its limit is lower', async () => {
+    const root = { id: 'root', rateLimitPerMinute: 10 };
+    const between = { id: 'between', rateLimitPerMinute: 20 };
+    const callerOf = async (key: string, rateLimitPerMinute: number) => {
+      table.add(key, { rateLimitPerMinute, ancestors: [between, root] });
+      return (await resolve(key))!.caller;
+    };
+    expect(await callerOf('sk-a', 10)).toMatchObject({ rateLimitPerMinute: 10, countsOn: [root] });
+    expect(await callerOf('sk-b', 3)).toMatchObject({
+      rateLimitPerMinute: 3,
+      countsOn: [{ id: 'id-of-sk-b', rateLimitPerMinute: 3 }, root],
+    });
+  });
+
   it('lets a remembered key expire on time', async () => {
     table.add('sk-a', { expiresAt: new Date(Date.now() + 300) });
     await resolve('sk-a');
@@ -182,6 +196,7 @@ class FakeTable {
       tenantId: 'tenant',
       type: 'routing',
       rateLimitPerMinute: 600,
+      ancestors: null,
       keySpendLimit: null,
       tenantSpendLimit: null,
       expiresAt: null,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
 import { ApiKeyRepository, type ApiKeyLookup } from './api-key.repository.js';
 import { apiKeyStatus, type ApiKeyStatus } from './api-key-status.js';
-import type { Caller } from './caller.js';
+import type { Caller, CountedKey } from './caller.js';
 import { hashApiKey } from './hash-api-key.js';
 
 /** A key in use is read again from this age on, before its requests would have to wait for that. */
@@ -57,11 +57,27 @@ function resolved({ key, caller }: KnownKey): ResolvedKey {
 function callerOf(key: ApiKeyLookup): Caller {
   const { keySpendLimit, tenantSpendLimit } = key;
   const isLimited = keySpendLimit !== null || tenantSpendLimit !== null;
+  const countsOn = key.ancestors ? countedKeys(key, key.ancestors) : undefined;
   return {
     tenantId: key.tenantId,
     apiKeyId: key.id,
     keyType: key.type,
-    rateLimitPerMinute: key.rateLimitPerMinute,
+    rateLimitPerMinute: countsOn?.[0]?.rateLimitPerMinute ?? key.rateLimitPerMinute,
+    ...(countsOn && { countsOn }),
     ...(isLimited && { spendLimits: { key: keySpendLimit, tenant: tenantSpendLimit } }),
   };
+}
+
+/**
+ * The keys of a chain whose minutes can run out first, nearest first: a key that may make as many
+ * requests as one above it adds nothing to that one's count.
+ */
+function countedKeys(key: ApiKeyLookup, ancestors: readonly CountedKey[]): CountedKey[] {
+  const { id, rateLimitPerMinute } = key;
+  const counted: CountedKey[] = [];
+  for (const each of [{ id, rateLimitPerMinute }, ...ancestors].reverse()) {
+    const [nearest] = counted;
+    if (!nearest || each.rateLimitPerMinute < nearest.rateLimitPerMinute) counted.unshift(each);
+  }
+  return counted;
 }

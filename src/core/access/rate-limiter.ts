@@ -15,6 +15,9 @@ export interface RateLimitDecision {
 
 /** Counts requests per key in fixed windows of one clock minute. */
 export abstract class RateLimiter {
-  /** Counts one request and decides on it. */
+  /**
+   * Counts one request and decides on it. A key under others counts on those too, the nearest first
+   * and no further than one that refuses, so that it cannot use up more of theirs than its own.
+   */
   abstract take(caller: Caller): RateLimitDecision | Promise<RateLimitDecision>;
 }

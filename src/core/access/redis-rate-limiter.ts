@@ -2,7 +2,7 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import type { Redis } from 'ioredis';
 import { PausingRedis } from '../../platform/redis/pausing-redis.js';
 import type { Caller } from './caller.js';
-import { decideRateLimit } from './decide-rate-limit.js';
+import { decideRateLimit, tighterOf } from './decide-rate-limit.js';
 import { InProcessRateLimiter } from './in-process-rate-limiter.js';
 import { RateLimiter, type RateLimitDecision } from './rate-limiter.js';
 
@@ -67,10 +67,16 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   }
 
   private async takeFromRedis(caller: Caller): Promise<RateLimitDecision> {
-    const key = `gateway:rate-limit:${caller.apiKeyId}`;
-    const counted = await this.redis.ask((redis) => redis.takeRequest(key));
-    if (!counted) return this.fallback.take(caller);
-    const [count, nowMs] = counted;
-    return decideRateLimit(caller.rateLimitPerMinute, count, nowMs);
+    const { apiKeyId: id, rateLimitPerMinute } = caller;
+    let decision: RateLimitDecision | undefined;
+    for (const key of caller.countsOn ?? [{ id, rateLimitPerMinute }]) {
+      const name = `gateway:rate-limit:${key.id}`;
+      const counted = await this.redis.ask((redis) => redis.takeRequest(name));
+      if (!counted) return this.fallback.take(caller);
+      const [count, nowMs] = counted;
+      decision = tighterOf(decision, decideRateLimit(key.rateLimitPerMinute, count, nowMs));
+      if (!decision.allowed) break;
+    }
+    return decision!;
   }
 }

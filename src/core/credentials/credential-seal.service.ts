@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { gatewaySecret } from '../../platform/config/gateway-secret.js';
+import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { SecretBox } from '../../platform/crypto/secret-box.js';
 
 /** Seals the keys of credentials at rest, each for the id of its row. */
@@ -21,7 +21,7 @@ export class CredentialSeal {
 
   /** On first use: without a configured secret one is made in the data folder. */
   private opened(): SecretBox {
-    this.box ??= new SecretBox(gatewaySecret(this.config), 'provider-credential');
+    this.box ??= new SecretBox(() => gatewaySecrets(this.config), 'provider-credential');
     return this.box;
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Maker } from '../access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { OwnCredential } from './own-credential.js';
@@ -13,6 +14,7 @@ export interface CredentialDraft {
   keyPreview: string;
   settings: Record<string, string>;
   allowSharedFallback: boolean;
+  madeBy: Maker;
 }
 
 /** A credential as its tenant sees it: everything but the key. */
@@ -25,6 +27,7 @@ export interface CredentialRecord {
   allowSharedFallback: boolean;
   createdAt: Date;
   lastUsedAt: Date | null;
+  madeBy: Maker;
 }
 
 interface StoredCredential {
@@ -39,7 +42,7 @@ interface StoredCredential {
 const RECORD = `
   id, provider, name, key_preview AS "keyPreview", settings,
   allow_shared_fallback AS "allowSharedFallback", created_at AS "createdAt",
-  last_used_at AS "lastUsedAt"`;
+  last_used_at AS "lastUsedAt", made_by AS "madeBy"`;
 
 @Injectable()
 export class CredentialRepository {
@@ -68,8 +71,9 @@ export class CredentialRepository {
       ]);
       const { rows } = await client.query<CredentialRecord>(
         `INSERT INTO provider_credentials
-           (id, tenant_id, provider, name, sealed_key, key_preview, settings, allow_shared_fallback)
-         SELECT $2::uuid, $1::uuid, $3, $4, $5::bytea, $6, $7::jsonb, $8::boolean
+           (id, tenant_id, provider, name, sealed_key, key_preview, settings, allow_shared_fallback,
+            made_by)
+         SELECT $2::uuid, $1::uuid, $3, $4, $5::bytea, $6, $7::jsonb, $8::boolean, $10
           WHERE (SELECT count(*) FROM provider_credentials WHERE tenant_id = $1) < $9
          RETURNING ${RECORD}`,
         [
@@ -82,10 +86,20 @@ export class CredentialRepository {
           JSON.stringify(draft.settings),
           draft.allowSharedFallback,
           limit,
+          draft.madeBy,
         ],
       );
       return rows[0] && toRecord(rows[0]);
     });
+  }
+
+  /** Undefined when the tenant has no such credential. */
+  async findOfTenant(tenantId: string, id: string): Promise<CredentialRecord | undefined> {
+    const { rows } = await this.database.query<CredentialRecord>(
+      `SELECT ${RECORD} FROM provider_credentials WHERE tenant_id = $1 AND id = $2`,
+      [tenantId, id],
+    );
+    return rows[0] && toRecord(rows[0]);
   }
 
   /** @returns whether it was there */
@@ -97,13 +111,16 @@ export class CredentialRepository {
     return rowCount === 1;
   }
 
-  /** The credentials of many tenants, newest first; a tenant without any is left out. */
+  /**
+   * The credentials of many tenants, newest first; a tenant without any is left out. What a routing
+   * key made comes after the rest, so that it leads nobody's requests away from the tenant's account.
+   */
   async findByTenants(tenantIds: readonly string[]): Promise<Map<string, OwnCredential[]>> {
     const { rows } = await this.database.lookUps.query<StoredCredential>(
       `SELECT id, tenant_id AS "tenantId", provider, sealed_key AS "sealedKey", settings,
               allow_shared_fallback AS "allowSharedFallback"
          FROM provider_credentials
-        WHERE tenant_id = ANY($1) ORDER BY created_at DESC, id DESC`,
+        WHERE tenant_id = ANY($1) ORDER BY made_by = 'routing', created_at DESC, id DESC`,
       [tenantIds],
     );
     const byTenant = new Map<string, OwnCredential[]>();

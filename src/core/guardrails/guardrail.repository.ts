@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Maker } from '../access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import type { GuardrailDefinition } from './guardrail.js';
@@ -18,6 +19,7 @@ export interface GuardrailDraft {
 
 export interface GuardrailRecord extends GuardrailDraft {
   id: string;
+  madeBy: Maker;
   triggerCount: number;
   lastTriggeredAt: Date | null;
   createdAt: Date;
@@ -34,7 +36,7 @@ export interface GuardrailHead {
 type Stored<Row extends { rules: GuardrailRule[] }> = Omit<Row, 'rules'> & { rules: string };
 
 const RECORD = `
-  id, name, description, rules, pattern_sizes AS "patternSizes", action,
+  id, made_by AS "madeBy", name, description, rules, pattern_sizes AS "patternSizes", action,
   applies_to AS "appliesTo", is_enabled AS "isEnabled", trigger_count AS "triggerCount",
   last_triggered_at AS "lastTriggeredAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
@@ -63,6 +65,7 @@ export class GuardrailRepository {
   async insert(
     tenantId: string,
     draft: GuardrailDraft,
+    madeBy: Maker,
     limit: number,
   ): Promise<GuardrailRecord | undefined> {
     return this.database.transaction(async (client) => {
@@ -72,11 +75,12 @@ export class GuardrailRepository {
       ]);
       const { rows } = await client.query<Stored<GuardrailRecord>>(
         `INSERT INTO guardrails
-           (tenant_id, name, description, rules, pattern_sizes, action, applies_to, is_enabled)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8
-          WHERE (SELECT count(*) FROM guardrails WHERE tenant_id = $1) < $9
+           (tenant_id, name, description, rules, pattern_sizes, action, applies_to, is_enabled,
+            made_by)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
+          WHERE (SELECT count(*) FROM guardrails WHERE tenant_id = $1) < $10
          RETURNING ${RECORD}`,
-        [tenantId, ...columnsOf(draft), limit],
+        [tenantId, ...columnsOf(draft), madeBy, limit],
       );
       return rows[0] && toRecord(rows[0]);
     });

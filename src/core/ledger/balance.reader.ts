@@ -59,8 +59,8 @@ export class BalanceReader {
   }
 
   /**
-   * What a key with a monthly spend limit has used of it: what it paid in the month and what its
-   * running requests have set aside. `month` is any moment of the month.
+   * What a key with a monthly spend limit has used of it: what it and the keys below it paid in the
+   * month and what their running requests have set aside. `month` is any moment of the month.
    */
   async usedByKey(apiKeyId: string, month: Date): Promise<number> {
     const { rows } = await this.database.query<{ used: number }>(

@@ -177,12 +177,12 @@ async function readSpendLimits(
 
 /** The statement that notes which of the admitted holds count against the limits of keys. */
 function openKeyHolds({ holds }: AdmittedAsks, limits: SpendLimits | undefined): QueryConfig[] {
-  const limited = holds.filter(({ apiKeyId }) => limits?.hasKey(apiKeyId));
-  if (limited.length === 0) return [];
-  const values = [
-    limited.map(({ apiKeyId }) => apiKeyId),
-    limited.map(({ requestId }) => requestId),
-  ];
+  if (!limits) return [];
+  const counted = holds.flatMap(({ apiKeyId, requestId }) =>
+    limits.limitedKeysOf(apiKeyId).map((keyId) => ({ keyId, requestId })),
+  );
+  if (counted.length === 0) return [];
+  const values = [counted.map(({ keyId }) => keyId), counted.map(({ requestId }) => requestId)];
   return [{ ...OPEN_KEY_HOLDS, values }];
 }
 

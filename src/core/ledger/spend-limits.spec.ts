@@ -44,8 +44,14 @@ function makeAccounts(): AccountStates {
   return accounts;
 }
 
-const keyRow = { scope: 'key', id: 'key', spend_limit: 300, used: 250 } as const;
-const tenantRow = { scope: 'tenant', id: 'tenant', spend_limit: 400, used: 260 } as const;
+const keyRow = { scope: 'key', id: 'key', spend_limit: 300, used: 250, key_ids: ['key'] } as const;
+const tenantRow = {
+  scope: 'tenant',
+  id: 'tenant',
+  spend_limit: 400,
+  used: 260,
+  key_ids: [],
+} as const;
 
 describe(SpendLimits.name, () => {
   it('counts what it has admitted, so that the next ask sees less', () => {
@@ -74,11 +80,18 @@ describe(SpendLimits.name, () => {
     admitAsks(accounts, group, new Set(), limits);
     expect(group[0]!.outcome).toEqual({ admitted: true });
     expect(group[1]!.outcome).toMatchObject({ excess: { scope: 'tenant', left: 0 } });
-    expect([limits.hasKey('key'), limits.hasKey('other'), limits.hasKey(undefined)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([limits.limitedKeysOf('key'), limits.limitedKeysOf('other')]).toEqual([['key'], []]);
+  });
+
+  it('counts a key on the limits above it too, which all of them share', () => {
+    const own = { ...keyRow, id: 'child', spend_limit: 30, used: 0, key_ids: ['child'] } as const;
+    const shared = { ...keyRow, key_ids: ['key', 'child'] } as const;
+    const limits = new SpendLimits([shared, own], makeAccounts());
+    const group = [hold(31, 'child'), hold(30, 'child'), hold(21), hold(20)];
+    const { holds } = admitAsks(makeAccounts(), group, new Set(), limits);
+    expect(holds).toEqual([group[1], group[3]]);
+    expect(group[2]!.outcome).toMatchObject({ excess: { scope: 'key', limit: 300, left: 20 } });
+    expect(limits.limitedKeysOf('child')).toEqual(['key', 'child']);
   });
 
   it('leaves nothing, not less, once it has been passed', () => {

@@ -5,6 +5,8 @@ import type { SpendLimitRow } from './spend-limit-statements.js';
 
 /** What a limit has left in this month, open holds counted as spent. */
 interface LimitState {
+  /** The key's or the tenant's. */
+  id: string;
   scope: SpendLimitExcess['scope'];
   limit: number;
   used: number;
@@ -15,12 +17,16 @@ interface LimitState {
  * locked meanwhile: nobody else can spend or set aside anything of theirs.
  */
 export class SpendLimits {
-  private readonly states = new Map<string, LimitState>();
+  private readonly byTenant = new Map<string, LimitState>();
+  /** By the key that asks: its own limit and those of the keys above it. */
+  private readonly byKey = new Map<string, LimitState[]>();
 
   constructor(rows: readonly SpendLimitRow[], accounts: AccountStates) {
-    for (const { scope, id, spend_limit: limit, used } of rows) {
+    for (const { scope, id, spend_limit: limit, used, key_ids: keyIds } of rows) {
       const held = scope === 'tenant' ? accounts.held(id) : 0;
-      this.states.set(id, { scope, limit, used: used + held });
+      const state = { id, scope, limit, used: used + held };
+      if (scope === 'tenant') this.byTenant.set(id, state);
+      for (const keyId of keyIds) this.byKey.set(keyId, [...(this.byKey.get(keyId) ?? []), state]);
     }
   }
 
@@ -43,15 +49,15 @@ export class SpendLimits {
     for (const state of this.of(ask)) state.used += credits;
   }
 
-  hasKey(apiKeyId: string | undefined): boolean {
-    return apiKeyId !== undefined && this.states.has(apiKeyId);
+  /** The keys with a limit on which the requests of a key count. */
+  limitedKeysOf(apiKeyId: string): string[] {
+    return (this.byKey.get(apiKeyId) ?? []).map(({ id }) => id);
   }
 
   private of({ tenantId, apiKeyId }: Ask): LimitState[] {
-    return [apiKeyId, tenantId].flatMap((id) => {
-      const state = id === undefined ? undefined : this.states.get(id);
-      return state ? [state] : [];
-    });
+    const ofKey = apiKeyId === undefined ? undefined : this.byKey.get(apiKeyId);
+    const ofTenant = this.byTenant.get(tenantId);
+    return [...(ofKey ?? []), ...(ofTenant ? [ofTenant] : [])];
   }
 }
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
+import type { Maker } from '../../core/access/caller.js';
 import { Database } from '../../platform/database/database.js';
+import { ConflictError } from '../../platform/errors/gateway-errors.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import type { DestinationChoice, DestinationDraft, DestinationRecord } from './destination.js';
 import { HeaderBox } from './header-box.js';
@@ -9,7 +11,7 @@ import { HeaderBox } from './header-box.js';
 type Stored = Omit<DestinationRecord, 'headers'> & { sealedHeaders: Buffer };
 
 const RECORD = `
-  id, is_enabled AS "isEnabled", url, sealed_headers AS "sealedHeaders",
+  id, made_by AS "madeBy", is_enabled AS "isEnabled", url, sealed_headers AS "sealedHeaders",
   sampling_rate AS "samplingRate", includes_content AS "includesContent",
   delivered_count AS "deliveredCount", dropped_count AS "droppedCount",
   (SELECT count(*) FROM broadcast_deliveries WHERE destination_id = broadcast_destinations.id)
@@ -46,6 +48,7 @@ export class DestinationRepository {
   async insert(
     tenantId: string,
     draft: DestinationDraft,
+    madeBy: Maker,
     limit: number,
   ): Promise<DestinationRecord | undefined> {
     const id = randomUUID();
@@ -56,8 +59,9 @@ export class DestinationRepository {
       ]);
       const { rows } = await client.query<Stored>(
         `INSERT INTO broadcast_destinations
-           (id, tenant_id, is_enabled, url, sealed_headers, sampling_rate, includes_content)
-         SELECT $1, $2, $3, $4, $5, $6, $7
+           (id, tenant_id, is_enabled, url, sealed_headers, sampling_rate, includes_content,
+            made_by)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $9
           WHERE (SELECT count(*) FROM broadcast_destinations WHERE tenant_id = $2) < $8
          RETURNING ${RECORD}`,
         [
@@ -69,6 +73,7 @@ export class DestinationRepository {
           draft.samplingRate,
           draft.includesContent,
           limit,
+          madeBy,
         ],
       );
       return rows[0] && this.toRecord(rows[0]);
@@ -86,15 +91,20 @@ export class DestinationRepository {
   /**
    * Changes what is given and nothing else.
    *
+   * @param before what the change was decided on: when another one came first, nothing is changed
    * @param dropsWaiting whether what waits for it is not for whoever gets it from now on
-   * @returns what it is now, and how many traces were dropped; undefined when it is not the tenant's
+   * @returns what it is now, and how many traces were dropped
+   * @throws ConflictError
    */
   async update(
     tenantId: string,
     id: string,
     change: Partial<DestinationDraft>,
-    { dropsWaiting }: { dropsWaiting: boolean },
-  ): Promise<{ record: DestinationRecord; dropped: number } | undefined> {
+    {
+      before,
+      dropsWaiting,
+    }: { before: Pick<DestinationDraft, 'url' | 'includesContent'>; dropsWaiting: boolean },
+  ): Promise<{ record: DestinationRecord; dropped: number }> {
     return this.database.transaction(async (client) => {
       const dropped = dropsWaiting ? await removeWaiting(client, tenantId, id) : 0;
       const { rows } = await client.query<Stored>(
@@ -106,7 +116,7 @@ export class DestinationRepository {
            includes_content = coalesce($7, includes_content),
            dropped_count = dropped_count + $8,
            updated_at = now()
-         WHERE tenant_id = $1 AND id = $2
+         WHERE tenant_id = $1 AND id = $2 AND url = $9 AND includes_content = $10
          RETURNING ${RECORD}`,
         [
           tenantId,
@@ -117,9 +127,13 @@ export class DestinationRepository {
           change.samplingRate ?? null,
           change.includesContent ?? null,
           dropped,
+          toStoredText(before.url),
+          before.includesContent,
         ],
       );
-      return rows[0] && { record: this.toRecord(rows[0]), dropped };
+      // Thrown, so that nothing is dropped either.
+      if (!rows[0]) throw changedMeanwhile();
+      return { record: this.toRecord(rows[0]), dropped };
     });
   }
 
@@ -182,4 +196,11 @@ async function removeWaiting(client: PoolClient, tenantId: string, id: string): 
     [tenantId, id],
   );
   return rows[0]!.traces;
+}
+
+function changedMeanwhile(): ConflictError {
+  return new ConflictError(
+    'id',
+    'The destination was changed or deleted meanwhile; read it and try again.',
+  );
 }

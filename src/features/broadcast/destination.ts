@@ -1,3 +1,5 @@
+import type { Maker } from '../../core/access/caller.js';
+
 /** What its tenant decides of a destination. */
 export interface DestinationDraft {
   isEnabled: boolean;
@@ -11,6 +13,7 @@ export interface DestinationDraft {
 
 export interface DestinationRecord extends Omit<DestinationDraft, 'headers'> {
   id: string;
+  madeBy: Maker;
   /** Undefined when nobody can read them any more, since they were sealed with another secret. */
   headers: Readonly<Record<string, string>> | undefined;
   /** Traces. */

@@ -24,7 +24,8 @@ import { UpdateDestinationDto } from './dto/update-destination.dto.js';
 const ID = { name: 'id', format: 'uuid' };
 const UNKNOWN = 'The tenant has no destination with this id.';
 const INVALID = 'A field is missing, malformed or unknown; `param` names it, as `url`.';
-const RESTRICTED = 'Changes need a management key on this gateway.';
+const RESTRICTED =
+  'Changes need a management key on this gateway, or for what a management key made.';
 
 @ApiTags('Customer')
 @Customer()
@@ -70,13 +71,14 @@ export class DestinationsController {
   @ApiOperation({
     summary: 'Change a destination',
     description:
-      'What is left out stays as it is; `headers` are replaced as a whole, but a value that comes back masked stays as it is too. A `url` on another server needs `headers` anew, and what waits is dropped.',
+      'What is left out stays as it is; `headers` are replaced as a whole, but a value that comes back masked stays as it is too. With another `url` or `include_content` the stored headers are lost unless they are given anew; what waits is dropped when the `url` leads to another server.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DestinationDto })
   @ApiErrorResponse(400, INVALID)
   @ApiErrorResponse(403, RESTRICTED)
   @ApiErrorResponse(404, UNKNOWN)
+  @ApiErrorResponse(409, 'Another change of the destination came first.')
   update(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,

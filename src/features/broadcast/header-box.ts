@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { gatewaySecret } from '../../platform/config/gateway-secret.js';
+import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { SecretBox, UnsealError } from '../../platform/crypto/secret-box.js';
 
 /** Encrypts the headers of destinations, which hold the tenants' keys to their collectors. */
@@ -26,7 +26,7 @@ export class HeaderBox {
 
   /** On first use, since a secret is made where there is none yet. */
   private open(): SecretBox {
-    this.box ??= new SecretBox(gatewaySecret(this.config), 'destination-headers');
+    this.box ??= new SecretBox(() => gatewaySecrets(this.config), 'destination-headers');
     return this.box;
   }
 }

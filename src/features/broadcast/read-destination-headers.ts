@@ -4,6 +4,9 @@ import { findHeaderProblem, isHeaderName } from '../../platform/outbound/destina
 /** What stands in place of a value when headers are shown. Sent back, it means: as before. */
 export const MASK = '********';
 
+/** Any run of asterisks is taken for it: what a form shows as hidden is no value. */
+const MASKED = /^\*+$/;
+
 const MAX_HEADERS = 20;
 /** Of a name, as far as an error repeats it. */
 const MAX_SHOWN = 128;
@@ -40,13 +43,14 @@ export function readDestinationHeaders(
       throw new InvalidRequestError(param, `The value of \`${shown}\` must be a string.`);
     }
     const kept = Object.hasOwn(before, name) ? before[name] : undefined;
-    if (value === MASK && kept === undefined) {
+    const isMasked = MASKED.test(value);
+    if (isMasked && kept === undefined) {
       throw new InvalidRequestError(
         param,
-        `\`${shown}\` has no value yet that \`${MASK}\` could stand for; send the value itself.`,
+        `\`${shown}\` has no value that \`${MASK}\` could stand for; send the value itself.`,
       );
     }
-    const meant = value === MASK && kept !== undefined ? kept : value;
+    const meant = isMasked && kept !== undefined ? kept : value;
     const problem = OWN.has(name)
       ? 'is a header that the gateway sets itself'
       : findHeaderProblem(given, meant);

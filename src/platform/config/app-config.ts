@@ -5,8 +5,8 @@
 export interface AppConfig {
   readonly http: {
     readonly port: number;
-    /** Undefined: all interfaces. */
-    readonly host: string | undefined;
+    /** An address of this machine, or a name that has one. */
+    readonly host: string;
     /** Base of the URLs that the service gives out, without a trailing slash. */
     readonly publicUrl: string | undefined;
   };
@@ -15,8 +15,12 @@ export interface AppConfig {
   readonly redisUrl: string | undefined;
   /** Where artifacts lie; undefined: in the data folder. */
   readonly s3: S3Config | undefined;
-  /** Undefined with the embedded database: one is made and kept in the data folder. */
+  /** Undefined: it stands in a file. */
   readonly secret: string | undefined;
+  /** Undefined with the embedded database: one is made and kept in the data folder. */
+  readonly secretFile: string | undefined;
+  /** Secrets of before, with which is read and verified, but nothing written. */
+  readonly previousSecrets: readonly string[];
   readonly bootstrap: BootstrapConfig;
   readonly customerWrites: 'any' | 'management';
   readonly providers: readonly ProviderConfig[];

@@ -1,4 +1,4 @@
-import { IsOptional, MinLength } from 'class-validator';
+import { IsOptional, Matches, MinLength } from 'class-validator';
 import { Describe } from './describe-variable.js';
 import { MAX_GRANT_CREDITS, MAX_RATE_LIMIT_PER_MINUTE, MAX_TIMEOUT_MS } from './setting-bounds.js';
 import {
@@ -28,7 +28,10 @@ export class EnvDto {
   @IntegerVariable(0, 65_535)
   PORT?: number;
 
-  @Describe('Address to listen on', { without: 'all interfaces', example: '127.0.0.1' })
+  @Describe('Address to listen on; `0.0.0.0` for all, which the image sets', {
+    default: '127.0.0.1',
+    example: '0.0.0.0',
+  })
   @IsOptional()
   HOST?: string;
 
@@ -67,6 +70,29 @@ export class EnvDto {
   @IsOptional()
   @MinLength(32, { message: 'must have at least 32 characters' })
   GATEWAY_SECRET?: string;
+
+  @Describe(
+    'File of the secret in its first line, with those of before below; read again when it changes',
+    {
+      without: 'none',
+      example: '/run/secrets/gateway-secret',
+    },
+  )
+  @FileVariable()
+  GATEWAY_SECRET_FILE?: string;
+
+  @Describe(
+    'Secrets of before, separated by commas, which still open what they encrypted and check what they signed',
+    {
+      without: 'none',
+      example: '0123456789abcdef0123456789abcdef',
+    },
+  )
+  @IsOptional()
+  @Matches(/^\s*[^\s,]{32,}\s*(,\s*[^\s,]{32,}\s*)*$/, {
+    message: 'must be secrets of at least 32 characters each, separated by commas',
+  })
+  GATEWAY_SECRET_PREVIOUS?: string;
 
   @Describe('Routing key of the tenant `default`', {
     without: 'made and printed',

@@ -1,44 +1,102 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { AppConfig } from './app-config.js';
 import { ConfigError } from './config-error.js';
 
 const SHORTEST_SECRET = 32;
 
+type SecretConfig = Pick<AppConfig, 'secret' | 'secretFile' | 'previousSecrets' | 'dataDirectory'>;
+
 /**
- * The secret that encrypts stored credentials and signs URLs: the configured one, else the one in
- * the data folder, which is made at the first call.
+ * The secrets that encrypt stored credentials and sign URLs: the current one first, which is the
+ * configured one, else the first line of its file; then those of before. To be asked at each use,
+ * since the file may change while the service runs.
  */
-export function gatewaySecret(config: Pick<AppConfig, 'secret' | 'dataDirectory'>): string {
-  if (config.secret) return config.secret;
-  const path = join(config.dataDirectory, 'secret');
-  const secret = (readIfPresent(path) ?? makeSecret(path)).trim();
-  if (secret.length < SHORTEST_SECRET) {
+export function gatewaySecrets(config: SecretConfig): readonly string[] {
+  const { secret, previousSecrets } = config;
+  const current = secret === undefined ? readSecretFile(config) : [secret];
+  return previousSecrets.length === 0 ? current : [...current, ...previousSecrets];
+}
+
+/** Where the secret lies when it is not configured. */
+export function secretFileOf({
+  secretFile,
+  dataDirectory,
+}: Pick<SecretConfig, 'secretFile' | 'dataDirectory'>): string {
+  return secretFile ?? join(dataDirectory, 'secret');
+}
+
+/**
+ * Puts secrets into the file, the current one first. Nobody ever reads half of it, and it stays its
+ * owner's: a command may be run by another user than the service.
+ */
+export function writeSecretFile(path: string, secrets: readonly string[]): void {
+  const draft = writeDraft(path, secrets);
+  try {
+    const { uid, gid } = statSync(path);
+    if (uid !== process.getuid?.()) chownSync(draft, uid, gid);
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+export function makeSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+interface ReadFile {
+  stamp: string;
+  secrets: readonly string[];
+}
+
+/** By path: a file is read again when it has changed. */
+const readFiles = new Map<string, ReadFile>();
+
+/** The data folder's is made at the first call; a file that was named must be there. */
+function readSecretFile(config: SecretConfig): readonly string[] {
+  const path = secretFileOf(config);
+  let stats = statIfPresent(path);
+  if (!stats && config.secretFile === undefined) {
+    makeSecretFile(path);
+    stats = statSync(path);
+  }
+  const stamp = stats ? `${stats.ino} ${stats.mtimeMs} ${stats.size}` : 'absent';
+  const known = readFiles.get(path);
+  if (known?.stamp === stamp) return known.secrets;
+  const secrets = stats
+    ? readFileSync(path, 'utf8')
+        .trim()
+        .split(/\s*\n\s*/)
+    : [''];
+  if (secrets.some((secret) => secret.length < SHORTEST_SECRET)) {
     throw new ConfigError([
       `GATEWAY_SECRET is not set and ${path} holds fewer than ${SHORTEST_SECRET} characters`,
     ]);
   }
-  return secret;
+  readFiles.set(path, { stamp, secrets });
+  return secrets;
 }
 
-function readIfPresent(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+function statIfPresent(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
 }
 
-/**
- * A link either puts the whole file in place or finds that another process was first; so nobody
- * ever reads half a secret, and two starts at once agree on one.
- */
-function makeSecret(path: string): string {
+/** A link, unlike a rename, finds that another process was first; so two starts at once agree. */
+function makeSecretFile(path: string): void {
   mkdirSync(join(path, '..'), { recursive: true });
-  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  const draft = writeDraft(path, [makeSecret()]);
   try {
     linkSync(draft, path);
   } catch (error) {
@@ -46,5 +104,13 @@ function makeSecret(path: string): string {
   } finally {
     rmSync(draft, { force: true });
   }
-  return readFileSync(path, 'utf8');
+}
+
+function writeDraft(path: string, secrets: readonly string[]): string {
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  writeFileSync(draft, secrets.map((secret) => `${secret}\n`).join(''), {
+    mode: 0o600,
+    flag: 'wx',
+  });
+  return draft;
 }

@@ -12,6 +12,9 @@ import { readTelemetry, TelemetryEnv } from './read-telemetry.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
 import type { VendorSettings } from './vendor-settings.js';
 
+/** Who wants to be reached from elsewhere says so. */
+const LOOPBACK = '127.0.0.1';
+
 /**
  * Reads every setting from an environment. An empty variable counts as unset.
  * @param vendors every vendor that there is, in the order in which their providers are listed
@@ -31,8 +34,8 @@ export function loadConfig(
   const violations = checked.flatMap((one) => findViolations(one, { refuseUnknown: false }));
   const problems = violations.map(({ path, message }) => `${path} ${message}`);
   const badVariables = new Set(violations.map(({ path }) => path));
-  if (env.DATABASE_URL && !env.GATEWAY_SECRET) {
-    problems.push('GATEWAY_SECRET must be set when DATABASE_URL is');
+  if (env.DATABASE_URL && !env.GATEWAY_SECRET && !env.GATEWAY_SECRET_FILE) {
+    problems.push('GATEWAY_SECRET or GATEWAY_SECRET_FILE must be set when DATABASE_URL is');
   }
   if ((env.WORKERS ?? 1) > 1 && !env.REDIS_URL) {
     problems.push('REDIS_URL must be set when WORKERS is more than 1');
@@ -53,7 +56,7 @@ export function loadConfig(
   return deepFreeze<AppConfig>({
     http: {
       port: env.PORT ?? 3000,
-      host: env.HOST,
+      host: env.HOST ?? LOOPBACK,
       publicUrl: env.GATEWAY_PUBLIC_URL && withoutTrailingSlash(env.GATEWAY_PUBLIC_URL),
     },
     dataDirectory: resolve(env.GATEWAY_DATA_DIR ?? './data'),
@@ -61,6 +64,8 @@ export function loadConfig(
     redisUrl: env.REDIS_URL,
     s3: s3Of(s3),
     secret: env.GATEWAY_SECRET,
+    secretFile: env.GATEWAY_SECRET_FILE && resolve(env.GATEWAY_SECRET_FILE),
+    previousSecrets: env.GATEWAY_SECRET_PREVIOUS?.split(',').map((each) => each.trim()) ?? [],
     bootstrap: {
       apiKey: env.GATEWAY_BOOTSTRAP_API_KEY,
       managementKey: env.GATEWAY_BOOTSTRAP_MANAGEMENT_KEY,

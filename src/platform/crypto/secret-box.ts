@@ -1,7 +1,7 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { DerivedKeys, type SecretSource } from './derived-keys.js';
 
 const ALGORITHM = 'aes-256-gcm';
-const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** The first byte of every sealed text, so that a later form can be told from this one. */
@@ -10,7 +10,7 @@ const VERSION = 1;
 /** A sealed text that was tampered with, cut, moved to another place, or sealed with another secret. */
 export class UnsealError extends Error {
   constructor() {
-    super('A sealed value cannot be opened with this GATEWAY_SECRET.');
+    super('A sealed value cannot be opened with this GATEWAY_SECRET or a previous one.');
     this.name = 'UnsealError';
   }
 }
@@ -18,37 +18,57 @@ export class UnsealError extends Error {
 /**
  * Encrypts small values at rest with AES-256-GCM. Each purpose (`provider-credential`,
  * `destination-headers`) has a key of its own, derived from the service's secret; and a value is
- * bound to a context such as its row's id, so that it cannot be moved to another row.
+ * bound to a context such as its row's id, so that it cannot be moved to another row. The current
+ * secret encrypts; previous ones are only read with.
  */
 export class SecretBox {
-  private readonly key: Buffer;
+  private readonly keys: DerivedKeys;
 
-  constructor(secret: string, purpose: string) {
-    this.key = Buffer.from(hkdfSync('sha256', secret, '', `model-gateway:${purpose}`, KEY_BYTES));
+  constructor(secrets: SecretSource, purpose: string) {
+    this.keys = new DerivedKeys(secrets, purpose);
   }
 
   /** Bytes for a `bytea` column: version, nonce, tag, ciphertext. */
   seal(text: string, context: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(ALGORITHM, this.key, nonce).setAAD(Buffer.from(context));
+    const cipher = createCipheriv(ALGORITHM, this.keys.current, nonce).setAAD(Buffer.from(context));
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
     return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), sealed]);
   }
 
   /** @throws UnsealError */
   unseal(bytes: Buffer, context: string): string {
-    const tagStart = 1 + NONCE_BYTES;
-    const textStart = tagStart + TAG_BYTES;
-    if (bytes[0] !== VERSION || bytes.length < textStart) throw new UnsealError();
-    try {
-      const decipher = createDecipheriv(ALGORITHM, this.key, bytes.subarray(1, tagStart), {
-        authTagLength: TAG_BYTES,
-      })
-        .setAAD(Buffer.from(context))
-        .setAuthTag(bytes.subarray(tagStart, textStart));
-      return decipher.update(bytes.subarray(textStart), undefined, 'utf8') + decipher.final('utf8');
-    } catch {
-      throw new UnsealError();
+    for (const key of this.keys.all) {
+      const text = open(bytes, context, key);
+      if (text !== undefined) return text;
     }
+    throw new UnsealError();
+  }
+
+  /**
+   * The same text, sealed with the current secret; undefined when it is that already.
+   *
+   * @throws UnsealError
+   */
+  renew(bytes: Buffer, context: string): Buffer | undefined {
+    if (open(bytes, context, this.keys.current) !== undefined) return undefined;
+    return this.seal(this.unseal(bytes, context), context);
+  }
+}
+
+/** Undefined: not sealed with this key, or not for this context. */
+function open(bytes: Buffer, context: string, key: Buffer): string | undefined {
+  const tagStart = 1 + NONCE_BYTES;
+  const textStart = tagStart + TAG_BYTES;
+  if (bytes[0] !== VERSION || bytes.length < textStart) return undefined;
+  try {
+    const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(1, tagStart), {
+      authTagLength: TAG_BYTES,
+    })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(bytes.subarray(tagStart, textStart));
+    return decipher.update(bytes.subarray(textStart), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    return undefined;
   }
 }

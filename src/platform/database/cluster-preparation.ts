@@ -14,21 +14,28 @@ import {
 import { join } from 'node:path';
 import { EmbeddedPostgresError, type PostgresAccount } from './cluster-location.js';
 import type { PostgresBinaries } from './postgres-binaries.js';
+import {
+  EMBEDDED_SUPERUSER,
+  EMBEDDED_USER,
+  firstStatements,
+  markRoleAsOrdinary,
+  runSingleUser,
+  takeSuperuserAway,
+} from './cluster-role.js';
 import { runPostgresProgram, type PostgresContext } from './postgres-program.js';
 import { createWholeFile, removeAbandoned } from './whole-file.js';
 
-/** The superuser and the database that the gateway uses. */
-export const EMBEDDED_USER = 'gateway';
-export const EMBEDDED_DATABASE = 'gateway';
-
 /**
  * Makes the cluster, or makes sure that the existing one can be started: its version, its owner, its
- * mode, and the password when its file was lost. Nobody else may be using the cluster.
+ * mode, its role, and the password when its file was lost. Nobody else may be using the cluster.
+ *
+ * @param createsDatabases whether the role of a new cluster may create databases
  */
 export async function prepareCluster(
   context: PostgresContext,
   binaries: PostgresBinaries,
   passwordFile: string,
+  createsDatabases = false,
 ): Promise<void> {
   const { clusterFolder, account } = context;
   // Letters, digits, '-' and '_' only: it stands in a URL and in a statement as it is.
@@ -39,7 +46,7 @@ export async function prepareCluster(
   removeAbandoned(`${clusterFolder}.unfinished-`, -Infinity);
   const versionFile = join(clusterFolder, 'PG_VERSION');
   if (!existsSync(versionFile)) {
-    await createCluster(context, binaries, password);
+    await createCluster(context, binaries, password, createsDatabases);
     return;
   }
   const version = readFileSync(versionFile, 'utf8').trim();
@@ -56,9 +63,11 @@ export async function prepareCluster(
     giveAway([clusterFolder, ...paths], account);
   }
   chmodSync(clusterFolder, 0o700);
+  await takeSuperuserAway(context, binaries, password);
   if (isNew) {
-    const statement = `ALTER ROLE ${EMBEDDED_USER} PASSWORD '${password}';`;
-    await runAsSuperuser(context, binaries, statement);
+    const statements = `ALTER ROLE ${EMBEDDED_USER} PASSWORD '${password}';\n`;
+    const folder = clusterFolder;
+    await runSingleUser(context, binaries, { folder, database: 'postgres', statements });
   }
 }
 
@@ -66,22 +75,12 @@ export function readPassword(passwordFile: string): string {
   return readFileSync(passwordFile, 'utf8').trim();
 }
 
-/** Runs one statement on a cluster that no server runs on, for which no password is needed. */
-async function runAsSuperuser(
-  context: PostgresContext,
-  { postgres }: PostgresBinaries,
-  statement: string,
-  folder = context.clusterFolder,
-): Promise<void> {
-  const parameters = ['--single', '-D', folder, '-c', 'exit_on_error=on', 'postgres'];
-  await runPostgresProgram(context, postgres, parameters, `${statement}\n`);
-}
-
 /** Everything happens in a folder with another name, so that an interruption leaves nothing half. */
 async function createCluster(
   context: PostgresContext,
   binaries: PostgresBinaries,
   password: string,
+  createsDatabases: boolean,
 ): Promise<void> {
   const { clusterFolder, account } = context;
   const unfinished = `${clusterFolder}.unfinished-${randomBytes(4).toString('hex')}`;
@@ -91,11 +90,13 @@ async function createCluster(
     writeFileSync(passwordFile, password, { mode: 0o600, flag: 'wx' });
     if (account !== undefined) giveAway([unfinished, passwordFile], account);
     await runPostgresProgram(context, binaries.initdb, [
-      ...['-D', unfinished, '-U', EMBEDDED_USER, '-E', 'UTF8', '--locale=C'],
+      ...['-D', unfinished, '-U', EMBEDDED_SUPERUSER, '-E', 'UTF8', '--locale=C'],
       ...['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', '--no-instructions'],
     ]);
-    const statement = `CREATE DATABASE ${EMBEDDED_DATABASE};`;
-    await runAsSuperuser(context, binaries, statement, unfinished);
+    const statements = firstStatements(password, createsDatabases);
+    const folder = unfinished;
+    await runSingleUser(context, binaries, { folder, database: 'postgres', statements });
+    markRoleAsOrdinary(context, unfinished);
     renameSync(unfinished, clusterFolder);
   } finally {
     rmSync(passwordFile, { force: true });

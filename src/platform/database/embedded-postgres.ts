@@ -11,18 +11,14 @@ import {
   lockCluster,
   type ClusterOwnerKind,
 } from './cluster-lock.js';
-import {
-  EMBEDDED_DATABASE,
-  EMBEDDED_USER,
-  prepareCluster,
-  readPassword,
-} from './cluster-preparation.js';
+import { prepareCluster, readPassword } from './cluster-preparation.js';
+import { EMBEDDED_DATABASE, EMBEDDED_USER } from './cluster-role.js';
 import { preparePostgresBinaries } from './postgres-binaries.js';
 import { BoundedLogFile, type PostgresContext } from './postgres-program.js';
 import { findRunningPort, PostgresServer, stopLeftoverPostgres } from './postgres-server.js';
 
 export interface EmbeddedPostgres {
-  /** `postgres://…` of the database `gateway` with its superuser `gateway`. */
+  /** `postgres://…` of the database `gateway` with its owner `gateway`, who is no superuser. */
   url: string;
   /** Ends the database, if it was started here. May be called more than once. */
   stop(): Promise<void>;
@@ -33,6 +29,8 @@ export interface EmbeddedPostgresOptions {
   dataDirectory: string;
   /** Folder under which clusters lie that `nobody` could not reach otherwise. */
   fallbackRoot?: string;
+  /** Whether the role of a new cluster may create databases, as tests do; the service does not. */
+  createsDatabases?: boolean;
   /** Gets a line whenever something happens that an operator may want to know. */
   log?: (line: string) => void;
 }
@@ -61,19 +59,16 @@ export function attachEmbeddedPostgres(
 }
 
 async function open(
-  {
-    dataDirectory,
-    fallbackRoot = DEFAULT_FALLBACK_ROOT,
-    log = () => undefined,
-  }: EmbeddedPostgresOptions,
+  options: EmbeddedPostgresOptions,
   kind: ClusterOwnerKind,
 ): Promise<EmbeddedPostgres> {
+  const { dataDirectory, fallbackRoot = DEFAULT_FALLBACK_ROOT, log = () => undefined } = options;
   try {
     const location = locateCluster(dataDirectory, fallbackRoot);
     const lock = await lockOrFind(location, kind, log);
     return typeof lock === 'number'
       ? { url: composeUrl(location, lock), stop: () => Promise.resolve() }
-      : await start(location, lock, log);
+      : await start(location, lock, options);
   } catch (error) {
     throw explain(error, dataDirectory);
   }
@@ -118,7 +113,7 @@ async function lockOrFind(
 async function start(
   location: ClusterLocation,
   unlock: () => void,
-  log: (line: string) => void,
+  { log = () => undefined, createsDatabases }: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
   const { clusterFolder, account } = location;
   const logFile = new BoundedLogFile(location.logFile, account);
@@ -130,7 +125,7 @@ async function start(
     await stopLeftoverPostgres(clusterFolder, log);
     const binaries = await preparePostgresBinaries(location.binariesFolder, account);
     const context: PostgresContext = { clusterFolder, account, logFile };
-    await prepareCluster(context, binaries, location.passwordFile);
+    await prepareCluster(context, binaries, location.passwordFile, createsDatabases);
     const server = new PostgresServer(context, binaries.postgres, log);
     await server.start();
     let stopped: Promise<void> | undefined;

@@ -2,6 +2,9 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AppConfig } from '../config/app-config.js';
 
+/** Addresses to listen on that nobody can call. */
+const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
+
 /**
  * Base of the URLs that the service gives out, without a trailing slash: the configured one, else
  * where this process listens. What callers say in their `Host` header is never trusted.
@@ -9,6 +12,6 @@ import type { AppConfig } from '../config/app-config.js';
 export function baseUrlOf(server: Server, { http }: Pick<AppConfig, 'http'>): string {
   if (http.publicUrl !== undefined) return http.publicUrl;
   const port = (server.address() as AddressInfo | null)?.port ?? http.port;
-  const host = http.host ?? 'localhost';
+  const host = ANY_ADDRESS.has(http.host) ? 'localhost' : http.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { errorBody } from '../errors/error-body.js';
+import { NOSNIFF } from './security-headers.js';
 import type { RecordRefusal } from './refuse-request.js';
 
 /**
@@ -33,6 +34,7 @@ export function answerClientError(
       `HTTP/1.1 ${failure.status} ${REASONS[failure.status] ?? 'Bad Request'}`,
       `x-request-id: ${requestId}`,
       `request-id: ${requestId}`,
+      NOSNIFF.join(': '),
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',

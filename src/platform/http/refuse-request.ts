@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { errorBody } from '../errors/error-body.js';
 import type { GatewayError } from '../errors/gateway-errors.js';
+import { NOSNIFF } from './security-headers.js';
 import { sendJson } from './send-json.js';
 
 /** An answer that no middleware saw. */
@@ -29,6 +30,7 @@ export function refuseRequest(
   const requestId = randomUUID();
   response.setHeader('x-request-id', requestId);
   response.setHeader('request-id', requestId);
+  response.setHeader(...NOSNIFF);
   response.setHeader('connection', 'close');
   sendJson(response, error.status, body);
   const { method, url } = response.req;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
+import { NOSNIFF } from './security-headers.js';
 
 /** A request with its id, as every handler behind the first middleware sees it. */
 export interface IdentifiedRequest extends Request {
@@ -10,7 +11,7 @@ export interface IdentifiedRequest extends Request {
 
 /**
  * Mints the request's id before anything can fail, so that errors and unknown paths carry it too.
- * `request-id` repeats it for SDKs that read that one.
+ * `request-id` repeats it for SDKs that read that one. Sets what every answer has besides.
  */
 export function requestIdMiddleware(
   request: Request,
@@ -22,5 +23,6 @@ export function requestIdMiddleware(
   identified.receivedAt = new Date();
   response.setHeader('x-request-id', identified.requestId);
   response.setHeader('request-id', identified.requestId);
+  response.setHeader(...NOSNIFF);
   next();
 }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
-import { gatewaySecret } from '../config/gateway-secret.js';
+import { Database } from '../database/database.js';
+import { gatewaySecrets } from '../config/gateway-secret.js';
 import { OutboundClient } from './outbound-client.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
@@ -15,8 +16,9 @@ import { WebhookSecrets } from './webhook-secrets.js';
     },
     {
       provide: WebhookSecrets,
-      inject: [APP_CONFIG],
-      useFactory: (config: AppConfig): WebhookSecrets => new WebhookSecrets(gatewaySecret(config)),
+      inject: [APP_CONFIG, Database],
+      useFactory: (config: AppConfig, database: Database): WebhookSecrets =>
+        new WebhookSecrets(() => gatewaySecrets(config), database),
     },
   ],
   exports: [OutboundClient, WebhookSecrets],

@@ -1,22 +1,45 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Database } from '../database/database.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
-const secrets = new WebhookSecrets('a-secret-of-at-least-32-characters');
+const SECRET = 'a-secret-of-at-least-32-characters';
+const OTHER = 'another-secret-of-32-characters-or-so';
 
+/** The rest, with a row of a tenant, is in test/int/webhooks.int-spec.ts. */
 describe(WebhookSecrets.name, () => {
-  it('gives each tenant a secret of its own, the same each time', () => {
-    expect(secrets.secretOf('tenant-1')).toMatch(/^whsec_[\w-]{43}$/);
-    expect(secrets.secretOf('tenant-1')).toBe(secrets.secretOf('tenant-1'));
-    expect(secrets.secretOf('tenant-1')).not.toBe(secrets.secretOf('tenant-2'));
-    expect(secrets.secretOf('tenant-1')).not.toBe(
-      new WebhookSecrets('another-secret-of-32-characters-or-so').secretOf('tenant-1'),
-    );
+  let kept: Buffer | undefined;
+  const secretsFrom = (...secrets: string[]) => {
+    const query = (sql: string, [, sealed]: Buffer[][]) => {
+      if (sql.startsWith('INSERT')) kept ??= sealed![0];
+      return Promise.resolve({ rows: kept ? [{ sealedSecret: kept, sealedPrevious: null }] : [] });
+    };
+    return new WebhookSecrets(() => secrets, { query } as unknown as Pick<Database, 'query'>);
+  };
+  beforeEach(() => {
+    kept = undefined;
   });
 
-  it('signs the time and the body', () => {
+  it('gives a secret that is kept, and the same while GATEWAY_SECRET is rotated', async () => {
+    const secret = await secretsFrom(SECRET, OTHER).secretOf('tenant');
+    expect(secret).toMatch(/^whsec_[\w-]{43}$/);
+    expect(await secretsFrom(OTHER, SECRET).secretOf('tenant')).toBe(secret);
+    expect(await secretsFrom(OTHER).secretOf('tenant')).toBeUndefined();
+    expect(await secretsFrom(OTHER).sign('tenant', '{}')).toBeUndefined();
+    kept = undefined;
+    expect(await secretsFrom(SECRET).secretOf('tenant')).toBe(secret);
+    kept = undefined;
+    expect(await secretsFrom(OTHER, SECRET).secretOf('tenant')).not.toBe(secret);
+  });
+
+  it('signs the time and the body, for each tenant otherwise', async () => {
     const at = 1_700_000_000_999;
-    expect(secrets.sign('tenant-1', '{}', at)).toMatch(/^t=1700000000,v1=[0-9a-f]{64}$/);
-    expect(secrets.sign('tenant-1', '{}', at)).not.toBe(secrets.sign('tenant-1', '{ }', at));
-    expect(secrets.sign('tenant-1', '{}', at)).not.toBe(secrets.sign('tenant-2', '{}', at));
+    const sign = (tenantId: string, body: string) => {
+      kept = undefined;
+      return secretsFrom(SECRET).sign(tenantId, body, at);
+    };
+    expect(await sign('tenant-1', '{}')).toMatch(/^t=1700000000,v1=[0-9a-f]{64}$/);
+    expect(await sign('tenant-1', '{}')).toBe(await sign('tenant-1', '{}'));
+    expect(await sign('tenant-1', '{}')).not.toBe(await sign('tenant-1', '{ }'));
+    expect(await sign('tenant-1', '{}')).not.toBe(await sign('tenant-2', '{}'));
   });
 });

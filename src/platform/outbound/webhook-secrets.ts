@@ -1,29 +1,131 @@
-import { createHmac, hkdfSync } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { secretsOf, type SecretSource } from '../crypto/derived-keys.js';
+import { SecretBox, UnsealError } from '../crypto/secret-box.js';
+import { Database } from '../database/database.js';
 
 const SECRET_BYTES = 32;
+const KEPT_AT_ONCE = 1_000;
+
+interface StoredSecrets {
+  sealedSecret: Buffer;
+  /** Null: there is none, or its time is over. */
+  sealedPrevious: Buffer | null;
+}
 
 /**
- * The secret with which webhooks of a tenant are signed. It is derived from the service's own, so
- * that there is none to store, and another tenant's says nothing about it.
+ * The secrets with which webhooks of a tenant are signed, stored encrypted. The first one is derived
+ * from the service's own, as tenants of before were told it, and another tenant's says nothing about
+ * it. After a rotation both the new one and the one before sign for a day.
  */
 @Injectable()
-export class WebhookSecrets {
-  constructor(private readonly gatewaySecret: string) {}
+export class WebhookSecrets implements OnApplicationBootstrap {
+  private readonly box: SecretBox;
 
-  /** `whsec_` and 43 characters; the whole text is the key. */
-  secretOf(tenantId: string): string {
-    const purpose = `model-gateway:webhook-signature:${tenantId}`;
-    const secret = hkdfSync('sha256', this.gatewaySecret, '', purpose, SECRET_BYTES);
-    return `whsec_${Buffer.from(secret).toString('base64url')}`;
+  constructor(
+    private readonly gatewaySecrets: SecretSource,
+    private readonly database: Pick<Database, 'query'>,
+  ) {
+    this.box = new SecretBox(gatewaySecrets, 'webhook-secret');
   }
 
-  /** The value of `X-Gateway-Signature` for a body that is sent now. */
-  sign(tenantId: string, body: string, now = Date.now()): string {
+  /** Stores those that are not stored yet, while the secret that they are derived from is current. */
+  async onApplicationBootstrap(): Promise<void> {
+    for (;;) {
+      const { rows } = await this.database.query<{ id: string }>(
+        `SELECT id FROM tenants
+          WHERE NOT EXISTS (SELECT FROM webhook_secrets WHERE tenant_id = tenants.id) LIMIT $1`,
+        [KEPT_AT_ONCE],
+      );
+      if (rows.length > 0) await this.keep(rows.map(({ id }) => id));
+      if (rows.length < KEPT_AT_ONCE) return;
+    }
+  }
+
+  /**
+   * `whsec_` and 43 characters; the whole text is the key.
+   *
+   * @returns undefined when nobody can read it any more, since it was encrypted with another secret
+   */
+  async secretOf(tenantId: string): Promise<string | undefined> {
+    return this.unseal((await this.read(tenantId)).sealedSecret, tenantId);
+  }
+
+  /** Makes a new secret; the one before goes on signing beside it for a day. */
+  async rotate(tenantId: string): Promise<{ secret: string; previousUntil: Date }> {
+    const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+    const { rows } = await this.database.query<{ previousUntil: Date }>(
+      `INSERT INTO webhook_secrets AS known
+         (tenant_id, sealed_secret, sealed_previous, previous_until)
+       VALUES ($1, $2, $3, now() + interval '1 day')
+       ON CONFLICT (tenant_id) DO UPDATE SET
+         sealed_secret = excluded.sealed_secret, sealed_previous = known.sealed_secret,
+         previous_until = excluded.previous_until
+       RETURNING previous_until AS "previousUntil"`,
+      [tenantId, this.box.seal(secret, tenantId), this.box.seal(this.derive(tenantId), tenantId)],
+    );
+    return { secret, previousUntil: rows[0]!.previousUntil };
+  }
+
+  /**
+   * The value of `X-Gateway-Signature` for a body that is sent now: a signature with each secret that
+   * is good, the one before first, since receivers still have it.
+   *
+   * @returns undefined when none of them can be read
+   */
+  async sign(tenantId: string, body: string, now = Date.now()): Promise<string | undefined> {
+    const { sealedPrevious, sealedSecret } = await this.read(tenantId);
+    const secrets = [sealedPrevious, sealedSecret].map(
+      (sealed) => sealed && this.unseal(sealed, tenantId),
+    );
+    const readable = secrets.filter((secret) => typeof secret === 'string');
+    if (readable.length === 0) return undefined;
     const time = Math.floor(now / 1000);
-    const signature = createHmac('sha256', this.secretOf(tenantId))
-      .update(`${time}.${body}`)
-      .digest('hex');
-    return `t=${time},v1=${signature}`;
+    const signatures = readable.map((secret) =>
+      createHmac('sha256', secret).update(`${time}.${body}`).digest('hex'),
+    );
+    return [`t=${time}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
+  }
+
+  private async read(tenantId: string): Promise<StoredSecrets> {
+    const stored = await this.find(tenantId);
+    if (stored) return stored;
+    await this.keep([tenantId]);
+    return (await this.find(tenantId))!;
+  }
+
+  private async find(tenantId: string): Promise<StoredSecrets | undefined> {
+    const { rows } = await this.database.query<StoredSecrets>(
+      `SELECT sealed_secret AS "sealedSecret",
+              CASE WHEN previous_until > now() THEN sealed_previous END AS "sealedPrevious"
+         FROM webhook_secrets WHERE tenant_id = $1`,
+      [tenantId],
+    );
+    return rows[0];
+  }
+
+  /** Stores the first secrets of tenants, unless they have one by now. */
+  private async keep(tenantIds: readonly string[]): Promise<void> {
+    await this.database.query(
+      `INSERT INTO webhook_secrets (tenant_id, sealed_secret)
+       SELECT * FROM unnest($1::uuid[], $2::bytea[]) ON CONFLICT (tenant_id) DO NOTHING`,
+      [tenantIds, tenantIds.map((id) => this.box.seal(this.derive(id), id))],
+    );
+  }
+
+  private unseal(sealed: Buffer, tenantId: string): string | undefined {
+    try {
+      return this.box.unseal(sealed, tenantId);
+    } catch (error) {
+      if (error instanceof UnsealError) return undefined;
+      throw error;
+    }
+  }
+
+  private derive(tenantId: string): string {
+    const [current] = secretsOf(this.gatewaySecrets);
+    const purpose = `model-gateway:webhook-signature:${tenantId}`;
+    const secret = hkdfSync('sha256', current!, '', purpose, SECRET_BYTES);
+    return `whsec_${Buffer.from(secret).toString('base64url')}`;
   }
 }

@@ -102,7 +102,12 @@ export class WebhookWorker
     return this.deliveries.take(id, LEASE_MS);
   }
 
-  post({ tenantId, url, id, body }: TakenWebhook): Promise<OutboundOutcome> {
+  async post({ tenantId, url, id, body }: TakenWebhook): Promise<OutboundOutcome> {
+    const signature = await this.secrets.sign(tenantId, body);
+    if (signature === undefined) {
+      const reason = 'the webhook secret cannot be read';
+      return { ok: false, retryable: true, status: undefined, reason };
+    }
     return this.client.post({
       url,
       body,
@@ -111,7 +116,7 @@ export class WebhookWorker
         'content-type': 'application/json',
         'idempotency-key': id,
         'x-gateway-delivery': id,
-        'x-gateway-signature': this.secrets.sign(tenantId, body),
+        'x-gateway-signature': signature,
       },
     });
   }

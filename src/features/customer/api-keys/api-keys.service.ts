@@ -3,6 +3,7 @@ import type { ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import { apiKeyStatus } from '../../../core/access/api-key-status.js';
 import type { ApiKeyType, Caller } from '../../../core/access/caller.js';
+import { refuseChange } from '../../../core/access/refuse-change.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { mintApiKey } from '../../../core/access/mint-api-key.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-bounds.js';
@@ -16,6 +17,9 @@ import { parseIsoDateTime } from '../../../platform/time/parse-iso-date-time.js'
 import type { ApiKeyDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
 import type { CreateApiKeyDto } from './dto/create-api-key.dto.js';
 import type { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
+
+/** Keys that routing keys made stand at most so far below the first one. */
+const MAX_ANCESTORS = 8;
 
 @Injectable()
 export class ApiKeysService {
@@ -37,6 +41,16 @@ export class ApiKeysService {
     if (type === 'management' && caller.keyType !== 'management') {
       throw new PermissionError('Only a management key may create management keys.', 'type');
     }
+    const maker =
+      caller.keyType === 'routing' ? await this.find(caller, caller.apiKeyId) : undefined;
+    const ancestorIds = maker ? [maker.id, ...maker.ancestorIds] : [];
+    if (ancestorIds.length > MAX_ANCESTORS) {
+      throw new PermissionError(
+        `This key was made by a key that a key made, and so on ${MAX_ANCESTORS} times; use one of those to make another.`,
+      );
+    }
+    const expiresAt = expiryOf(body.expires_at) ?? null;
+    if (maker) refuseLater(maker, expiresAt);
     const plaintext = mintApiKey(type);
     const rateLimitPerMinute = rateLimitFor(caller, body.rate_limit_per_minute);
     const monthlySpendLimit = spendLimitFor(caller, body.monthly_spend_limit);
@@ -46,8 +60,10 @@ export class ApiKeysService {
       name: body.name,
       plaintext,
       rateLimitPerMinute,
-      expiresAt: expiryOf(body.expires_at) ?? null,
+      expiresAt,
       monthlySpendLimit,
+      madeBy: caller.keyType,
+      ancestorIds,
     });
     if (id === undefined) throw new Error('A freshly minted key exists already');
     const record = await this.get(caller, id);
@@ -58,9 +74,10 @@ export class ApiKeysService {
     const key = await this.find(caller, id);
     refuseOnManagementKey(caller, key.type, 'change');
     const change = { name: body.name, expiresAt: expiryOf(body.expires_at) };
+    await this.refuseBeyondRights(caller, key, change.expiresAt);
     if (change.name === undefined && change.expiresAt === undefined) return toApiKey(key);
     await this.apiKeys.updateNameAndExpiry(caller.tenantId, key.id, change);
-    this.directory.forget(key.id);
+    await this.forget(key);
     return this.get(caller, key.id);
   }
 
@@ -68,9 +85,55 @@ export class ApiKeysService {
   async revoke(caller: Caller, id: string): Promise<ApiKeyDto> {
     const key = await this.find(caller, id);
     refuseOnManagementKey(caller, key.type, 'revoke');
+    refuseChange(caller, key.madeBy, 'key');
+    await this.refuseOnAncestor(caller, key);
     await this.apiKeys.revoke(caller.tenantId, key.id);
-    this.directory.forget(key.id);
+    await this.forget(key);
     return this.get(caller, key.id);
+  }
+
+  /**
+   * No key changes its own expiry. A routing key changes keys that routing keys made, but none above
+   * it, and gives none more time than it has itself; keys that are not below it get no more at all.
+   */
+  private async refuseBeyondRights(
+    caller: Caller,
+    key: ApiKeyEntity,
+    expiresAt: Date | null | undefined,
+  ): Promise<void> {
+    if (key.id === caller.apiKeyId) {
+      if (expiresAt === undefined) return;
+      throw new PermissionError(
+        'A key may not change its own expiry; a management key (sk-mgmt-…) may change that of others.',
+        'expires_at',
+      );
+    }
+    if (caller.keyType === 'management') return;
+    refuseChange(caller, key.madeBy, 'key');
+    const own = await this.refuseOnAncestor(caller, key);
+    if (expiresAt === undefined) return;
+    if (key.ancestorIds.includes(caller.apiKeyId)) return refuseLater(own, expiresAt);
+    if (key.expiresAt && (!expiresAt || expiresAt > key.expiresAt)) {
+      throw new PermissionError(
+        `A routing key may give a key that it did not make no more time than it has, until ${key.expiresAt.toISOString()}.`,
+        'expires_at',
+      );
+    }
+  }
+
+  /** @returns the key of the caller */
+  private async refuseOnAncestor(caller: Caller, key: ApiKeyEntity): Promise<ApiKeyEntity> {
+    const own = await this.find(caller, caller.apiKeyId);
+    if (caller.keyType === 'management' || !own.ancestorIds.includes(key.id)) return own;
+    throw new PermissionError(
+      'A key may not change or revoke the keys above it; a management key (sk-mgmt-…) may.',
+    );
+  }
+
+  /** Here at once also of the keys that end with it. */
+  private async forget(key: ApiKeyEntity): Promise<void> {
+    const below = await this.apiKeys.idsBelow(key.tenantId, key.id);
+    for (const id of [key.id, ...below]) this.directory.forget(id);
   }
 
   private async find(caller: Caller, id: string): Promise<ApiKeyEntity> {
@@ -101,7 +164,8 @@ function rateLimitFor(caller: Caller, wanted: number | undefined): number {
 function spendLimitFor(caller: Caller, wanted: number | null | undefined): number | null {
   const own = caller.spendLimits?.key ?? null;
   if (own === null) return wanted ?? null;
-  if (wanted === undefined) return own;
+  // What a routing key makes is bound by the limits above it, whatever they become.
+  if (wanted === undefined) return caller.keyType === 'routing' ? null : own;
   if (wanted === null || wanted > own) {
     throw new PermissionError(
       `A key may not create one with a higher limit than its own ${own} credits a month.`,
@@ -109,6 +173,15 @@ function spendLimitFor(caller: Caller, wanted: number | null | undefined): numbe
     );
   }
   return wanted;
+}
+
+/** Null means no end of its own: the key ends with the one above it. */
+function refuseLater(above: ApiKeyEntity, expiresAt: Date | null): void {
+  if (!expiresAt || !above.expiresAt || expiresAt <= above.expiresAt) return;
+  throw new PermissionError(
+    `A key may not give another more time than it has itself, until ${above.expiresAt.toISOString()}.`,
+    'expires_at',
+  );
 }
 
 /** Undefined: not given. Null: none. */

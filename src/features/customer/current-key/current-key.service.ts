@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import type { Caller } from '../../../core/access/caller.js';
 import { AuthenticationError } from '../../../platform/errors/gateway-errors.js';
@@ -24,7 +25,7 @@ export class CurrentKeyService {
     const key = await this.apiKeys.findOfTenant(tenantId, apiKeyId);
     if (!key) throw new AuthenticationError('The API key is unknown.');
     const limit = key.monthlySpendLimit;
-    const used = limit === null ? 0 : await this.balances.usedByKey(apiKeyId, now);
+    const remaining = limit === null ? null : await this.remainingOf(key, now);
     const costs = [startOfUtcDay(now), startOfWeek(now), utcMonthOf(now).start].map((start) =>
       this.costSince(tenantId, apiKeyId, start),
     );
@@ -34,7 +35,7 @@ export class CurrentKeyService {
       label: key.name,
       usage: key.totalSpend,
       limit,
-      limit_remaining: limit === null ? null : Math.max(0, limit - used),
+      limit_remaining: remaining,
       is_free_tier: false,
       rate_limit: { requests: key.rateLimitPerMinute, interval: '1m', note: RATE_LIMIT_NOTE },
       usage_daily: daily!,
@@ -55,6 +56,14 @@ export class CurrentKeyService {
       organization_id: null,
       workspace_id: null,
     };
+  }
+
+  /** What the monthly limits of the key and of those above it leave, the least of them. */
+  private async remainingOf(key: ApiKeyEntity, now: Date): Promise<number> {
+    const left = (await this.apiKeys.ownSpendLimits([key.id, ...key.ancestorIds])).map(
+      async ({ id, limit }) => limit - (await this.balances.usedByKey(id, now)),
+    );
+    return Math.max(0, Math.min(...(await Promise.all(left))));
   }
 
   private async costSince(tenantId: string, apiKeyId: string, start: Date): Promise<number> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
+import { refuseChange } from '../../../core/access/refuse-change.js';
 import { isUuid } from '../../../platform/database/is-uuid.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { GuardrailDirectory } from '../../../core/guardrails/guardrail-directory.service.js';
@@ -37,11 +38,13 @@ export class CustomerGuardrailsService {
 
   async get({ tenantId }: Caller, id: string): Promise<GuardrailDto> {
     await this.triggers.drain();
-    const found = isUuid(id) && (await this.guardrails.findOfTenant(tenantId, id));
-    return toGuardrail(found || notFound());
+    return toGuardrail(await this.find(tenantId, id));
   }
 
-  async create({ tenantId }: Caller, body: CreateGuardrailDto): Promise<CreatedGuardrailDto> {
+  async create(
+    { tenantId, keyType }: Caller,
+    body: CreateGuardrailDto,
+  ): Promise<CreatedGuardrailDto> {
     const { name, description, action, applies_to: appliesTo, is_enabled: isEnabled } = body;
     const draft = {
       name,
@@ -51,7 +54,7 @@ export class CustomerGuardrailsService {
       appliesTo: appliesTo ?? ['input'],
       isEnabled: isEnabled ?? true,
     };
-    const made = await this.guardrails.insert(tenantId, draft, MAX_GUARDRAILS_PER_TENANT);
+    const made = await this.guardrails.insert(tenantId, draft, keyType, MAX_GUARDRAILS_PER_TENANT);
     if (!made) {
       throw new InvalidRequestError(
         'guardrails',
@@ -62,9 +65,10 @@ export class CustomerGuardrailsService {
     return toCreatedGuardrail(made);
   }
 
-  async update({ tenantId }: Caller, id: string, body: UpdateGuardrailDto): Promise<GuardrailDto> {
+  async update(caller: Caller, id: string, body: UpdateGuardrailDto): Promise<GuardrailDto> {
+    const { tenantId } = caller;
     await this.triggers.drain();
-    if (!isUuid(id) || !(await this.guardrails.findOfTenant(tenantId, id))) notFound();
+    refuseChange(caller, (await this.find(tenantId, id)).madeBy, 'guardrail');
     const { name, description, action, applies_to: appliesTo, is_enabled: isEnabled } = body;
     const rules = body.rules && (await this.readRules(tenantId, body.rules));
     const change = { name, description, ...rules, action, appliesTo, isEnabled };
@@ -73,10 +77,17 @@ export class CustomerGuardrailsService {
     return toGuardrail(changed ?? notFound());
   }
 
-  async delete({ tenantId }: Caller, id: string): Promise<DeletedGuardrailDto> {
-    if (!isUuid(id) || !(await this.guardrails.delete(tenantId, id))) notFound();
+  async delete(caller: Caller, id: string): Promise<DeletedGuardrailDto> {
+    const { tenantId } = caller;
+    refuseChange(caller, (await this.find(tenantId, id)).madeBy, 'guardrail');
+    if (!(await this.guardrails.delete(tenantId, id))) notFound();
     this.directory.forget(tenantId);
     return { id, deleted: true };
+  }
+
+  private async find(tenantId: string, id: string): Promise<GuardrailRecord> {
+    const found = isUuid(id) && (await this.guardrails.findOfTenant(tenantId, id));
+    return found || notFound();
   }
 
   /** @throws InvalidRequestError naming the field at fault, such as `rules.0.pattern` */

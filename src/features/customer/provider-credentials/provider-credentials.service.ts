@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
+import { refuseChange } from '../../../core/access/refuse-change.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
 import { isUuid } from '../../../platform/database/is-uuid.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
@@ -40,7 +41,7 @@ export class ProviderCredentialsService {
 
   /** @throws InvalidRequestError naming the field at fault, such as `settings.region` */
   async create(
-    { tenantId }: Caller,
+    { tenantId, keyType }: Caller,
     body: CreateProviderCredentialDto,
   ): Promise<ProviderCredentialDto> {
     const offers = this.upstreams.providersOnOffer();
@@ -65,6 +66,7 @@ export class ProviderCredentialsService {
       keyPreview: read.preview,
       settings,
       allowSharedFallback: body.allow_shared_fallback ?? false,
+      madeBy: keyType,
     };
     const made = await this.credentials.insert(tenantId, draft, MAX_CREDENTIALS_PER_TENANT);
     if (!made) {
@@ -78,8 +80,11 @@ export class ProviderCredentialsService {
   }
 
   /** @throws NotFoundError for what is not the tenant's */
-  async delete({ tenantId }: Caller, id: string): Promise<DeletedProviderCredentialDto> {
-    if (!isUuid(id) || !(await this.credentials.delete(tenantId, id))) {
+  async delete(caller: Caller, id: string): Promise<DeletedProviderCredentialDto> {
+    const { tenantId } = caller;
+    const found = isUuid(id) && (await this.credentials.findOfTenant(tenantId, id));
+    if (found) refuseChange(caller, found.madeBy, 'provider credential');
+    if (!found || !(await this.credentials.delete(tenantId, id))) {
       throw new NotFoundError('id', 'There is no provider credential with this id.');
     }
     this.directory.forget(tenantId);

@@ -1,13 +1,17 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { Customer } from '../../../core/access/customer.decorator.js';
+import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { ConflictError } from '../../../platform/errors/gateway-errors.js';
 import { WebhookSecrets } from '../../../platform/outbound/webhook-secrets.js';
-import { WebhookSecretDto } from './dto/webhook-secret.dto.js';
+import { RotatedWebhookSecretDto, WebhookSecretDto } from './dto/webhook-secret.dto.js';
+
+const FORBIDDEN = 'Secrets need a management key (`sk-mgmt-…`).';
 
 @ApiTags('Customer')
-@Customer()
+@Authenticated('management')
 @Controller('v1/customer/webhook-secret')
 export class WebhookSecretController {
   constructor(private readonly secrets: WebhookSecrets) {}
@@ -18,10 +22,33 @@ export class WebhookSecretController {
     summary: "The secret with which the tenant's webhooks are signed",
     description:
       '`X-Gateway-Signature: t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of ' +
-      '`<t>.<body>` with this secret.',
+      '`<t>.<body>` with this secret. For a day after a rotation there are two `v1`, of which one is made with it.',
   })
   @ApiOkResponse({ type: WebhookSecretDto })
-  get(@CurrentCaller() { tenantId }: Caller): WebhookSecretDto {
-    return { secret: this.secrets.secretOf(tenantId) };
+  @ApiErrorResponse(403, FORBIDDEN)
+  @ApiErrorResponse(409, 'The secret cannot be read any more; rotate it.')
+  async get(@CurrentCaller() { tenantId }: Caller): Promise<WebhookSecretDto> {
+    const secret = await this.secrets.secretOf(tenantId);
+    if (secret !== undefined) return { secret };
+    throw new ConflictError(
+      'webhook-secret',
+      'The webhook secret was stored with a GATEWAY_SECRET that the gateway does not have any more; rotate it.',
+    );
+  }
+
+  @Post('rotate')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Make a new secret for webhooks',
+    description:
+      'For a day webhooks are signed with the new one and with the one before. A second rotation ' +
+      'within the day ends that of the one before at once.',
+  })
+  @ApiOkResponse({ type: RotatedWebhookSecretDto })
+  @ApiErrorResponse(403, `Changes to secrets need a management key (\`sk-mgmt-…\`).`)
+  async rotate(@CurrentCaller() { tenantId }: Caller): Promise<RotatedWebhookSecretDto> {
+    const { secret, previousUntil } = await this.secrets.rotate(tenantId);
+    return { secret, previous_until: previousUntil.toISOString() };
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
-import { gatewaySecret } from '../../../platform/config/gateway-secret.js';
+import { gatewaySecrets } from '../../../platform/config/gateway-secret.js';
 import { baseUrlOf } from '../../../platform/http/base-url.js';
 import { ArtifactDesk } from './artifact-desk.js';
 import { ArtifactStore } from './artifact-store.js';
@@ -31,8 +31,9 @@ import { S3ArtifactStore } from './s3-artifact-store.js';
       provide: ArtifactUrls,
       inject: [APP_CONFIG, HttpAdapterHost],
       useFactory: (config: AppConfig, { httpAdapter }: HttpAdapterHost): ArtifactUrls =>
-        new ArtifactUrls(gatewaySecret(config), () =>
-          baseUrlOf(httpAdapter.getHttpServer() as Server, config),
+        new ArtifactUrls(
+          () => gatewaySecrets(config),
+          () => baseUrlOf(httpAdapter.getHttpServer() as Server, config),
         ),
     },
   ],

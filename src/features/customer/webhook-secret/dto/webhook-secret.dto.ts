@@ -7,3 +7,12 @@ export class WebhookSecretDto {
   })
   secret!: string;
 }
+
+/** The answer to a rotation. */
+export class RotatedWebhookSecretDto extends WebhookSecretDto {
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Until then webhooks are signed with the secret of before as well.',
+  })
+  previous_until!: string;
+}

@@ -1,0 +1,79 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AppConfig } from '../../platform/config/app-config.js';
+import {
+  gatewaySecrets,
+  makeSecret,
+  secretFileOf,
+  writeSecretFile,
+} from '../../platform/config/gateway-secret.js';
+import type { Database } from '../../platform/database/database.js';
+import type { Command } from './command.js';
+import { renewSealed, type Renewal } from './renew-sealed.js';
+
+/**
+ * A service that encrypted something with the old secret of the file has stored it by then: no
+ * statement waits longer than 5 s for a lock.
+ */
+const STORED_AFTER_MS = 6_000;
+
+export const secretRotateCommand: Command = {
+  name: 'secret rotate',
+  summary:
+    'Encrypt what is stored with the current GATEWAY_SECRET; the one in the data folder is made anew first.',
+  parameters: [],
+  options: {},
+  async run(_input, context) {
+    const config = context.config();
+    const { database } = await context.services();
+    await rotateSecret(config, database, context.print);
+  },
+};
+
+/** @param storedAfterMs see STORED_AFTER_MS; waited for where services hear of the new secret just now */
+export async function rotateSecret(
+  config: AppConfig,
+  database: Database,
+  print: (line: string) => void,
+  storedAfterMs = STORED_AFTER_MS,
+): Promise<void> {
+  const ownFile = ownFileOf(config);
+  const secrets = (): readonly string[] => gatewaySecrets(config);
+  if (ownFile !== undefined) {
+    addNewSecret(ownFile, config);
+    print(`${ownFile} holds the new secret, and the old one until all is encrypted anew.`);
+  }
+  const total = await renewSealed(database, secrets);
+  // What services stored meanwhile, if they had the old secret.
+  for (let more = true; more;) {
+    if (ownFile !== undefined) await wait(storedAfterMs);
+    const again = await renewSealed(database, secrets);
+    more = again.some(({ renewed }) => renewed > 0);
+    again.forEach(({ renewed }, index) => (total[index]!.renewed += renewed));
+  }
+  if (ownFile !== undefined) writeSecretFile(ownFile, secrets().slice(0, 1));
+  total.flatMap(describe).forEach(print);
+  print(
+    ownFile === undefined
+      ? 'Once this has run while every instance had this GATEWAY_SECRET as its current one, GATEWAY_SECRET_PREVIOUS may go; links to artifacts that were signed with it are void then.'
+      : 'The old secret is gone; links to artifacts that were signed with it are void.',
+  );
+}
+
+/** The file that is the service's own to change; a configured secret is the operator's. */
+function ownFileOf(config: AppConfig): string | undefined {
+  const isOwn = config.secret === undefined && config.secretFile === undefined;
+  return isOwn ? secretFileOf(config) : undefined;
+}
+
+/** Unless a command that was broken off has done so already. */
+function addNewSecret(path: string, config: AppConfig): void {
+  const inFile = gatewaySecrets({ ...config, previousSecrets: [] });
+  if (inFile.length === 1) writeSecretFile(path, [makeSecret(), ...inFile]);
+}
+
+function describe({ name, renewed, current, unreadable }: Renewal): string[] {
+  return [
+    `${name}: ${renewed} encrypted anew, ${current} were current, ${unreadable.length} cannot be opened`,
+    ...unreadable.map((id) => `  not opened by any secret: ${id}`),
+  ];
+}

@@ -1,0 +1,84 @@
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { runMigrations } from 'graphile-worker';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { BoundedLogFile } from '../../src/platform/database/postgres-program.js';
+import { locateCluster } from '../../src/platform/database/cluster-location.js';
+import { runSingleUser } from '../../src/platform/database/cluster-role.js';
+import { migrateDatabase } from '../../src/platform/database/migrate-database.js';
+import { preparePostgresBinaries } from '../../src/platform/database/postgres-binaries.js';
+import { EmbeddedPostgresScene, query } from '../support/embedded-postgres-service.js';
+
+const ROLES = `SELECT rolname AS name, rolsuper AS super, rolcanlogin AS login,
+    rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS more
+  FROM pg_roles WHERE rolname !~ '^pg_' ORDER BY 1`;
+const ORDINARY = [
+  { name: 'gateway', super: false, login: true, more: false },
+  { name: 'gateway_admin', super: true, login: false, more: true },
+];
+/** What an ordinary role could not change or read. */
+const NOT_OWNED = `SELECT count(*) FROM (
+    SELECT relowner AS owner FROM pg_class WHERE oid >= 16384
+    UNION ALL SELECT proowner FROM pg_proc WHERE oid >= 16384
+    UNION ALL SELECT typowner FROM pg_type WHERE oid >= 16384
+    UNION ALL SELECT nspowner FROM pg_namespace WHERE oid >= 16384
+    UNION ALL SELECT datdba FROM pg_database WHERE datname = 'gateway'
+  ) AS owned WHERE owner <> 'gateway'::regrole`;
+
+describe("the embedded PostgreSQL's role", () => {
+  const scene = new EmbeddedPostgresScene();
+  afterEach(() => scene.stopAll());
+  afterAll(() => scene.remove());
+
+  it('is no superuser, also where it was one before, and keeps its data', async () => {
+    const made = await scene.start();
+    await migrateDatabase(made.url);
+    await runMigrations({ connectionString: made.url });
+    expect(await query(made.url, ROLES)).toEqual(ORDINARY);
+    await query(made.url, `INSERT INTO tenants (name) VALUES ('kept')`);
+    await made.stop();
+    await makeAsBefore();
+
+    for (const start of ['upgraded', 'again']) {
+      const { url, stop } = await scene.start();
+      expect([start, await query(url, ROLES)]).toEqual([start, ORDINARY]);
+      expect(await query(url, NOT_OWNED)).toEqual([{ count: 0 }]);
+      expect(await query(url, 'SELECT name FROM tenants')).toEqual([{ name: 'kept' }]);
+      await migrateDatabase(url);
+      await runMigrations({ connectionString: url });
+      await query(url, 'ALTER TABLE tenants ADD COLUMN more text');
+      await query(url, 'ALTER TABLE tenants DROP COLUMN more');
+      await query(url, `SELECT graphile_worker.add_job('topic')`);
+      await expect(query(url, `COPY tenants TO PROGRAM 'cat'`)).rejects.toThrow(
+        /permission denied/,
+      );
+      await stop();
+    }
+  });
+
+  /** Makes the cluster what it was when its role was the superuser that it began with. */
+  async function makeAsBefore(): Promise<void> {
+    const { binariesFolder, clusterFolder, account, logFile } = locateCluster(
+      scene.dataDirectory,
+      join(scene.folder, 'fallback'),
+    );
+    const binaries = await preparePostgresBinaries(binariesFolder, account);
+    const context = { clusterFolder, account, logFile: new BoundedLogFile(logFile, account) };
+    const password = readFileSync(join(scene.dataDirectory, 'postgres-password'), 'utf8').trim();
+    const statements = [
+      'REASSIGN OWNED BY gateway TO gateway_admin;',
+      'DROP OWNED BY gateway;',
+      'DROP ROLE gateway;',
+      `UPDATE pg_authid SET rolname = 'gateway', rolcanlogin = true WHERE oid = 10;`,
+      `ALTER ROLE gateway PASSWORD '${password}';`,
+      '',
+    ].join('\n');
+    await runSingleUser(context, binaries, {
+      folder: clusterFolder,
+      database: 'gateway',
+      statements,
+    });
+    context.logFile.close();
+    rmSync(join(clusterFolder, 'gateway-role-is-ordinary'));
+  }
+});

@@ -1,0 +1,145 @@
+import 'reflect-metadata';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from '../../src/app/commands/run-command.js';
+import { rotateSecret } from '../../src/app/commands/secret-rotate.command.js';
+import { HeaderBox } from '../../src/features/broadcast/header-box.js';
+import type { AppConfig } from '../../src/platform/config/app-config.js';
+import { gatewaySecrets } from '../../src/platform/config/gateway-secret.js';
+import { loadSettings } from '../../src/app/load-settings.js';
+import { CredentialSeal } from '../../src/core/credentials/credential-seal.service.js';
+import { WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
+import { createTenant } from '../support/ledger-factories.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const OLD = 'the-old-secret-of-at-least-32-characters';
+const NEW = 'the-new-secret-of-at-least-32-characters';
+const LOST = 'a-lost-secret-of-at-least-32-characters';
+
+let testDatabase: TestDatabase;
+let tenantId: string;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  ({ tenantId } = await createTenant(testDatabase.database, 0));
+});
+afterAll(() => testDatabase.drop());
+
+const configOf = (secret: string, previous = ''): AppConfig =>
+  loadSettings({
+    DATABASE_URL: testDatabase.url,
+    GATEWAY_SECRET: secret,
+    GATEWAY_SECRET_PREVIOUS: previous,
+  });
+const webhookSecrets = (config: AppConfig) =>
+  new WebhookSecrets(() => gatewaySecrets(config), testDatabase.database);
+
+async function rotate(config: AppConfig) {
+  let output = '';
+  const code = await runCommand(['secret', 'rotate'], {
+    loadConfig: () => config,
+    print: (line) => (output += `${line}\n`),
+    printError: (line) => (output += `${line}\n`),
+  });
+  return { code, output };
+}
+
+async function storeCredential(config: AppConfig): Promise<string> {
+  const id = randomUUID();
+  await testDatabase.database.query(
+    `INSERT INTO provider_credentials
+       (id, tenant_id, provider, sealed_key, key_preview, settings, allow_shared_fallback)
+     VALUES ($1, $2, 'openai', $3, '…', '{}', false)`,
+    [id, tenantId, new CredentialSeal(config).seal(`key of ${id}`, id)],
+  );
+  return id;
+}
+
+async function storeHeaders(config: AppConfig): Promise<string> {
+  const id = randomUUID();
+  await testDatabase.database.query(
+    `INSERT INTO broadcast_destinations
+       (id, tenant_id, is_enabled, url, sealed_headers, sampling_rate, includes_content)
+     VALUES ($1, $2, true, 'http://collector.example/', $3, 1, false)`,
+    [id, tenantId, new HeaderBox(config).seal({ 'x-id': id }, id)],
+  );
+  return id;
+}
+
+async function readAll(config: AppConfig) {
+  const { rows: credentials } = await testDatabase.database.query<{ id: string; sealed: Buffer }>(
+    'SELECT id, sealed_key AS sealed FROM provider_credentials',
+  );
+  const { rows: headers } = await testDatabase.database.query<{ id: string; sealed: Buffer }>(
+    'SELECT id, sealed_headers AS sealed FROM broadcast_destinations',
+  );
+  return {
+    keys: credentials.map(({ id, sealed }) => {
+      try {
+        return new CredentialSeal(config).unseal(sealed, id) === `key of ${id}` ? id : 'another';
+      } catch {
+        return 'unreadable';
+      }
+    }),
+    headers: headers.map(({ id, sealed }) => new HeaderBox(config).unseal(sealed, id)?.['x-id']),
+  };
+}
+
+describe('secret rotate', () => {
+  it('encrypts all that is stored with the new secret, and tells what cannot be opened', async () => {
+    const [old, between, current] = [configOf(OLD), configOf(NEW, OLD), configOf(NEW)];
+    const keys = [];
+    // More than a batch.
+    for (let count = 0; count < 205; count++) keys.push(await storeCredential(old));
+    const headers = [await storeHeaders(old), await storeHeaders(old)];
+    const before = await webhookSecrets(old).secretOf(tenantId);
+    const { secret } = await webhookSecrets(old).rotate(tenantId);
+    const lost = await storeCredential(configOf(LOST));
+
+    // While it runs, both kinds of instances open everything.
+    const [first, second] = await Promise.all([rotate(between), rotate(between)]);
+    expect([first.code, second.code]).toEqual([0, 0]);
+    expect(first.output).toContain(`not opened by any secret: ${lost}`);
+    for (const config of [current, configOf(OLD, NEW)]) {
+      const read = await readAll(config);
+      expect(read.keys.filter((key) => key !== 'unreadable').sort()).toEqual(keys.sort());
+      expect(read.headers.sort()).toEqual(headers.sort());
+    }
+    expect(await webhookSecrets(current).secretOf(tenantId)).toBe(secret);
+    const signature = await webhookSecrets(current).sign(tenantId, '{}', 0);
+    expect(signature).toMatch(/^t=0,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+    expect(before).not.toBe(secret);
+
+    // An instance that had the old one as its current still wrote; the command is run again.
+    const late = await storeCredential(configOf(OLD, NEW));
+    const again = await rotate(between);
+    expect(again.output).toContain('Provider credentials: 1 encrypted anew, 205 were current');
+    expect((await readAll(current)).keys).toContain(late);
+    expect((await rotate(between)).output).toContain('Provider credentials: 0 encrypted anew');
+  });
+
+  it('makes a new secret for an embedded database, and lets the old one go', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-rotate-'));
+    try {
+      // Like the embedded one: the secret lies in the data folder.
+      const config = { ...configOf(OLD), secret: undefined, dataDirectory: folder };
+      const [before] = gatewaySecrets(config);
+      const id = await storeCredential(config);
+      const running = rotateSecret(config, testDatabase.database, () => undefined, 300);
+      // A service that runs meanwhile reads and writes on.
+      while (gatewaySecrets(config).length === 1)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      const [current, previous] = gatewaySecrets(config);
+      expect(previous).toBe(before);
+      const later = await storeCredential({ ...config, secret: before });
+      await running;
+      expect(readFileSync(join(folder, 'secret'), 'utf8')).toBe(`${current}\n`);
+      expect((await readAll(config)).keys).toEqual(expect.arrayContaining([id, later]));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
