@@ -17,6 +17,7 @@ import {
   NotFoundError,
   ServiceStopsError,
 } from './common/errors/gateway-errors.js';
+import { closeAfterRefusal } from './common/http/close-after-refusal.js';
 import { hideKeys } from './common/http/hide-keys.js';
 import { CallerGoneError } from './common/http/read-body.js';
 import { isStoppedByService } from './common/http/service-stop.js';
@@ -43,7 +44,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
     if (isGone && !(isStoppedByService(response) && !response.headersSent)) return;
 
     const error = isGone ? new ServiceStopsError() : this.describe(thrown, request);
-    this.metrics.observeError(error.type, error.status);
+    this.metrics.observeError(error.type, error.status, error.limit);
     if (error.status === 500) {
       this.logger.error(`${request.requestId}: ${describeCause(error.cause ?? thrown)}`);
     }
@@ -57,8 +58,8 @@ export class GatewayErrorFilter implements ExceptionFilter {
       response.setHeader('Retry-After', String(error.retryAfterSeconds));
     }
     setHeaders(response, error.headers);
-    // Who drips would go on for as long as the connection stands.
-    if (error.status === 408) response.setHeader('Connection', 'close');
+    // Who shows no key is owed no connection; and who drips would go on for as long as it stands.
+    if (error.status === 401 || !request.complete) closeAfterRefusal(request, response);
     const body = isMessagesPath(request.path) ? messagesErrorBody(error) : errorBody(error);
     sendJson(response, error.status, body);
   }

@@ -13,8 +13,11 @@ export interface RateLimitDecision {
   readonly retryAfterSeconds: number;
 }
 
+/** Whose count, and its limit. */
+export type CountedCaller = Pick<Caller, 'apiKeyId' | 'rateLimitPerMinute'>;
+
 /** Counts requests per key in fixed windows of one clock minute. */
 export abstract class RateLimiter {
   /** Counts one request and decides on it. */
-  abstract take(caller: Caller): RateLimitDecision | Promise<RateLimitDecision>;
+  abstract take(caller: CountedCaller): RateLimitDecision | Promise<RateLimitDecision>;
 }

@@ -7,6 +7,7 @@ import {
   HeadersVariable,
   IntegerVariable,
   KeyVariable,
+  NetworksVariable,
   PairsVariable,
   ShareVariable,
   UrlVariable,
@@ -18,6 +19,11 @@ const MAX_TIMEOUT_MS = 2_147_483_647;
 
 /** A terabyte. */
 const MAX_CACHE_BYTES = 1_000_000_000_000;
+
+const MAX_IN_FLIGHT = 1_000_000;
+
+/** A terabyte. With the least, one tenant has room for one body of 20 MB, received and parsed. */
+const MAX_BODY_BUDGET_MB = 1_000_000;
 
 /** Thirty days. */
 const MAX_JOB_SECONDS = 2_592_000;
@@ -192,6 +198,21 @@ export class EnvDto {
 
   @IntegerVariable(1, 1_000)
   GATEWAY_JOB_CONCURRENCY?: number;
+
+  @IntegerVariable(1, MAX_IN_FLIGHT)
+  GATEWAY_MAX_IN_FLIGHT_PER_KEY?: number;
+
+  @IntegerVariable(1, MAX_IN_FLIGHT)
+  GATEWAY_MAX_IN_FLIGHT_PER_TENANT?: number;
+
+  @IntegerVariable(100, MAX_BODY_BUDGET_MB)
+  GATEWAY_BODY_BUDGET_MB?: number;
+
+  @IntegerVariable(1, MAX_RATE_LIMIT_PER_MINUTE)
+  GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE?: number;
+
+  @NetworksVariable()
+  GATEWAY_TRUSTED_PROXIES?: string;
 
   @ChoiceVariable('before-end', 'after-response')
   GATEWAY_SETTLE?: 'before-end' | 'after-response';

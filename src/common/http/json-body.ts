@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import type { BodyLease } from './body-budget.js';
 import { scanTopLevelMembers, type TopLevelMember } from './top-level-members.js';
 
 export type JsonObject = Record<string, unknown>;
@@ -9,6 +10,12 @@ export interface JsonBody {
   readonly bytes: Buffer;
   readonly value: JsonObject;
   readonly members: readonly TopLevelMember[];
+  /**
+   * Lets go of `value` where it is large; who asks for it after all gets it parsed anew. To be called
+   * when a vendor has been asked: the bytes are enough for what is rarely done then, such as to ask
+   * the next one, and a request may wait for minutes.
+   */
+  forget?(): void;
 }
 
 /** Real bodies nest less than 30 deep; deeper ones only serve to exhaust a recursive reader. */
@@ -19,17 +26,25 @@ const MAX_DEPTH = 200;
  * stop everybody else for seconds.
  */
 const MAX_PARTS = 100_000;
+/** What an object takes in V8, which is about what a member takes with the string that it holds. */
+const BYTES_OF_PART = 64;
+/** Such as a number in an array, two bytes of JSON. */
+const BYTES_OF_ELEMENT = 8;
+/** Parsing less anew, where it is needed once more, would cost more than its memory is worth. */
+const WORTH_FORGETTING_BYTES = 16_384;
 
 /**
  * Reads a body that is to be a JSON object. How much there is to build is counted before it is built.
  *
  * @throws InvalidRequestError (`body`) for anything but a JSON object in UTF-8; 413 for one of more
  * than 100,000 objects, arrays, members and strings in arrays
+ * @throws OverloadedError when there is no memory for it
+ * @param lease has the bytes already
  */
-export function parseJsonBody(bytes: Buffer): JsonBody {
+export function parseJsonBody(bytes: Buffer, lease?: BodyLease): JsonBody {
   if (bytes.length === 0)
     throw new InvalidRequestError('body', 'The body is empty; send a JSON object.');
-  const { members, depth, parts } = scanTopLevelMembers(bytes, MAX_PARTS);
+  const { members, depth, parts, commas } = scanTopLevelMembers(bytes, MAX_PARTS);
   if (parts > MAX_PARTS) {
     throw new InvalidRequestError(
       'body',
@@ -43,10 +58,40 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
       `The body nests ${depth} levels deep; at most ${MAX_DEPTH} are taken.`,
     );
   }
+  const valueBytes = bytes.length + parts * BYTES_OF_PART + commas * BYTES_OF_ELEMENT;
+  lease?.add(valueBytes);
+  return new ReceivedBody(bytes, members, valueBytes, lease);
+}
+
+class ReceivedBody implements JsonBody {
+  private parsed: JsonObject | undefined;
+  private isCounted = true;
+
+  constructor(
+    readonly bytes: Buffer,
+    readonly members: readonly TopLevelMember[],
+    private readonly valueBytes: number,
+    private readonly lease: BodyLease | undefined,
+  ) {
+    this.parsed = parseObject(bytes);
+  }
+
+  get value(): JsonObject {
+    return (this.parsed ??= parseObject(this.bytes));
+  }
+
+  forget(): void {
+    if (this.valueBytes < WORTH_FORGETTING_BYTES) return;
+    this.parsed = undefined;
+    if (this.isCounted) this.lease?.add(-this.valueBytes);
+    this.isCounted = false;
+  }
+}
+
+function parseObject(bytes: Buffer): JsonObject {
   const value = parseText(decode(bytes));
-  if (!isJsonObject(value))
-    throw new InvalidRequestError('body', 'The body must be a JSON object.');
-  return { bytes, value, members };
+  if (isJsonObject(value)) return value;
+  throw new InvalidRequestError('body', 'The body must be a JSON object.');
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -2,6 +2,7 @@ import http from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { isClosing } from './close-after-refusal.js';
 import { refuseRequest, type RecordRefusal } from './refuse-request.js';
 
 /** How often connections are looked through for those that exceed a time limit; Node's default is 30 s. */
@@ -41,6 +42,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
         requireHostHeader: false,
       },
       (request, response) => {
+        if (isClosing(request)) return;
         if (request.headers.host === undefined && request.httpVersion === '1.1') {
           const error = new InvalidRequestError('host', 'The Host header is missing.');
           refuseRequest(response, error, this.recordRefusal);

@@ -28,6 +28,8 @@ export interface JsonScan {
    * memory on one by one. Numbers, `true`, `false` and `null` in arrays are cheap and not counted.
    */
   readonly parts: number;
+  /** Between members and between elements, at any depth. */
+  readonly commas: number;
 }
 
 /**
@@ -42,6 +44,7 @@ export function scanTopLevelMembers(bytes: Buffer, maxParts = Infinity): JsonSca
   let level = 0;
   let deepest = 0;
   let parts = 0;
+  let commas = 0;
   let key: string | undefined;
   let keyStart = 0;
   let valueStart = -1;
@@ -73,6 +76,7 @@ export function scanTopLevelMembers(bytes: Buffer, maxParts = Infinity): JsonSca
         break;
       }
       case COMMA:
+        commas++;
         if (level === 1) closeMember(index);
         break;
       case OPEN_BRACE:
@@ -90,7 +94,7 @@ export function scanTopLevelMembers(bytes: Buffer, maxParts = Infinity): JsonSca
         break;
     }
   }
-  return { members, depth: deepest, parts };
+  return { members, depth: deepest, parts, commas };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { type Caller } from '../../access/caller.js';
 import { CurrentCaller } from '../../access/current-caller.decorator.js';
 import { Customer } from '../../access/customer.decorator.js';
+import { Report } from '../../access/management-limit.guard.js';
 import { ApiFilters } from '../../access/customer.openapi.js';
 import { ApiErrorResponse } from '../../common/errors/api-error-response.decorator.js';
 import { CSV_CONTENT_TYPE } from '../../common/http/csv.js';
@@ -34,6 +35,7 @@ export class LogsController {
   }
 
   @Get('export.csv')
+  @Report()
   @ApiOperation({
     summary: "Export the tenant's requests",
     description:

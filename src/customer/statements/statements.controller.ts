@@ -11,6 +11,7 @@ import type { Request, Response } from 'express';
 import { type Caller } from '../../access/caller.js';
 import { CurrentCaller } from '../../access/current-caller.decorator.js';
 import { Customer } from '../../access/customer.decorator.js';
+import { Report } from '../../access/management-limit.guard.js';
 import { ApiErrorResponse } from '../../common/errors/api-error-response.decorator.js';
 import { CSV_CONTENT_TYPE } from '../../common/http/csv.js';
 import { sendTextStream } from '../../common/http/send-text-stream.js';
@@ -25,6 +26,7 @@ export class StatementsController {
   constructor(private readonly statements: StatementsService) {}
 
   @Get(':month')
+  @Report()
   @ApiOperation({
     summary: 'A calendar month of the ledger',
     description:
