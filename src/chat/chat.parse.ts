@@ -69,7 +69,7 @@ function withMessages(body: JsonBody): JsonBody {
       ['input', undefined],
       ['messages', translated],
     ]);
-    return parseJsonBody(spliceMembers(body.bytes, body.members, edits));
+    return parseJsonBody(spliceMembers(body.bytes, body.members, edits), { maxParts: Infinity });
   }
   if (messages == null) {
     throw new InvalidRequestError(

@@ -33,23 +33,31 @@ const BYTES_OF_ELEMENT = 8;
 /** Parsing less anew, where it is needed once more, would cost more than its memory is worth. */
 const WORTH_FORGETTING_BYTES = 16_384;
 
+export interface ParseOptions {
+  /** Of the memory for bodies; it has the bytes already. */
+  lease?: BodyLease | undefined;
+  /** Infinity for what was made here, of a body that has been counted. */
+  maxParts?: number;
+}
+
 /**
  * Reads a body that is to be a JSON object. How much there is to build is counted before it is built.
  *
- * @throws InvalidRequestError (`body`) for anything but a JSON object in UTF-8; 413 for one of more
+ * @throws InvalidRequestError (`body`) for anything but a JSON object in UTF-8, and for one of more
  * than 100,000 objects, arrays, members and strings in arrays
  * @throws OverloadedError when there is no memory for it
- * @param lease has the bytes already
  */
-export function parseJsonBody(bytes: Buffer, lease?: BodyLease): JsonBody {
+export function parseJsonBody(
+  bytes: Buffer,
+  { lease, maxParts = MAX_PARTS }: ParseOptions = {},
+): JsonBody {
   if (bytes.length === 0)
     throw new InvalidRequestError('body', 'The body is empty; send a JSON object.');
-  const { members, depth, parts, commas } = scanTopLevelMembers(bytes, MAX_PARTS);
-  if (parts > MAX_PARTS) {
+  const { members, depth, parts, commas } = scanTopLevelMembers(bytes, maxParts);
+  if (parts > maxParts) {
     throw new InvalidRequestError(
       'body',
       'The body is made of more than 100,000 objects, arrays, members and strings in arrays; send less at once.',
-      413,
     );
   }
   if (depth > MAX_DEPTH) {

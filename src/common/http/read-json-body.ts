@@ -17,7 +17,7 @@ export async function readJsonBody(request: BudgetedRequest): Promise<JsonBody> 
     );
   }
   const bytes = await readBody(request, { maxBytes: MAX_JSON_BODY_BYTES });
-  return parseJsonBody(bytes, request.bodyLease);
+  return parseJsonBody(bytes, { lease: request.bodyLease });
 }
 
 function isJson(contentType: string): boolean {
