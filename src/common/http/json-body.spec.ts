@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { BodyBudget } from './body-budget.js';
 import { isJsonObject, parseJsonBody } from './json-body.js';
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text));
@@ -128,6 +129,46 @@ describe(parseJsonBody.name, () => {
       expect(performance.now() - startedMs).toBeLessThan(15_000);
     },
   );
+});
+
+describe('what a body keeps', () => {
+  const large = `{"a":[${'{},'.repeat(1_000)}1]}`;
+  const lease = () => new BodyBudget(10_000_000).shareOf('a').lease(undefined);
+
+  it('is let go of where it is large, and parsed anew for who asks after all', () => {
+    const body = parse(large);
+    const { value } = body;
+    expect(body.value).toBe(value);
+    body.forget!();
+    expect(body.value).toEqual(value);
+    expect(body.value).not.toBe(value);
+    const small = parse('{"a":1}');
+    const kept = small.value;
+    small.forget!();
+    expect(small.value).toBe(kept);
+  });
+
+  it('is counted once, and given back once', () => {
+    const taken: number[] = [];
+    const counted = lease();
+    jest.spyOn(counted, 'add').mockImplementation((bytes) => void taken.push(bytes));
+    const body = parseJsonBody(Buffer.from(large), { lease: counted });
+    body.forget!();
+    expect(body.value.a).toHaveLength(1_001);
+    body.forget!();
+    expect(taken).toEqual([expect.any(Number), -taken[0]!]);
+    expect(taken[0]).toBeGreaterThan(64_000);
+  });
+
+  it('is not built where there is no memory for it', () => {
+    const building = jest.spyOn(JSON, 'parse');
+    const small = new BodyBudget(20_000).shareOf('a').lease(undefined);
+    expect(() => parseJsonBody(Buffer.from(large), { lease: small })).toThrow(
+      expect.objectContaining({ status: 503 }),
+    );
+    expect(building).not.toHaveBeenCalled();
+    building.mockRestore();
+  });
 });
 
 describe(isJsonObject.name, () => {
