@@ -1,0 +1,127 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { ApiKeyStatus } from './api-key-status.js';
+import { ApiKeyGuard } from './api-key.guard.js';
+import { Authenticated } from './authenticated.decorator.js';
+import type { ApiKeyType, Caller } from './caller.js';
+import { loadConfig } from '../../platform/config/load-config.js';
+import { BodyBudget } from '../../platform/http/body-budget.js';
+import { WrongKeys } from './wrong-keys.js';
+import type { GatewayRequest } from './gateway-request.js';
+import type { KeyDirectory, ResolvedKey } from './key-directory.service.js';
+
+@Authenticated('routing')
+class Routing {}
+
+@Authenticated('management')
+class Management {}
+
+@Authenticated('any')
+class Any {}
+
+@Authenticated('routing')
+class Mixed {
+  @Authenticated('management')
+  settings(): void {}
+}
+
+describe(ApiKeyGuard.name, () => {
+  it('attaches the caller, whether the key is known at once or must be read', async () => {
+    const atOnce = requestWith('sk-routing');
+    expect(guard().canActivate(contextOf(Routing, atOnce))).toBe(true);
+    expect(atOnce.caller).toEqual(callerOf('routing'));
+
+    const late = requestWith('sk-routing');
+    await expect(guard({ late: true }).canActivate(contextOf(Routing, late))).resolves.toBe(true);
+    expect(late.caller).toEqual(callerOf('routing'));
+  });
+
+  it.each(['sk-unknown', 'sk-expired', 'sk-revoked'])('answers 401 to %s', async (key) => {
+    const refusal = expect.objectContaining({ status: 401, param: 'authorization' });
+    const request = requestWith(key);
+    expect(() => guard().canActivate(contextOf(Any, request))).toThrow(refusal);
+    await expect(guard({ late: true }).canActivate(contextOf(Any, request))).rejects.toEqual(
+      refusal,
+    );
+    expect(request.caller).toBeUndefined();
+  });
+
+  it('tells the holder of a key that it is expired or revoked', () => {
+    for (const status of ['expired', 'revoked']) {
+      expect(() => guard().canActivate(contextOf(Any, requestWith(`sk-${status}`)))).toThrow(
+        status,
+      );
+    }
+  });
+
+  it.each([
+    [Routing, 'sk-mgmt-management'],
+    [Management, 'sk-routing'],
+  ])('answers 403 to a key of the other type', (controller, key) => {
+    const request = requestWith(key);
+    expect(() => guard().canActivate(contextOf(controller, request))).toThrow(
+      expect.objectContaining({ status: 403, type: 'permission_error', param: 'authorization' }),
+    );
+    expect(request.caller).toBeUndefined();
+  });
+
+  it.each(['sk-routing', 'sk-mgmt-management'])('takes %s where any key will do', (key) => {
+    expect(guard().canActivate(contextOf(Any, requestWith(key)))).toBe(true);
+  });
+
+  it('lets a method ask for another key than its controller', () => {
+    const request = requestWith('sk-routing');
+    const context = contextOf(Mixed, request, Mixed.prototype.settings);
+    expect(() => guard().canActivate(context)).toThrow(/management key/);
+    expect(guard().canActivate(contextOf(Mixed, request))).toBe(true);
+  });
+});
+
+function callerOf(keyType: ApiKeyType): Caller {
+  return { tenantId: 'tenant', apiKeyId: 'key', keyType, rateLimitPerMinute: 10 };
+}
+
+function guard(options?: { late: boolean }): ApiKeyGuard {
+  const known: Record<string, [ApiKeyType, ApiKeyStatus]> = {
+    'sk-routing': ['routing', 'active'],
+    'sk-mgmt-management': ['management', 'active'],
+    'sk-expired': ['routing', 'expired'],
+    'sk-revoked': ['routing', 'revoked'],
+  };
+  const directory: Pick<KeyDirectory, 'resolve'> = {
+    resolve(presented) {
+      const found = known[presented];
+      const key: ResolvedKey | undefined = found && {
+        caller: callerOf(found[0]),
+        status: found[1],
+      };
+      return options?.late ? Promise.resolve(key) : key;
+    },
+  };
+  return new ApiKeyGuard(
+    new Reflector(),
+    directory as KeyDirectory,
+    new WrongKeys(loadConfig({})),
+    new BodyBudget(1_000),
+  );
+}
+
+function requestWith(key: string): GatewayRequest {
+  return {
+    headers: { authorization: `Bearer ${key}` },
+    socket: { remoteAddress: '192.0.2.1' },
+  } as GatewayRequest;
+}
+
+function contextOf(
+  controller: new () => object,
+  request: GatewayRequest,
+  handler: () => void = () => undefined,
+): ExecutionContext {
+  return {
+    getClass: () => controller,
+    getHandler: () => handler,
+    switchToHttp: () => ({ getRequest: () => request }),
+  } as unknown as ExecutionContext;
+}

@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import { FreshDirectory } from '../../platform/database/fresh-directory.js';
+import { ApiKeyRepository, type ApiKeyLookup } from './api-key.repository.js';
+import { apiKeyStatus, type ApiKeyStatus } from './api-key-status.js';
+import type { Caller } from './caller.js';
+import { hashApiKey } from './hash-api-key.js';
+
+/** A key in use is read again from this age on, before its requests would have to wait for that. */
+const REFRESH_AFTER_MS = 400;
+
+/** A key that exists, and what it is good for at this moment. */
+export interface ResolvedKey {
+  readonly caller: Caller;
+  readonly status: ApiKeyStatus;
+}
+
+interface UnknownKey {
+  /** Of the latest look. */
+  readonly sinceMs: number;
+  readonly looks: number;
+}
+
+interface KnownKey {
+  readonly key: ApiKeyLookup;
+  readonly caller: Caller;
+}
+
+/** So long, less than a second, a hash that no key has is not looked for again … */
+const UNKNOWN_FOR_MS = 900;
+/** … after it has been looked for so often in vain: a key that was made just now is found at once. */
+const LOOKS_IN_VAIN = 3;
+const MAX_UNKNOWN = 10_000;
+
+/** Who holds a presented key. What was found out is remembered for less than a second. */
+@Injectable()
+export class KeyDirectory {
+  /** By hash. */
+  private readonly keys: FreshDirectory<KnownKey>;
+  /** By hash, the oldest first. */
+  private readonly unknown = new Map<string, UnknownKey>();
+
+  constructor(apiKeys: ApiKeyRepository) {
+    this.keys = new FreshDirectory<KnownKey>({
+      read: async (hashes) => {
+        const keys = await apiKeys.findByHashes(hashes);
+        return new Map(keys.map((key) => [key.hash, { key, caller: callerOf(key) }]));
+      },
+      nameOf: ({ key }) => key.id,
+      refreshAfterMs: REFRESH_AFTER_MS,
+    });
+  }
+
+  /** Undefined: no such key. Answers at once, without a promise, where the key is known. */
+  resolve(presentedKey: string): ResolvedKey | undefined | Promise<ResolvedKey | undefined> {
+    if (!presentedKey.startsWith('sk-')) return undefined;
+    const hash = hashApiKey(presentedKey);
+    if (this.unknown.size > 0 && this.isUnknown(hash)) return undefined;
+    const known = this.keys.get(hash);
+    if (!(known instanceof Promise)) return resolved(known);
+    const sinceMs = performance.now();
+    return known.then((found) => {
+      if (found) return resolved(found);
+      this.rememberUnknown(hash, sinceMs);
+      return undefined;
+    });
+  }
+
+  /** To be called after a key's change is committed: the next request sees it. */
+  forget(keyId: string): void {
+    this.keys.forget(keyId);
+  }
+
+  private isUnknown(hash: string): boolean {
+    const unknown = this.unknown.get(hash);
+    if (!unknown || performance.now() - unknown.sinceMs < UNKNOWN_FOR_MS) {
+      return unknown !== undefined && unknown.looks >= LOOKS_IN_VAIN;
+    }
+    this.unknown.delete(hash);
+    return false;
+  }
+
+  private rememberUnknown(hash: string, sinceMs: number): void {
+    const looks = (this.unknown.get(hash)?.looks ?? 0) + 1;
+    this.unknown.delete(hash);
+    this.unknown.set(hash, { sinceMs, looks });
+    if (this.unknown.size <= MAX_UNKNOWN) return;
+    const [oldest] = this.unknown.keys();
+    if (oldest !== undefined) this.unknown.delete(oldest);
+  }
+}
+
+function resolved({ key, caller }: KnownKey): ResolvedKey {
+  return { caller, status: apiKeyStatus(key, Date.now()) };
+}
+
+function callerOf(key: ApiKeyLookup): Caller {
+  const { keySpendLimit, tenantSpendLimit } = key;
+  const isLimited = keySpendLimit !== null || tenantSpendLimit !== null;
+  return {
+    tenantId: key.tenantId,
+    apiKeyId: key.id,
+    keyType: key.type,
+    rateLimitPerMinute: key.rateLimitPerMinute,
+    ...(isLimited && { spendLimits: { key: keySpendLimit, tenant: tenantSpendLimit } }),
+  };
+}

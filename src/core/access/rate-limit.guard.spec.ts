@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CallHandler, ExecutionContext } from '@nestjs/common';
+import { of } from 'rxjs';
+import { decideRateLimit } from './decide-rate-limit.js';
+import type { GatewayRequest } from './gateway-request.js';
+import { loadConfig } from '../../platform/config/load-config.js';
+import { InFlightLimiter } from './in-flight-limiter.js';
+import { RateLimitGuard } from './rate-limit.guard.js';
+import { RateLimitInterceptor } from './rate-limit.interceptor.js';
+import { RateLimiter } from './rate-limiter.js';
+
+const NOW_MS = Date.UTC(2026, 0, 1, 12, 0, 20);
+const caller = {
+  tenantId: 'tenant',
+  apiKeyId: 'key',
+  keyType: 'routing',
+  rateLimitPerMinute: 1,
+} as const;
+
+describe(RateLimitGuard.name, () => {
+  it('leaves its decision on the request, for the headers', () => {
+    const request = { caller } as unknown as GatewayRequest;
+    expect(guard(1).canActivate(contextOf(request))).toBe(true);
+    expect(request.rateLimit).toMatchObject({ limit: 1, remaining: 0 });
+  });
+
+  it('answers 429 with the seconds to wait, and still leaves the decision', () => {
+    const request = { caller } as unknown as GatewayRequest;
+    expect(() => guard(2).canActivate(contextOf(request))).toThrow(
+      expect.objectContaining({
+        status: 429,
+        type: 'rate_limit_error',
+        param: 'rate_limit_per_minute',
+        retryAfterSeconds: 40,
+      }),
+    );
+    expect(request.rateLimit).toMatchObject({ allowed: false });
+  });
+
+  it('waits for a limiter that answers later', async () => {
+    const request = { caller } as unknown as GatewayRequest;
+    await expect(guard(1, { late: true }).canActivate(contextOf(request))).resolves.toBe(true);
+    await expect(guard(2, { late: true }).canActivate(contextOf(request))).rejects.toMatchObject({
+      status: 429,
+    });
+  });
+});
+
+describe(RateLimitInterceptor.name, () => {
+  it('sets the headers before the handler runs', () => {
+    const headers: Record<string, string> = {};
+    const request = { rateLimit: decideRateLimit(10, 4, NOW_MS) } as GatewayRequest;
+    let seenByHandler: Record<string, string> = {};
+    const next: CallHandler = {
+      handle() {
+        seenByHandler = { ...headers };
+        return of(undefined);
+      },
+    };
+    new RateLimitInterceptor().intercept(contextOf(request, headers), next);
+    expect(seenByHandler).toEqual({
+      'X-RateLimit-Limit': '10',
+      'X-RateLimit-Remaining': '6',
+      'X-RateLimit-Reset': String(Date.UTC(2026, 0, 1, 12, 1) / 1000),
+    });
+  });
+});
+
+/** A guard whose limiter has counted so many requests. */
+function guard(count: number, options?: { late: boolean }): RateLimitGuard {
+  class CountedLimiter extends RateLimiter {
+    take() {
+      const decision = decideRateLimit(1, count, NOW_MS);
+      return options?.late ? Promise.resolve(decision) : decision;
+    }
+  }
+  return new RateLimitGuard(new CountedLimiter(), new InFlightLimiter(loadConfig({})));
+}
+
+function contextOf(
+  request: GatewayRequest,
+  headers: Record<string, string> = {},
+): ExecutionContext {
+  const response = {
+    setHeader: (name: string, value: string) => (headers[name] = value),
+    once: () => response,
+  };
+  return {
+    switchToHttp: () => ({ getRequest: () => request, getResponse: () => response }),
+  } as unknown as ExecutionContext;
+}
