@@ -33,6 +33,10 @@ export function gatewayEnvironment({ folder, keyPrefix, providers, models, furth
     GATEWAY_BOOTSTRAP_API_KEY: apiKey,
     GATEWAY_BOOTSTRAP_CREDITS: String(CREDITS),
     GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: String(RATE_LIMIT_PER_MINUTE),
+    GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE: String(RATE_LIMIT_PER_MINUTE),
+    // A stream's connection is used again before its end is known here.
+    GATEWAY_MAX_IN_FLIGHT_PER_KEY: '10000',
+    GATEWAY_MAX_IN_FLIGHT_PER_TENANT: '10000',
     GATEWAY_PROVIDERS: writeJson(
       folder,
       'providers.json',

@@ -17,6 +17,7 @@ import {
   NotFoundError,
   ServiceStopsError,
 } from '../platform/errors/gateway-errors.js';
+import { closeAfterRefusal } from '../platform/http/close-after-refusal.js';
 import { hideKeys } from '../platform/http/hide-keys.js';
 import { CallerGoneError } from '../platform/http/read-body.js';
 import { isStoppedByService } from '../platform/http/service-stop.js';
@@ -43,7 +44,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
     if (isGone && !(isStoppedByService(response) && !response.headersSent)) return;
 
     const error = isGone ? new ServiceStopsError() : this.describe(thrown, request);
-    this.metrics.observeError(error.type, error.status);
+    this.metrics.observeError(error.type, error.status, error.limit);
     if (error.status === 500) {
       this.logger.error(`${request.requestId}: ${describeCause(error.cause ?? thrown)}`);
     }
@@ -57,8 +58,9 @@ export class GatewayErrorFilter implements ExceptionFilter {
       response.setHeader('Retry-After', String(error.retryAfterSeconds));
     }
     setHeaders(response, error.headers);
-    // Who drips would go on for as long as the connection stands.
-    if (error.status === 408) response.setHeader('Connection', 'close');
+    // Who shows no key is owed no connection; and who drips would go on for as long as it stands.
+    const isSending = !request.complete && (!request.caller || error.status === 408);
+    if (error.status === 401 || isSending) closeAfterRefusal(request, response);
     const body = isMessagesPath(request.path) ? messagesErrorBody(error) : errorBody(error);
     sendJson(response, error.status, body);
   }

@@ -7,7 +7,7 @@ import { writeOperatorFiles, type OperatorFiles } from '../support/operator-file
 import { CHAT } from '../support/paths.js';
 import { Refusals, refusalSettings, USER } from '../support/refusals.js';
 
-const MANY = 100_000;
+const MANY = 15_000;
 const NUL = '\u0000';
 const LONE = '\ud800';
 
@@ -91,7 +91,7 @@ describe('bad input', () => {
     });
   });
 
-  describe('lists of a hundred thousand', () => {
+  describe('lists of fifteen thousand', () => {
     const many = <Item>(make: (index: number) => Item): Item[] =>
       Array.from({ length: MANY }, (_, index) => make(index));
 

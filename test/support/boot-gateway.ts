@@ -59,6 +59,7 @@ export async function bootGateway(
     GATEWAY_BOOTSTRAP_API_KEY: apiKey,
     GATEWAY_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
     GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '100000',
+    GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE: '100000',
     GATEWAY_SANDBOX: 'true',
     ...environment,
   });

@@ -3,11 +3,14 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyRepository } from './api-key.repository.js';
+import { BodyBudget } from '../../platform/http/body-budget.js';
+import { InFlightLimiter } from './in-flight-limiter.js';
 import { InProcessRateLimiter } from './in-process-rate-limiter.js';
 import { KeyDirectory } from './key-directory.service.js';
 import { RateLimiter } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { TenantEntity } from './tenant.entity.js';
+import { WrongKeys } from './wrong-keys.js';
 import { TenantsService } from './tenants.service.js';
 
 /**
@@ -21,6 +24,13 @@ import { TenantsService } from './tenants.service.js';
     ApiKeyRepository,
     KeyDirectory,
     TenantsService,
+    InFlightLimiter,
+    WrongKeys,
+    {
+      provide: BodyBudget,
+      inject: [APP_CONFIG],
+      useFactory: ({ admission }: AppConfig) => new BodyBudget(admission.bodyBudgetBytes),
+    },
     {
       provide: RateLimiter,
       inject: [APP_CONFIG],
@@ -28,6 +38,14 @@ import { TenantsService } from './tenants.service.js';
         config.redisUrl ? new RedisRateLimiter(config.redisUrl) : new InProcessRateLimiter(),
     },
   ],
-  exports: [ApiKeyRepository, KeyDirectory, TenantsService, RateLimiter],
+  exports: [
+    ApiKeyRepository,
+    KeyDirectory,
+    TenantsService,
+    RateLimiter,
+    InFlightLimiter,
+    WrongKeys,
+    BodyBudget,
+  ],
 })
 export class AccessModule {}

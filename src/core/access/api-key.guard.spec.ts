@@ -5,6 +5,9 @@ import type { ApiKeyStatus } from './api-key-status.js';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { Authenticated } from './authenticated.decorator.js';
 import type { ApiKeyType, Caller } from './caller.js';
+import { loadConfig } from '../../platform/config/load-config.js';
+import { BodyBudget } from '../../platform/http/body-budget.js';
+import { WrongKeys } from './wrong-keys.js';
 import type { GatewayRequest } from './gateway-request.js';
 import type { KeyDirectory, ResolvedKey } from './key-directory.service.js';
 
@@ -96,11 +99,19 @@ function guard(options?: { late: boolean }): ApiKeyGuard {
       return options?.late ? Promise.resolve(key) : key;
     },
   };
-  return new ApiKeyGuard(new Reflector(), directory as KeyDirectory);
+  return new ApiKeyGuard(
+    new Reflector(),
+    directory as KeyDirectory,
+    new WrongKeys(loadConfig({}, [])),
+    new BodyBudget(1_000),
+  );
 }
 
 function requestWith(key: string): GatewayRequest {
-  return { headers: { authorization: `Bearer ${key}` } } as GatewayRequest;
+  return {
+    headers: { authorization: `Bearer ${key}` },
+    socket: { remoteAddress: '192.0.2.1' },
+  } as GatewayRequest;
 }
 
 function contextOf(

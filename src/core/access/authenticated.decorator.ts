@@ -2,7 +2,16 @@ import { applyDecorators, SetMetadata, UseGuards } from '@nestjs/common';
 import { ApiBearerAuth, ApiSecurity } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
 import { ApiKeyGuard } from './api-key.guard.js';
+import { ManagementLimitGuard } from './management-limit.guard.js';
 import { KEY_REQUIREMENT, type KeyRequirement } from './key-requirement.js';
+
+export interface AuthenticationOptions {
+  acceptsXApiKey?: boolean;
+  /** Callers ask again and again, and so may do so ten times as often. */
+  isPolled?: boolean;
+  /** Counted by a rate limit of its own. */
+  isInference?: boolean;
+}
 
 /**
  * The key that a controller or method needs, guarded and documented in one, so that the two cannot
@@ -10,15 +19,21 @@ import { KEY_REQUIREMENT, type KeyRequirement } from './key-requirement.js';
  */
 export function Authenticated(
   keyType: KeyRequirement['keyType'],
-  options?: { acceptsXApiKey?: boolean },
+  options?: AuthenticationOptions,
 ): ClassDecorator & MethodDecorator {
   const requirement: KeyRequirement = {
     keyType,
     acceptsXApiKey: options?.acceptsXApiKey ?? false,
+    isPolled: options?.isPolled ?? false,
   };
   return applyDecorators(
     SetMetadata(KEY_REQUIREMENT, requirement),
-    UseGuards(ApiKeyGuard),
+    ...(options?.isInference
+      ? [UseGuards(ApiKeyGuard)]
+      : [
+          UseGuards(ApiKeyGuard, ManagementLimitGuard),
+          ApiErrorResponse(429, 'The key has made too many such requests; see `Retry-After`.'),
+        ]),
     ApiBearerAuth(),
     ...(requirement.acceptsXApiKey ? [ApiSecurity('x-api-key')] : []),
     ApiErrorResponse(401, 'The key is missing, malformed, unknown, expired or revoked.'),

@@ -33,3 +33,11 @@ export interface SpendLimitsOfCaller {
   readonly key: number | null;
   readonly tenant: number | null;
 }
+
+/** The key that a caller's limits count on: of a key under others the uppermost. */
+export function countedKeyOf({
+  countsOn,
+  apiKeyId,
+}: Pick<Caller, 'countsOn' | 'apiKeyId'>): string {
+  return countsOn?.at(-1)?.id ?? apiKeyId;
+}

@@ -1,3 +1,4 @@
+import type { BodyShare } from '../../platform/http/body-budget.js';
 import type { IdentifiedRequest } from '../../platform/http/request-id.middleware.js';
 import type { Caller } from './caller.js';
 import type { RateLimitDecision } from './rate-limiter.js';
@@ -6,6 +7,8 @@ import type { RateLimitDecision } from './rate-limiter.js';
 export interface GatewayRequest extends IdentifiedRequest {
   /** Set by `ApiKeyGuard`. */
   caller?: Caller;
+  /** Set by `ApiKeyGuard`: what the body may take of the memory for bodies. */
+  bodyShare?: BodyShare;
   /** Set by `RateLimitGuard`. */
   rateLimit?: RateLimitDecision;
 }

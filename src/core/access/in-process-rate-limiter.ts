@@ -1,6 +1,5 @@
-import type { Caller } from './caller.js';
 import { decideRateLimit, tighterOf, WINDOW_MS } from './decide-rate-limit.js';
-import { RateLimiter, type RateLimitDecision } from './rate-limiter.js';
+import { RateLimiter, type CountedCaller, type RateLimitDecision } from './rate-limiter.js';
 
 /**
  * Counts within this process: exact for one instance. Memory is bounded by the keys seen in one
@@ -10,7 +9,7 @@ export class InProcessRateLimiter extends RateLimiter {
   private window = 0;
   private counts = new Map<string, number>();
 
-  take(caller: Caller): RateLimitDecision {
+  take(caller: CountedCaller): RateLimitDecision {
     const nowMs = Date.now();
     const window = Math.floor(nowMs / WINDOW_MS);
     if (window !== this.window) {

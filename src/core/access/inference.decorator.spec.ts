@@ -3,6 +3,10 @@ import { Controller, Get, Module, Post } from '@nestjs/common';
 import { APP_CONFIG } from '../../platform/config/app-config.js';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
+import { loadConfig } from '../../platform/config/load-config.js';
+import { BodyBudget } from '../../platform/http/body-budget.js';
+import { InFlightLimiter } from './in-flight-limiter.js';
+import { WrongKeys } from './wrong-keys.js';
 import { Customer } from './customer.decorator.js';
 import { Inference } from './inference.decorator.js';
 import { KeyDirectory } from './key-directory.service.js';
@@ -31,7 +35,10 @@ class CustomerController {
   providers: [
     { provide: KeyDirectory, useValue: {} },
     { provide: RateLimiter, useValue: {} },
-    { provide: APP_CONFIG, useValue: {} },
+    { provide: APP_CONFIG, useValue: loadConfig({}, []) },
+    { provide: BodyBudget, useValue: new BodyBudget(1_000) },
+    InFlightLimiter,
+    WrongKeys,
   ],
 })
 class DocumentedModule {}

@@ -16,9 +16,13 @@ export interface InferenceOptions {
 /** For controllers and methods that call models: a routing key, counted against its limit. */
 export function Inference(options?: InferenceOptions): ClassDecorator & MethodDecorator {
   return applyDecorators(
-    Authenticated('routing', options),
+    Authenticated('routing', { ...options, isInference: true }),
     UseGuards(RateLimitGuard),
     ...(options?.writesResponse ? [] : [UseInterceptors(RateLimitInterceptor)]),
-    ApiErrorResponse(429, "The key's requests of this minute are used up; see `Retry-After`."),
+    ApiErrorResponse(503, 'The gateway has no memory for the body; see `Retry-After`.'),
+    ApiErrorResponse(
+      429,
+      "The key's requests of this minute are used up, or it has too many open; see `Retry-After`.",
+    ),
   );
 }

@@ -33,6 +33,28 @@ describe(KeyDirectory.name, () => {
     expect(table.queries).toHaveLength(1);
   });
 
+  it('looks for an unknown key three times and then once more in a second at most', async () => {
+    for (let index = 0; index < 50; index++) expect(await resolve('sk-unknown')).toBeUndefined();
+    expect(table.queries).toHaveLength(3);
+    expect(await resolve('sk-other')).toBeUndefined();
+    expect(table.queries).toHaveLength(4);
+    table.add('sk-unknown');
+    jest.advanceTimersByTime(900);
+    expect(await resolve('sk-unknown')).toMatchObject({ status: 'active' });
+  });
+
+  it('remembers a bounded number of unknown keys', async () => {
+    for (let index = 0; index <= 10_000; index++) {
+      for (let look = 0; look < 3; look++) void directory.resolve(`sk-${index}`);
+    }
+    await jest.runAllTimersAsync();
+    const queries = table.queries.length;
+    expect(directory.resolve('sk-10000')).toBeUndefined();
+    expect(directory.resolve('sk-0')).toBeInstanceOf(Promise);
+    await jest.runAllTimersAsync();
+    expect(table.queries).toHaveLength(queries + 1);
+  });
+
   it('reads it again within a second, and sees what changed elsewhere', async () => {
     const key = table.add('sk-a');
     await resolve('sk-a');
@@ -93,7 +115,7 @@ describe(KeyDirectory.name, () => {
     expect(table.queries).toHaveLength(1);
   });
 
-  it('does not remember that a key is unknown', async () => {
+  it('finds a key at once that was unknown a moment ago', async () => {
     expect(await resolve('sk-a')).toBeUndefined();
     table.add('sk-a');
     expect(await resolve('sk-a')).toMatchObject({ status: 'active' });

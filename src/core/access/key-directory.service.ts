@@ -14,16 +14,30 @@ export interface ResolvedKey {
   readonly status: ApiKeyStatus;
 }
 
+interface UnknownKey {
+  /** Of the latest look. */
+  readonly sinceMs: number;
+  readonly looks: number;
+}
+
 interface KnownKey {
   readonly key: ApiKeyLookup;
   readonly caller: Caller;
 }
 
-/** Who holds a presented key. Keys that exist are remembered for less than a second. */
+/** So long, less than a second, a hash that no key has is not looked for again … */
+const UNKNOWN_FOR_MS = 900;
+/** … after it has been looked for so often in vain: a key that was made just now is found at once. */
+const LOOKS_IN_VAIN = 3;
+const MAX_UNKNOWN = 10_000;
+
+/** Who holds a presented key. What was found out is remembered for less than a second. */
 @Injectable()
 export class KeyDirectory {
   /** By hash. */
   private readonly keys: FreshDirectory<KnownKey>;
+  /** By hash, the oldest first. */
+  private readonly unknown = new Map<string, UnknownKey>();
 
   constructor(apiKeys: ApiKeyRepository) {
     this.keys = new FreshDirectory<KnownKey>({
@@ -39,14 +53,39 @@ export class KeyDirectory {
   /** Undefined: no such key. Answers at once, without a promise, where the key is known. */
   resolve(presentedKey: string): ResolvedKey | undefined | Promise<ResolvedKey | undefined> {
     if (!presentedKey.startsWith('sk-')) return undefined;
-    const known = this.keys.get(hashApiKey(presentedKey));
-    if (known instanceof Promise) return known.then((found) => found && resolved(found));
-    return resolved(known);
+    const hash = hashApiKey(presentedKey);
+    if (this.unknown.size > 0 && this.isUnknown(hash)) return undefined;
+    const known = this.keys.get(hash);
+    if (!(known instanceof Promise)) return resolved(known);
+    const sinceMs = performance.now();
+    return known.then((found) => {
+      if (found) return resolved(found);
+      this.rememberUnknown(hash, sinceMs);
+      return undefined;
+    });
   }
 
   /** To be called after a key's change is committed: the next request sees it. */
   forget(keyId: string): void {
     this.keys.forget(keyId);
+  }
+
+  private isUnknown(hash: string): boolean {
+    const unknown = this.unknown.get(hash);
+    if (!unknown || performance.now() - unknown.sinceMs < UNKNOWN_FOR_MS) {
+      return unknown !== undefined && unknown.looks >= LOOKS_IN_VAIN;
+    }
+    this.unknown.delete(hash);
+    return false;
+  }
+
+  private rememberUnknown(hash: string, sinceMs: number): void {
+    const looks = (this.unknown.get(hash)?.looks ?? 0) + 1;
+    this.unknown.delete(hash);
+    this.unknown.set(hash, { sinceMs, looks });
+    if (this.unknown.size <= MAX_UNKNOWN) return;
+    const [oldest] = this.unknown.keys();
+    if (oldest !== undefined) this.unknown.delete(oldest);
   }
 }
 

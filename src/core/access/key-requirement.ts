@@ -5,6 +5,8 @@ export interface KeyRequirement {
   readonly keyType: ApiKeyType | 'any';
   /** Whether `x-api-key` is read besides `Authorization`. */
   readonly acceptsXApiKey: boolean;
+  /** Whether callers ask again and again, and so may do so more often. */
+  readonly isPolled: boolean;
 }
 
 /** Metadata key of a handler's or controller's KeyRequirement. */

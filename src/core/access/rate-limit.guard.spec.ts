@@ -3,6 +3,8 @@ import type { CallHandler, ExecutionContext } from '@nestjs/common';
 import { of } from 'rxjs';
 import { decideRateLimit } from './decide-rate-limit.js';
 import type { GatewayRequest } from './gateway-request.js';
+import { loadConfig } from '../../platform/config/load-config.js';
+import { InFlightLimiter } from './in-flight-limiter.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { RateLimitInterceptor } from './rate-limit.interceptor.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -72,14 +74,17 @@ function guard(count: number, options?: { late: boolean }): RateLimitGuard {
       return options?.late ? Promise.resolve(decision) : decision;
     }
   }
-  return new RateLimitGuard(new CountedLimiter());
+  return new RateLimitGuard(new CountedLimiter(), new InFlightLimiter(loadConfig({}, [])));
 }
 
 function contextOf(
   request: GatewayRequest,
   headers: Record<string, string> = {},
 ): ExecutionContext {
-  const response = { setHeader: (name: string, value: string) => (headers[name] = value) };
+  const response = {
+    setHeader: (name: string, value: string) => (headers[name] = value),
+    once: () => response,
+  };
   return {
     switchToHttp: () => ({ getRequest: () => request, getResponse: () => response }),
   } as unknown as ExecutionContext;

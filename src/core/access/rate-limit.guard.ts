@@ -1,30 +1,47 @@
+import type { Response } from 'express';
 import { CanActivate, ExecutionContext, Injectable } from '@nestjs/common';
 import { InternalError, RateLimitError } from '../../platform/errors/gateway-errors.js';
 import type { GatewayRequest } from './gateway-request.js';
+import { InFlightLimiter } from './in-flight-limiter.js';
 import { RateLimiter, type RateLimitDecision } from './rate-limiter.js';
 
-/** Counts the request against its key's minute and refuses it when that is used up. */
+/** Counts the request against its key's minute and what it has open, and refuses it when either is used up. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
-  constructor(private readonly rateLimiter: RateLimiter) {}
+  constructor(
+    private readonly rateLimiter: RateLimiter,
+    private readonly inFlight: InFlightLimiter,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const request = context.switchToHttp().getRequest<GatewayRequest>();
-    if (!request.caller) {
+    const http = context.switchToHttp();
+    const request = http.getRequest<GatewayRequest>();
+    const response = http.getResponse<Response>();
+    const { caller } = request;
+    if (!caller) {
       throw new InternalError({ cause: new Error('RateLimitGuard ran before ApiKeyGuard') });
     }
-    const decision = this.rateLimiter.take(request.caller);
-    if (decision instanceof Promise) return decision.then((late) => admit(request, late));
-    return admit(request, decision);
+    const decision = this.rateLimiter.take(caller);
+    if (!(decision instanceof Promise)) {
+      assertAllowed(request, decision);
+      this.inFlight.admit(caller, response);
+      return true;
+    }
+    return decision.then((late) => {
+      assertAllowed(request, late);
+      this.inFlight.admit(caller, response);
+      return true;
+    });
   }
 }
 
-function admit(request: GatewayRequest, decision: RateLimitDecision): true {
+function assertAllowed(request: GatewayRequest, decision: RateLimitDecision): void {
   request.rateLimit = decision;
-  if (decision.allowed) return true;
+  if (decision.allowed) return;
   throw new RateLimitError(
     'rate_limit_per_minute',
     `This key may make ${decision.limit} requests per minute. Try again in ${decision.retryAfterSeconds} s.`,
     decision.retryAfterSeconds,
+    'rate_limit_per_minute',
   );
 }

@@ -13,11 +13,14 @@ export interface RateLimitDecision {
   readonly retryAfterSeconds: number;
 }
 
+/** Whose count, and its limit. */
+export type CountedCaller = Pick<Caller, 'apiKeyId' | 'rateLimitPerMinute' | 'countsOn'>;
+
 /** Counts requests per key in fixed windows of one clock minute. */
 export abstract class RateLimiter {
   /**
    * Counts one request and decides on it. A key under others counts on those too, the nearest first
    * and no further than one that refuses, so that it cannot use up more of theirs than its own.
    */
-  abstract take(caller: Caller): RateLimitDecision | Promise<RateLimitDecision>;
+  abstract take(caller: CountedCaller): RateLimitDecision | Promise<RateLimitDecision>;
 }

@@ -1,10 +1,9 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { PausingRedis } from '../../platform/redis/pausing-redis.js';
-import type { Caller } from './caller.js';
 import { decideRateLimit, tighterOf } from './decide-rate-limit.js';
 import { InProcessRateLimiter } from './in-process-rate-limiter.js';
-import { RateLimiter, type RateLimitDecision } from './rate-limiter.js';
+import { RateLimiter, type CountedCaller, type RateLimitDecision } from './rate-limiter.js';
 
 /** A request never waits longer for its count. */
 const COMMAND_TIMEOUT_MS = 500;
@@ -61,12 +60,12 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.redis.disconnect();
   }
 
-  take(caller: Caller): RateLimitDecision | Promise<RateLimitDecision> {
+  take(caller: CountedCaller): RateLimitDecision | Promise<RateLimitDecision> {
     if (this.redis.isPaused) return this.fallback.take(caller);
     return this.takeFromRedis(caller);
   }
 
-  private async takeFromRedis(caller: Caller): Promise<RateLimitDecision> {
+  private async takeFromRedis(caller: CountedCaller): Promise<RateLimitDecision> {
     const { apiKeyId: id, rateLimitPerMinute } = caller;
     let decision: RateLimitDecision | undefined;
     for (const key of caller.countsOn ?? [{ id, rateLimitPerMinute }]) {

@@ -26,6 +26,8 @@ export interface RouteCall<Event> {
   events: AsyncIterable<Event>;
   /** Asked only of the route that answers. */
   droppedParams: () => readonly string[];
+  /** Lets go of what nobody needs once the vendor has been asked. */
+  asked?: () => void;
 }
 
 /** A route that answers: its events up to the first content, and where the rest comes from. */
@@ -148,12 +150,17 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
     plan.attempts.push(attempt);
     const tried = new RouteTry(route, this.records, plan.requestId, limits);
     try {
-      const { events, droppedParams } = this.call(route, limits);
+      const { events, droppedParams, asked } = this.call(route, limits);
       const rest = events[Symbol.asyncIterator]();
-      const held = await pullToContent(rest);
+      const pulled = pullToContent(rest);
+      asked?.();
+      const held = await pulled;
       attempt.outcome = 'answered';
       tried.answered();
-      return { tried, attempt, held, rest, droppedParams: droppedParams() };
+      const dropped = droppedParams();
+      // Once more, for vendors that are asked after something else has been fetched.
+      asked?.();
+      return { tried, attempt, held, rest, droppedParams: dropped };
     } catch (error) {
       const isUpstreams = error instanceof UpstreamError;
       // A vendor that refuses or fails while it is still listened to has made nothing to be paid for.

@@ -25,7 +25,7 @@ import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from '.
 import { freeRoute, replay } from './replay.js';
 import { RouteHealth } from './route-health.js';
 import { RouteTry, type RouteRecords } from './route-try.js';
-import { RouteWalk } from './route-walk.js';
+import { RouteWalk, type RouteCall } from './route-walk.js';
 import { selectRoutes, type Surroundings } from './select-routes.js';
 import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
@@ -117,7 +117,10 @@ export class RoutingService {
   open(plan: Plan, cover: RouteCover): OpenedAnswer {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
     plan.speeds = this.health;
-    const call = (route: PlannedRoute, limits: CallLimits) => {
+    const { body, dialect } = plan.request;
+    // Parts of a Responses body are kept to the end in any case, for the stored answer.
+    const asked = dialect === 'responses' ? undefined : () => body.forget?.();
+    const call = (route: PlannedRoute, limits: CallLimits): RouteCall<CanonicalEvent> => {
       const upstream = this.upstreamOf(route);
       const textCall = toTextCall(plan, route, limits);
       return {
@@ -126,6 +129,7 @@ export class RoutingService {
           ...upstream.droppedParams(plan.request, textCall),
           ...droppedHeaders(plan.request, upstream),
         ],
+        ...(asked && { asked }),
       };
     };
     return new OpenedAnswer<CanonicalEvent>(() =>

@@ -184,9 +184,9 @@ describe(parseChat.name, () => {
     });
   });
 
-  it('takes a conversation of 100,000 messages', () => {
-    const many = Array.from({ length: 100_000 }, () => ({ role: 'user', content: 'x' }));
-    expect(chatRequest({ messages: many }).promptSize.characters).toBe(100_000);
+  it('takes a conversation of 30,000 messages', () => {
+    const many = Array.from({ length: 30_000 }, () => ({ role: 'user', content: 'x' }));
+    expect(chatRequest({ messages: many }).promptSize.characters).toBe(30_000);
   });
 });
 

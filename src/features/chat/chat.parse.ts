@@ -1,7 +1,7 @@
 import { findBilledServiceTier, notOnSharedCapacity } from '../../canonical/account-bound.js';
 import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
 import { readModelChain } from '../../canonical/model-alias.js';
-import { once } from '../../canonical/once.js';
+import { onceFor } from '../../canonical/once.js';
 import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import {
@@ -39,7 +39,7 @@ export function parseChat(received: JsonBody): CanonicalRequest {
     maxOutputTokens: readMaxOutputTokens(value),
     promptSize: measured.size,
     accountBoundParam: measured.accountBoundParam ?? findAccountBoundField(value),
-    prompt: once(() => chatPrompt(value)),
+    prompt: onceFor(() => body.value, chatPrompt),
   };
 }
 
@@ -69,7 +69,7 @@ function withMessages(body: JsonBody): JsonBody {
       ['input', undefined],
       ['messages', translated],
     ]);
-    return parseJsonBody(spliceMembers(body.bytes, body.members, edits));
+    return parseJsonBody(spliceMembers(body.bytes, body.members, edits), { maxParts: Infinity });
   }
   if (messages == null) {
     throw new InvalidRequestError(

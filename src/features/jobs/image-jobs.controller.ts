@@ -10,7 +10,7 @@ import { JobsService } from './jobs.service.js';
 /** Another path to image jobs; jobs of other modalities are not there. */
 @ApiTags('Jobs')
 @Controller(['v1/images', 'api/v1/images'])
-@Authenticated('routing')
+@Authenticated('routing', { isPolled: true })
 export class ImageJobsController {
   constructor(private readonly jobs: JobsService) {}
 

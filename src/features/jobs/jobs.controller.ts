@@ -11,7 +11,7 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import { ApiCancelJob, ApiReadJob, ApiSubmitJob } from './jobs.openapi.js';
 import { JobsService } from './jobs.service.js';
 
-/** Jobs of any modality. Submissions count against the rate limit, reading and cancelling do not. */
+/** Jobs of any modality. Submissions count against the rate limit of inference; reading and cancelling have limits of their own. */
 @ApiTags('Jobs')
 @Controller(['v1/jobs', 'api/v1/jobs'])
 export class JobsController {
@@ -29,7 +29,7 @@ export class JobsController {
   }
 
   @Get(':id')
-  @Authenticated('routing')
+  @Authenticated('routing', { isPolled: true })
   @ApiReadJob('a job')
   get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
     return this.jobs.get(caller, id);

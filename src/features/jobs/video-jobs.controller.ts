@@ -10,7 +10,7 @@ import { JobsService } from './jobs.service.js';
 /** Another path to video jobs; jobs of other modalities are not there. */
 @ApiTags('Jobs')
 @Controller(['v1/videos', 'api/v1/videos'])
-@Authenticated('routing')
+@Authenticated('routing', { isPolled: true })
 export class VideoJobsController {
   constructor(private readonly jobs: JobsService) {}
 

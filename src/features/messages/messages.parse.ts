@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { notOnSharedCapacity } from '../../canonical/account-bound.js';
 import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
 import { readModelChain } from '../../canonical/model-alias.js';
-import { once } from '../../canonical/once.js';
+import { onceFor } from '../../canonical/once.js';
 import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
@@ -63,7 +63,7 @@ function toCanonical(body: JsonBody, headers: IncomingHttpHeaders): CanonicalReq
     promptSize: measured.size,
     accountBoundParam: boundHeader ?? measured.accountBoundParam ?? findAccountBoundField(value),
     ...(boundHeader && { vendorHeaders: readVendorHeaders(headers) }),
-    prompt: once(() => messagesPrompt(value)),
+    prompt: onceFor(() => body.value, messagesPrompt),
   };
 }
 

@@ -15,7 +15,7 @@ export function withoutUnsealedReasoning(body: JsonBody): JsonBody {
     return content.length === 0 ? [] : [{ ...message, content }];
   });
   const edits = new Map([['messages', JSON.stringify(messages)]]);
-  return parseJsonBody(spliceMembers(body.bytes, body.members, edits));
+  return parseJsonBody(spliceMembers(body.bytes, body.members, edits), { maxParts: Infinity });
 }
 
 function isUnsealed({ type, signature, data }: JsonObject): boolean {

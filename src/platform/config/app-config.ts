@@ -1,3 +1,5 @@
+import type { Network } from './read-networks.js';
+
 /**
  * Every setting of the service, read once at start. See `env.dto.ts` for the variables behind it.
  * Times are milliseconds unless the name says otherwise.
@@ -36,6 +38,18 @@ export interface AppConfig {
     readonly idleTimeoutMs: number;
     readonly requestTimeoutMs: number;
     readonly cooldownMs: number;
+  };
+  /** What protects this process from callers who mean harm, or ask for too much at once. */
+  readonly admission: {
+    /** Calls of models that one key may have open at once in this process. */
+    readonly maxInFlightPerKey: number;
+    readonly maxInFlightPerTenant: number;
+    /** Memory for all bodies together that are being received or kept; one tenant may have half. */
+    readonly bodyBudgetBytes: number;
+    /** Requests of one key in a minute that are no inference. */
+    readonly managementPerMinute: number;
+    /** Whose `X-Forwarded-For` is believed. */
+    readonly trustedProxies: readonly Network[];
   };
   /** How long what was found out about a provider's health is shown before it is asked again. */
   readonly healthCacheMs: number;

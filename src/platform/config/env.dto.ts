@@ -6,12 +6,18 @@ import {
   FileVariable,
   IntegerVariable,
   KeyVariable,
+  NetworksVariable,
   UrlVariable,
   WorkersVariable,
 } from './variable.decorators.js';
 
 /** A terabyte. */
 const MAX_CACHE_BYTES = 1_000_000_000_000;
+
+const MAX_IN_FLIGHT = 1_000_000;
+
+/** A terabyte. With the least, one tenant has room for one body of 20 MB, received and parsed. */
+const MAX_BODY_BUDGET_MB = 1_000_000;
 
 /** Thirty days. */
 const MAX_JOB_SECONDS = 2_592_000;
@@ -222,6 +228,38 @@ export class EnvDto {
   })
   @IntegerVariable(1, 1_000)
   GATEWAY_JOB_CONCURRENCY?: number;
+
+  @Describe('Requests of one key that may be under way at once', { default: '1000', example: '50' })
+  @IntegerVariable(1, MAX_IN_FLIGHT)
+  GATEWAY_MAX_IN_FLIGHT_PER_KEY?: number;
+
+  @Describe('The same of one tenant', { default: '2000', example: '200' })
+  @IntegerVariable(1, MAX_IN_FLIGHT)
+  GATEWAY_MAX_IN_FLIGHT_PER_TENANT?: number;
+
+  @Describe('Megabytes that all bodies under way may take together', {
+    default: '512',
+    example: '1024',
+  })
+  @IntegerVariable(100, MAX_BODY_BUDGET_MB)
+  GATEWAY_BODY_BUDGET_MB?: number;
+
+  @Describe(
+    'Requests a minute of one key that are no inference; reading jobs has ten times as many',
+    {
+      default: '600',
+      example: '120',
+    },
+  )
+  @IntegerVariable(1, MAX_RATE_LIMIT_PER_MINUTE)
+  GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE?: number;
+
+  @Describe('Networks whose `X-Forwarded-For` names the caller, for the limit on wrong keys', {
+    without: 'none',
+    example: '10.0.0.0/8, 192.168.1.1',
+  })
+  @NetworksVariable()
+  GATEWAY_TRUSTED_PROXIES?: string;
 
   @Describe('`after-response` lets an answer end before its charge is committed', {
     default: 'before-end',

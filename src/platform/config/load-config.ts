@@ -8,6 +8,7 @@ import { configuredProviders, ownAccountProviders, readVendors } from './configu
 import { incompleteS3, S3Env, s3Of } from './s3-settings.js';
 import { readProvidersFile } from './read-providers-file.js';
 import { withoutTrailingSlash } from './is-url.js';
+import { readNetworks } from './read-networks.js';
 import { readTelemetry, TelemetryEnv } from './read-telemetry.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
 import type { VendorSettings } from './vendor-settings.js';
@@ -85,6 +86,13 @@ export function loadConfig(
       idleTimeoutMs: env.GATEWAY_IDLE_TIMEOUT_MS ?? 60_000,
       requestTimeoutMs: env.GATEWAY_REQUEST_TIMEOUT_MS ?? 600_000,
       cooldownMs: env.GATEWAY_COOLDOWN_MS ?? 10_000,
+    },
+    admission: {
+      maxInFlightPerKey: env.GATEWAY_MAX_IN_FLIGHT_PER_KEY ?? 1_000,
+      maxInFlightPerTenant: env.GATEWAY_MAX_IN_FLIGHT_PER_TENANT ?? 2_000,
+      bodyBudgetBytes: (env.GATEWAY_BODY_BUDGET_MB ?? 512) * 1_000_000,
+      managementPerMinute: env.GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE ?? 600,
+      trustedProxies: readNetworks(env.GATEWAY_TRUSTED_PROXIES ?? '') ?? [],
     },
     healthCacheMs: env.GATEWAY_HEALTH_CACHE_MS ?? 5_000,
     cacheMaxBytes: env.GATEWAY_CACHE_MAX_BYTES ?? 64 * 1024 * 1024,

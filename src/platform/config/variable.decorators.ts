@@ -13,6 +13,7 @@ import { existsSync } from 'node:fs';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { isUrl } from './is-url.js';
+import { readNetworks } from './read-networks.js';
 import { readPairs } from './read-pairs.js';
 import { isOperatorKey, OPERATOR_KEY_RULES } from './operator-key.js';
 
@@ -104,6 +105,15 @@ export function HeadersVariable(): PropertyDecorator {
       const headers = readPairs(value);
       return headers !== undefined && Object.entries(headers).every(isHeader);
     },
+  );
+}
+
+/** Addresses and networks such as `10.0.0.0/8`, with commas between them. */
+export function NetworksVariable(): PropertyDecorator {
+  return checked(
+    'isNetworks',
+    'must be a list of IP addresses or networks such as 10.0.0.0/8, with commas between them',
+    (value) => readNetworks(value) !== undefined,
   );
 }
 

@@ -23,6 +23,8 @@ export interface GatewayErrorFields {
   message: string;
   /** Seconds, at least 1; sent as `Retry-After`. */
   retryAfterSeconds?: number;
+  /** A limit of the gateway's own that refused, for its metric: one of a few names. */
+  limit?: string;
   /** Extra response headers, such as `Allow` on a 405. */
   headers?: Record<string, string>;
 }
@@ -36,6 +38,7 @@ export class GatewayError extends Error {
   readonly type: GatewayErrorType;
   readonly param: string;
   readonly retryAfterSeconds: number | undefined;
+  readonly limit: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(fields: GatewayErrorFields, options?: ErrorOptions) {
@@ -45,6 +48,7 @@ export class GatewayError extends Error {
     this.type = fields.type;
     this.param = fields.param;
     this.retryAfterSeconds = fields.retryAfterSeconds;
+    this.limit = fields.limit;
     this.headers = fields.headers ?? {};
   }
 }
@@ -115,8 +119,23 @@ export class ConflictError extends GatewayError {
 }
 
 export class RateLimitError extends GatewayError {
-  constructor(param: string, message: string, retryAfterSeconds: number) {
-    super({ status: 429, type: 'rate_limit_error', param, message, retryAfterSeconds });
+  /** @param limit the gateway's own, if it was one */
+  constructor(param: string, message: string, retryAfterSeconds: number, limit?: string) {
+    super({
+      status: 429,
+      type: 'rate_limit_error',
+      param,
+      message,
+      retryAfterSeconds,
+      ...(limit !== undefined && { limit }),
+    });
+  }
+}
+
+/** This process has no room for the request at this moment. */
+export class OverloadedError extends GatewayError {
+  constructor(param: string, message: string, retryAfterSeconds: number, limit: string) {
+    super({ status: 503, type: 'provider_unavailable', param, message, retryAfterSeconds, limit });
   }
 }
 

@@ -1,5 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { BodyBudget } from './body-budget.js';
 import { isJsonObject, parseJsonBody } from './json-body.js';
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text));
@@ -83,10 +84,90 @@ describe(parseJsonBody.name, () => {
     expect(() => parse(text)).toThrow(InvalidRequestError);
   });
 
-  it('reads an array of 100,000 elements', () => {
-    const { value, members } = parse(`{"a":[${'{"b":[1]},'.repeat(100_000)}null],"c":1}`);
-    expect(value.a).toHaveLength(100_001);
-    expect(members.map(({ key }) => key)).toEqual(['a', 'c']);
+  // The outer object, its member and the array are three of them.
+  it.each([
+    ['members', `{"a":[],${'"b":"c",'.repeat(99_996)}"d":1}`],
+    ['objects', `{"a":[${'{},'.repeat(99_996)}[]]}`],
+    ['strings', `{"a":[${'"x" , '.repeat(99_996)}"\\":"]}`],
+    ['marks in strings', `{"a":[],"b":"${',:[]{}\\"'.repeat(500_000)}"}`],
+  ])('takes 100,000 parts: %s', (_, text) => {
+    expect(Object.keys(parse(text).value)[0]).toBe('a');
+  });
+
+  it.each([
+    ['members', `{"a":[],${'"b": "c",'.repeat(99_997)}"d":1}`],
+    ['members with arrays', `{${'"b":[],'.repeat(50_000)}"d":1}`],
+    ['objects', `{"a":[${'{},'.repeat(99_997)}[]]}`],
+    ['strings', `{"a":[${'"x",'.repeat(99_997)}"y"]}`],
+    ['990,000 members', `{${'"b":1,'.repeat(990_000)}"d":1}`],
+    ['2 MB of empty objects', `{"a":[${'{},'.repeat(700_000)}1]}`],
+    ['what is no JSON', '['.repeat(100_001)],
+  ])('refuses more with a 400, before it builds them: %s', (_, text) => {
+    const building = jest.spyOn(JSON, 'parse');
+    expect(() => parse(text)).toThrow(
+      expect.objectContaining({
+        status: 400,
+        param: 'body',
+        message: expect.stringContaining('100,000'),
+      }),
+    );
+    expect(building).not.toHaveBeenCalled();
+    building.mockRestore();
+  });
+
+  it('takes 2,048 arrays of tokens, which are cheap', () => {
+    const tokens = `[${'1234,'.repeat(1_500)}1]`;
+    const { value } = parse(`{"input":[${`${tokens},`.repeat(2_047)}${tokens}]}`);
+    expect(value.input).toHaveLength(2_048);
+  });
+
+  it.each(['[', '{"a":', '{},', '"', '\\"', '\\\\', 'x', '"\\u":', '":'])(
+    'has looked at 20 MB of %s soon',
+    (piece) => {
+      const startedMs = performance.now();
+      expect(() => parseJsonBody(Buffer.alloc(20_000_000, piece))).toThrow(InvalidRequestError);
+      expect(performance.now() - startedMs).toBeLessThan(15_000);
+    },
+  );
+});
+
+describe('what a body keeps', () => {
+  const large = `{"a":[${'{},'.repeat(1_000)}1]}`;
+  const lease = () => new BodyBudget(10_000_000).shareOf('a').lease(undefined);
+
+  it('is let go of where it is large, and parsed anew for who asks after all', () => {
+    const body = parse(large);
+    const { value } = body;
+    expect(body.value).toBe(value);
+    body.forget!();
+    expect(body.value).toEqual(value);
+    expect(body.value).not.toBe(value);
+    const small = parse('{"a":1}');
+    const kept = small.value;
+    small.forget!();
+    expect(small.value).toBe(kept);
+  });
+
+  it('is counted once, and given back once', () => {
+    const taken: number[] = [];
+    const counted = lease();
+    jest.spyOn(counted, 'add').mockImplementation((bytes) => void taken.push(bytes));
+    const body = parseJsonBody(Buffer.from(large), { lease: counted });
+    body.forget!();
+    expect(body.value.a).toHaveLength(1_001);
+    body.forget!();
+    expect(taken).toEqual([expect.any(Number), -taken[0]!]);
+    expect(taken[0]).toBeGreaterThan(64_000);
+  });
+
+  it('is not built where there is no memory for it', () => {
+    const building = jest.spyOn(JSON, 'parse');
+    const small = new BodyBudget(20_000).shareOf('a').lease(undefined);
+    expect(() => parseJsonBody(Buffer.from(large), { lease: small })).toThrow(
+      expect.objectContaining({ status: 503 }),
+    );
+    expect(building).not.toHaveBeenCalled();
+    building.mockRestore();
   });
 });
 

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
-import { assertParseable } from './assert-parseable.js';
+import type { BodyLease } from './body-budget.js';
 import { scanTopLevelMembers, type TopLevelMember } from './top-level-members.js';
 
 export type JsonObject = Record<string, unknown>;
@@ -10,27 +10,96 @@ export interface JsonBody {
   readonly bytes: Buffer;
   readonly value: JsonObject;
   readonly members: readonly TopLevelMember[];
+  /**
+   * Lets go of `value` where it is large; who asks for it after all gets it parsed anew. To be called
+   * when a vendor has been asked: the bytes are enough for what is rarely done then, such as to ask
+   * the next one, and a request may wait for minutes.
+   */
+  forget?(): void;
 }
 
 /** Real bodies nest less than 30 deep; deeper ones only serve to exhaust a recursive reader. */
 const MAX_DEPTH = 200;
+/**
+ * Objects, arrays, members and strings in arrays. Six thousand turns with tool calls stay below it.
+ * A body of nothing else parses in about 60 ms and becomes 7 MB of objects; ten times as many would
+ * stop everybody else for seconds.
+ */
+const MAX_PARTS = 100_000;
+/** What an object takes in V8, which is about what a member takes with the string that it holds. */
+const BYTES_OF_PART = 64;
+/** Such as a number in an array, two bytes of JSON. */
+const BYTES_OF_ELEMENT = 8;
+/** Parsing less anew, where it is needed once more, would cost more than its memory is worth. */
+const WORTH_FORGETTING_BYTES = 16_384;
 
-/** @throws InvalidRequestError (`body`) for anything but a JSON object in UTF-8. */
-export function parseJsonBody(bytes: Buffer): JsonBody {
+export interface ParseOptions {
+  /** Of the memory for bodies; it has the bytes already. */
+  lease?: BodyLease | undefined;
+  /** Infinity for what was made here, of a body that has been counted. */
+  maxParts?: number;
+}
+
+/**
+ * Reads a body that is to be a JSON object. How much there is to build is counted before it is built.
+ *
+ * @throws InvalidRequestError (`body`) for anything but a JSON object in UTF-8, and for one of more
+ * than 100,000 objects, arrays, members and strings in arrays
+ * @throws OverloadedError when there is no memory for it
+ */
+export function parseJsonBody(
+  bytes: Buffer,
+  { lease, maxParts = MAX_PARTS }: ParseOptions = {},
+): JsonBody {
   if (bytes.length === 0)
     throw new InvalidRequestError('body', 'The body is empty; send a JSON object.');
-  assertParseable(bytes);
-  const value = parseText(decode(bytes));
-  if (!isJsonObject(value))
-    throw new InvalidRequestError('body', 'The body must be a JSON object.');
-  const { members, depth } = scanTopLevelMembers(bytes);
+  const { members, depth, parts, commas } = scanTopLevelMembers(bytes, maxParts);
+  if (parts > maxParts) {
+    throw new InvalidRequestError(
+      'body',
+      'The body is made of more than 100,000 objects, arrays, members and strings in arrays; send less at once.',
+    );
+  }
   if (depth > MAX_DEPTH) {
     throw new InvalidRequestError(
       'body',
       `The body nests ${depth} levels deep; at most ${MAX_DEPTH} are taken.`,
     );
   }
-  return { bytes, value, members };
+  const valueBytes = bytes.length + parts * BYTES_OF_PART + commas * BYTES_OF_ELEMENT;
+  lease?.add(valueBytes);
+  return new ReceivedBody(bytes, members, valueBytes, lease);
+}
+
+class ReceivedBody implements JsonBody {
+  private parsed: JsonObject | undefined;
+  private isCounted = true;
+
+  constructor(
+    readonly bytes: Buffer,
+    readonly members: readonly TopLevelMember[],
+    private readonly valueBytes: number,
+    private readonly lease: BodyLease | undefined,
+  ) {
+    this.parsed = parseObject(bytes);
+  }
+
+  get value(): JsonObject {
+    return (this.parsed ??= parseObject(this.bytes));
+  }
+
+  forget(): void {
+    if (this.valueBytes < WORTH_FORGETTING_BYTES) return;
+    this.parsed = undefined;
+    if (this.isCounted) this.lease?.add(-this.valueBytes);
+    this.isCounted = false;
+  }
+}
+
+function parseObject(bytes: Buffer): JsonObject {
+  const value = parseText(decode(bytes));
+  if (isJsonObject(value)) return value;
+  throw new InvalidRequestError('body', 'The body must be a JSON object.');
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

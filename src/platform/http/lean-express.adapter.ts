@@ -2,6 +2,7 @@ import http from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { isClosing } from './close-after-refusal.js';
 import { refuseRequest, type RecordRefusal } from './refuse-request.js';
 
 /** How often connections are looked through for those that exceed a time limit; Node's default is 30 s. */
@@ -41,6 +42,8 @@ export class LeanExpressAdapter extends ExpressAdapter {
         requireHostHeader: false,
       },
       (request, response) => {
+        if (isClosing(request)) return;
+        if (response.socket === null) endWithConnection(request, response);
         if (request.headers.host === undefined && request.httpVersion === '1.1') {
           const error = new InvalidRequestError('host', 'The Host header is missing.');
           refuseRequest(response, error, this.recordRefusal);
@@ -50,4 +53,20 @@ export class LeanExpressAdapter extends ExpressAdapter {
       },
     );
   }
+}
+
+/**
+ * Of a response that waits until those before it have left over the same connection, Node does not
+ * say that the connection has ended: nobody would give back what the request has taken.
+ */
+function endWithConnection({ socket }: http.IncomingMessage, response: http.ServerResponse): void {
+  const onClose = (): void => {
+    if (response.socket !== null || response.writableFinished) return;
+    response.destroy();
+    response.emit('close');
+  };
+  // One for each that waits.
+  socket.setMaxListeners(0);
+  socket.once('close', onClose);
+  response.once('close', () => socket.off('close', onClose));
 }

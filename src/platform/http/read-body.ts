@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import type { BudgetedRequest } from './body-budget.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
 
 export interface ReadBodyOptions {
@@ -27,10 +28,11 @@ export class CallerGoneError extends Error {
  * Reads a request's body into one buffer.
  *
  * @throws InvalidRequestError 413 over the limit, 415 when compressed, 408 when it drips in too slowly
+ * @throws OverloadedError 503 when there is no memory for it
  * @throws CallerGoneError when the connection ends half-way
  */
 export async function readBody(
-  request: IncomingMessage,
+  request: BudgetedRequest,
   { maxBytes }: ReadBodyOptions,
 ): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
@@ -44,6 +46,8 @@ export async function readBody(
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (request.destroyed) throw new CallerGoneError();
   answerContinue(request);
+  const lease = request.bodyShare?.lease(request.res);
+  if (lease) request.bodyLease = lease;
 
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -55,7 +59,7 @@ export async function readBody(
       onDeadline() {
         const nowMs = performance.now();
         const isTooSlow = received < ((nowMs - startedMs) / 1000) * MIN_BYTES_PER_SECOND;
-        if (isTooSlow) return finish(() => reject(tooSlow()));
+        if (isTooSlow) return fail(tooSlow());
         watch.deadlineMs = nowMs + CHECK_EVERY_MS;
         timer.watch(watch);
       },
@@ -64,12 +68,22 @@ export async function readBody(
 
     const onData = (chunk: Buffer): void => {
       received += chunk.length;
-      if (received > maxBytes) finish(() => reject(tooLarge(maxBytes)));
-      else chunks.push(chunk);
+      if (received > maxBytes) return fail(tooLarge(maxBytes));
+      try {
+        lease?.add(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        fail(error as Error);
+      }
     };
     const onEnd = (): void =>
       finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    const onGone = (): void => finish(() => reject(new CallerGoneError()));
+    const onGone = (): void => fail(new CallerGoneError());
+    const fail = (error: Error): void => {
+      chunks.length = 0;
+      lease?.release();
+      finish(() => reject(error));
+    };
     const finish = (outcome: () => void): void => {
       timer.unwatch(watch);
       request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);

@@ -1,13 +1,13 @@
-import type { IncomingMessage } from 'node:http';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import type { BudgetedRequest } from './body-budget.js';
 import { parseJsonBody, type JsonBody } from './json-body.js';
 import { readBody } from './read-body.js';
 
 /** The interface's limit on bodies: 20 MB. */
 const MAX_JSON_BODY_BYTES = 20_000_000;
 
-/** Reads and parses a JSON body. @throws InvalidRequestError as `readBody` and `parseJsonBody` do */
-export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
+/** Reads and parses a JSON body. @throws as `readBody` and `parseJsonBody` do */
+export async function readJsonBody(request: BudgetedRequest): Promise<JsonBody> {
   const contentType = request.headers['content-type'];
   if (contentType !== undefined && !isJson(contentType)) {
     throw new InvalidRequestError(
@@ -16,7 +16,8 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
       415,
     );
   }
-  return parseJsonBody(await readBody(request, { maxBytes: MAX_JSON_BODY_BYTES }));
+  const bytes = await readBody(request, { maxBytes: MAX_JSON_BODY_BYTES });
+  return parseJsonBody(bytes, { lease: request.bodyLease });
 }
 
 function isJson(contentType: string): boolean {

@@ -17,17 +17,34 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+/** What a look over the bytes of a JSON object finds. */
+export interface JsonScan {
+  /** In order, repeated keys included. */
+  readonly members: TopLevelMember[];
+  /** How deep the object nests. */
+  readonly depth: number;
+  /**
+   * Objects, arrays, members and strings in arrays, at any depth: what a parser spends time and
+   * memory on one by one. Numbers, `true`, `false` and `null` in arrays are cheap and not counted.
+   */
+  readonly parts: number;
+  /** Between members and between elements, at any depth. */
+  readonly commas: number;
+}
+
 /**
  * Finds the members of a JSON object without decoding it, so that single values of a large body
  * can be exchanged in place. Strings are skipped by searching for their closing quote, natively.
  *
- * @param bytes a valid JSON object (already parsed once); others give meaningless offsets
- * @returns the members in order, repeated keys included, and how deep the object nests
+ * @param bytes a JSON object; what is none gives meaningless offsets
+ * @param maxParts the scan ends soon after it has counted more, and knows nothing of what follows
  */
-export function scanTopLevelMembers(bytes: Buffer): { members: TopLevelMember[]; depth: number } {
+export function scanTopLevelMembers(bytes: Buffer, maxParts = Infinity): JsonScan {
   const members: TopLevelMember[] = [];
   let level = 0;
   let deepest = 0;
+  let parts = 0;
+  let commas = 0;
   let key: string | undefined;
   let keyStart = 0;
   let valueStart = -1;
@@ -38,10 +55,11 @@ export function scanTopLevelMembers(bytes: Buffer): { members: TopLevelMember[];
     key = undefined;
   };
 
-  for (let index = 0; index < bytes.length; index++) {
+  for (let index = 0; index < bytes.length && parts <= maxParts; index++) {
     switch (bytes[index]) {
       case QUOTE: {
         const end = endOfString(bytes, index);
+        parts++;
         if (level === 1 && key === undefined) {
           key = readKey(bytes, index, end);
           keyStart = index;
@@ -50,14 +68,20 @@ export function scanTopLevelMembers(bytes: Buffer): { members: TopLevelMember[];
         index = end - 1;
         break;
       }
-      case COLON:
-        if (level === 1 && valueStart === -1) valueStart = skipSpace(bytes, index + 1);
+      case COLON: {
+        const start = skipSpace(bytes, index + 1);
+        if (level === 1 && valueStart === -1) valueStart = start;
+        // A string here has been counted by its key.
+        index = bytes[start] === QUOTE ? endOfString(bytes, start) - 1 : start - 1;
         break;
+      }
       case COMMA:
+        commas++;
         if (level === 1) closeMember(index);
         break;
       case OPEN_BRACE:
       case OPEN_BRACKET:
+        parts++;
         level++;
         if (level > deepest) deepest = level;
         break;
@@ -70,7 +94,7 @@ export function scanTopLevelMembers(bytes: Buffer): { members: TopLevelMember[];
         break;
     }
   }
-  return { members, depth: deepest };
+  return { members, depth: deepest, parts, commas };
 }
 
 /**
@@ -173,10 +197,19 @@ function readKey(bytes: Buffer, start: number, end: number): string {
   for (let index = start + 1; index < end - 1; index++) {
     const byte = bytes[index]!;
     if (byte === BACKSLASH || byte >= 0x80) {
-      return JSON.parse(bytes.toString('utf8', start, end)) as string;
+      return readEscapedKey(bytes.toString('utf8', start, end));
     }
   }
   return bytes.toString('latin1', start + 1, end - 1);
+}
+
+/** What cannot be read makes the whole text no JSON, which its parser will say. */
+function readEscapedKey(text: string): string {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return '';
+  }
 }
 
 function skipSpace(bytes: Buffer, start: number): number {

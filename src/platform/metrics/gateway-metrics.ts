@@ -49,6 +49,12 @@ export class GatewayMetrics {
     labelNames: ['type', 'status'],
     registers: [this.registry],
   });
+  private readonly refusals = new Counter({
+    name: 'gateway_limit_refusals_total',
+    help: 'Requests that a limit of the gateway refused.',
+    labelNames: ['limit'],
+    registers: [this.registry],
+  });
   private readonly tokens = new Counter({
     name: 'gateway_tokens_total',
     help: 'Tokens settled.',
@@ -167,8 +173,10 @@ export class GatewayMetrics {
     if (request.shortfall > 0) this.shortfall.inc(request.shortfall);
   }
 
-  observeError(type: string, status: number): void {
+  /** @param limit of the gateway's own, where it refused */
+  observeError(type: string, status: number, limit?: string): void {
     this.errors.inc({ type, status });
+    if (limit !== undefined) this.refusals.inc({ limit });
   }
 
   observeAttempt(provider: string, catalogueId: string, outcome: string): void {

@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
 import { Customer } from '../../../core/access/customer.decorator.js';
+import { Report } from '../../../core/access/management-limit.guard.js';
 import { ApiFilters } from '../../../core/access/customer.openapi.js';
 import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
 import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
@@ -34,6 +35,7 @@ export class LogsController {
   }
 
   @Get('export.csv')
+  @Report()
   @ApiOperation({
     summary: "Export the tenant's requests",
     description:

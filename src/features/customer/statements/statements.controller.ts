@@ -11,6 +11,7 @@ import type { Request, Response } from 'express';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
 import { Customer } from '../../../core/access/customer.decorator.js';
+import { Report } from '../../../core/access/management-limit.guard.js';
 import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
 import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
 import { sendTextStream } from '../../../platform/http/send-text-stream.js';
@@ -25,6 +26,7 @@ export class StatementsController {
   constructor(private readonly statements: StatementsService) {}
 
   @Get(':month')
+  @Report()
   @ApiOperation({
     summary: 'A calendar month of the ledger',
     description:

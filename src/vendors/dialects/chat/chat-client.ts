@@ -55,6 +55,8 @@ export class ChatClient implements Upstream {
   /** Of a chat caller's `reasoning` only the effort has a counterpart; all else is passed on. */
   droppedParams(request: CanonicalRequest): readonly string[] {
     if (request.dialect !== 'chat') return fieldsChatLacks(request);
+    // By its bytes, as this is asked when the answer has begun and the body may be forgotten.
+    if (!request.body.members.some(({ key }) => key === 'reasoning')) return [];
     const { reasoning } = request.body.value;
     if (!isJsonObject(reasoning)) return [];
     const dropped = Object.keys(reasoning)
@@ -92,6 +94,8 @@ export class ChatClient implements Upstream {
     describe: (failure: unknown) => unknown,
   ): Promise<AnswerEvents> {
     const { request } = call;
+    // Before the vendor is asked: the body may be forgotten then.
+    const reader = request.stream ? streamReader(call) : undefined;
     const response = await this.transport.call({
       method: 'POST',
       url: this.server.chatUrl(call.upstreamModel),
@@ -101,9 +105,9 @@ export class ChatClient implements Upstream {
       signal: call.signal,
     });
     if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
-    if (request.stream) {
+    if (reader) {
       if (isUnstreamed(response)) throw await readUnstreamed(response, classifyInlineChatError);
-      return readEventStream(response, streamReader(call), describe);
+      return readEventStream(response, reader, describe);
     }
     const bytes = await response.readAll(MAX_ANSWER_BYTES);
     return isRelayed(request, 'chat')

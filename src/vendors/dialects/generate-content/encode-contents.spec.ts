@@ -22,6 +22,20 @@ const result = (id: string, content: unknown = 'ok') => ({
 });
 
 describe(encodeContents.name, () => {
+  it('looks at a long turn of many results once', () => {
+    const ids = Array.from({ length: 8_000 }, (_, index) => `c${index}`);
+    const calls = { role: 'assistant', tool_calls: ids.map((id) => call(id)) };
+    const startedMs = performance.now();
+    const { contents } = encode([
+      { role: 'user', content: 'a' },
+      calls,
+      ...ids.toReversed().map((id) => result(id)),
+    ]);
+    expect(contents.at(-1)!.parts).toHaveLength(8_000);
+    expect(contents.at(-1)!.parts[0]).toMatchObject({ functionResponse: { id: 'c0' } });
+    expect(performance.now() - startedMs).toBeLessThan(1_500);
+  });
+
   it('gathers system texts from anywhere and lets the roles take turns', () => {
     expect(
       encode([

@@ -5,6 +5,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/canonical-request.js';
+import { once } from '../../../canonical/once.js';
 import { conversationField } from '../../../canonical/prompt-fields.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
@@ -37,6 +38,11 @@ class ConversationEncoder {
   /** Name and position of the latest call by each id. */
   private readonly calls = new Map<string, { name: string; position: number }>();
   private callCount = 0;
+  /** The turn whose latest results are not in order yet: sorting at each of them would be quadratic. */
+  private unsorted: Content | undefined;
+  private readonly toolNames = once(
+    () => new Set(this.request.prompt().tools.map(({ name }) => name)),
+  );
   /** The request's field that holds the conversation. */
   private readonly param: string;
 
@@ -54,6 +60,7 @@ class ConversationEncoder {
       if (message.role === 'assistant') this.append('model', this.modelParts(message.parts));
       else if (message.role !== 'system') this.append('user', this.userParts(message.parts));
     }
+    this.sortResults();
     const systemParts = system.map((text) => ({ text }));
     if (!this.traits.takesCallIds) this.contents.forEach(removeResultIds);
     if (this.contents.length > 0) {
@@ -78,8 +85,13 @@ class ConversationEncoder {
       content = { role, parts: [] };
       this.contents.push(content);
     }
-    content.parts.push(...parts);
-    if (role === 'user') content.parts = this.resultsFirst(content.parts);
+    for (const part of parts) content.parts.push(part);
+    if (role === 'user' && parts.some(isResult)) this.unsorted = content;
+  }
+
+  private sortResults(): void {
+    if (this.unsorted) this.unsorted.parts = this.resultsFirst(this.unsorted.parts);
+    this.unsorted = undefined;
   }
 
   private userParts(parts: readonly MessagePart[]): JsonObject[] {
@@ -138,6 +150,8 @@ class ConversationEncoder {
 
   /** Of calls made in parallel only the first one carries a seal. */
   private callPart(part: ToolCallPart, isBatchSealed: boolean): JsonObject {
+    // The results so far belong to the calls so far, of which this one may repeat an id.
+    this.sortResults();
     this.calls.set(part.id, { name: part.name, position: this.callCount++ });
     const standIn = this.traits.wantsSealedCalls && !isBatchSealed ? NO_SEAL_AT_HAND : undefined;
     const thoughtSignature = readGoogleSeal(part.seal)?.seal ?? standIn;
@@ -171,7 +185,7 @@ class ConversationEncoder {
   private nameOf(toolCallId: string): string {
     const call = this.calls.get(toolCallId);
     if (call) return call.name;
-    if (this.request.prompt().tools.some((tool) => tool.name === toolCallId)) return toolCallId;
+    if (this.toolNames().has(toolCallId)) return toolCallId;
     throw new UpstreamError({
       failure: 'caller',
       param: this.param,
@@ -182,7 +196,6 @@ class ConversationEncoder {
   /** The vendor tells results apart by their order, and wants them before anything else. */
   private resultsFirst(parts: JsonObject[]): JsonObject[] {
     const results = parts.filter(isResult);
-    if (results.length === 0) return parts;
     const positionOf = ({ functionResponse: { id } }: ResultPart): number =>
       this.calls.get(id)?.position ?? Infinity;
     const ordered = results.toSorted((one, other) => compare(positionOf(one), positionOf(other)));

@@ -1,0 +1,17 @@
+import { describe, expect, it } from '@jest/globals';
+import { onceFor } from './once.js';
+
+describe(onceFor.name, () => {
+  it('makes one value of each source', () => {
+    let source = { text: 'a' };
+    let made = 0;
+    const read = onceFor(
+      () => source,
+      ({ text }) => ({ text, made: ++made }),
+    );
+    expect(read()).toBe(read());
+    expect(read()).toEqual({ text: 'a', made: 1 });
+    source = { text: 'b' };
+    expect(read()).toEqual({ text: 'b', made: 2 });
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { loadConfig } from '../../platform/config/load-config.js';
+import type { Caller } from './caller.js';
+import { InFlightLimiter } from './in-flight-limiter.js';
+
+const limiter = (): InFlightLimiter =>
+  new InFlightLimiter(
+    loadConfig({ GATEWAY_MAX_IN_FLIGHT_PER_KEY: '2', GATEWAY_MAX_IN_FLIGHT_PER_TENANT: '3' }, []),
+  );
+const caller = (apiKeyId: string, tenantId = 'tenant'): Caller => ({
+  tenantId,
+  apiKeyId,
+  keyType: 'routing',
+  rateLimitPerMinute: 10,
+});
+const responseOf = (): ServerResponse => new EventEmitter() as unknown as ServerResponse;
+const refusal = (param: string) =>
+  expect.objectContaining({
+    status: 429,
+    type: 'rate_limit_error',
+    param,
+    retryAfterSeconds: 2,
+    limit: param,
+  });
+
+describe(InFlightLimiter.name, () => {
+  it('limits what a key has open, until an answer ends', () => {
+    const inFlight = limiter();
+    const first = responseOf();
+    inFlight.admit(caller('a'), first);
+    inFlight.admit(caller('a'), responseOf());
+    expect(() => inFlight.admit(caller('a'), responseOf())).toThrow(
+      refusal('max_in_flight_per_key'),
+    );
+    first.emit('close');
+    first.emit('close');
+    inFlight.admit(caller('a'), responseOf());
+    expect(() => inFlight.admit(caller('a'), responseOf())).toThrow();
+  });
+
+  it('limits what all keys of a tenant have open, and no other tenant', () => {
+    const inFlight = limiter();
+    for (const key of ['a', 'a', 'b']) inFlight.admit(caller(key), responseOf());
+    expect(() => inFlight.admit(caller('b'), responseOf())).toThrow(
+      refusal('max_in_flight_per_tenant'),
+    );
+    expect(() => inFlight.admit(caller('c', 'other'), responseOf())).not.toThrow();
+  });
+
+  it('does not count for a key what its tenant had no room for', () => {
+    const inFlight = limiter();
+    const first = responseOf();
+    inFlight.admit(caller('a'), first);
+    for (const key of ['b', 'b']) inFlight.admit(caller(key), responseOf());
+    for (let index = 0; index < 5; index++) {
+      expect(() => inFlight.admit(caller('c'), responseOf())).toThrow();
+    }
+    first.emit('close');
+    expect(() => inFlight.admit(caller('c'), responseOf())).not.toThrow();
+  });
+
+  it('counts no caller who has left already: nothing would tell its end', () => {
+    const inFlight = limiter();
+    for (let index = 0; index < 5; index++) {
+      inFlight.admit(caller('a'), { destroyed: true } as ServerResponse);
+    }
+    expect(() => inFlight.admit(caller('a'), responseOf())).not.toThrow();
+  });
+
+  it('limits reports of a tenant apart', () => {
+    const inFlight = limiter();
+    const first = responseOf();
+    inFlight.admitReport(caller('a'), first, 1);
+    expect(() => inFlight.admitReport(caller('b'), responseOf(), 1)).toThrow(
+      refusal('max_reports_per_tenant'),
+    );
+    inFlight.admit(caller('a'), responseOf());
+    first.emit('close');
+    inFlight.admitReport(caller('b'), responseOf(), 1);
+  });
+});

@@ -1,0 +1,93 @@
+import type { ServerResponse } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { RateLimitError } from '../../platform/errors/gateway-errors.js';
+import { countedKeyOf, type Caller } from './caller.js';
+
+/** Room may come with the end of any answer. */
+const RETRY_AFTER_SECONDS = 2;
+/** Counts of nobody are forgotten when there are more, not at each request: that would cost more. */
+const MAX_COUNTS = 10_000;
+
+/** Requests that are open, by the id of whose they are. */
+class OpenRequests {
+  private readonly counts = new Map<string, { open: number }>();
+
+  of(id: string): { open: number } {
+    let count = this.counts.get(id);
+    if (!count) {
+      if (this.counts.size >= MAX_COUNTS) this.forgetIdle();
+      count = { open: 0 };
+      this.counts.set(id, count);
+    }
+    return count;
+  }
+
+  private forgetIdle(): void {
+    for (const [id, { open }] of this.counts) if (open === 0) this.counts.delete(id);
+  }
+}
+
+/**
+ * Limits how much one key and one tenant have open at once in this process, each from its admission
+ * until its response has ended, whatever way.
+ */
+@Injectable()
+export class InFlightLimiter {
+  private readonly byKey = new OpenRequests();
+  private readonly byTenant = new OpenRequests();
+  private readonly reportsByTenant = new OpenRequests();
+  private readonly maxPerKey: number;
+  private readonly maxPerTenant: number;
+
+  constructor(@Inject(APP_CONFIG) { admission }: Pick<AppConfig, 'admission'>) {
+    this.maxPerKey = admission.maxInFlightPerKey;
+    this.maxPerTenant = admission.maxInFlightPerTenant;
+  }
+
+  /** @throws RateLimitError naming the limit, when the key or its tenant has too many open already */
+  admit(caller: Caller, response: ServerResponse): void {
+    if (response.destroyed) return;
+    const key = this.byKey.of(countedKeyOf(caller));
+    if (key.open >= this.maxPerKey) throw tooMany('max_in_flight_per_key', 'key', this.maxPerKey);
+    const tenant = this.byTenant.of(caller.tenantId);
+    if (tenant.open >= this.maxPerTenant) {
+      throw tooMany('max_in_flight_per_tenant', 'tenant', this.maxPerTenant);
+    }
+    key.open++;
+    tenant.open++;
+    response.once('close', () => {
+      key.open--;
+      tenant.open--;
+    });
+  }
+
+  /**
+   * The same for answers that keep the database busy, such as exports.
+   *
+   * @throws RateLimitError when the tenant has `limit` open already
+   */
+  admitReport({ tenantId }: Caller, response: ServerResponse, limit: number): void {
+    if (response.destroyed) return;
+    const tenant = this.reportsByTenant.of(tenantId);
+    if (tenant.open >= limit) {
+      throw new RateLimitError(
+        'max_reports_per_tenant',
+        `A tenant may have ${limit} exports and reports open at once. Try again when one has ended.`,
+        RETRY_AFTER_SECONDS,
+        'max_reports_per_tenant',
+      );
+    }
+    tenant.open++;
+    response.once('close', () => tenant.open--);
+  }
+}
+
+function tooMany(param: string, whose: string, limit: number): RateLimitError {
+  return new RateLimitError(
+    param,
+    `This ${whose} may have ${limit} requests open at once. Try again when one has ended.`,
+    RETRY_AFTER_SECONDS,
+    param,
+  );
+}

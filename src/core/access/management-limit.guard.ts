@@ -1,0 +1,85 @@
+import {
+  Inject,
+  Injectable,
+  UseGuards,
+  applyDecorators,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Response } from 'express';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { RateLimitError } from '../../platform/errors/gateway-errors.js';
+import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { countedKeyOf } from './caller.js';
+import { callerOf } from './current-caller.decorator.js';
+import type { GatewayRequest } from './gateway-request.js';
+import { InFlightLimiter } from './in-flight-limiter.js';
+import { KEY_REQUIREMENT, type KeyRequirement } from './key-requirement.js';
+import { RateLimiter, type RateLimitDecision } from './rate-limiter.js';
+
+/** Who waits for a hundred jobs asks after each of them every few seconds. */
+const POLLS_PER_MANAGEMENT_REQUEST = 10;
+/** A report may read all that a tenant ever did. */
+const REPORTS_AT_ONCE = 2;
+
+/** Counts what is no inference against the key's minute of such requests, polls apart from the rest. */
+@Injectable()
+export class ManagementLimitGuard implements CanActivate {
+  private readonly perMinute: number;
+
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly rateLimiter: RateLimiter,
+    @Inject(APP_CONFIG) { admission }: Pick<AppConfig, 'admission'>,
+  ) {
+    this.perMinute = admission.managementPerMinute;
+  }
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.switchToHttp().getRequest<GatewayRequest>();
+    const apiKeyId = countedKeyOf(callerOf(request));
+    const places = [context.getHandler(), context.getClass()];
+    const { isPolled } = this.reflector.getAllAndOverride<KeyRequirement>(KEY_REQUIREMENT, places);
+    const decision = this.rateLimiter.take(
+      isPolled
+        ? {
+            apiKeyId: `polls:${apiKeyId}`,
+            rateLimitPerMinute: this.perMinute * POLLS_PER_MANAGEMENT_REQUEST,
+          }
+        : { apiKeyId: `management:${apiKeyId}`, rateLimitPerMinute: this.perMinute },
+    );
+    return decision instanceof Promise ? decision.then(admit) : admit(decision);
+  }
+}
+
+function admit({ allowed, limit, retryAfterSeconds }: RateLimitDecision): true {
+  if (allowed) return true;
+  throw new RateLimitError(
+    'management_rate_limit_per_minute',
+    `This key may make ${limit} such requests per minute. Try again in ${retryAfterSeconds} s.`,
+    retryAfterSeconds,
+    'management_rate_limit_per_minute',
+  );
+}
+
+/** Lets two reports of a tenant run at once. */
+@Injectable()
+class ReportGuard implements CanActivate {
+  constructor(private readonly inFlight: InFlightLimiter) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const http = context.switchToHttp();
+    const caller = callerOf(http.getRequest<GatewayRequest>());
+    this.inFlight.admitReport(caller, http.getResponse<Response>(), REPORTS_AT_ONCE);
+    return true;
+  }
+}
+
+/** For handlers behind `@Authenticated` that keep the database busy: exports and sums. */
+export function Report(): MethodDecorator & ClassDecorator {
+  return applyDecorators(
+    UseGuards(ReportGuard),
+    ApiErrorResponse(429, 'The tenant has two exports or reports open already; see `Retry-After`.'),
+  );
+}

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { expectError, partsOf } from '../support/error-answers.js';
+import { CHAT, MESSAGES } from '../support/paths.js';
+import { RawConnection, requestHead } from '../support/raw-connection.js';
+import { USER } from '../support/refusals.js';
+import { until } from '../support/until.js';
+
+const MAX_IN_FLIGHT = 3;
+const HANGING = { model: 'sandbox/fault-hang', messages: [USER] };
+const GOOD = { model: 'sandbox/echo', messages: [USER] };
+
+describe('a flood', () => {
+  let gateway: BootedGateway;
+
+  beforeAll(async () => {
+    gateway = await bootGateway({
+      GATEWAY_MAX_IN_FLIGHT_PER_KEY: String(MAX_IN_FLIGHT),
+      GATEWAY_MAX_IN_FLIGHT_PER_TENANT: String(MAX_IN_FLIGHT + 1),
+      GATEWAY_BODY_BUDGET_MB: '100',
+      GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE: '30',
+      GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '10000',
+      // The tests' own address, so that each case of wrong keys has one of its own.
+      GATEWAY_TRUSTED_PROXIES: '127.0.0.0/8, ::1',
+    });
+  });
+  afterAll(async () => {
+    await gateway.close();
+  });
+
+  const refused = async (answer: Response, status: number, type: string, param: string) => {
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expectError(await partsOf(answer), status, type, param);
+  };
+  const isServed = async (): Promise<boolean> => {
+    const answer = await gateway.post(CHAT, GOOD);
+    await answer.text();
+    return answer.status === 200;
+  };
+
+  describe('of open requests', () => {
+    it('is limited for each key and each tenant, and makes room as they end', async () => {
+      const leaving = new AbortController();
+      const open = Array.from({ length: MAX_IN_FLIGHT }, () => hang(leaving.signal));
+      await until(async () => !(await isServed()));
+      const answer = await gateway.post(CHAT, GOOD);
+      expect(answer.headers.get('x-ratelimit-limit')).toBe('10000');
+      await refused(answer, 429, 'rate_limit_error', 'max_in_flight_per_key');
+
+      const other = await otherKey();
+      open.push(hang(leaving.signal, other));
+      await until(async () => {
+        const late = await gateway.post(CHAT, GOOD, other);
+        const body = (await late.json()) as { error?: { param: string } };
+        return body.error?.param === 'max_in_flight_per_tenant';
+      });
+      leaving.abort();
+      await Promise.allSettled(open);
+      await until(isServed);
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      expect(metrics).toMatch(/gateway_limit_refusals_total\{limit="max_in_flight_per_key"\} \d/);
+    });
+
+    it('is over when a connection with several in a row ends', async () => {
+      const connection = await RawConnection.open(gateway.url);
+      const body = JSON.stringify(HANGING);
+      const request =
+        requestHead(`POST ${CHAT} HTTP/1.1`, {
+          authorization: `Bearer ${gateway.apiKey}`,
+          'content-type': 'application/json',
+          'content-length': body.length,
+        }) + body;
+      connection.send(request.repeat(MAX_IN_FLIGHT));
+      await until(async () => {
+        if (!(await isServed())) return true;
+        // The question may have taken the room of one of them.
+        connection.send(request);
+        return false;
+      });
+      connection.close();
+      await until(isServed);
+    });
+
+    it('leaves no count behind, however requests end', async () => {
+      for (let round = 0; round < MAX_IN_FLIGHT + 2; round++) {
+        await (await gateway.post(CHAT, { model: 'no-slash', messages: [USER] })).text();
+        await (await gateway.post(CHAT, { ...GOOD, stream: true })).text();
+        await (await gateway.post(CHAT, { ...GOOD, model: 'sandbox/fault-cut' })).text();
+        const connection = await RawConnection.open(gateway.url);
+        connection.send(
+          requestHead(`POST ${CHAT} HTTP/1.1`, {
+            authorization: `Bearer ${gateway.apiKey}`,
+            'content-length': 10,
+          }) + '{',
+        );
+        connection.close();
+      }
+      await until(isServed);
+    });
+
+    async function hang(signal: AbortSignal, headers: Record<string, string> = {}): Promise<void> {
+      const answer = await gateway.fetch(CHAT, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(HANGING),
+        signal,
+      });
+      await answer.text();
+    }
+  });
+
+  it('of bodies is a 503 when they take too much memory, until they are done', async () => {
+    const leaving = new AbortController();
+    const large = (body: object, bytes: number): RequestInit =>
+      post({ ...body, user: 'x'.repeat(bytes) }, {});
+    // Half of 100 MB is for this tenant: 38 MB for the body with its parsed form, which is let go of
+    // once the vendor has been asked.
+    const first = gateway
+      .fetch(CHAT, { ...large(HANGING, 19_000_000), signal: leaving.signal })
+      .catch(() => undefined);
+    await until(async () => {
+      const answer = await gateway.fetch(CHAT, large(GOOD, 19_000_000));
+      if (answer.status !== 503) return (await answer.text()) === '';
+      await refused(answer, 503, 'provider_unavailable', 'body');
+      return true;
+    });
+    const served = (bytes: number) => async (): Promise<boolean> => {
+      const answer = await gateway.fetch(CHAT, large(GOOD, bytes));
+      await answer.text();
+      return answer.status === 200;
+    };
+    await until(served(15_000_000));
+    leaving.abort();
+    await first;
+    await until(served(19_000_000));
+  });
+
+  it('of parts in a body, at each door, harms nobody', async () => {
+    const members = Array.from({ length: 990_000 }, (_, index) => `"k${index}":0`).join(',');
+    const startedMs = performance.now();
+    for (const path of [CHAT, MESSAGES, '/v1/customer/api-keys']) {
+      const answer = await gateway.fetch(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: `{${members}}`,
+      });
+      expect([answer.status, await answer.text()]).toEqual([
+        400,
+        expect.stringContaining('100,000'),
+      ]);
+    }
+    expect(performance.now() - startedMs).toBeLessThan(6_000);
+  });
+
+  it('of management requests is limited for each key, and that of polls apart', async () => {
+    const key = await otherKey();
+    const get = (path: string): Promise<Response> => gateway.fetch(path, { headers: key });
+    let answer = await get('/v1/models');
+    for (let count = 0; count < 70 && answer.status === 200; count++)
+      answer = await get('/v1/models');
+    await refused(answer, 429, 'rate_limit_error', 'management_rate_limit_per_minute');
+    for (let count = 0; count < 40; count++)
+      expect((await get('/v1/jobs/job_no')).status).toBe(404);
+    expect((await gateway.fetch(CHAT, post(GOOD, key))).status).toBe(200);
+  });
+
+  describe('of wrong keys', () => {
+    it('hears 429 after a hundred, while right keys from there are served', async () => {
+      const from = { 'x-forwarded-for': '198.51.100.1' };
+      const statuses = new Map<number, number>();
+      for (let count = 0; count < 230; count++) {
+        const key: Record<string, string> =
+          count % 2 ? {} : { authorization: `Bearer sk-wrong-${count}` };
+        const { status } = await fetch(gateway.url + CHAT, post(GOOD, { ...from, ...key }));
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+      // A minute may have passed amid them.
+      expect(statuses.get(401)).toBeLessThanOrEqual(200);
+      expect(statuses.get(429)).toBeGreaterThanOrEqual(30);
+      expect((await gateway.fetch(CHAT, post(GOOD, from))).status).toBe(200);
+    });
+
+    it.each([
+      ['that drips its body', { 'content-length': 1_000_000 }, '.'],
+      ['that drips it in chunks', { 'transfer-encoding': 'chunked' }, '1\r\n.\r\n'],
+      ['that sends a huge body', { 'content-length': 1e12 }, 'x'.repeat(1_000_000)],
+      ['that sends one request behind the other', {}, requestHead(`GET /healthz HTTP/1.1`)],
+    ])('is cut off: one %s', async (_, fields, piece) => {
+      const connection = await RawConnection.open(gateway.url);
+      // It does not close its side when the server does.
+      connection.socket.allowHalfOpen = true;
+      connection.send(
+        requestHead(`POST ${CHAT} HTTP/1.1`, { 'x-forwarded-for': '198.51.100.2', ...fields }),
+      );
+      const timer = setInterval(() => connection.send(piece), 20);
+      try {
+        const answer = await connection.answer();
+        expect([answer.status, answer.headers.connection]).toEqual([401, 'close']);
+        const gone = new Promise((resolve) => connection.socket.once('close', resolve));
+        await gone;
+      } finally {
+        clearInterval(timer);
+        connection.close();
+      }
+    });
+  });
+
+  function post(body: object, headers: Record<string, string>): RequestInit {
+    return {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    };
+  }
+
+  async function otherKey(): Promise<Record<string, string>> {
+    const answer = await gateway.post('/v1/customer/api-keys', { name: 'other' });
+    const { key } = (await answer.json()) as { key: string };
+    return { authorization: `Bearer ${key}` };
+  }
+});
