@@ -6,6 +6,17 @@ import type { Usage } from './usage.js';
 /** How a route is billed: the operator's vendor account, or the tenant's own. */
 export type TrafficMode = 'shared' | 'byok';
 
+/** The most that a request can use on a route, whatever a vendor reports; without a figure, no bound. */
+export interface UsageBounds {
+  /** Of one reading of all prompts. */
+  readonly inputTokens?: number;
+  /** Of all choices together. */
+  readonly outputTokens?: number;
+  readonly videoSeconds?: number;
+  /** What the gateway measured of the audio that was sent, in milliseconds. */
+  readonly measuredAudioMs?: number | undefined;
+}
+
 /** What the ledger has to know of a route. */
 export interface BillableRoute {
   /** The alias that this route answers for, which is also the answer's `model`. */
@@ -19,6 +30,8 @@ export interface BillableRoute {
   readonly byokFeePercent?: number;
   /** The most that the request can use on this route; what a hold is computed from. */
   readonly ceiling: Usage;
+  /** What the vendor's figures are held against; undefined: they count as they are. */
+  readonly bounds?: UsageBounds | undefined;
 }
 
 /** What the ledger has to know of a planned request, whichever endpoint it came in by. */

@@ -1,9 +1,9 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Caller } from '../access/caller.js';
-import type { BillableRequest } from '../canonical/billable-request.js';
+import type { BillableRequest, BillableRoute } from '../canonical/billable-request.js';
 import type { SettledEvent } from '../canonical/canonical-event.js';
-import { NO_USAGE } from '../canonical/usage.js';
+import { NO_USAGE, type Usage, type UsageSource } from '../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../common/config/app-config.js';
 import {
   AnswerWithheldError,
@@ -18,6 +18,7 @@ import { Hold, ceilingOf } from './hold.js';
 import type { Charge, SettleOutcome } from './ledger-operations.js';
 import type { LastingEnding, LastingWork } from './lasting-work.js';
 import { LedgerStore } from './ledger-store.js';
+import { capUsage } from './plausible-usage.js';
 import { priceRoute, totalOf } from './pricing.js';
 import { refusalOf } from './refusal-of.js';
 import { SettledAnswer, type BilledEvent } from './settled-answer.js';
@@ -150,7 +151,8 @@ export class LedgerService {
    * @throws InternalError when it cannot be stored
    */
   async end(work: LastingWork, ending: LastingEnding): Promise<SettleOutcome> {
-    const { route, billed, outcome, record } = ending;
+    const { route, outcome, record } = ending;
+    const billed = ending.billed && this.plausible(work, route, ending.billed);
     const charge = billed ? priceRoute(billed.usage, route) : NO_CHARGE;
     const log: RequestLogDraft = {
       requestId: work.requestId,
@@ -214,7 +216,7 @@ export class LedgerService {
     const isFailed = outcome === 'failed' && !(failure instanceof AnswerWithheldError);
     const isFree = isFailed || (outcome === 'cancelled' && !request.upstreamCalled);
     if (!isFree) {
-      const { usage, source } = meter.read();
+      const { usage, source } = this.plausible(log, meter.route, meter.read());
       log.usage = usage;
       log.usageSource = source;
     }
@@ -235,6 +237,26 @@ export class LedgerService {
       usageSource: log.usageSource,
       ...(makeRecord && { recorded: committed?.recorded ?? false }),
     };
+  }
+
+  /** Usage within reason; the operator is told where a vendor's figures were beyond it. */
+  private plausible(
+    { requestId }: { readonly requestId: string },
+    route: BillableRoute,
+    read: { readonly usage: Usage; readonly source: UsageSource },
+  ): { usage: Usage; source: UsageSource } {
+    const capped = capUsage(read.usage, read.source, route);
+    if (capped.cappedFields) {
+      const { provider, catalogueId } = route;
+      this.metrics.observeCappedUsage(provider, catalogueId);
+      const changes = capped.cappedFields.map(
+        (field) => `${field} ${read.usage[field]} is counted as ${capped.usage[field]}`,
+      );
+      this.logger.warn(
+        `Usage beyond reason of ${provider} for request ${requestId}: ${changes.join(', ')}`,
+      );
+    }
+    return capped;
   }
 
   /** A hold that this process answers for no longer. */

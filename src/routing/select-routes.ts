@@ -1,4 +1,5 @@
-import { NO_USAGE } from '../canonical/usage.js';
+import type { UsageBounds } from '../canonical/billable-request.js';
+import { NO_USAGE, type Usage } from '../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/model.js';
 import {
@@ -15,6 +16,8 @@ import type { HealthKey } from './route-health.js';
 /** Output tokens set aside for a caller who names no limit. */
 const DEFAULT_OUTPUT_TOKENS = 4_096;
 const MS_PER_MINUTE = 60_000n;
+/** Vendors round the length of a video up to what they offer. */
+const MAX_VIDEO_FACTOR = 2;
 const FIRST_BYTE_STREAMING_MS = 60_000;
 const FIRST_BYTE_WHOLE_MS = 300_000;
 
@@ -166,6 +169,7 @@ function planRoute(
   const { ceiling, maxOutputTokens } = ceilingOf(request, model);
   return {
     ceiling,
+    bounds: boundsOf(request, model, ceiling),
     maxOutputTokens,
     model: model.id,
     provider: route.provider,
@@ -188,6 +192,28 @@ function ceilingOf(
   const inputTokens = request.promptSize.tokens;
   const outputTokens = maxOutputTokens * request.choices;
   return { maxOutputTokens, ceiling: { ...NO_USAGE, inputTokens, outputTokens } };
+}
+
+/**
+ * The most that the model can use, whatever its vendor reports. A `context_length` may end where a
+ * higher price begins, so a longer prompt is believed as far as the request itself can be so long.
+ */
+function boundsOf(request: RoutableRequest, model: Model, ceiling: Usage): UsageBounds {
+  const { context_length: context, max_completion_tokens: maxOutput } = model;
+  if (isTextRequest(request)) {
+    const { choices, maxOutputTokens = 0 } = request;
+    return {
+      inputTokens: Math.max(context, ceiling.inputTokens),
+      outputTokens: (maxOutput ?? Math.max(context, maxOutputTokens)) * choices,
+    };
+  }
+  const { items = 1, measuredAudioMs } = request;
+  return {
+    inputTokens: Math.max(context * items, ceiling.inputTokens),
+    outputTokens: (maxOutput ?? context) * items,
+    videoSeconds: ceiling.videoSeconds * MAX_VIDEO_FACTOR,
+    measuredAudioMs,
+  };
 }
 
 function limitsOf(
