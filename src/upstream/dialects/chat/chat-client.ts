@@ -4,6 +4,7 @@ import { isJsonObject } from '../../../common/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
 import { hideOwnKey } from '../hide-own-key.js';
+import { CHAT_FIELDS, nameUnknown } from '../known-fields.js';
 import { nameCallerParam } from '../name-caller-param.js';
 import { readEventStream, type EventStreamReader } from '../read-event-stream.js';
 import { readFailedAnswer } from '../read-failed-answer.js';
@@ -14,7 +15,7 @@ import { ChatStreamRelay } from './chat-stream-relay.js';
 import { classifyChatError, classifyInlineChatError } from './classify-chat-error.js';
 import { decodeChatAnswer } from './decode-chat-answer.js';
 import { encodeChatPrompt, fieldsChatLacks, type OutputLimitField } from './encode-chat-prompt.js';
-import { encodeChatRequest } from './encode-chat-request.js';
+import { CHAT_GATEWAY_FIELDS, encodeChatRequest } from './encode-chat-request.js';
 import { relayChatAnswer } from './relay-chat-answer.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -32,6 +33,8 @@ export interface ChatServer {
   /** Never shown, even where the server repeats it. */
   apiKey: string | undefined;
   outputLimitField: OutputLimitField;
+  /** Whether fields that nobody documents stay here; false unless told. */
+  knownFieldsOnly?: boolean | undefined;
 }
 
 /** Speaks the chat completions dialect with a server, for callers of every dialect. */
@@ -52,15 +55,19 @@ export class ChatClient implements Upstream {
     this.streamHeaders = { ...this.headers, accept: 'text/event-stream' };
   }
 
-  /** Of a chat caller's `reasoning` only the effort has a counterpart; all else is passed on. */
+  /** Of a chat caller's `reasoning` only the effort has a counterpart; all else that is known is passed on. */
   droppedParams(request: CanonicalRequest): readonly string[] {
     if (request.dialect !== 'chat') return fieldsChatLacks(request);
-    const { reasoning } = request.body.value;
-    if (!isJsonObject(reasoning)) return [];
+    const { value } = request.body;
+    const { reasoning } = value;
+    const unknown = this.server.knownFieldsOnly
+      ? nameUnknown(value, CHAT_FIELDS, CHAT_GATEWAY_FIELDS)
+      : [];
+    if (!isJsonObject(reasoning)) return unknown;
     const dropped = Object.keys(reasoning)
       .filter((key) => key !== 'effort' && reasoning[key] != null)
       .map((key) => (REASONING_FIELDS.has(key) ? `reasoning.${key}` : 'reasoning'));
-    return [...new Set(dropped)];
+    return [...new Set(dropped), ...unknown];
   }
 
   generate(call: UpstreamCall): VendorAnswer {
@@ -113,7 +120,7 @@ export class ChatClient implements Upstream {
 
   private encode({ request, upstreamModel }: UpstreamCall): Buffer {
     return request.dialect === 'chat'
-      ? encodeChatRequest(request, upstreamModel)
+      ? encodeChatRequest(request, upstreamModel, this.server.knownFieldsOnly)
       : encodeChatPrompt(request, upstreamModel, this.server.outputLimitField);
   }
 }
