@@ -46,6 +46,8 @@ export interface AppConfig {
     readonly artifactTtlSeconds: number;
     /** Jobs of one provider that this process submits at once, and as many that it asks about. */
     readonly concurrency: number;
+    /** Jobs of one tenant that are queued or in progress. */
+    readonly maxOpenPerTenant: number;
   };
   /** Lifts the rule that URLs which callers give us must lead to public addresses. */
   readonly allowPrivateDestinations: boolean;

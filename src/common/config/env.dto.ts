@@ -193,6 +193,9 @@ export class EnvDto {
   @IntegerVariable(1, 1_000)
   GATEWAY_JOB_CONCURRENCY?: number;
 
+  @IntegerVariable(1, 1_000_000)
+  GATEWAY_MAX_OPEN_JOBS_PER_TENANT?: number;
+
   @ChoiceVariable('before-end', 'after-response')
   GATEWAY_SETTLE?: 'before-end' | 'after-response';
 

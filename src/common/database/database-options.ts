@@ -14,6 +14,7 @@ import { IndexRareLedgerEntries1764250600000 } from '../../../migrations/1764250
 import { ShareBodiesOfBroadcasts1764250700000 } from '../../../migrations/1764250700000-share-bodies-of-broadcasts.js';
 import { TraceJobs1764260000000 } from '../../../migrations/1764260000000-trace-jobs.js';
 import { MarkEndedTraces1764270100000 } from '../../../migrations/1764270100000-mark-ended-traces.js';
+import { IndexOpenJobs1764330000000 } from '../../../migrations/1764330000000-index-open-jobs.js';
 
 const INT8_OID = 20;
 
@@ -40,6 +41,7 @@ export const MIGRATIONS = [
   ShareBodiesOfBroadcasts1764250700000,
   TraceJobs1764260000000,
   MarkEndedTraces1764270100000,
+  IndexOpenJobs1764330000000,
 ];
 
 // A process that was stopped in mid-transaction must not keep others waiting.
