@@ -8,9 +8,9 @@ import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import { until } from '../support/until.js';
 
-const { JobClaims } = await importBuilt<typeof import('../../src/jobs/job-claims.repository.js')>(
-  'jobs/job-claims.repository.js',
-);
+const { JobClaims } = await importBuilt<
+  typeof import('../../src/features/jobs/job-claims.repository.js')
+>('features/jobs/job-claims.repository.js');
 
 describe('the paths of jobs', () => {
   let gateway: BootedGateway;

@@ -1,0 +1,222 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { RE2JS } from 're2js';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
+import type { Finder, Span } from './finder.js';
+import type { Guardrail } from './guardrail.js';
+import { GuardrailGoneError, ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
+import { PatternScanPool } from './pattern-scan.pool.js';
+import { compileTenantPattern, type TenantPattern } from './tenant-pattern.js';
+
+/** Texts to look at, and which part of a larger whole they are. */
+export interface Scan {
+  texts: readonly string[];
+  /** Characters of the whole, for `max_length`. */
+  characters: number;
+  /** Matches begin here at the earliest; what stands before it is context. */
+  from?: number;
+  /** Of a text that goes on: a match at its very end may turn out to be none, or a longer one. */
+  isPartial?: boolean;
+  /** Aborted when nobody waits for the outcome any more. */
+  signal?: CancelSignal;
+}
+
+export interface ScanOutcome {
+  matched: Guardrail[];
+  /** Guardrails whose patterns took too long; whether they match is not known. */
+  unfinished: Guardrail[];
+  /** Whether one of them was not even begun, since too much of the tenant waits. */
+  isTooBusy: boolean;
+  /** Where the first match begins that more text has to decide; `Infinity` when there is none. */
+  undecidedFrom: number;
+}
+
+/** Longer texts are looked at in slices, or by other threads. */
+const MAX_TEXT_AT_ONCE = 32 * 1024;
+/** Instructions times characters: 10 ms for the worst pattern there is, at 40 ns each. */
+const MAX_PATTERN_COST_AT_ONCE = 250_000;
+/** A match may take this much; one that is longer and undecided counts. */
+export const MAX_MATCH_LENGTH = 1_000;
+
+/** Compiling a larger pattern takes longer than the event loop should be held up. */
+const MAX_PATTERN_SIZE_AT_ONCE = 300;
+
+const SLICE_LENGTH = 8 * 1024;
+const TURN_MS = 5;
+const MAX_COMPILED = 500;
+
+/** Looks at texts for what guardrails forbid, without holding up the event loop. */
+@Injectable()
+export class TextScanner {
+  private readonly logger = new Logger(TextScanner.name);
+  private readonly compiled = new Map<string, RE2JS>();
+
+  constructor(private readonly pool: PatternScanPool) {}
+
+  /** Answers at once, without a promise, where that takes little time. */
+  scan(guardrails: readonly Guardrail[], scan: Scan): ScanOutcome | Promise<ScanOutcome> {
+    const length = scan.texts.reduce((sum, text) => sum + text.length, 0);
+    let size = 0;
+    let largest = 0;
+    for (const { patterns } of guardrails) {
+      for (const pattern of patterns) {
+        size += pattern.size;
+        largest = Math.max(largest, pattern.size);
+      }
+    }
+    const isQuick =
+      length <= MAX_TEXT_AT_ONCE &&
+      length * size <= MAX_PATTERN_COST_AT_ONCE &&
+      largest <= MAX_PATTERN_SIZE_AT_ONCE;
+    return isQuick ? this.scanAtOnce(guardrails, scan) : this.scanInTurns(guardrails, scan);
+  }
+
+  private scanAtOnce(guardrails: readonly Guardrail[], scan: Scan): ScanOutcome {
+    const outcome = noMatch();
+    for (const guardrail of guardrails) {
+      const judge = new Judge(scan, outcome);
+      if (
+        scan.characters > guardrail.maxLength ||
+        guardrail.finders.some((finder) => judge.any((text, from) => finder.find(text, from))) ||
+        guardrail.patterns.some((pattern) =>
+          judge.any((text, from) => this.find(pattern, text, from)),
+        )
+      ) {
+        outcome.matched.push(guardrail);
+      }
+    }
+    return outcome;
+  }
+
+  private async scanInTurns(guardrails: readonly Guardrail[], scan: Scan): Promise<ScanOutcome> {
+    const outcome = noMatch();
+    const turns = new Turns();
+    for (const guardrail of guardrails) {
+      if (scan.characters > guardrail.maxLength) outcome.matched.push(guardrail);
+      else if (await anyInSlices(guardrail.finders, scan, outcome, turns)) {
+        outcome.matched.push(guardrail);
+      }
+    }
+    const rest = guardrails.filter(
+      (guardrail) => guardrail.patterns.length > 0 && !outcome.matched.includes(guardrail),
+    );
+    for (const guardrail of rest) await this.scanPatterns(guardrail, scan, outcome);
+    return outcome;
+  }
+
+  private async scanPatterns(
+    guardrail: Guardrail,
+    scan: Scan,
+    outcome: ScanOutcome,
+  ): Promise<void> {
+    const { texts, from = 0, isPartial = false, signal } = scan;
+    try {
+      const job = {
+        patterns: guardrail.patterns.map(({ pattern, flags }) => ({ pattern, flags })),
+        texts,
+        from,
+        wantsPlace: isPartial || from > 0,
+      };
+      const purpose = { guardrailId: guardrail.id, signal };
+      const spans = await this.pool.search(guardrail.tenantId, job, purpose);
+      const judge = new Judge(scan, outcome);
+      const [text = ''] = texts;
+      if (spans.some((span) => span && judge.isDecided(span, text))) {
+        outcome.matched.push(guardrail);
+      }
+    } catch (error) {
+      // What is no longer there forbids nothing.
+      if (error instanceof GuardrailGoneError) return;
+      if (!(error instanceof ScanUnfinishedError)) throw error;
+      outcome.unfinished.push(guardrail);
+      outcome.isTooBusy ||= error instanceof ScanQueueFullError;
+      if (signal?.aborted) return;
+      this.logger.warn(`Guardrail ${guardrail.id} could not be checked: ${error.message}`);
+    }
+  }
+
+  private find(pattern: TenantPattern, text: string, from: number): Span | undefined {
+    const expression = this.compile(pattern);
+    // This only tells whether there is a match, several times faster than where it is.
+    if (!expression.test(text)) return undefined;
+    const matcher = expression.matcher(text);
+    return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : undefined;
+  }
+
+  /** Patterns are compiled on first use and forgotten in the order of their making. */
+  private compile(pattern: TenantPattern): RE2JS {
+    const key = `${pattern.flags}/${pattern.pattern}`;
+    const known = this.compiled.get(key);
+    if (known) return known;
+    const [oldest] = this.compiled.keys();
+    if (this.compiled.size >= MAX_COMPILED) this.compiled.delete(oldest!);
+    const expression = compileTenantPattern(pattern);
+    this.compiled.set(key, expression);
+    return expression;
+  }
+}
+
+/** Tells a match from one that more text has to decide. */
+class Judge {
+  constructor(
+    private readonly scan: Scan,
+    private readonly outcome: ScanOutcome,
+  ) {}
+
+  any(find: (text: string, from: number) => Span | undefined): boolean {
+    return this.scan.texts.some((text) => {
+      const span = find(text, this.scan.from ?? 0);
+      return span !== undefined && this.isDecided(span, text);
+    });
+  }
+
+  isDecided({ start, end }: Span, text: string): boolean {
+    if (!this.scan.isPartial || end < text.length || end - start >= MAX_MATCH_LENGTH) return true;
+    this.outcome.undecidedFrom = Math.min(this.outcome.undecidedFrom, start);
+    return false;
+  }
+}
+
+/** Gives the event loop a turn whenever some milliseconds have gone by. */
+class Turns {
+  private startedMs = performance.now();
+
+  async next(): Promise<void> {
+    if (performance.now() - this.startedMs < TURN_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.startedMs = performance.now();
+  }
+}
+
+/**
+ * Looks at long texts a slice at a time. Slices reach into their neighbours by the length of the
+ * longest match, so that none is torn.
+ */
+async function anyInSlices(
+  finders: readonly Finder[],
+  scan: Scan,
+  outcome: ScanOutcome,
+  turns: Turns,
+): Promise<boolean> {
+  if (finders.length === 0) return false;
+  const judge = new Judge(scan, outcome);
+  for (const text of scan.texts) {
+    for (let start = scan.from ?? 0; start < text.length; start += SLICE_LENGTH) {
+      const contextStart = Math.max(0, start - MAX_MATCH_LENGTH);
+      const slice = text.slice(contextStart, start + SLICE_LENGTH + MAX_MATCH_LENGTH);
+      for (const finder of finders) {
+        await turns.next();
+        const span = finder.find(slice, start - contextStart);
+        if (!span) continue;
+        const isInNext = contextStart + span.start >= start + SLICE_LENGTH;
+        if (isInNext && start + SLICE_LENGTH < text.length) continue;
+        const place = { start: contextStart + span.start, end: contextStart + span.end };
+        if (judge.isDecided(place, text)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+function noMatch(): ScanOutcome {
+  return { matched: [], unfinished: [], isTooBusy: false, undecidedFrom: Infinity };
+}
