@@ -7,6 +7,17 @@ import type { Usage } from './usage.js';
 /** How a route is billed: the operator's vendor account, or the tenant's own. */
 export type TrafficMode = 'shared' | 'byok';
 
+/** The most that a request can use on a route, whatever a vendor reports; without a figure, no bound. */
+export interface UsageBounds {
+  /** Of one reading of all prompts. */
+  readonly inputTokens?: number;
+  /** Of all choices together. */
+  readonly outputTokens?: number;
+  readonly videoSeconds?: number;
+  /** What the gateway measured of the audio that was sent, in milliseconds. */
+  readonly measuredAudioMs?: number | undefined;
+}
+
 /** What the ledger has to know of a route. */
 export interface BillableRoute {
   /** The alias that this route answers for, which is also the answer's `model`. */
@@ -25,6 +36,8 @@ export interface BillableRoute {
   readonly ceiling: Usage;
   /** Of routes that generate text. */
   readonly output?: OutputLimit | undefined;
+  /** What the vendor's figures are held against; undefined: they count as they are. */
+  readonly bounds?: UsageBounds | undefined;
 }
 
 /** What the ledger has to know of a planned request, whichever endpoint it came in by. */

@@ -46,3 +46,12 @@ export const NO_USAGE: Readonly<Usage> = Object.freeze({
   imageCount: 0,
   videoSeconds: 0,
 });
+
+/** Whether the vendor's own figures are the ones that are charged, so that its words can be shown. */
+export function isChargedAsGiven(given: Usage | undefined, charged: Usage): boolean {
+  return (
+    given !== undefined &&
+    given.inputTokens === charged.inputTokens &&
+    given.outputTokens === charged.outputTokens
+  );
+}

@@ -24,6 +24,10 @@ export interface WorkRequest {
   readonly ceiling: Usage;
   /** What it is taken to use where the vendor does not say. */
   readonly estimate: Usage;
+  /** How many prompts it is; 1 unless told. */
+  readonly items?: number;
+  /** The length of the audio that is sent, in milliseconds, where it was measured here. */
+  readonly measuredAudioMs?: number | undefined;
 }
 
 /** Whatever routing can plan. */

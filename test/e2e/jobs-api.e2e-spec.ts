@@ -1,11 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { reply, startScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { importBuilt } from '../support/built.js';
 import { done, fakeMedia, type FakeMedia } from '../support/fake-media.js';
 import { jobIn, listJobs, submitJob } from '../support/job-client.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import { until } from '../support/until.js';
+
+const { JobClaims } = await importBuilt<
+  typeof import('../../src/features/jobs/job-claims.repository.js')
+>('features/jobs/job-claims.repository.js');
 
 describe('the paths of jobs', () => {
   let gateway: BootedGateway;
@@ -33,6 +38,8 @@ describe('the paths of jobs', () => {
       ...files.environment,
       GATEWAY_JOB_POLL_MS: '20',
       GATEWAY_DRAIN_SECONDS: '2',
+      GATEWAY_JOB_CONCURRENCY: '1',
+      GATEWAY_MAX_OPEN_JOBS_PER_TENANT: '40',
       GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
     });
     fake = fakeMedia(gateway, 'one');
@@ -229,6 +236,94 @@ describe('the paths of jobs', () => {
       finish();
       fake.submit = async () => done();
       await jobIn(gateway, jobs[0]!.id, 'succeeded');
+    });
+  });
+
+  describe('of a tenant that has many', () => {
+    const noneOpen = () =>
+      until(async () => {
+        const { rows } = await gateway.database.query(
+          "SELECT FROM jobs WHERE status IN ('queued', 'in_progress')",
+        );
+        return rows.length === 0;
+      });
+
+    it('are refused beyond the limit, also when they come at the same time', async () => {
+      await noneOpen();
+      let finish = (): void => undefined;
+      const finished = new Promise<void>((resolve) => (finish = resolve));
+      fake.submit = async () => {
+        await finished;
+        return done();
+      };
+      const responses = await Promise.all(
+        Array.from({ length: 60 }, (_, index) =>
+          // Some take the way of those with a key, which set credits aside later.
+          gateway.post(
+            '/v1/jobs',
+            draw,
+            index % 3 === 0 ? { 'idempotency-key': `many ${index}` } : {},
+          ),
+        ),
+      );
+      const refused = responses.filter(({ status }) => status === 429);
+      expect(responses.filter(({ status }) => status === 202)).toHaveLength(40);
+      expect(refused).toHaveLength(20);
+      expect(await errorOf(refused[0]!)).toEqual([429, 'rate_limit_error', 'max_open_jobs']);
+      expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(0);
+      const { rows } = await gateway.database.query('SELECT FROM holds');
+      expect(rows).toHaveLength(40);
+      finish();
+      fake.submit = async () => done();
+      await noneOpen();
+      expect((await gateway.post('/v1/jobs', draw)).status).toBe(202);
+    });
+
+    it('wait for one turn of another tenant’s single job', async () => {
+      await noneOpen();
+      await gateway.database.query(
+        `WITH tenant AS (SELECT tenant_id FROM api_keys WHERE key_hash = sha256($1::bytea)),
+           entry AS (INSERT INTO ledger_entries (tenant_id, kind, amount)
+             SELECT tenant_id, 'grant', 1000000 FROM tenant)
+         INSERT INTO accounts (tenant_id, balance, granted)
+         SELECT tenant_id, 1000000, 1000000 FROM tenant
+         ON CONFLICT (tenant_id) DO UPDATE SET balance = 1000000, granted = 1000000`,
+        [Buffer.from(otherKey)],
+      );
+      const order: string[] = [];
+      const finishers: (() => void)[] = [];
+      fake.submit = async ({ request }) => {
+        order.push(request.kind === 'image' ? request.prompt : '');
+        await new Promise<void>((resolve) => finishers.push(resolve));
+        return done();
+      };
+      // Soon after the first look at a job, it waits in the lane.
+      const claims = gateway.gateway.application.get(JobClaims, { strict: false });
+      const looks = new Set<string>();
+      const peek = jest.spyOn(claims, 'peek').mockImplementation(async (id) => {
+        const due = await JobClaims.prototype.peek.call(claims, id);
+        setImmediate(() => looks.add(id));
+        return due;
+      });
+      await Promise.all(
+        Array.from({ length: 30 }, () => submitJob(gateway, { ...draw, prompt: 'greedy' })),
+      );
+      await until(() => Promise.resolve(finishers.length === 1));
+      const { id } = await submitJob(gateway, { ...draw, prompt: 'modest' }, asOther);
+      // It waits for the one place, as most of the others do.
+      await until(() => looks.has(id));
+      fake.submit = ({ request }) => {
+        order.push(request.kind === 'image' ? request.prompt : '');
+        return Promise.resolve(done());
+      };
+      finishers[0]!();
+      await until(async () => {
+        const response = await gateway.fetch(`/v1/jobs/${id}`, { headers: asOther });
+        return ((await response.json()) as { status: string }).status === 'succeeded';
+      });
+      peek.mockRestore();
+      expect(order.indexOf('modest')).toBeLessThanOrEqual(2);
+      await noneOpen();
     });
   });
 

@@ -10,6 +10,8 @@ const AFFORDABLE = 50;
 const HOLD = 10 + 45 * 2;
 /** 10 tokens in, 5 out. */
 const CHARGE = 10 + 5 * 2;
+/** The most output of a row that sets no limit of its own. */
+const CONTEXT = 128_000;
 
 describe('credits under load', () => {
   let fake: FakeOpenAi;
@@ -116,8 +118,8 @@ describe('credits under load', () => {
       [response.headers.get('x-request-id')],
     );
     expect(rows).toEqual([
-      { kind: 'charge', amount: -(10 + 2_000_000) },
-      { kind: 'shortfall', amount: 10 + 2_000_000 - balance },
+      { kind: 'charge', amount: -(10 + 2 * CONTEXT) },
+      { kind: 'shortfall', amount: 10 + 2 * CONTEXT - balance },
     ]);
   });
 

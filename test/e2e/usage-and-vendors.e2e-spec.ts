@@ -71,6 +71,44 @@ describe('usage in odd places, and safety stops', () => {
     if (isCounted) expect(usage).toMatchObject({ input: 20, output: 3 });
   });
 
+  it.each(DIALECTS)(
+    'is estimated where it lacks the output, and shown so in %s',
+    async (dialect) => {
+      const caller = callers[dialect];
+      const member = fleet.member('compatible');
+      const text = 'x'.repeat(400);
+      member.send(json(chatAnswer(text, { prompt_tokens: 10 })));
+      const { usage } = await caller.ask(member.model, false);
+      expect(usage).toMatchObject({ input: 10, output: 100 });
+      expect(await logged(caller)).toMatchObject({
+        usage_source: 'estimated',
+        prompt_tokens: 10,
+        completion_tokens: 100,
+      });
+    },
+  );
+
+  it('is capped at what the model can use, which the operator is told', async () => {
+    const member = fleet.member('compatible');
+    for (const isStream of [false, true]) {
+      const usage = { prompt_tokens: 900_000_000, completion_tokens: 800_000_000 };
+      const answer = chatAnswer('Hello.', usage);
+      const { choices, ...rest } = answer;
+      const [{ message, ...choice }] = choices;
+      const chunk = { ...rest, choices: [{ ...choice, delta: message }] };
+      const told = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
+      member.send(isStream ? stream(told) : json(answer));
+      await callers.chat.ask(member.model, isStream);
+      expect(await logged(callers.chat)).toMatchObject({
+        usage_source: 'upstream',
+        prompt_tokens: 128_000,
+        completion_tokens: 128_000,
+      });
+    }
+    const metrics = await fleet.gateway.fetch('/metrics');
+    expect(await metrics.text()).toMatch(/^gateway_usage_capped_total\{.+\} 2$/m);
+  });
+
   it.each(DIALECTS)('a refusal in words of its own is text or a refusal in %s', async (dialect) => {
     const member = fleet.member('compatible');
     const message = { role: 'assistant', content: null, refusal: 'I will not.' };
@@ -125,6 +163,18 @@ describe('usage in odd places, and safety stops', () => {
     });
   });
 });
+
+function chatAnswer(content: string, usage: object) {
+  const message = { role: 'assistant', content };
+  return {
+    id: 'x',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message, finish_reason: 'stop' }] as const,
+    usage,
+  };
+}
 
 function json(value: object): Reply {
   const headers = { 'content-type': 'application/json' };

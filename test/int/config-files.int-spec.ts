@@ -53,7 +53,7 @@ describe('the files that settings name', () => {
       const config = load(
         [
           { ...entry, api_key_env: 'LOCAL_KEY' },
-          { ...entry, id: 'other-1' },
+          { ...entry, id: 'other-1', pass_unknown_fields: true },
         ],
         {
           LOCAL_KEY: 'a-vendor-key',
@@ -68,8 +68,9 @@ describe('the files that settings name', () => {
           baseUrl: 'http://127.0.0.1:9/v1',
           apiKey: 'a-vendor-key',
           settings: {},
+          knownFieldsOnly: true,
         },
-        expect.objectContaining({ id: 'other-1', apiKey: undefined }),
+        expect.objectContaining({ id: 'other-1', apiKey: undefined, knownFieldsOnly: false }),
       ]);
     });
 
@@ -77,6 +78,7 @@ describe('the files that settings name', () => {
       ['{', 'GATEWAY_PROVIDERS names a file that is not valid JSON'],
       [{}, 'GATEWAY_PROVIDERS must name a file with an array of providers'],
       [['local'], 'GATEWAY_PROVIDERS: 0 must be an object'],
+      [[{ ...entry, pass_unknown_fields: 'yes' }], '0.pass_unknown_fields must be true or false'],
       [[entry, { ...entry, id: 'A_B' }], 'GATEWAY_PROVIDERS: 1.id must be made of a-z, 0-9 and -'],
       [[{ ...entry, id: 'openai' }], 'GATEWAY_PROVIDERS: 0.id "openai" is built in or used twice'],
       [[{ ...entry, id: 'vertex' }], 'GATEWAY_PROVIDERS: 0.id "vertex" is built in or used twice'],

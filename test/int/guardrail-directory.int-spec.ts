@@ -6,6 +6,7 @@ import {
   GuardrailRepository,
   type GuardrailDraft,
 } from '../../src/core/guardrails/guardrail.repository.js';
+import { PatternScanPool } from '../../src/core/guardrails/pattern-scan.pool.js';
 import { createTenant } from '../support/ledger-factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
@@ -23,6 +24,7 @@ const DRAFT: GuardrailDraft = {
 describe('guardrails in the database', () => {
   let testDatabase: TestDatabase;
   let repository: GuardrailRepository;
+  const pool = new PatternScanPool();
   let tenantId: string;
 
   beforeAll(async () => {
@@ -38,7 +40,10 @@ describe('guardrails in the database', () => {
 
   it('hold at once where they were changed, and within a second elsewhere', async () => {
     tenantId = await newTenant();
-    const [here, there] = [new GuardrailDirectory(repository), new GuardrailDirectory(repository)];
+    const [here, there] = [
+      new GuardrailDirectory(repository, pool),
+      new GuardrailDirectory(repository, pool),
+    ];
     for (const directory of [here, there]) expect(await idsOf(directory)).toEqual([]);
 
     const made = await repository.insert(tenantId, DRAFT, 'routing', 10);
@@ -57,7 +62,7 @@ describe('guardrails in the database', () => {
 
   it('leave out those that are off, and show a change after it was announced', async () => {
     tenantId = await newTenant();
-    const directory = new GuardrailDirectory(repository);
+    const directory = new GuardrailDirectory(repository, pool);
     const { id } = (await repository.insert(tenantId, DRAFT, 'routing', 10))!;
     expect(await idsOf(directory)).toEqual([id]);
     await repository.update(tenantId, id, { name: 'b', action: 'flag' });
@@ -68,8 +73,34 @@ describe('guardrails in the database', () => {
     expect(await idsOf(directory)).toEqual([]);
   });
 
+  it.each([
+    ['deleted', (id: string) => repository.delete(tenantId, id)],
+    ['switched off', (id: string) => repository.update(tenantId, id, { isEnabled: false })],
+  ])('end the searches for one that is %s, and no others', async (_change, remove) => {
+    tenantId = await newTenant();
+    const directory = new GuardrailDirectory(repository, pool);
+    const [gone, other] = [
+      (await repository.insert(tenantId, DRAFT, 'routing', 10))!.id,
+      (await repository.insert(tenantId, DRAFT, 'routing', 10))!.id,
+    ];
+    expect(await idsOf(directory)).toHaveLength(2);
+    const job = { patterns: [{ pattern: 'b', flags: '' }], from: 0, wantsPlace: false };
+    // Keeps the tenant's one thread while the guardrail goes.
+    const first = pool.search(tenantId, { ...job, texts: ['abb'] }, { guardrailId: other });
+    const search = pool.search(tenantId, { ...job, texts: ['b'] }, { guardrailId: gone });
+    const outcome = search.catch((error: unknown) => error);
+    const ending = jest.spyOn(pool, 'keepOnly');
+    await remove(gone);
+    directory.forget(tenantId);
+    expect(await idsOf(directory)).toEqual([other]);
+    expect(ending).toHaveBeenCalledWith(tenantId, new Set([other]));
+    ending.mockRestore();
+    expect(await first).toHaveLength(1);
+    await outcome;
+  });
+
   it('are read for many tenants by one query, and again only after a change', async () => {
-    const directory = new GuardrailDirectory(repository);
+    const directory = new GuardrailDirectory(repository, pool);
     const tenants = await Promise.all(Array.from({ length: 5 }, newTenant));
     for (const tenant of tenants) await repository.insert(tenant, DRAFT, 'routing', 10);
     const heads = jest.spyOn(repository, 'findHeads');

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
 import { toGuardrail, type Guardrail } from './guardrail.js';
 import { GuardrailRepository, type GuardrailHead } from './guardrail.repository.js';
+import { PatternScanPool } from './pattern-scan.pool.js';
 
 /** A tenant that is in use is read again in passing, so that nobody waits. */
 const REFRESH_AFTER_MS = 400;
@@ -24,7 +25,10 @@ const NONE: readonly Guardrail[] = [];
 export class GuardrailDirectory {
   private readonly tenants: FreshDirectory<TenantGuardrails>;
 
-  constructor(private readonly repository: GuardrailRepository) {
+  constructor(
+    private readonly repository: GuardrailRepository,
+    private readonly pool: PatternScanPool,
+  ) {
     this.tenants = new FreshDirectory<TenantGuardrails>({
       read: (tenantIds, known) => this.read(tenantIds, known),
       refreshAfterMs: REFRESH_AFTER_MS,
@@ -38,9 +42,12 @@ export class GuardrailDirectory {
     return known instanceof Promise ? known.then((read) => read!.guardrails) : known.guardrails;
   }
 
-  /** To be called after a change is committed: the next request sees it. */
+  /** To be called after a change is committed: the next request sees it, and searches under way do. */
   forget(tenantId: string): void {
     this.tenants.forget(tenantId);
+    if (!this.pool.isBusyFor(tenantId)) return;
+    // Reading ends the searches for what is gone; if it fails, they end by themselves.
+    Promise.resolve(this.of(tenantId)).catch(() => undefined);
   }
 
   private async read(
@@ -64,6 +71,10 @@ export class GuardrailDirectory {
       if (!guardrail) continue;
       const revision = definition?.revision ?? head.revision;
       revisions.get(head.tenantId)?.set(head.id, { revision, guardrail });
+    }
+    // Reads come one after the other, so what is missing here has been there and is gone.
+    for (const [tenantId, ofTenant] of revisions) {
+      this.pool.keepOnly(tenantId, new Set(ofTenant.keys()));
     }
     return new Map(
       [...revisions].map(([tenantId, ofTenant]) => {

@@ -83,6 +83,7 @@ async function scanWindows(
       characters: window.characters,
       from: window.from,
       isPartial: true,
+      signal: options.request.callerGone,
     });
     const withheld = judge(outcome, options);
     if (withheld) return withheld;
@@ -96,7 +97,10 @@ async function scanWhole(
   buffer: OutputBuffer,
   options: OutputGuardOptions,
 ): Promise<AnswerWithheldError | undefined> {
-  const outcome = await options.scanner.scan(options.guardrails, buffer.whole());
+  const outcome = await options.scanner.scan(options.guardrails, {
+    ...buffer.whole(),
+    signal: options.request.callerGone,
+  });
   for (const guardrail of outcome.matched) {
     if (guardrail.action !== 'block') options.note(guardrail);
   }

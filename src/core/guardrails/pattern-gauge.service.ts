@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { GuardrailRule } from './guardrail-rule.js';
-import { ScanUnfinishedError } from './pattern-scan.js';
+import { ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import { PatternScanPool } from './pattern-scan.pool.js';
+import { tooManyScans } from './too-many-scans.js';
 
 /** Instructions of a pattern's program; a search takes at most this times the length of the text. */
 const MAX_PATTERN_SIZE = 2_000;
@@ -42,6 +43,7 @@ export class PatternGauge {
       if (size > MAX_PATTERN_SIZE || compileMs > MAX_COMPILE_MS) return TOO_LARGE;
       return Math.max(size, Math.ceil(compileMs * SIZE_PER_COMPILE_MS));
     } catch (error) {
+      if (error instanceof ScanQueueFullError) throw tooManyScans();
       if (error instanceof ScanUnfinishedError) return TOO_LARGE;
       throw error;
     }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ScanUnfinishedError } from './pattern-scan.js';
+import { GuardrailGoneError, ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import { PatternScanPool } from './pattern-scan.pool.js';
 
 const TIME_LIMIT_MS = 5_000;
@@ -53,6 +53,80 @@ describe(PatternScanPool.name, () => {
     await endless;
     expect(outcome).toHaveBeenCalledWith(expect.any(ScanUnfinishedError));
     expect(await next).toEqual([{ start: 1, end: 4 }]);
+  });
+
+  describe('with two threads that are taken', () => {
+    const RUNNING = ['one', 'two'];
+    /** What became of the searches, in the order in which they ended. */
+    let ended: string[];
+    const note = (name: string, search: Promise<unknown>): Promise<unknown> =>
+      search.then(
+        () => ended.push(name),
+        (error: Error) => ended.push(`${name}: ${error.message}`),
+      );
+
+    beforeEach(() => {
+      ended = [];
+      for (const tenant of RUNNING) void pool.search(tenant, ENDLESS).catch(() => undefined);
+    });
+
+    it('lets a tenant wait for one turn of another who has a hundred waiting', async () => {
+      const greedy = Array.from({ length: 100 }, (_, index) =>
+        note(`greedy ${index}`, pool.search('greedy', QUICK)),
+      );
+      const modest = note('modest', pool.search('modest', QUICK));
+      jest.advanceTimersByTime(TIME_LIMIT_MS);
+      await Promise.all([...greedy, modest]);
+      expect(ended.indexOf('modest')).toBeLessThan(5);
+    });
+
+    it('refuses a tenant who has too many waiting, and no other', async () => {
+      const waiting = Array.from({ length: 100 }, () => pool.search('greedy', QUICK));
+      await expect(pool.search('greedy', QUICK)).rejects.toBeInstanceOf(ScanQueueFullError);
+      const modest = pool.search('modest', QUICK);
+      jest.advanceTimersByTime(TIME_LIMIT_MS);
+      await Promise.all([...waiting, modest]);
+    });
+
+    it('drops what waits for a caller who has left', async () => {
+      const gone = new AbortController();
+      await expect(pool.search('x', QUICK, { signal: AbortSignal.abort() })).rejects.toBeInstanceOf(
+        ScanUnfinishedError,
+      );
+      const search = pool.search('x', QUICK, { signal: gone.signal });
+      expect(pool.isBusyFor('x')).toBe(true);
+      gone.abort();
+      await expect(search).rejects.toBeInstanceOf(ScanUnfinishedError);
+      expect(pool.isBusyFor('x')).toBe(false);
+    });
+
+    it('drops what waits for a guardrail that is gone, and nothing else', async () => {
+      const gone = pool.search('x', QUICK, { guardrailId: 'gone' });
+      const kept = pool.search('x', QUICK, { guardrailId: 'kept' });
+      const others = pool.search('y', QUICK, { guardrailId: 'gone' });
+      const measured = pool.measure('x', QUICK.patterns);
+      pool.keepOnly('x', new Set(['kept']));
+      await expect(gone).rejects.toBeInstanceOf(GuardrailGoneError);
+      jest.advanceTimersByTime(TIME_LIMIT_MS);
+      expect(await Promise.all([kept, others, measured])).toHaveLength(3);
+    });
+  });
+
+  it('frees its thread soon after the caller has left, or the guardrail is gone', async () => {
+    const gone = new AbortController();
+    const left = pool.search('tenant', ENDLESS, { signal: gone.signal });
+    const next = pool.search('tenant', QUICK);
+    gone.abort();
+    await expect(left).rejects.toBeInstanceOf(ScanUnfinishedError);
+    jest.advanceTimersByTime(250);
+    expect(await next).toEqual([{ start: 1, end: 4 }]);
+
+    const forbidden = pool.search('tenant', ENDLESS, { guardrailId: 'gone' });
+    const last = pool.search('tenant', QUICK);
+    pool.keepOnly('tenant', new Set());
+    await expect(forbidden).rejects.toBeInstanceOf(GuardrailGoneError);
+    jest.advanceTimersByTime(250);
+    expect(await last).toEqual([{ start: 1, end: 4 }]);
   });
 
   it('does not count the time that a search waits', async () => {

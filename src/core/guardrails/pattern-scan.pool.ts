@@ -1,6 +1,10 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
+import { FairQueue } from '../../app/process/fair-queue.js';
 import {
+  GuardrailGoneError,
+  ScanQueueFullError,
   ScanUnfinishedError,
   type FoundSpans,
   type MeasureJob,
@@ -9,8 +13,17 @@ import {
   type SearchJob,
 } from './pattern-scan.js';
 
+/** What a search is for. */
+export interface SearchPurpose {
+  /** With it the search ends, too. */
+  guardrailId?: string;
+  /** Aborted when the caller has gone away. */
+  signal?: CancelSignal | undefined;
+}
+
 interface Task {
   tenantId: string;
+  guardrailId: string | undefined;
   job: SearchJob | MeasureJob;
   resolve(answer: unknown): void;
   reject(error: Error): void;
@@ -22,28 +35,51 @@ const TIME_LIMIT_MS = 5_000;
 const MEMORY_LIMIT_MB = 256;
 /** Searches that wait; beyond them a search fails at once rather than fill the memory. */
 const MAX_WAITING = 1_000;
+const MAX_WAITING_PER_TENANT = 100;
+/** A search that nobody waits for may end by itself for so long, since a new thread costs as much. */
+const CANCEL_GRACE_MS = 250;
 
 const PROGRAM = new URL('./pattern-scan.worker.mjs', import.meta.url);
 
 /**
  * Searches long texts for tenants' patterns in threads of their own, so that no pattern holds up
- * the other requests. A tenant has one thread at a time, so that its patterns do not hold up those
- * of others either; a search that takes too long is ended with its thread.
+ * the other requests. A tenant has one thread at a time, and tenants take turns, so that its patterns
+ * do not hold up those of others either; a search that takes too long is ended with its thread.
  */
 @Injectable()
 export class PatternScanPool implements OnApplicationShutdown {
-  private readonly waiting: Task[] = [];
+  private readonly waiting = new FairQueue<Task>(MAX_WAITING_PER_TENANT);
   private readonly idle: Worker[] = [];
   private readonly busy = new Map<Worker, { task: Task; timer: NodeJS.Timeout }>();
 
-  /** @throws ScanUnfinishedError */
-  search(tenantId: string, job: Omit<SearchJob, 'kind'>): Promise<FoundSpans> {
-    return this.run(tenantId, { kind: 'search', ...job });
+  /**
+   * @throws ScanUnfinishedError, also when the caller has left; ScanQueueFullError when too many wait;
+   * GuardrailGoneError when the guardrail is no longer there
+   */
+  search(
+    tenantId: string,
+    job: Omit<SearchJob, 'kind'>,
+    purpose?: SearchPurpose,
+  ): Promise<FoundSpans> {
+    return this.run(tenantId, { kind: 'search', ...job }, purpose);
   }
 
-  /** @throws ScanUnfinishedError */
+  /** @throws ScanUnfinishedError, ScanQueueFullError */
   measure(tenantId: string, patterns: readonly PatternSource[]): Promise<MeasuredPatterns> {
     return this.run(tenantId, { kind: 'measure', patterns });
+  }
+
+  /** Whether anything of the tenant waits or is searched for. */
+  isBusyFor(tenantId: string): boolean {
+    return this.tasksOf(tenantId).length > 0;
+  }
+
+  /** Ends the tenant's searches for guardrails that are not among these. */
+  keepOnly(tenantId: string, guardrailIds: ReadonlySet<string>): void {
+    for (const task of this.tasksOf(tenantId)) {
+      if (task.guardrailId === undefined || guardrailIds.has(task.guardrailId)) continue;
+      this.cancel(task, new GuardrailGoneError('the guardrail is gone'));
+    }
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -52,21 +88,54 @@ export class PatternScanPool implements OnApplicationShutdown {
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
 
-  private run<Answer>(tenantId: string, job: Task['job']): Promise<Answer> {
-    if (this.waiting.length >= MAX_WAITING) {
-      return Promise.reject(new ScanUnfinishedError('too many searches wait'));
-    }
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ tenantId, job, resolve, reject });
+  private run<Answer>(
+    tenantId: string,
+    job: Task['job'],
+    { guardrailId, signal }: SearchPurpose = {},
+  ): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      const task: Task = {
+        tenantId,
+        guardrailId,
+        job,
+        resolve: (answer) => {
+          signal?.removeEventListener('abort', leave);
+          resolve(answer as Answer);
+        },
+        reject: (error) => {
+          signal?.removeEventListener('abort', leave);
+          reject(error);
+        },
+      };
+      const leave = (): void => this.cancel(task, new ScanUnfinishedError('the caller has left'));
+      if (signal?.aborted) return leave();
+      const isFull = this.waiting.size >= MAX_WAITING;
+      if (isFull || !this.waiting.add(tenantId, task)) return reject(new ScanQueueFullError());
+      signal?.addEventListener('abort', leave);
       this.startNext();
     });
+  }
+
+  /** What waits goes at once; what a thread is at is given a moment to end. */
+  private cancel(task: Task, reason: Error): void {
+    task.reject(reason);
+    if (this.waiting.remove(task.tenantId, task)) return;
+    for (const [worker, work] of this.busy) {
+      if (work.task !== task) continue;
+      clearTimeout(work.timer);
+      work.timer = setTimeout(() => this.dismiss(worker, reason.message), CANCEL_GRACE_MS);
+    }
+  }
+
+  private tasksOf(tenantId: string): Task[] {
+    const running = [...this.busy.values()].map(({ task }) => task);
+    return [...running.filter((task) => task.tenantId === tenantId), ...this.waiting.of(tenantId)];
   }
 
   private startNext(): void {
     if (this.busy.size >= WORKERS) return;
     const tenants = new Set([...this.busy.values()].map(({ task }) => task.tenantId));
-    const index = this.waiting.findIndex((task) => !tenants.has(task.tenantId));
-    const [task] = index === -1 ? [] : this.waiting.splice(index, 1);
+    const task = this.waiting.take((tenantId) => !tenants.has(tenantId));
     if (!task) return;
     const worker = this.idle.pop() ?? this.hire();
     const timer = setTimeout(() => {

@@ -26,5 +26,15 @@ export type FoundSpans = readonly (Span | undefined)[];
 /** Undefined for a pattern that is invalid. */
 export type MeasuredPatterns = readonly ({ size: number; compileMs: number } | undefined)[];
 
-/** Work that took too long, or more memory than there is for it. */
+/** Work that took too long, or more memory than there is for it, or that nobody waits for any more. */
 export class ScanUnfinishedError extends Error {}
+
+/** Work that was not taken in, since too much of the tenant waits. */
+export class ScanQueueFullError extends ScanUnfinishedError {
+  constructor() {
+    super('too many searches wait');
+  }
+}
+
+/** A search for what a guardrail forbids that is no longer there, or off. */
+export class GuardrailGoneError extends Error {}

@@ -19,6 +19,7 @@ import type { GuardrailDirection } from './guardrail-rule.js';
 import { guardOutput } from './output-guard.js';
 import { promptTexts } from './prompt-texts.js';
 import type { ScanOutcome, TextScanner } from './text-scanner.service.js';
+import { tooManyScans } from './too-many-scans.js';
 import { guardWorkOutput } from './work-output-guard.js';
 
 /** What guardrails do to one request, step by step. */
@@ -33,7 +34,8 @@ export interface RequestGuard {
   /**
    * Looks at the whole prompt. To be called before anything is held.
    *
-   * @throws GuardrailViolationError when a guardrail blocks; the refusal is logged at cost 0
+   * @throws GuardrailViolationError when a guardrail blocks; the refusal is logged at cost 0.
+   * RateLimitError when too many texts of the tenant wait to be looked at
    */
   admit(request: GuardedTextRequest): void | Promise<void>;
 
@@ -41,7 +43,7 @@ export interface RequestGuard {
    * The same for a request that is no conversation, such as texts to embed or to speak.
    *
    * @param param the field that holds the texts
-   * @throws GuardrailViolationError
+   * @throws GuardrailViolationError, RateLimitError
    */
   admitTexts(
     request: GuardedRequest,
@@ -126,7 +128,11 @@ export class TenantRequestGuard implements RequestGuard {
   ): void | Promise<void> {
     if (this.input.length === 0) return;
     const characters = texts.reduce((sum, text) => sum + text.length, 0);
-    const outcome = this.surroundings.scanner.scan(this.input, { texts, characters });
+    const outcome = this.surroundings.scanner.scan(this.input, {
+      texts,
+      characters,
+      signal: request.callerGone,
+    });
     return outcome instanceof Promise
       ? outcome.then((scanned) => this.judgeInput(request, param, scanned))
       : this.judgeInput(request, param, outcome);
@@ -156,6 +162,7 @@ export class TenantRequestGuard implements RequestGuard {
     return guardWorkOutput(events, {
       guardrails: this.output,
       scanner: this.surroundings.scanner,
+      callerGone: request.callerGone,
       param,
       textsOf,
       note: (guardrail) => this.note(request, guardrail, 'output'),
@@ -165,12 +172,15 @@ export class TenantRequestGuard implements RequestGuard {
   private judgeInput(
     request: GuardedRequest,
     param: string,
-    { matched, unfinished }: ScanOutcome,
+    { matched, unfinished, isTooBusy }: ScanOutcome,
   ): void | Promise<void> {
     if (matched.length === 0 && unfinished.length === 0) return;
     for (const guardrail of matched) this.note(request, guardrail, 'input');
     const blocking = matched.find(({ action }) => action === 'block');
     const unknown = unfinished.find(({ action }) => action === 'block');
+    // For a caller who has left no vendor is called, so nothing gets past.
+    if (!blocking && unfinished.length > 0 && request.callerGone.aborted) return;
+    if (!blocking && isTooBusy) throw tooManyScans();
     if (!blocking && !unknown) return;
     const message = blocking
       ? `The guardrail ${quote(blocking)} blocks this request. Change its text, or the guardrail.`

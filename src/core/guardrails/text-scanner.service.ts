@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { RE2JS } from 're2js';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { Finder, Span } from './finder.js';
 import type { Guardrail } from './guardrail.js';
-import { ScanUnfinishedError } from './pattern-scan.js';
+import { GuardrailGoneError, ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import { PatternScanPool } from './pattern-scan.pool.js';
 import { compileTenantPattern, type TenantPattern } from './tenant-pattern.js';
 
@@ -15,12 +16,16 @@ export interface Scan {
   from?: number;
   /** Of a text that goes on: a match at its very end may turn out to be none, or a longer one. */
   isPartial?: boolean;
+  /** Aborted when nobody waits for the outcome any more. */
+  signal?: CancelSignal;
 }
 
 export interface ScanOutcome {
   matched: Guardrail[];
   /** Guardrails whose patterns took too long; whether they match is not known. */
   unfinished: Guardrail[];
+  /** Whether one of them was not even begun, since too much of the tenant waits. */
+  isTooBusy: boolean;
   /** Where the first match begins that more text has to decide; `Infinity` when there is none. */
   undecidedFrom: number;
 }
@@ -103,23 +108,29 @@ export class TextScanner {
     scan: Scan,
     outcome: ScanOutcome,
   ): Promise<void> {
-    const { texts, from = 0, isPartial = false } = scan;
+    const { texts, from = 0, isPartial = false, signal } = scan;
     try {
-      const spans = await this.pool.search(guardrail.tenantId, {
+      const job = {
         patterns: guardrail.patterns.map(({ pattern, flags }) => ({ pattern, flags })),
         texts,
         from,
         wantsPlace: isPartial || from > 0,
-      });
+      };
+      const purpose = { guardrailId: guardrail.id, signal };
+      const spans = await this.pool.search(guardrail.tenantId, job, purpose);
       const judge = new Judge(scan, outcome);
       const [text = ''] = texts;
       if (spans.some((span) => span && judge.isDecided(span, text))) {
         outcome.matched.push(guardrail);
       }
     } catch (error) {
+      // What is no longer there forbids nothing.
+      if (error instanceof GuardrailGoneError) return;
       if (!(error instanceof ScanUnfinishedError)) throw error;
-      this.logger.warn(`Guardrail ${guardrail.id} could not be checked: ${error.message}`);
       outcome.unfinished.push(guardrail);
+      outcome.isTooBusy ||= error instanceof ScanQueueFullError;
+      if (signal?.aborted) return;
+      this.logger.warn(`Guardrail ${guardrail.id} could not be checked: ${error.message}`);
     }
   }
 
@@ -207,5 +218,5 @@ async function anyInSlices(
 }
 
 function noMatch(): ScanOutcome {
-  return { matched: [], unfinished: [], undecidedFrom: Infinity };
+  return { matched: [], unfinished: [], isTooBusy: false, undecidedFrom: Infinity };
 }

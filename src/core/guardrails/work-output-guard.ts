@@ -1,9 +1,11 @@
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { OutputEvent, WorkEvent } from '../../canonical/work-event.js';
 import { judge, type OutputGuardOptions } from './output-guard.js';
 
 /** What is looked at in the output of work that is no conversation, and how. */
 export interface WorkOutputGuardOptions<Output> extends Omit<OutputGuardOptions, 'request'> {
   textsOf: (output: Output) => readonly string[];
+  callerGone: CancelSignal;
 }
 
 /**
@@ -22,7 +24,11 @@ export async function* guardWorkOutput<Output>(
   }
   const texts = outputs.flatMap(({ output }) => options.textsOf(output));
   const characters = texts.reduce((sum, text) => sum + text.length, 0);
-  const outcome = await options.scanner.scan(options.guardrails, { texts, characters });
+  const outcome = await options.scanner.scan(options.guardrails, {
+    texts,
+    characters,
+    signal: options.callerGone,
+  });
   for (const guardrail of outcome.matched) {
     if (guardrail.action !== 'block') options.note(guardrail);
   }

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Caller } from '../access/caller.js';
-import type { BillableRequest } from '../../canonical/billable-request.js';
+import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
 import type { SettledEvent } from '../../canonical/canonical-event.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
@@ -20,6 +20,7 @@ import type { Charge, SettleOutcome } from './ledger-operations.js';
 import type { LastingEnding, LastingWork } from './lasting-work.js';
 import { LedgerStore } from './ledger-store.js';
 import { LeftAnswers } from './left-answers.js';
+import { capUsage } from './plausible-usage.js';
 import { priceRoute, totalOf } from './pricing.js';
 import { refusalOf } from './refusal-of.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
@@ -157,7 +158,8 @@ export class LedgerService implements OnModuleDestroy {
    * @throws InternalError when it cannot be stored
    */
   async end(work: LastingWork, ending: LastingEnding): Promise<SettleOutcome> {
-    const { route, billed, outcome, record } = ending;
+    const { route, outcome, record } = ending;
+    const billed = ending.billed && this.plausible(work, route, ending.billed);
     const charge = billed ? priceRoute(billed.usage, route) : NO_CHARGE;
     const log: RequestLogDraft = {
       requestId: work.requestId,
@@ -221,7 +223,8 @@ export class LedgerService implements OnModuleDestroy {
     let charge = NO_CHARGE;
     if (!isFree(request, meter, { ...ending, outcome })) {
       const isWhole = ending.isWhole || outcome === 'failed' || meter.isCounted;
-      const { usage, source } = isWhole ? meter.read() : await this.estimate(request, meter);
+      const read = isWhole ? meter.read() : await this.estimate(request, meter);
+      const { usage, source } = this.plausible(log, meter.route, read);
       log.usage = usage;
       log.usageSource = source;
       charge = priceRoute(usage, meter.route);
@@ -257,6 +260,26 @@ export class LedgerService implements OnModuleDestroy {
       this.logger.error(`An answer could not be estimated: ${(error as Error).message}`);
       return { usage: meter.read().usage, source: 'estimated' };
     }
+  }
+
+  /** Usage within reason; the operator is told where a vendor's figures were beyond it. */
+  private plausible(
+    { requestId }: { readonly requestId: string },
+    route: BillableRoute,
+    read: { readonly usage: Usage; readonly source: UsageSource },
+  ): { usage: Usage; source: UsageSource } {
+    const capped = capUsage(read.usage, read.source, route);
+    if (capped.cappedFields) {
+      const { provider, catalogueId } = route;
+      this.metrics.observeCappedUsage(provider, catalogueId);
+      const changes = capped.cappedFields.map(
+        (field) => `${field} ${read.usage[field]} is counted as ${capped.usage[field]}`,
+      );
+      this.logger.warn(
+        `Usage beyond reason of ${provider} for request ${requestId}: ${changes.join(', ')}`,
+      );
+    }
+    return capped;
   }
 
   /** A hold that this process answers for no longer. */

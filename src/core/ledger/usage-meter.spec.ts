@@ -56,6 +56,18 @@ describe(UsageMeter.name, () => {
     expect(meter.read().source).toBe('upstream');
   });
 
+  it('estimates what a vendor left out of its figures', () => {
+    const text: CanonicalEvent = { type: 'text', choice: 0, text: 'x'.repeat(40) };
+    const usage: CanonicalEvent = { type: 'usage', usage: counted(10, 0) };
+    expect(meterOf(text, usage).read()).toEqual({ usage: counted(10, 10), source: 'estimated' });
+    expect(meterOf(text, { type: 'usage', usage: counted(0, 4) }).read()).toEqual({
+      usage: counted(3, 4),
+      source: 'estimated',
+    });
+    // Nothing was made, and nothing is made up.
+    expect(meterOf(usage).read()).toEqual({ usage: counted(10, 0), source: 'upstream' });
+  });
+
   it('takes an output for the whole answer, used as the request estimates', () => {
     const meter = meterOf({ type: 'output', output: [[1]] });
     expect(meter.finishReason).toBe('stop');

@@ -6,6 +6,7 @@ import type { FinishReason } from '../../canonical/finish-reason.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import type { WorkEvent } from '../../canonical/work-event.js';
 import { OutputSample } from './output-sample.js';
+import { fillUsage } from './plausible-usage.js';
 
 /** Reads, in passing, what an answer uses. */
 export class UsageMeter {
@@ -85,12 +86,19 @@ export class UsageMeter {
     return this.hasFinalUsage && this.source === 'upstream';
   }
 
-  /** The vendor's own figures where it gave any, else an estimate from the characters that passed. */
+  /**
+   * The vendor's own figures where it gave any, else an estimate from the characters that passed;
+   * what is missing in the vendor's figures is estimated too.
+   */
   read(): { usage: Usage; source: UsageSource } {
-    if (this.reported) return { usage: this.reported, source: this.source };
+    if (this.reported) return fillUsage(this.reported, this.source, () => this.estimated());
+    return { usage: this.estimated(), source: 'estimated' };
+  }
+
+  private estimated(): Usage {
     const { estimate } = this.request;
     const outputTokens = estimate.outputTokens + estimateTokens(this.outputCharacters);
-    return { usage: { ...estimate, outputTokens }, source: 'estimated' };
+    return { ...estimate, outputTokens };
   }
 
   private report(usage: Usage, source: UsageSource = 'upstream'): void {

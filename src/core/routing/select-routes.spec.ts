@@ -4,6 +4,7 @@ import { chatRequest } from '../../../test/support/chat-requests.js';
 import { embeddingRequest } from '../../../test/support/embedding-requests.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
+import type { Model } from '../catalogue/model.js';
 import { NotFoundError, ProviderUnavailableError } from '../../platform/errors/gateway-errors.js';
 import { OwnCredential } from '../credentials/own-credential.js';
 import type { OwnAccess } from '../credentials/own-upstreams.service.js';
@@ -385,6 +386,33 @@ describe(selectRoutes.name, () => {
       expect(() => select(bound, {}, [gpt])).toThrow(
         expect.objectContaining({ status: 400, param: 'service_tier' }),
       );
+    });
+  });
+
+  describe('what a vendor’s figures are held against', () => {
+    const bounded: Model = { ...gpt, context_length: 1_000, max_completion_tokens: 100 };
+    const boundsOf = (fields: Record<string, unknown>, model = bounded) =>
+      select(fields, {}, [model])[0].bounds;
+
+    it('is the model’s context and its output, for each choice', () => {
+      expect(boundsOf({})).toEqual({ inputTokens: 1_000, outputTokens: 100 });
+      expect(boundsOf({ n: 3 })).toEqual({ inputTokens: 1_000, outputTokens: 300 });
+    });
+
+    it('is not less for a caller’s own limit, which the vendor may have ignored', () => {
+      expect(boundsOf({ max_tokens: 5 })).toMatchObject({ outputTokens: 100 });
+    });
+
+    it('is the context where the model’s output has no limit of its own', () => {
+      expect(boundsOf({}, { ...bounded, max_completion_tokens: null })).toMatchObject({
+        outputTokens: 1_000,
+      });
+    });
+
+    it('reaches for a prompt that may be longer than the context as priced', () => {
+      const content = 'x'.repeat(30_000);
+      const { inputTokens } = boundsOf({ messages: [{ role: 'user', content }] })!;
+      expect(inputTokens).toBeGreaterThanOrEqual(10_000);
     });
   });
 });

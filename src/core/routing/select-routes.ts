@@ -1,3 +1,5 @@
+import type { UsageBounds } from '../../canonical/billable-request.js';
+import type { Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/model.js';
 import {
@@ -13,6 +15,8 @@ import type { HealthKey } from './route-health.js';
 import { textCeilingOf } from './text-ceiling.js';
 
 const MS_PER_MINUTE = 60_000n;
+/** Vendors round the length of a video up to what they offer. */
+const MAX_VIDEO_FACTOR = 2;
 const FIRST_BYTE_STREAMING_MS = 60_000;
 const FIRST_BYTE_WHOLE_MS = 300_000;
 
@@ -167,6 +171,7 @@ function planRoute(
   return {
     ceiling,
     output,
+    bounds: boundsOf(request, model, ceiling),
     model: model.id,
     provider: route.provider,
     catalogueId: model.catalogueId,
@@ -174,6 +179,28 @@ function planRoute(
     pricing: route.pricing,
     trafficMode: 'shared',
     limits: limitsOf(request, route, limits),
+  };
+}
+
+/**
+ * The most that the model can use, whatever its vendor reports. A `context_length` may end where a
+ * higher price begins, so a longer prompt is believed as far as the request itself can be so long.
+ */
+function boundsOf(request: RoutableRequest, model: Model, ceiling: Usage): UsageBounds {
+  const { context_length: context, max_completion_tokens: maxOutput } = model;
+  if (isTextRequest(request)) {
+    const { choices, maxOutputTokens = 0 } = request;
+    return {
+      inputTokens: Math.max(context, ceiling.inputTokens),
+      outputTokens: (maxOutput ?? Math.max(context, maxOutputTokens)) * choices,
+    };
+  }
+  const { items = 1, measuredAudioMs } = request;
+  return {
+    inputTokens: Math.max(context * items, ceiling.inputTokens),
+    outputTokens: (maxOutput ?? context) * items,
+    videoSeconds: ceiling.videoSeconds * MAX_VIDEO_FACTOR,
+    measuredAudioMs,
   };
 }
 

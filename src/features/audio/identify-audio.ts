@@ -6,7 +6,7 @@ import {
   type AudioContainer,
 } from '../../platform/audio/audio-formats.js';
 import { measureAudioFile } from '../../platform/audio/measure-audio.js';
-import { readWaveHeader } from '../../platform/audio/wave-file.js';
+import { readWaveHeader, waveLengthMs } from '../../platform/audio/wave-file.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { ReceivedFile } from './receive-form.js';
 
@@ -32,7 +32,9 @@ export async function identifyAudio(file: ReceivedFile): Promise<UploadedAudio> 
   }
   const fileName = nameOf(file.fileName, container);
   const durationMs =
-    container === 'wav' ? measureWave(head, sizeBytes) : await measureAudioFile(path);
+    container === 'wav'
+      ? measureWave(head, sizeBytes)
+      : await measureAudioFile(path, container, sizeBytes);
   if (durationMs === undefined && !MAY_LACK_LENGTH.has(container)) {
     throw refuse(`The file is called ${container} audio and holds none that can be read.`);
   }
@@ -50,13 +52,9 @@ function nameOf(fileName: string, container: AudioContainer): string {
   throw refuse(`The file is called .${extension} and holds ${container} audio.`);
 }
 
-/** Arithmetic: a header may claim more than came, or nothing where the size was not known yet. */
 function measureWave(head: Buffer, sizeBytes: number): number | undefined {
   const wave = readWaveHeader(head);
-  if (!wave || wave.byteRate === 0) return undefined;
-  const rest = sizeBytes - wave.dataOffset;
-  const bytes = wave.dataBytes === 0 ? rest : Math.min(wave.dataBytes, rest);
-  return bytes > 0 ? Math.ceil((bytes * 1000) / wave.byteRate) : undefined;
+  return wave && waveLengthMs(wave, sizeBytes);
 }
 
 async function readHead(path: string): Promise<Buffer> {

@@ -70,6 +70,7 @@ export function makeTranscription(value: JsonObject, audio: UploadedAudio): Tran
       ...NO_USAGE,
       audioMs: durationMs ?? Math.ceil(sizeBytes / USUAL_BYTES_PER_MS),
     },
+    measuredAudioMs: durationMs,
     audio,
     language: fields.language ?? undefined,
     prompt: fields.prompt ?? undefined,

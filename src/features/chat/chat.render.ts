@@ -6,7 +6,7 @@ import type {
   ToolCallEvent,
 } from '../../canonical/canonical-event.js';
 import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.js';
-import type { Usage } from '../../canonical/usage.js';
+import { isChargedAsGiven, type Usage } from '../../canonical/usage.js';
 import { errorBody } from '../../platform/errors/error-body.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
@@ -171,8 +171,8 @@ export function renderChatCompletion(answer: CollectedAnswer, options: ChatRende
   const usage = chatUsage(answer.settled.usage);
   if (answer.relay) {
     const { bytes, usage: relayedUsage } = answer.relay;
-    if (relayedUsage) return bytes;
-    // The vendor gave no usage: what is charged is shown in its place.
+    if (isChargedAsGiven(relayedUsage, answer.settled.usage)) return bytes;
+    // The vendor gave no usage, or none to be believed: what is charged is shown in its place.
     const edits = new Map([['usage', JSON.stringify(usage)]]);
     return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits);
   }

@@ -51,6 +51,7 @@ export function parseEmbeddings(body: JsonBody): EmbeddingRequest {
         : notOnSharedCapacity('service_tier', 'service tiers are billed at other prices'),
     ceiling: { ...NO_USAGE, inputTokens: ceiling },
     estimate: { ...NO_USAGE, inputTokens: estimate },
+    items: (input.type === 'texts' ? input.texts : input.tokens).length,
     input,
     encoding: fields.encoding_format ?? 'float',
     dimensions: fields.dimensions ?? undefined,

@@ -58,6 +58,7 @@ function toImageRequest(value: JsonObject): ImageRequest {
     kind: 'image',
     ...sharedFields(value),
     ...measure(prompt, { imageCount: count }),
+    items: count,
     prompt,
     count,
   };

@@ -38,6 +38,9 @@ export interface ClaimedJob {
   readonly deadlineAt: Date;
 }
 
+/** A job that somebody may work on. */
+export type DueJob = Pick<ClaimedJob, 'tenantId' | 'step'> & { readonly provider: string };
+
 /** A claim on a job; whoever claims it later makes this one void. */
 export interface JobClaim {
   readonly leaseId: string;
@@ -73,24 +76,15 @@ export class JobClaims {
     return job && { leaseId, job };
   }
 
-  /** Which provider the job needs next, and for what; undefined when it is not due. */
-  async peek(id: string): Promise<{ provider: string; step: JobStep } | undefined> {
-    const { rows } = await this.database.query<{ provider: string; step: JobStep }>(
-      `SELECT routes::json -> route_index ->> 'provider' AS provider, step FROM jobs
+  /** Whose the job is, which provider it needs next, and for what; undefined when it is not due. */
+  async peek(id: string): Promise<DueJob | undefined> {
+    const { rows } = await this.database.query<DueJob>(
+      `SELECT tenant_id AS "tenantId", routes::json -> route_index ->> 'provider' AS provider, step
+       FROM jobs
        WHERE id = $1 AND ${IS_OPEN} AND ${IS_FREE} AND run_at <= now()`,
       [id],
     );
     return rows[0];
-  }
-
-  /** Puts a job off that nobody works on. False when somebody else has. */
-  async defer(id: string, delayMs: number): Promise<boolean> {
-    const { rowCount } = await this.database.query(
-      `UPDATE jobs SET run_at = now() + make_interval(secs => $2 / 1000.0)
-       WHERE id = $1 AND ${IS_OPEN} AND ${IS_FREE} AND run_at <= now()`,
-      [id, delayMs],
-    );
-    return rowCount === 1;
   }
 
   /** False when the job has ended, or is in other hands. */

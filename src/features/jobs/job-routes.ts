@@ -1,5 +1,5 @@
 import type { ExactPricing } from '../../canonical/exact-pricing.js';
-import type { TrafficMode } from '../../canonical/billable-request.js';
+import type { TrafficMode, UsageBounds } from '../../canonical/billable-request.js';
 import type { Usage } from '../../canonical/usage.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import type { CallLimits } from '../../vendors/upstream.js';
@@ -23,6 +23,7 @@ interface StoredRoute {
   byokFeePercent?: number;
   credentialId?: string;
   ceiling: Usage;
+  bounds?: UsageBounds | undefined;
   limits: CallLimits;
   /** Exact prices in decimal digits. */
   pricing: Record<keyof ExactPricing, string>;
@@ -33,7 +34,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
   return JSON.stringify(
     routes.map((route): StoredRoute => {
       const { model, provider, catalogueId, upstreamModel, trafficMode, byokFeePercent } = route;
-      const { ceiling, limits, own } = route;
+      const { ceiling, bounds, limits, own } = route;
       const entries = Object.entries(route.pricing) as [keyof ExactPricing, bigint][];
       const pricing = Object.fromEntries(entries.map(([key, price]) => [key, String(price)]));
       return {
@@ -45,6 +46,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
         byokFeePercent,
         credentialId: own?.credential.id,
         ceiling,
+        bounds,
         limits,
         pricing: pricing as StoredRoute['pricing'],
       };

@@ -17,9 +17,15 @@ import { JobRunner, type NextLook } from './job-runner.service.js';
 
 /** Wake-ups that wait in this process for the database; each lane has its own, smaller bound. */
 const MAX_AT_ONCE = 200;
-/** When a job is looked at again whose provider has no room. */
-const SHORTEST_DEFERRAL_MS = 250;
-const LONGEST_DEFERRAL_MS = 750;
+/**
+ * When a job that waits for a place is looked at again, since another instance may have one by then;
+ * the later the more of them wait.
+ */
+const SHORTEST_WAIT_MS = 500;
+const WAIT_PER_JOB_MS = 10;
+const LONGEST_WAIT_MS = 4_000;
+/** After a failure of this service's own. */
+const FAILURE_PAUSE_MS = 750;
 /** A wake-up that comes a moment before its job is due would be lost. */
 const MARGIN_MS = 25;
 
@@ -35,6 +41,8 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly logger = new Logger(JobWorker.name);
   private readonly lanes: JobLanes;
   private readonly running = new Set<Running>();
+  /** Jobs that came by their turn in a lane, rather than by a wake-up. */
+  private readonly turns = new Set<Promise<void>>();
   private isStopping = false;
 
   constructor(
@@ -65,8 +73,8 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
   /** Submissions are waited for, up to the drain limit; questions to vendors are left to others. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopAsking();
-    const works = Promise.allSettled([...this.running].map(({ work }) => work));
-    await endsWithin(this.config.drainSeconds * 1_000, works);
+    const works = [...[...this.running].map(({ work }) => work), ...this.turns];
+    await endsWithin(this.config.drainSeconds * 1_000, Promise.allSettled(works));
     for (const { lease } of this.running) lease.abandon();
   }
 
@@ -79,20 +87,34 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
       return;
     }
     const isPoll = due.step === 'accepted';
-    const leave = this.lanes.enter(due.provider, isPoll ? 'poll' : 'submit');
-    if (!leave) {
-      await this.defer(id);
-      return;
-    }
+    const lane = this.lanes.name(due.provider, isPoll ? 'poll' : 'submit');
+    if (this.lanes.enter(lane, due.tenantId, id)) await this.workInPlace(lane, id, isPoll);
+    else await this.comeAgain(lane, id);
+  }
+
+  /** The place goes on to the tenant whose turn is next; a job that was done elsewhere gives it on at once. */
+  private async workInPlace(lane: string, id: string, isPoll: boolean): Promise<void> {
     try {
       await this.workInLane(id, isPoll);
     } finally {
-      leave();
+      const next = this.lanes.leave(lane);
+      if (next !== undefined) this.giveTurn(lane, next, isPoll);
     }
+  }
+
+  /** Who stops gives all places on in vain, one after the other, until nobody waits. */
+  private giveTurn(lane: string, id: string, isPoll: boolean): void {
+    const turn = this.workInPlace(lane, id, isPoll)
+      .catch((error: unknown) => {
+        this.logger.warn(`A turn is left to the sweep: ${(error as Error).message}`);
+      })
+      .finally(() => this.turns.delete(turn));
+    this.turns.add(turn);
   }
 
   /** Never throws: a worker that fails has its claim run out, and another goes on. */
   private async workInLane(id: string, isPoll: boolean): Promise<void> {
+    if (this.isStopping) return;
     const claim = await this.claims.claim(id);
     if (!claim) return;
     const lease = new JobLease(this.claims, claim, this.notices);
@@ -100,7 +122,7 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
       (next) => this.wakeFor(id, next),
       async (error: unknown) => {
         this.logger.error(`The work on ${id} failed: ${(error as Error).stack}`);
-        await this.claims.release(claim, LONGEST_DEFERRAL_MS).catch(() => false);
+        await this.claims.release(claim, FAILURE_PAUSE_MS).catch(() => false);
       },
     );
     const running: Running = { lease, isPoll, work };
@@ -113,10 +135,11 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  private async defer(id: string): Promise<void> {
-    const span = LONGEST_DEFERRAL_MS - SHORTEST_DEFERRAL_MS;
-    const afterMs = Math.round(SHORTEST_DEFERRAL_MS + Math.random() * span);
-    if (await this.claims.defer(id, afterMs)) await this.wakeFor(id, { afterMs });
+  /** The job stays due, so that its turn here needs no other change of its row. */
+  private async comeAgain(lane: string, id: string): Promise<void> {
+    const longestMs = SHORTEST_WAIT_MS + this.lanes.waiting(lane) * WAIT_PER_JOB_MS;
+    const afterMs = Math.round(Math.min(longestMs, LONGEST_WAIT_MS) * (0.5 + Math.random() / 2));
+    await this.wakeFor(id, { afterMs });
   }
 
   /** A wake-up that gets lost is made up for by the sweep. */

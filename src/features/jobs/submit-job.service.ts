@@ -7,7 +7,7 @@ import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Database } from '../../platform/database/database.js';
-import { ConflictError } from '../../platform/errors/gateway-errors.js';
+import { ConflictError, RateLimitError } from '../../platform/errors/gateway-errors.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import type { Hold } from '../../core/ledger/hold.js';
 import { LedgerService } from '../../core/ledger/ledger.service.js';
@@ -24,6 +24,8 @@ import type { ParsedJob } from './jobs.parse.js';
 
 const DOUBT_PAUSE_MS = 500;
 const MAX_DOUBT_PAUSE_MS = 30_000;
+/** Jobs take some seconds at least. */
+const FULL_RETRY_SECONDS = 10;
 
 /** What a job is made from. */
 export interface JobSubmissionInput {
@@ -122,7 +124,9 @@ export class SubmitJobService {
       if (taken.hold) this.ledger.entrusted();
       return submitted;
     } catch (error) {
-      if (taken.hold) void this.giveBack(taken.hold);
+      // Of a refusal of our own it is sure that nothing was written.
+      if (taken.hold && error instanceof RateLimitError) await this.ledger.release(taken.hold);
+      else if (taken.hold) void this.giveBack(taken.hold);
       throw error;
     }
   }
@@ -135,6 +139,14 @@ export class SubmitJobService {
     hold: Hold,
   ): Promise<SubmittedJob> {
     const routes = await coverRoutes(hold, plan);
+    const { deadlineSeconds, maxOpenPerTenant } = this.config.jobs;
+    if (!(await this.repository.hasRoom(client, caller.tenantId, maxOpenPerTenant))) {
+      throw new RateLimitError(
+        'max_open_jobs',
+        `At most ${maxOpenPerTenant} jobs of an account may be queued or in progress. Wait until some have ended, or cancel some.`,
+        FULL_RETRY_SECONDS,
+      );
+    }
     const id = newJobId(parsed.modality);
     await this.repository.insert(client, {
       id,
@@ -154,7 +166,7 @@ export class SubmitJobService {
       bodyHash: hashOf(body),
       reservedCredits: hold.credits,
       createdAt: plan.startedAt,
-      deadlineSeconds: this.config.jobs.deadlineSeconds,
+      deadlineSeconds,
     });
     await this.ledger.entrust(hold, client);
     this.metrics.submitted(parsed.modality, routes[0].provider);

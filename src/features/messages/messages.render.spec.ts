@@ -155,7 +155,7 @@ describe(renderMessage.name, () => {
   const bytes = Buffer.from('{ "id":"msg_1", "usage":null, "new": 1 }');
 
   it('relays bytes untouched', async () => {
-    expect(await bytesOf([relay({ bytes, usage: NO_USAGE })])).toBe(bytes.toString());
+    expect(await bytesOf([relay({ bytes, usage: settled.usage })])).toBe(bytes.toString());
   });
 
   it('shows what is charged where the vendor gave no usage', async () => {

@@ -1,4 +1,5 @@
 import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.js';
+import { isChargedAsGiven } from '../../canonical/usage.js';
 import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import {
   isRedactedThought,
@@ -15,8 +16,8 @@ export function renderMessage(answer: CollectedAnswer, requestId: string): Buffe
   const usage = toMessagesUsage(answer.settled.usage);
   if (answer.relay) {
     const { bytes, usage: relayedUsage } = answer.relay;
-    if (relayedUsage) return bytes;
-    // The vendor gave no usage: what is charged is shown in its place.
+    if (isChargedAsGiven(relayedUsage, answer.settled.usage)) return bytes;
+    // The vendor gave no usage, or none to be believed: what is charged is shown in its place.
     const edits = new Map([['usage', JSON.stringify(usage)]]);
     return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits);
   }

@@ -1,31 +1,64 @@
 import { parseBuffer, parseFile, type IAudioMetadata, type IOptions } from 'music-metadata';
+import type { AudioContainer } from './audio-formats.js';
+import { measureMpegFile } from './measure-mpeg-file.js';
+
+/** A week; no recording that fits into an upload is longer. */
+const MAX_MS = 7 * 86_400_000;
+/** Compressed with loss, nothing that people record has more than 512 kbit/s; */
+const MAX_LOSSY_BYTES_PER_MS = 64;
+/** without loss, more than 24 bits in stereo at 192 kHz; */
+const MAX_LOSSLESS_BYTES_PER_MS = 1_152;
+/** and with a picture that moves, more than 20 Mbit/s. */
+const MAX_VIDEO_BYTES_PER_MS = 2_500;
+/** What frames add to samples that can not be compressed. */
+const FRAMING = 1.05;
 
 /**
  * The length of the audio in a file, in whole milliseconds rounded up; undefined when the file does
- * not tell. Of a long file without a table of its frames every frame is read.
+ * not tell. A header may be forged, so MP3 is measured by its frames, and any other file is no
+ * shorter than its bytes take at the highest bit rate of its kind. Not for WAV.
  */
-export async function measureAudioFile(path: string): Promise<number | undefined> {
-  return measure((options) => parseFile(path, options));
+export async function measureAudioFile(
+  path: string,
+  container: AudioContainer,
+  sizeBytes: number,
+): Promise<number | undefined> {
+  if (container === 'mp3') return measureMpegFile(path);
+  const measured = await measure((options) => parseFile(path, options));
+  if (!measured) return undefined;
+  const leastMs = Math.ceil(sizeBytes / maxBytesPerMs(measured.format));
+  return Math.min(Math.max(measured.ms, leastMs), MAX_MS);
 }
 
-/** The same for audio in memory. */
+/** The same for audio in memory that a vendor has made, and whose header is believed. */
 export async function measureAudioBytes(
   bytes: Uint8Array,
   contentType: string,
 ): Promise<number | undefined> {
-  return measure((options) => parseBuffer(bytes, { mimeType: contentType }, options));
+  const measured = await measure((options) =>
+    parseBuffer(bytes, { mimeType: contentType }, options),
+  );
+  return measured?.ms;
+}
+
+function maxBytesPerMs(format: IAudioMetadata['format']): number {
+  const { hasVideo, lossless, sampleRate = 0, numberOfChannels = 0, bitsPerSample = 0 } = format;
+  if (hasVideo) return MAX_VIDEO_BYTES_PER_MS;
+  if (!lossless) return MAX_LOSSY_BYTES_PER_MS;
+  const unpacked = (sampleRate * numberOfChannels * bitsPerSample * FRAMING) / 8_000;
+  return Math.min(unpacked || MAX_LOSSLESS_BYTES_PER_MS, MAX_LOSSLESS_BYTES_PER_MS);
 }
 
 async function measure(
   parse: (options: IOptions) => Promise<IAudioMetadata>,
-): Promise<number | undefined> {
+): Promise<{ ms: number; format: IAudioMetadata['format'] } | undefined> {
   // Quick first: most containers say their length, and counting frames takes a second for an hour.
   for (const duration of [false, true]) {
     try {
       const { format } = await parse({ duration, skipCovers: true, skipPostHeaders: true });
       const { duration: seconds } = format;
       if (seconds !== undefined && seconds > 0 && Number.isFinite(seconds)) {
-        return Math.ceil(Number((seconds * 1000).toFixed(3)));
+        return { ms: Math.ceil(Number((seconds * 1000).toFixed(3))), format };
       }
     } catch {
       return undefined;

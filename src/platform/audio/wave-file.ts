@@ -9,13 +9,32 @@ export interface WaveFormat {
 export interface WaveData extends WaveFormat {
   /** From the start of the file. */
   dataOffset: number;
-  /** Bytes of one second as the header says, which also holds for compressed samples. */
-  byteRate: number;
+  /** How the samples are packed. */
+  codec: number;
   /** As the header says; a file that is still being made may say too much. */
   dataBytes: number;
 }
 
 const WAVE_HEADER_BYTES = 44;
+const EXTENSIBLE = 0xfffe;
+const EXTENSIBLE_BYTES = 26;
+
+/** Bits of a packed sample by codec: MS ADPCM, A-law, µ-law, IMA ADPCM, GSM 6.10. */
+const PACKED_BITS: Readonly<Record<number, number>> = {
+  0x02: 4,
+  0x06: 8,
+  0x07: 8,
+  0x11: 4,
+  0x31: 1.625,
+};
+/** Integers and floating point. */
+const PLAIN_CODECS: ReadonlySet<number> = new Set([1, 3]);
+const MAX_BITS = 64;
+const MAX_CHANNELS = 64;
+const MIN_SAMPLE_RATE = 1_000;
+const MAX_SAMPLE_RATE = 768_000;
+/** So much may lie behind the samples: titles, a picture. */
+const MAX_TRAILER_BYTES = 1024 * 1024;
 
 /** Bytes of one second. */
 export function bytesPerSecond({ channels, sampleRate, bitsPerSample }: WaveFormat): number {
@@ -44,7 +63,7 @@ export function waveHeader(format: WaveFormat, dataBytes: number): Buffer {
 /** Finds the samples in the first bytes of a WAV file; undefined when these are none, or too few. */
 export function readWaveHeader(head: Buffer): WaveData | undefined {
   if (head.length < 12 || head.toString('latin1', 0, 4) !== 'RIFF') return undefined;
-  let format: (WaveFormat & { byteRate: number }) | undefined;
+  let format: (WaveFormat & { codec: number }) | undefined;
   let offset = 12;
   while (offset + 8 <= head.length) {
     const name = head.toString('latin1', offset, offset + 4);
@@ -54,7 +73,7 @@ export function readWaveHeader(head: Buffer): WaveData | undefined {
       format = {
         channels: head.readUInt16LE(start + 2),
         sampleRate: head.readUInt32LE(start + 4),
-        byteRate: head.readUInt32LE(start + 8),
+        codec: readCodec(head, start, size),
         bitsPerSample: head.readUInt16LE(start + 14),
       };
     }
@@ -62,4 +81,29 @@ export function readWaveHeader(head: Buffer): WaveData | undefined {
     offset = start + size + (size % 2);
   }
   return undefined;
+}
+
+/**
+ * The length of a WAV file by its samples, in whole milliseconds rounded up: from what they unpack
+ * to, never from the header's own bytes a second, and from the bytes that are there.
+ *
+ * @returns undefined for a format that nobody records in, or whose samples can not be counted
+ */
+export function waveLengthMs(wave: WaveData, fileBytes: number): number | undefined {
+  const { channels, sampleRate, bitsPerSample, codec, dataOffset, dataBytes } = wave;
+  const isPlain = PLAIN_CODECS.has(codec) && bitsPerSample <= MAX_BITS;
+  const bits = isPlain ? Math.ceil(bitsPerSample / 8) * 8 : PACKED_BITS[codec];
+  if (!bits || channels === 0 || channels > MAX_CHANNELS) return undefined;
+  if (sampleRate < MIN_SAMPLE_RATE || sampleRate > MAX_SAMPLE_RATE) return undefined;
+  const rest = fileBytes - dataOffset;
+  const bytes =
+    dataBytes === 0 ? rest : Math.max(Math.min(dataBytes, rest), rest - MAX_TRAILER_BYTES);
+  return bytes > 0 ? Math.ceil((bytes * 8_000) / (channels * bits * sampleRate)) : undefined;
+}
+
+/** Newer headers name the codec in the first bytes of a GUID. */
+function readCodec(head: Buffer, start: number, size: number): number {
+  const codec = head.readUInt16LE(start);
+  const isExtended = size >= EXTENSIBLE_BYTES && start + EXTENSIBLE_BYTES <= head.length;
+  return codec === EXTENSIBLE && isExtended ? head.readUInt16LE(start + 24) : codec;
 }

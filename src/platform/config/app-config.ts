@@ -64,6 +64,8 @@ export interface AppConfig {
     readonly artifactTtlSeconds: number;
     /** Jobs of one provider that this process submits at once, and as many that it asks about. */
     readonly concurrency: number;
+    /** Jobs of one tenant that are queued or in progress. */
+    readonly maxOpenPerTenant: number;
   };
   /** Lifts the rule that URLs which callers give us must lead to public addresses. */
   readonly allowPrivateDestinations: boolean;
@@ -142,6 +144,8 @@ export interface ProviderConfig {
   readonly apiKey: string | undefined;
   /** What only this adapter needs to know, by names of its own. */
   readonly settings: Readonly<Record<string, string | undefined>>;
+  /** Whether fields that nobody documents are kept from it; false unless told. */
+  readonly knownFieldsOnly?: boolean;
   /** Whether tenants may use it with accounts of their own; undefined: if it asks for a key. */
   readonly takesOwnAccounts?: boolean;
 }

@@ -229,6 +229,13 @@ export class EnvDto {
   @IntegerVariable(1, 1_000)
   GATEWAY_JOB_CONCURRENCY?: number;
 
+  @Describe('Jobs of one tenant that may be queued or in progress; a submission beyond is a 429', {
+    default: '1000',
+    example: '100',
+  })
+  @IntegerVariable(1, 1_000_000)
+  GATEWAY_MAX_OPEN_JOBS_PER_TENANT?: number;
+
   @Describe('Requests of one key that may be under way at once', { default: '1000', example: '50' })
   @IntegerVariable(1, MAX_IN_FLIGHT)
   GATEWAY_MAX_IN_FLIGHT_PER_KEY?: number;

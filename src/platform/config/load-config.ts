@@ -101,6 +101,7 @@ export function loadConfig(
       deadlineSeconds: env.GATEWAY_JOB_DEADLINE_SECONDS ?? 3_600,
       artifactTtlSeconds: env.GATEWAY_ARTIFACT_TTL_SECONDS ?? 3_600,
       concurrency: env.GATEWAY_JOB_CONCURRENCY ?? 8,
+      maxOpenPerTenant: env.GATEWAY_MAX_OPEN_JOBS_PER_TENANT ?? 1_000,
     },
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
     telemetry: readTelemetry(telemetry),

@@ -64,6 +64,11 @@ class ProviderEntry {
   @IsOptional()
   @IsBoolean({ message: 'must be true or false' })
   own_credentials?: boolean;
+
+  /** Whether it gets fields of requests that nobody documents; false unless told. */
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  pass_unknown_fields?: boolean;
 }
 
 /**
@@ -122,6 +127,7 @@ export function readProvidersFile(
         baseUrl: withoutTrailingSlash(entry.base_url),
         apiKey,
         settings: { ...entry.settings },
+        knownFieldsOnly: entry.pass_unknown_fields !== true,
         ...(entry.own_credentials !== undefined && { takesOwnAccounts: entry.own_credentials }),
       },
     ];

@@ -16,6 +16,7 @@ import { TraceJobs1764260000000 } from '../../../migrations/1764260000000-trace-
 import { MarkEndedTraces1764270100000 } from '../../../migrations/1764270100000-mark-ended-traces.js';
 import { LogTimedOutAnswers1764300000000 } from '../../../migrations/1764300000000-log-timed-out-answers.js';
 import { ShareWhatIsAvailable1764310000000 } from '../../../migrations/1764310000000-share-what-is-available.js';
+import { IndexOpenJobs1764330000000 } from '../../../migrations/1764330000000-index-open-jobs.js';
 import { ShareKeysLimits1764340000000 } from '../../../migrations/1764340000000-share-keys-limits.js';
 import { CreateWebhookSecrets1764340100000 } from '../../../migrations/1764340100000-create-webhook-secrets.js';
 
@@ -46,6 +47,7 @@ export const MIGRATIONS = [
   MarkEndedTraces1764270100000,
   LogTimedOutAnswers1764300000000,
   ShareWhatIsAvailable1764310000000,
+  IndexOpenJobs1764330000000,
   ShareKeysLimits1764340000000,
   CreateWebhookSecrets1764340100000,
 ];

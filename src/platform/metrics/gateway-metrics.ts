@@ -72,6 +72,12 @@ export class GatewayMetrics {
     help: 'Credits of charges that the operator bore because the tenant had none left.',
     registers: [this.registry],
   });
+  private readonly cappedUsage = new Counter({
+    name: 'gateway_usage_capped_total',
+    help: 'Answers whose usage a vendor gave beyond what the model can use, and that was capped.',
+    labelNames: ['provider', 'model'],
+    registers: [this.registry],
+  });
   private readonly latency = new Histogram({
     name: 'gateway_request_seconds',
     help: 'From the arrival of a request to the end of its answer.',
@@ -187,6 +193,10 @@ export class GatewayMetrics {
       this.attemptSeries.set(key, attempts);
     }
     attempts.inc();
+  }
+
+  observeCappedUsage(provider: string, catalogueId: string): void {
+    this.cappedUsage.inc({ provider, model: catalogueId });
   }
 
   observeWebhook(outcome: 'delivered' | 'retried' | 'dropped'): void {

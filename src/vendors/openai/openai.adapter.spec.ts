@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import { embeddingRequest } from '../../../test/support/embedding-requests.js';
+import { responsesRequest } from '../../../test/support/responses-requests.js';
 import { chatRequest } from '../../../test/support/chat-requests.js';
 import {
   collectEvents,
@@ -233,6 +236,74 @@ describe(OpenAiAdapter.name, () => {
       expect(adapter.droppedParams(chatRequest({ reasoning }), ROUTE)).toEqual(names);
     },
   );
+
+  describe('fields that nobody documents', () => {
+    const compatible = { id: 'local', knownFieldsOnly: true };
+    const unknown = { best_of: 20, 'a\r\nb': 1, echo: null };
+    const droppedBy = (overrides: object, request: CanonicalRequest) =>
+      new OpenAiAdapter(
+        { ...provider, ...overrides },
+        drivenTransport(() => undefined).transport,
+      ).droppedParams(request, ROUTE);
+
+    it('stay here where a server may only get known ones, and are named', async () => {
+      const known = { top_k: 4, min_p: 0.1, verbosity: 'low', reasoning_effort: 'low' };
+      const request = chatRequest({ ...known, ...unknown, models: ['c/d'], provider: {} });
+      const { events, calls } = generate(sendJson(answer), {}, { ...compatible, request });
+      await collectEvents(events);
+      expect(JSON.parse(String(calls[0]?.body))).toEqual({
+        model: 'gpt-4o-mini',
+        messages: [{ role: 'user', content: 'Hi' }],
+        ...known,
+      });
+      expect(droppedBy(compatible, request)).toEqual(['best_of', 'unknown']);
+    });
+
+    it('are dropped from Responses bodies too', async () => {
+      const settings = { responses: 'true' };
+      const request = responsesRequest({ ...unknown, truncation: 'auto', metadata: { a: 'b' } });
+      const response = { id: 'r', status: 'completed', model: 'gpt', output: [] };
+      const overrides = { ...compatible, settings, request };
+      const { events, calls } = generate(sendJson(response), {}, overrides);
+      await collectEvents(events);
+      expect(JSON.parse(String(calls[0]?.body))).toEqual({
+        model: 'gpt-4o-mini',
+        input: 'Hi',
+        truncation: 'auto',
+        store: false,
+      });
+      expect(droppedBy({ ...compatible, settings }, request)).toEqual(['best_of', 'unknown']);
+    });
+
+    it('are dropped from embeddings bodies too', async () => {
+      const { transport, calls } = drivenTransport(
+        sendJson({ data: [{ index: 0, embedding: [1] }] }),
+      );
+      const work = new OpenAiAdapter({ ...provider, ...compatible }, transport).embed({
+        request: embeddingRequest({ ...unknown, dimensions: 1, models: [] }),
+        alias: 'a/vectors',
+        upstreamModel: 'vectors',
+        limits: LONG_LIMITS,
+        signal: new AbortController().signal,
+      });
+      for await (const _event of work.events);
+      expect(JSON.parse(String(calls[0]?.body))).toEqual({
+        model: 'vectors',
+        input: 'Hi',
+        dimensions: 1,
+      });
+      expect(work.droppedParams).toEqual(['best_of', 'unknown']);
+    });
+
+    it('reach the vendor itself, and servers that are opened', async () => {
+      for (const overrides of [{}, { id: 'local', knownFieldsOnly: false }]) {
+        const { events, calls } = generate(sendJson(answer), { best_of: 20 }, overrides);
+        await collectEvents(events);
+        expect(JSON.parse(String(calls[0]?.body))).toMatchObject({ best_of: 20 });
+        expect(droppedBy(overrides, chatRequest({ best_of: 20 }))).toEqual([]);
+      }
+    });
+  });
 
   it('calls nobody for a caller who has left, and hangs up on one who leaves', async () => {
     const gone = generate(sendJson(answer), {}, { signal: AbortSignal.abort() });

@@ -44,7 +44,7 @@ export class OpenAiAdapter implements Upstream {
 
   /** @param mediaFetcher for pictures that a vendor leaves elsewhere rather than send them */
   constructor(provider: ProviderConfig, transport: HttpTransport, mediaFetcher?: MediaFetcher) {
-    const { baseUrl, apiKey } = provider;
+    const { baseUrl, apiKey, knownFieldsOnly } = provider;
     const chatUrl = new URL(`${baseUrl}/chat/completions`);
     const authorization: Record<string, string> =
       apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
@@ -55,6 +55,7 @@ export class OpenAiAdapter implements Upstream {
         authorization,
         apiKey,
         outputLimitField: outputLimitFieldOf(provider),
+        knownFieldsOnly,
       },
       transport,
     );
@@ -71,7 +72,7 @@ export class OpenAiAdapter implements Upstream {
     );
     const embeddingsUrl = new URL(`${baseUrl}/embeddings`);
     this.embeddings = new EmbeddingsClient(
-      { embeddingsUrl: () => embeddingsUrl, authorization, apiKey },
+      { embeddingsUrl: () => embeddingsUrl, authorization, apiKey, knownFieldsOnly },
       transport,
     );
     const imagesUrl = new URL(`${baseUrl}/images/generations`);
@@ -92,7 +93,10 @@ export class OpenAiAdapter implements Upstream {
     );
     if (hasResponses(provider)) {
       const responsesUrl = new URL(`${baseUrl}/responses`);
-      this.responses = new ResponsesClient({ responsesUrl, authorization, apiKey }, transport);
+      this.responses = new ResponsesClient(
+        { responsesUrl, authorization, apiKey, knownFieldsOnly },
+        transport,
+      );
     }
   }
 

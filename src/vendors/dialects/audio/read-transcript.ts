@@ -3,6 +3,7 @@ import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { parseChatObject } from '../chat/parse-chat-object.js';
+import { readTokenCount } from '../read-token-count.js';
 import { renderTranscript, type TranscriptSegment } from './render-transcript.js';
 import { secondsToMs } from './seconds-to-ms.js';
 
@@ -84,13 +85,11 @@ export function readSeconds(value: unknown): number | undefined {
 /** Seconds or tokens, whichever the model is billed by. */
 function readUsage({ usage, duration }: JsonObject): Usage | undefined {
   const { type, seconds, input_tokens, output_tokens } = isJsonObject(usage) ? usage : {};
-  if (type === 'tokens' && isCount(input_tokens) && isCount(output_tokens)) {
-    return { ...NO_USAGE, inputTokens: input_tokens, outputTokens: output_tokens };
+  const inputTokens = readTokenCount(input_tokens);
+  const outputTokens = readTokenCount(output_tokens);
+  if (type === 'tokens' && inputTokens !== undefined && outputTokens !== undefined) {
+    return { ...NO_USAGE, inputTokens, outputTokens };
   }
   const length = readSeconds(seconds) ?? readSeconds(duration);
   return length === undefined ? undefined : { ...NO_USAGE, audioMs: secondsToMs(length) };
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

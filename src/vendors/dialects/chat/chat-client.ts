@@ -4,6 +4,7 @@ import { isJsonObject } from '../../../platform/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
 import { hideOwnKey } from '../hide-own-key.js';
+import { CHAT_FIELDS, nameUnknown } from '../known-fields.js';
 import { nameCallerParam } from '../name-caller-param.js';
 import { readEventStream, type EventStreamReader } from '../read-event-stream.js';
 import { readFailedAnswer } from '../read-failed-answer.js';
@@ -14,7 +15,7 @@ import { ChatStreamRelay } from './chat-stream-relay.js';
 import { classifyChatError, classifyInlineChatError } from './classify-chat-error.js';
 import { decodeChatAnswer } from './decode-chat-answer.js';
 import { encodeChatPrompt, fieldsChatLacks, type OutputLimitField } from './encode-chat-prompt.js';
-import { encodeChatRequest } from './encode-chat-request.js';
+import { CHAT_GATEWAY_FIELDS, encodeChatRequest } from './encode-chat-request.js';
 import { relayChatAnswer } from './relay-chat-answer.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -32,6 +33,8 @@ export interface ChatServer {
   /** Never shown, even where the server repeats it. */
   apiKey: string | undefined;
   outputLimitField: OutputLimitField;
+  /** Whether fields that nobody documents stay here; false unless told. */
+  knownFieldsOnly?: boolean | undefined;
 }
 
 /** Speaks the chat completions dialect with a server, for callers of every dialect. */
@@ -52,17 +55,21 @@ export class ChatClient implements Upstream {
     this.streamHeaders = { ...this.headers, accept: 'text/event-stream' };
   }
 
-  /** Of a chat caller's `reasoning` only the effort has a counterpart; all else is passed on. */
+  /** Of a chat caller's `reasoning` only the effort has a counterpart; all else that is known is passed on. */
   droppedParams(request: CanonicalRequest): readonly string[] {
     if (request.dialect !== 'chat') return fieldsChatLacks(request);
     // By its bytes, as this is asked when the answer has begun and the body may be forgotten.
-    if (!request.body.members.some(({ key }) => key === 'reasoning')) return [];
-    const { reasoning } = request.body.value;
-    if (!isJsonObject(reasoning)) return [];
+    const { body } = request;
+    const unknown = this.server.knownFieldsOnly
+      ? nameUnknown(body, CHAT_FIELDS, CHAT_GATEWAY_FIELDS)
+      : [];
+    if (!body.members.some(({ key }) => key === 'reasoning')) return unknown;
+    const { reasoning } = body.value;
+    if (!isJsonObject(reasoning)) return unknown;
     const dropped = Object.keys(reasoning)
       .filter((key) => key !== 'effort' && reasoning[key] != null)
       .map((key) => (REASONING_FIELDS.has(key) ? `reasoning.${key}` : 'reasoning'));
-    return [...new Set(dropped)];
+    return [...new Set(dropped), ...unknown];
   }
 
   generate(call: UpstreamCall): VendorAnswer {
@@ -116,9 +123,9 @@ export class ChatClient implements Upstream {
   }
 
   private encode(call: UpstreamCall): Buffer {
-    const { outputLimitField } = this.server;
+    const { outputLimitField, knownFieldsOnly } = this.server;
     return call.request.dialect === 'chat'
-      ? encodeChatRequest(call, outputLimitField)
+      ? encodeChatRequest(call, outputLimitField, knownFieldsOnly)
       : encodeChatPrompt(call, outputLimitField);
   }
 }

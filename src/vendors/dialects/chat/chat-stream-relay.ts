@@ -13,7 +13,7 @@ import { findTextDelta, type TextDelta } from './find-text-delta.js';
 import { measureChatOutput } from './measure-chat-output.js';
 import { offsetOfOnly } from './offset-of-only.js';
 import { parseChatObject } from './parse-chat-object.js';
-import { readChatUsage } from './read-chat-usage.js';
+import { isWholeUsage, readChatUsage } from './read-chat-usage.js';
 import { scanJsonString } from './scan-json-string.js';
 import { standsAt } from './stands-at.js';
 
@@ -97,7 +97,8 @@ export class ChatStreamRelay {
     const events = this.isDone || this.failure ? [] : this.readRest();
     if (this.failure) throw this.failure;
     assertFinished(this.seenChoices.size, this.finishedChoices.size);
-    if (this.usageChunk !== undefined && this.options.includeUsage) {
+    const isWanted = this.options.includeUsage && isWholeUsage(this.usage);
+    if (this.usageChunk !== undefined && isWanted) {
       this.startGathering();
       const edits = this.modelOnly().set('choices', '[]');
       const relay = this.relay(`data: ${splice(this.usageChunk, edits)}\n\n`);

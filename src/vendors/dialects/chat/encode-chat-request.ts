@@ -2,13 +2,14 @@ import { isJsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
 import type { OutputLimitField } from './encode-chat-prompt.js';
+import { CHAT_FIELDS, dropUnknown } from '../known-fields.js';
 import { withoutNamedSeals } from './without-named-seals.js';
 
 /**
  * Fields of the body that are the gateway's own or another gateway's, and mean nothing to a
  * vendor: `reasoning` goes out as `reasoning_effort`.
  */
-const GATEWAY_FIELDS = [
+export const CHAT_GATEWAY_FIELDS = [
   'models',
   'provider',
   'route',
@@ -26,14 +27,18 @@ export type ChatRelayCall = Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ow
 /**
  * The body for a vendor that speaks the caller's own dialect: the received bytes with the
  * documented edits, everything else untouched and unread.
+ *
+ * @param knownFieldsOnly whether fields that nobody documents are left out
  */
 export function encodeChatRequest(
   { request, upstreamModel, ownOutputLimit }: ChatRelayCall,
   outputLimitField: OutputLimitField,
+  knownFieldsOnly = false,
 ): Buffer {
   const { bytes, members, value } = request.body;
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(upstreamModel)]]);
-  for (const field of GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
+  if (knownFieldsOnly) dropUnknown(value, CHAT_FIELDS, edits);
+  for (const field of CHAT_GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
 
   if (isJsonObject(value.reasoning) && value.reasoning_effort == null) {
     const { effort } = value.reasoning;

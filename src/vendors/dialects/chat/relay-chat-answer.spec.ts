@@ -47,9 +47,9 @@ describe(relayChatAnswer.name, () => {
     ['missing', {}],
     ['null', { usage: null }],
     ['zero', { usage: { prompt_tokens: 0, completion_tokens: 0 } }],
-    ['negative', { usage: { prompt_tokens: -1, completion_tokens: 5 } }],
+    ['negative', { usage: { prompt_tokens: -1, completion_tokens: -5 } }],
     ['text', { usage: { prompt_tokens: '10', completion_tokens: '5' } }],
-    ['huge', { usage: { prompt_tokens: 1e15, completion_tokens: 5 } }],
+    ['huge', { usage: { prompt_tokens: 1e15, completion_tokens: 1e300 } }],
   ])('gives no usage where it is %s', (_, fields) => {
     const { usage: _usage, ...rest } = answer;
     expect(relay({ ...rest, ...fields })[1]).not.toHaveProperty('usage');

@@ -33,6 +33,8 @@ describe(readConverseUsage.name, () => {
     [{ inputTokens: 3 }, 3, 0],
     [{ inputTokens: -3, outputTokens: 1.5 }, 0, 0],
     [{ inputTokens: '3', outputTokens: null }, 0, 0],
+    [{ inputTokens: 3, outputTokens: 1e300 }, 3, 0],
+    [{ inputTokens: 3, outputTokens: Number.MAX_SAFE_INTEGER }, 3, 0],
     [{ inputTokens: 3, cacheDetails: [{ ttl: '1h', inputTokens: 9 }, null] }, 3, 0],
   ])('of %j is %i in and %i out', (value, inputTokens, outputTokens) => {
     expect(readConverseUsage(value)).toMatchObject({

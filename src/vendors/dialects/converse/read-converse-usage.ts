@@ -1,6 +1,7 @@
 import type { Usage } from '../../../canonical/usage.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
+import { readTokenCount } from '../read-token-count.js';
 
 /**
  * What an answer used. The vendor counts cached tokens apart from `inputTokens`, and reasoning as
@@ -30,5 +31,5 @@ function readLongWrites(details: unknown): number {
 }
 
 function toCount(value: unknown): number {
-  return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
+  return readTokenCount(value) ?? 0;
 }

@@ -1,4 +1,5 @@
 import type { EmbeddingRequest } from '../../../canonical/embedding-request.js';
+import { nameDropped } from '../known-fields.js';
 
 /** What every vendor gets in some form, and what is the gateway's own. */
 const KEPT = new Set([
@@ -13,9 +14,6 @@ const KEPT = new Set([
   'plugins',
   'usage',
 ]);
-/** Callers make names up; one that is unlike a field's is not repeated in a header. */
-const FIELD_NAME = /^[a-z][a-z0-9_]{0,49}$/i;
-const MAX_DROPPED = 32;
 
 /**
  * Fields of an embeddings body that a vendor of another dialect does not get.
@@ -26,8 +24,9 @@ export function droppedEmbeddingFields(
   { body: { value } }: EmbeddingRequest,
   taken: readonly string[],
 ): readonly string[] {
-  const dropped = Object.keys(value)
-    .filter((field) => value[field] != null && !KEPT.has(field) && !taken.includes(field))
-    .map((field) => (FIELD_NAME.test(field) ? field : 'unknown'));
-  return [...new Set(dropped)].slice(0, MAX_DROPPED);
+  return nameDropped(
+    Object.keys(value).filter(
+      (field) => value[field] != null && !KEPT.has(field) && !taken.includes(field),
+    ),
+  );
 }

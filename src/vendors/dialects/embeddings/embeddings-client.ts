@@ -4,10 +4,11 @@ import type { HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { hideOwnKey } from '../hide-own-key.js';
+import { EMBEDDINGS_FIELDS, nameUnknown } from '../known-fields.js';
 import { readFailedAnswer } from '../read-failed-answer.js';
 import { blameInput } from './blame-input.js';
 import { countItems } from './count-items.js';
-import { encodeEmbeddingsRequest } from './encode-embeddings-request.js';
+import { EMBEDDINGS_GATEWAY_FIELDS, encodeEmbeddingsRequest } from './encode-embeddings-request.js';
 import { readEmbeddingsAnswer } from './read-embeddings-answer.js';
 
 /** 2,048 vectors of 3,072 numbers, spelled out. */
@@ -20,6 +21,8 @@ export interface EmbeddingsServer {
   authorization: Record<string, string>;
   /** Never shown, even where the server repeats it. */
   apiKey: string | undefined;
+  /** Whether fields that nobody documents stay here; false unless told. */
+  knownFieldsOnly?: boolean | undefined;
 }
 
 /** Speaks the embeddings dialect with a server; bodies are passed on but for the documented edits. */
@@ -30,7 +33,10 @@ export class EmbeddingsClient {
   ) {}
 
   embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
-    return { droppedParams: [], events: this.call(call) };
+    const droppedParams = this.server.knownFieldsOnly
+      ? nameUnknown(call.request.body, EMBEDDINGS_FIELDS, EMBEDDINGS_GATEWAY_FIELDS)
+      : [];
+    return { droppedParams, events: this.call(call) };
   }
 
   private async *call({
@@ -49,7 +55,7 @@ export class EmbeddingsClient {
           accept: 'application/json',
           ...this.server.authorization,
         },
-        body: encodeEmbeddingsRequest(request, upstreamModel),
+        body: encodeEmbeddingsRequest(request, upstreamModel, this.server.knownFieldsOnly),
         limits,
         signal,
       });

@@ -2,6 +2,7 @@ import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
+import { dropUnknown, nameUnknown, RESPONSES_FIELDS } from '../known-fields.js';
 import { toReplayableItems } from './to-replayable-items.js';
 
 /**
@@ -26,8 +27,15 @@ const GATEWAY_REASONING = ['max_tokens', 'enabled', 'exclude'] as const;
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
 
 /** Request fields that a vendor of this dialect has no place for. */
-export function fieldsResponsesLacks({ body }: CanonicalRequest): readonly string[] {
-  const { reasoning } = body.value;
+export function fieldsResponsesLacks(
+  { body }: CanonicalRequest,
+  knownFieldsOnly = false,
+): readonly string[] {
+  const unknown = knownFieldsOnly ? nameUnknown(body, RESPONSES_FIELDS, GATEWAY_FIELDS) : [];
+  return [...reasoningLacks(body.value), ...unknown];
+}
+
+function reasoningLacks({ reasoning }: JsonObject): string[] {
   if (!isJsonObject(reasoning)) return [];
   return GATEWAY_REASONING.filter((field) => reasoning[field] != null).map(
     (field) => `reasoning.${field}`,
@@ -38,11 +46,14 @@ export function fieldsResponsesLacks({ body }: CanonicalRequest): readonly strin
  * The body for a vendor that speaks the caller's own dialect: the received bytes with the
  * documented edits, everything else untouched.
  */
-export function encodeResponsesRequest({
-  request,
-  upstreamModel,
-  ownOutputLimit,
-}: Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutputLimit'>): Buffer {
+export function encodeResponsesRequest(
+  {
+    request,
+    upstreamModel,
+    ownOutputLimit,
+  }: Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutputLimit'>,
+  knownFieldsOnly = false,
+): Buffer {
   const { body } = request;
   const { value } = body;
   const edits = new Map<string, string | undefined>([
@@ -50,6 +61,7 @@ export function encodeResponsesRequest({
     // Nothing of a caller's is kept in the vendor account that all callers share.
     ['store', 'false'],
   ]);
+  if (knownFieldsOnly) dropUnknown(value, RESPONSES_FIELDS, edits);
   for (const field of GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
 
   if (ownOutputLimit !== undefined) edits.set('max_output_tokens', String(ownOutputLimit));
@@ -59,7 +71,7 @@ export function encodeResponsesRequest({
     if (replayable !== items) edits.set('input', JSON.stringify(replayable));
   }
   if (isJsonObject(value.reasoning)) {
-    if (fieldsResponsesLacks(request).length > 0) {
+    if (reasoningLacks(value).length > 0) {
       edits.set('reasoning', JSON.stringify(withoutGatewayFields(value.reasoning)));
     }
     const include = setsReasoning(value.reasoning) ? askForSeals(value) : undefined;

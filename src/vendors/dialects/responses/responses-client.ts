@@ -28,6 +28,8 @@ export interface ResponsesServer {
   authorization: Record<string, string>;
   /** Never shown, even where the server repeats it. */
   apiKey: string | undefined;
+  /** Whether fields that nobody documents stay here; false unless told. */
+  knownFieldsOnly?: boolean | undefined;
 }
 
 /** Speaks the Responses dialect with a server, for callers of the same dialect. */
@@ -52,7 +54,7 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
   }
 
   droppedParams(request: CanonicalRequest): readonly string[] {
-    return fieldsResponsesLacks(request);
+    return fieldsResponsesLacks(request, this.server.knownFieldsOnly);
   }
 
   generate(call: UpstreamCall): VendorAnswer {
@@ -72,7 +74,7 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
         ...this.headers,
         accept: request.stream ? 'text/event-stream' : 'application/json',
       },
-      body: encodeResponsesRequest(call),
+      body: encodeResponsesRequest(call, this.server.knownFieldsOnly),
       limits: call.limits,
       signal: call.signal,
     });

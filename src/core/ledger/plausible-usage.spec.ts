@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals';
+import type { BillableRoute, UsageBounds } from '../../canonical/billable-request.js';
+import { FREE } from '../../canonical/exact-pricing.js';
+import { NO_USAGE, type Usage } from '../../canonical/usage.js';
+import { capUsage, fillUsage } from './plausible-usage.js';
+
+const used = (fields: Partial<Usage>): Usage => ({ ...NO_USAGE, ...fields });
+
+function routeOf(bounds: UsageBounds | undefined, audioMinute = 0n): BillableRoute {
+  return { bounds, pricing: { ...FREE, audioMinute } } as BillableRoute;
+}
+
+describe(fillUsage.name, () => {
+  const estimate = used({ inputTokens: 9, outputTokens: 7 });
+
+  it('leaves a vendor’s whole figures as they are', () => {
+    const reported = used({ inputTokens: 3, outputTokens: 4 });
+    expect(fillUsage(reported, 'upstream', () => estimate)).toEqual({
+      usage: reported,
+      source: 'upstream',
+    });
+  });
+
+  it('estimates output that came and was not counted', () => {
+    expect(fillUsage(used({ inputTokens: 3 }), 'upstream', () => estimate)).toEqual({
+      usage: used({ inputTokens: 3, outputTokens: 7 }),
+      source: 'estimated',
+    });
+  });
+
+  it('estimates a prompt that was sent and not counted', () => {
+    expect(fillUsage(used({ outputTokens: 4 }), 'upstream', () => estimate)).toEqual({
+      usage: used({ inputTokens: 9, outputTokens: 4 }),
+      source: 'estimated',
+    });
+  });
+
+  it('takes a prompt that all came from the cache for counted', () => {
+    const reported = used({ inputTokens: 5, cacheReadTokens: 5, outputTokens: 4 });
+    expect(fillUsage(reported, 'upstream', () => estimate).source).toBe('upstream');
+  });
+
+  it('makes nothing up where nothing was sent or made', () => {
+    const silent = fillUsage(used({ inputTokens: 3 }), 'upstream', () => used({ inputTokens: 9 }));
+    expect(silent.source).toBe('upstream');
+    expect(fillUsage(NO_USAGE, 'upstream', () => NO_USAGE)).toEqual({
+      usage: NO_USAGE,
+      source: 'upstream',
+    });
+  });
+});
+
+describe(capUsage.name, () => {
+  const text = { inputTokens: 1_000, outputTokens: 100 };
+
+  it.each([undefined, {}, text])('gives usage within %j back as it is', (bounds) => {
+    const usage = used({ inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 1_000 });
+    const capped = capUsage(usage, 'upstream', routeOf(bounds));
+    expect(capped).toEqual({ usage, source: 'upstream', cappedFields: undefined });
+    expect(capped.usage).toBe(usage);
+  });
+
+  it('caps totals, and no part is more than its whole', () => {
+    const usage = used({
+      inputTokens: 5_000,
+      cacheReadTokens: 900,
+      cacheWriteTokens: 4_000,
+      cacheWriteLongTokens: 3_000,
+      outputTokens: 1_000_000_000,
+      reasoningTokens: 999_999,
+    });
+    expect(capUsage(usage, 'upstream', routeOf(text))).toEqual({
+      usage: used({
+        inputTokens: 1_000,
+        cacheReadTokens: 900,
+        cacheWriteTokens: 100,
+        cacheWriteLongTokens: 100,
+        outputTokens: 100,
+        reasoningTokens: 100,
+      }),
+      source: 'upstream',
+      cappedFields: ['inputTokens', 'outputTokens'],
+    });
+  });
+
+  it('gives every search that the vendor ran a context of its own', () => {
+    const usage = used({ inputTokens: 3_000, webSearches: 2 });
+    expect(capUsage(usage, 'upstream', routeOf(text)).cappedFields).toBeUndefined();
+    expect(
+      capUsage({ ...usage, inputTokens: 3_001 }, 'upstream', routeOf(text)).usage.inputTokens,
+    ).toBe(3_000);
+  });
+
+  it('counts no more searches than one answer can run', () => {
+    const { usage, cappedFields } = capUsage(
+      used({ inputTokens: 1_000_000, webSearches: 1_000_000 }),
+      'upstream',
+      routeOf(text),
+    );
+    expect(usage).toMatchObject({ inputTokens: 101_000, webSearches: 100 });
+    expect(cappedFields).toEqual(['webSearches', 'inputTokens']);
+  });
+
+  it('caps video at twice what was asked for', () => {
+    const route = routeOf({ videoSeconds: 16 });
+    const capped = capUsage(used({ videoSeconds: 86_400 }), 'upstream', route);
+    expect(capped).toMatchObject({
+      usage: { videoSeconds: 16 },
+      cappedFields: ['videoSeconds'],
+    });
+  });
+
+  it.each([
+    ['half of the measured length', 30_000, 30_000, 'upstream', undefined],
+    ['less than half', 29_999, 60_000, 'estimated', ['audioMs']],
+    ['nothing, such as tokens', 0, 60_000, 'estimated', ['audioMs']],
+    ['twice and ten seconds', 130_000, 130_000, 'upstream', undefined],
+    ['more', 604_800_000, 130_000, 'upstream', ['audioMs']],
+  ] as const)('holds a length of %s against the measured one', (...expected) => {
+    const [, audioMs, charged, source, cappedFields] = expected;
+    const route = routeOf({ measuredAudioMs: 60_000 }, 1n);
+    expect(capUsage(used({ audioMs }), 'upstream', route)).toEqual({
+      usage: used({ audioMs: charged }),
+      source,
+      cappedFields,
+    });
+  });
+
+  it('does not ask for a length where tokens are billed', () => {
+    const usage = used({ inputTokens: 5 });
+    const route = routeOf({ measuredAudioMs: 60_000 });
+    expect(capUsage(usage, 'upstream', route)).toMatchObject({ usage, source: 'upstream' });
+  });
+});

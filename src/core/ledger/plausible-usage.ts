@@ -1,0 +1,87 @@
+import type { BillableRoute } from '../../canonical/billable-request.js';
+import type { Usage, UsageSource } from '../../canonical/usage.js';
+
+/** No vendor runs more searches for one answer. */
+const MAX_SEARCHES = 100;
+/** Some vendors bill so much for the shortest recording. */
+const LEAST_BILLED_MS = 10_000;
+
+interface ReadUsage {
+  usage: Usage;
+  source: UsageSource;
+}
+
+/**
+ * A vendor's figures with what it left out: output that came and was not counted, and a prompt that
+ * was sent and not counted, are estimated.
+ *
+ * @param estimate is asked only where a figure is missing
+ */
+export function fillUsage(reported: Usage, source: UsageSource, estimate: () => Usage): ReadUsage {
+  if (reported.inputTokens > 0 && reported.outputTokens > 0) return { usage: reported, source };
+  const estimated = estimate();
+  const inputTokens = reported.inputTokens || estimated.inputTokens;
+  const outputTokens = reported.outputTokens || estimated.outputTokens;
+  if (inputTokens === reported.inputTokens && outputTokens === reported.outputTokens) {
+    return { usage: reported, source };
+  }
+  return { usage: { ...reported, inputTokens, outputTokens }, source: 'estimated' };
+}
+
+/**
+ * Usage within what the route's model can use at all. Audio that was measured here is billed by the
+ * vendor's length, unless that is less than half or more than twice of it. Pure.
+ *
+ * @returns `cappedFields` names what was changed; undefined: nothing
+ */
+export function capUsage(
+  usage: Usage,
+  source: UsageSource,
+  { bounds, pricing }: Pick<BillableRoute, 'bounds' | 'pricing'>,
+): ReadUsage & { cappedFields: (keyof Usage)[] | undefined } {
+  if (bounds === undefined) return { usage, source, cappedFields: undefined };
+  const { measuredAudioMs } = bounds;
+  const webSearches = Math.min(usage.webSearches, MAX_SEARCHES);
+  // Each search is followed by another reading of the whole prompt, and vendors count them all.
+  const inputTokens = atMost(usage.inputTokens, bounds.inputTokens, 1 + webSearches);
+  const outputTokens = atMost(usage.outputTokens, bounds.outputTokens);
+  const videoSeconds = atMost(usage.videoSeconds, bounds.videoSeconds);
+  const audioMs = reasonableLength(usage.audioMs, measuredAudioMs, pricing.audioMinute > 0n);
+  const isWithin =
+    inputTokens === usage.inputTokens &&
+    outputTokens === usage.outputTokens &&
+    webSearches === usage.webSearches &&
+    audioMs === usage.audioMs &&
+    videoSeconds === usage.videoSeconds;
+  // The ordinary case copies nothing.
+  if (isWithin) return { usage, source, cappedFields: undefined };
+  const held = { webSearches, inputTokens, outputTokens, audioMs, videoSeconds };
+  const fields = Object.keys(held) as (keyof typeof held)[];
+  const cappedFields = fields.filter((field) => held[field] !== usage[field]);
+  const cacheReadTokens = Math.min(usage.cacheReadTokens, inputTokens);
+  const cacheWriteTokens = Math.min(usage.cacheWriteTokens, inputTokens - cacheReadTokens);
+  const capped: Usage = {
+    ...usage,
+    ...held,
+    cacheReadTokens,
+    cacheWriteTokens,
+    cacheWriteLongTokens: Math.min(usage.cacheWriteLongTokens, cacheWriteTokens),
+    reasoningTokens: Math.min(usage.reasoningTokens, outputTokens),
+  };
+  return { usage: capped, source: audioMs > usage.audioMs ? 'estimated' : source, cappedFields };
+}
+
+function atMost(count: number, bound: number | undefined, times = 1): number {
+  return bound === undefined ? count : Math.min(count, bound * times);
+}
+
+/** The vendor's length, or ours where it is too short to be true, or the most that can be. */
+function reasonableLength(
+  audioMs: number,
+  measuredMs: number | undefined,
+  isBilled: boolean,
+): number {
+  if (measuredMs === undefined) return audioMs;
+  if (isBilled && audioMs < measuredMs / 2) return measuredMs;
+  return Math.min(audioMs, measuredMs * 2 + LEAST_BILLED_MS);
+}

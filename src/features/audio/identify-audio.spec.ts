@@ -1,0 +1,148 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { silentMp3 } from '../../../test/support/spoken-audio.js';
+import { waveHeader } from '../../platform/audio/wave-file.js';
+import { identifyAudio } from './identify-audio.js';
+
+/** Where the fields of a plain WAV header stand. */
+const TAG = 20;
+const CHANNELS = 22;
+const SAMPLE_RATE = 24;
+const BYTE_RATE = 28;
+const BLOCK_ALIGN = 32;
+const BITS = 34;
+const DATA_BYTES = 40;
+
+/** Ten seconds of silence, 8 kHz mono. */
+function wave(bitsPerSample = 16): Buffer {
+  const samples = Buffer.alloc((10 * 8_000 * bitsPerSample) / 8);
+  const header = waveHeader({ channels: 1, sampleRate: 8_000, bitsPerSample }, samples.length);
+  return Buffer.concat([header, samples]);
+}
+
+function forged(write: (file: Buffer) => void, file = wave()): Buffer {
+  write(file);
+  return file;
+}
+
+/** A first frame that says how many frames follow, before ones that are silent. */
+function mp3ThatClaims(frames: number, ...others: Buffer[]): Buffer {
+  const table = silentMp3(1);
+  table.write('Xing', 21, 'latin1');
+  table.writeUInt32BE(1, 25);
+  table.writeUInt32BE(frames, 29);
+  return Buffer.concat([table, ...others]);
+}
+
+/** FLAC of 16 kHz, mono, 16 bits, that claims to hold so many samples. */
+function flacThatClaims(samples: number, bytes: number): Buffer {
+  const info = Buffer.alloc(34);
+  info.writeUInt16BE(4_096, 0);
+  info.writeUInt16BE(4_096, 2);
+  // 20 bits of rate, 3 of channels - 1, 5 of bits - 1, and the first 4 of the samples.
+  info.writeUInt32BE(((16_000 << 12) | (15 << 4)) >>> 0, 10);
+  info.writeUInt32BE(samples, 14);
+  return Buffer.concat([
+    Buffer.from('fLaC'),
+    Buffer.from([0x80, 0, 0, 34]),
+    info,
+    Buffer.alloc(bytes),
+  ]);
+}
+
+describe(identifyAudio.name, () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'identify-audio-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  async function lengthOf(fileName: string, bytes: Buffer): Promise<number | undefined> {
+    const path = join(folder, 'upload');
+    await writeFile(path, bytes);
+    return (await identifyAudio({ path, sizeBytes: bytes.length, fileName })).durationMs;
+  }
+
+  it.each<[string, Buffer]>([
+    ['as it is', wave()],
+    ['of 8 bits', wave(8)],
+    ['of 24 bits', wave(24)],
+    ['with a huge byte rate', forged((file) => file.writeUInt32LE(0xffff_ffff, BYTE_RATE))],
+    ['without a byte rate', forged((file) => file.writeUInt32LE(0, BYTE_RATE))],
+    ['without a block size', forged((file) => file.writeUInt16LE(0, BLOCK_ALIGN))],
+    ['with a huge block size', forged((file) => file.writeUInt16LE(0xffff, BLOCK_ALIGN))],
+    ['without a data size', forged((file) => file.writeUInt32LE(0, DATA_BYTES))],
+    ['with a data size as streams have', forged((file) => file.writeUInt32LE(2 ** 32 - 1, 40))],
+  ])('takes the length of WAV from its samples: %s', async (_name, file) => {
+    expect(await lengthOf('a.wav', file)).toBe(10_000);
+  });
+
+  it('takes the length of WAV with packed samples from what they unpack to', async () => {
+    const ulaw = forged((file) => file.writeUInt16LE(7, TAG), wave(8));
+    expect(await lengthOf('a.wav', ulaw)).toBe(10_000);
+    const adpcm = forged((file) => file.writeUInt16LE(0x11, TAG), wave(8));
+    expect(await lengthOf('a.wav', adpcm)).toBe(20_000);
+  });
+
+  it('minds what lies behind a data size that is too small', async () => {
+    const samples = Buffer.alloc(4_000_000);
+    const header = waveHeader({ channels: 1, sampleRate: 8_000, bitsPerSample: 16 }, 16);
+    const length = await lengthOf('a.wav', Buffer.concat([header, samples]));
+    // All but the megabyte that may be something else.
+    expect(length).toBeGreaterThan(180_000);
+    expect(length).toBeLessThanOrEqual(250_000);
+  });
+
+  it('does not count what may well lie behind the samples', async () => {
+    const file = Buffer.concat([wave(), Buffer.from('LIST\x04\0\0\0INFO', 'latin1')]);
+    expect(await lengthOf('a.wav', file)).toBe(10_000);
+  });
+
+  it.each<[string, (file: Buffer) => void]>([
+    ['a sample a second', (file) => file.writeUInt32LE(1, SAMPLE_RATE)],
+    ['4 billion samples a second', (file) => file.writeUInt32LE(4_000_000_000, SAMPLE_RATE)],
+    ['no channels', (file) => file.writeUInt16LE(0, CHANNELS)],
+    ['thousands of channels', (file) => file.writeUInt16LE(0xffff, CHANNELS)],
+    ['samples without bits', (file) => file.writeUInt16LE(0, BITS)],
+    ['samples of 65,535 bits', (file) => file.writeUInt16LE(0xffff, BITS)],
+    ['a codec that nobody knows', (file) => file.writeUInt16LE(0x4242, TAG)],
+  ])('refuses WAV with %s', async (_name, write) => {
+    await expect(lengthOf('a.wav', forged(write))).rejects.toMatchObject({
+      status: 400,
+      param: 'file',
+    });
+  });
+
+  const FRAME_MS = (1_152 * 1_000) / 44_100;
+
+  it.each<[string, Buffer]>([
+    ['as they are', silentMp3(4_000)],
+    ['behind a table that says 10', mp3ThatClaims(10, silentMp3(4_000))],
+    ['behind a table that says 4 billion', mp3ThatClaims(4_000_000_000, silentMp3(4_000))],
+    [
+      'with garbage among them',
+      Buffer.concat(Array.from({ length: 4_000 }, () => [silentMp3(1), Buffer.from('!')]).flat()),
+    ],
+  ])('takes the length of MP3 from its frames, %s', async (_name, file) => {
+    const length = (await lengthOf('a.mp3', file))!;
+    expect(Math.abs(length - 4_000 * FRAME_MS)).toBeLessThan(2);
+  });
+
+  it('passes over a picture in front of MP3', async () => {
+    const picture = Buffer.alloc(400_000, Buffer.from([0xff, 0xfb, 0x90, 0xc0]));
+    const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0x18, 0x35, 0]);
+    expect((tag[7]! << 14) | (tag[8]! << 7) | tag[9]!).toBe(400_000);
+    const file = Buffer.concat([tag, picture, silentMp3(100)]);
+    expect(Math.abs((await lengthOf('a.mp3', file))! - 100 * FRAME_MS)).toBeLessThan(2);
+  });
+
+  it('takes FLAC for no shorter than its bytes can be played', async () => {
+    // A second, it says, of what is 32,000 bytes a second before it is packed.
+    const length = (await lengthOf('a.flac', flacThatClaims(16_000, 3_200_000)))!;
+    expect(length).toBeGreaterThan(90_000);
+    expect(length).toBeLessThan(101_000);
+    expect(await lengthOf('a.flac', flacThatClaims(160_000, 200_000))).toBe(10_000);
+  });
+});
