@@ -61,6 +61,8 @@ export default tseslint.config(
         setTimeout: 'readonly',
         clearTimeout: 'readonly',
         URL: 'readonly',
+        URLSearchParams: 'readonly',
+        AbortController: 'readonly',
         Buffer: 'readonly',
         fetch: 'readonly',
       },

@@ -1,0 +1,71 @@
+import { none, told } from '../table.mjs';
+
+const MEMBERS = 990_000;
+const BODIES = 139;
+const BODY_BYTES = 2_000_000;
+const DEPTH = 500_000;
+const VECTORS = 2_048;
+const TOKENS_EACH = 1_000;
+
+const HEAD = '{"model":"bench/liar","messages":[{"role":"user","content":"Hi"}],"metadata":';
+
+/** Bodies that are small to send and large to read. */
+export const jsonAttack = {
+  id: 'json',
+  before: {},
+  async run(stronghold) {
+    const send = (body) => outcomeOf(stronghold, '/v1/chat/completions', body);
+    const members = await send(`${HEAD}{${numbered(MEMBERS)}}}`);
+    const deep = await send(`${HEAD}${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}}`);
+    const objects = `${HEAD}[${'{},'.repeat(BODY_BYTES / 3)}{}]}`;
+    const bombs = await Promise.all(Array.from({ length: BODIES }, () => send(objects)));
+    return [
+      refusal('a body of 990,000 members', [members]),
+      refusal('a body nested 500,000 deep', [deep]),
+      refusal(`${BODIES} parallel bodies of 2 MB full of {}`, bombs),
+    ];
+  },
+};
+
+/** What an honest caller sends and must go on being served. */
+export const vectorsAttack = {
+  id: 'vectors',
+  // Its one body is large, and to read it takes what it takes.
+  isQuiet: true,
+  before: {},
+  async run(stronghold) {
+    const vector = JSON.stringify(Array.from({ length: TOKENS_EACH }, (_, index) => index));
+    const input = Array.from({ length: VECTORS }, () => vector).join(',');
+    const startedMs = Date.now();
+    const body = `{"model":"bench/embed","input":[${input}]}`;
+    const outcome = await outcomeOf(stronghold, '/v1/embeddings', body);
+    return [
+      none(`embeddings of ${VECTORS} × ${TOKENS_EACH} tokens not served`, outcome === 200 ? 0 : 1),
+      told('which took', `${Date.now() - startedMs} ms, status ${outcome}`),
+    ];
+  },
+};
+
+function numbered(count) {
+  return Array.from({ length: count }, (_, index) => `"m${index}":1`).join(',');
+}
+
+/** The status, or `lost` when the connection was. */
+async function outcomeOf(stronghold, path, body) {
+  try {
+    return (await stronghold.call(path, { body })).status;
+  } catch {
+    return 'lost';
+  }
+}
+
+function refusal(what, outcomes) {
+  const refused = outcomes.filter((status) => status === 400 || status === 413 || status === 503);
+  const seen = [...new Set(outcomes)].join(', ');
+  return {
+    what: `${what}: refused`,
+    figure: `${refused.length} of ${outcomes.length} (${seen})`,
+    bound: `all ${outcomes.length}`,
+    isMet: refused.length === outcomes.length,
+  };
+}

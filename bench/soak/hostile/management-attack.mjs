@@ -1,0 +1,49 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+const AT_ONCE = 16;
+const LASTS_MS = 6_000;
+const SUBMITTED_AT_MOST = 400;
+
+const KINDS = [
+  { name: 'lists', path: '/v1/customer/logs?limit=100&offset=100' },
+  { name: 'sums', path: '/v1/customer/analytics?group_by=model' },
+  { name: 'exports', path: '/v1/customer/logs/export.csv' },
+  { name: 'submissions of jobs', path: '/v1/jobs', body: { model: 'sandbox/image', prompt: 'Hi' } },
+];
+
+/** One key asks for everything that is no inference, as fast as it can. */
+export const managementAttack = {
+  id: 'management',
+  before: {},
+  async run(stronghold) {
+    return Promise.all(KINDS.map((kind) => hammer(stronghold, kind)));
+  },
+};
+
+async function hammer(stronghold, { name, path, body }) {
+  const statuses = new Map();
+  let isOver = false;
+  let calls = 0;
+  const work = async () => {
+    while (!isOver && (body === undefined || calls < SUBMITTED_AT_MOST)) {
+      calls++;
+      const { status, headers } = await stronghold.call(path, { body });
+      const isTold = status !== 429 || Number(headers['retry-after']) > 0;
+      const outcome = isTold ? status : '429 without Retry-After';
+      statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1);
+      // Whoever is refused goes on at a pace that leaves the driver some time.
+      if (status === 429) await wait(10);
+    }
+  };
+  const workers = Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.race([workers, wait(LASTS_MS)]);
+  isOver = true;
+  await Promise.race([workers, wait(LASTS_MS)]);
+  const refused = statuses.get(429) ?? 0;
+  return {
+    what: `${name} of one key: refused with 429 and Retry-After`,
+    figure: [...statuses].map(([status, count]) => `${count} × ${status}`).join(', '),
+    bound: 'some 429',
+    isMet: refused > 0,
+  };
+}
