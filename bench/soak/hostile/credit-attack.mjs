@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { atMost, none, told } from '../table.mjs';
 import { ask } from './callers.mjs';
 import { MAX_TOKENS, priceOf } from './models.mjs';
@@ -5,6 +6,8 @@ import { makeBody } from './prompts.mjs';
 import { SMALL_CREDITS } from './stronghold.mjs';
 
 const CALLERS = 200;
+/** All are under way together, and yet do not arrive as one. */
+const APART_MS = 3;
 
 /** Parallel requests that set no limit: together they must never cost more than there is. */
 export const creditAttack = {
@@ -35,10 +38,11 @@ async function makeLimitedKey(stronghold) {
   return JSON.parse(text);
 }
 
-/** All at once; each vendor makes as much as it is allowed to, within a second. */
+/** Each vendor makes as much as it is allowed to, within a second. */
 function askAll(stronghold, label, key) {
   return Promise.all(
     Array.from({ length: CALLERS }, async (_, index) => {
+      await wait(index * APART_MS);
       const id = `${label}-${index}`;
       const plan = { id, reasoning: 'max', pace: MAX_TOKENS };
       const seen = await ask(stronghold, {

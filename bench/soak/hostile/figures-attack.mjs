@@ -17,8 +17,9 @@ export const figuresAttack = {
   before: {},
   async run(stronghold) {
     const chat = (usage) => costOf(stronghold, 'chat', usage);
-    const [huge, hugeInput, hugeMessage, negative, missing, recording] = await Promise.all([
+    const [huge, large, hugeInput, hugeMessage, negative, missing, recording] = await Promise.all([
       chat({ prompt_tokens: 70, completion_tokens: 1e12, total_tokens: 1e12 }),
+      chat({ prompt_tokens: 70, completion_tokens: 1e7, total_tokens: 1e7 + 70 }),
       chat({ prompt_tokens: 1e12, completion_tokens: WORDS, total_tokens: 1e12 }),
       costOf(stronghold, 'messages', { input_tokens: 70, output_tokens: 1e12 }),
       chat({ prompt_tokens: -1e6, completion_tokens: -1e6, total_tokens: -2e6 }),
@@ -27,6 +28,7 @@ export const figuresAttack = {
     ]);
     return [
       atMost('charge for 1e12 output tokens, chat', huge, DEAREST),
+      atMost('charge for 1e7 output tokens, chat', large, DEAREST),
       atMost('charge for 1e12 input tokens, chat', hugeInput, DEAREST),
       atMost('charge for 1e12 output tokens, messages', hugeMessage, DEAREST),
       atLeast('charge where the usage is negative', negative, LEAST),

@@ -8,6 +8,7 @@ import { makeBody, PATHS } from './prompts.mjs';
 
 const STREAMS = 3_000;
 const LIMIT = 1_000;
+const APART_MS = 2.5;
 const OPENED_WITHIN_MS = 12_000;
 const BODIES = 40;
 const BODY_BYTES = 19_000_000;
@@ -28,7 +29,10 @@ export const floodAttack = {
     );
     const agent = new Agent({ connections: STREAMS });
     const answers = Promise.all(
-      Array.from({ length: STREAMS }, () => open(stronghold, agent, body)),
+      Array.from({ length: STREAMS }, async (_, index) => {
+        await wait(index * APART_MS);
+        return open(stronghold, agent, body);
+      }),
     );
     const seen = await Promise.race([answers, wait(OPENED_WITHIN_MS, [])]);
     const opened = seen.filter(({ status }) => status === 200);

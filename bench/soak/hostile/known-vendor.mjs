@@ -122,6 +122,7 @@ async function stream(dialect, call, response) {
     }
     if (sent < call.total) await wait(TICK_MS);
   }
+  if (response.destroyed) return;
   const whole = textOf(call, call.reasoning, call.total);
   for (const piece of dialect.finish(call, whole)) await write(piece);
   if (call.pauseMs > 0) await wait(call.pauseMs);
