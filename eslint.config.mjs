@@ -63,6 +63,7 @@ export default tseslint.config(
         URL: 'readonly',
         URLSearchParams: 'readonly',
         AbortController: 'readonly',
+        AbortSignal: 'readonly',
         Buffer: 'readonly',
         fetch: 'readonly',
       },

@@ -3,13 +3,14 @@ import http from 'node:http';
 import { Agent, request } from 'undici';
 import { megabytes } from '../../memory-row.mjs';
 import { readMemory } from '../memory.mjs';
-import { atMost } from '../table.mjs';
+import { atMost, none } from '../table.mjs';
 import { makeBody, PATHS } from './prompts.mjs';
 
 const STREAMS = 3_000;
 const LIMIT = 1_000;
-const APART_MS = 2.5;
-const OPENED_WITHIN_MS = 12_000;
+const BATCH = 30;
+const BATCH_EVERY_MS = 80;
+const LAST_ANSWERS_MS = 6_000;
 const BODIES = 40;
 const BODY_BYTES = 19_000_000;
 const SENT_AT_ONCE = 15_000_000;
@@ -28,20 +29,20 @@ export const floodAttack = {
       makeBody('chat', { model: 'bench/slow', plan: { pace: 2, text: 100 }, stream: true }),
     );
     const agent = new Agent({ connections: STREAMS });
-    const answers = Promise.all(
-      Array.from({ length: STREAMS }, async (_, index) => {
-        await wait(index * APART_MS);
-        return open(stronghold, agent, body);
-      }),
-    );
-    const seen = await Promise.race([answers, wait(OPENED_WITHIN_MS, [])]);
+    const seen = [];
+    for (let index = 0; index < STREAMS; index++) {
+      open(stronghold, agent, body).then((answer) => seen.push(answer));
+      if (index % BATCH === BATCH - 1) await wait(BATCH_EVERY_MS);
+    }
+    const limitMs = Date.now() + LAST_ANSWERS_MS;
+    while (seen.length < STREAMS && Date.now() < limitMs) await wait(100);
     const opened = seen.filter(({ status }) => status === 200);
     const refused = seen.filter(({ status, retryAfter }) => status === 429 && retryAfter > 0);
+    const unanswered = STREAMS - seen.length;
     await agent.destroy();
     return [
-      seen.length === 0
-        ? { what: 'answered at all', figure: 'no', bound: 'within 12 s', isMet: false }
-        : atMost('streams of one key under way', opened.length, LIMIT),
+      atMost('streams of one key under way', opened.length, LIMIT),
+      none('streams not answered at all', unanswered),
       {
         what: 'the others refused with 429 and Retry-After',
         figure: String(refused.length),

@@ -1,21 +1,23 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { atMost, seconds } from '../table.mjs';
-import { ask } from './callers.mjs';
 import { makeBody } from './prompts.mjs';
 
 const GUARDRAILS = '/v1/customer/guardrails';
 /** Large enough for both to be looked at by the threads that all tenants share. */
 const NEIGHBOURS_RULE = { type: 'regex', pattern: '(?:internal|secret)-[0-9]{40}' };
 const NEIGHBOURS_PROMPT = 'The committee met in the old library. '.repeat(200);
+/** They have so many states on such a text that no engine can keep them. */
 const COSTLY_RULES = Array.from({ length: 10 }, (_, index) => ({
   type: 'regex',
-  pattern: `(?:[a-y ]{0,90}|[b-z ]{0,90}){1,5}#${index}`,
+  pattern: `[a-m][a-z ]{${400 - index}}[0-9]`,
 }));
-const COSTLY_PROMPT = 'abcdefghij klmnopqrst uvwxyz '.repeat(10_000);
+const COSTLY_PROMPT = scramble(200_000);
 const SCANNING_CALLERS = 60;
 const SCANS_LAST_MS = 8_000;
 /** A scan that has begun may go on to its own limit of 5 s. */
 const FREE_AGAIN_SECONDS = 6;
+const OWN_LIMIT_MS = 10_000;
 
 /** One tenant has costly patterns and long prompts, another guards its requests too. */
 export const scansAttack = {
@@ -36,6 +38,7 @@ export const scansAttack = {
       makeBody('chat', { model: 'bench/liar', plan: {}, prompt: COSTLY_PROMPT }),
     );
     const leaving = new AbortController();
+    setMaxListeners(0, leaving.signal);
     const flood = Array.from({ length: SCANNING_CALLERS }, () =>
       stronghold.call('/v1/chat/completions', { body, signal: leaving.signal }).catch(() => {}),
     );
@@ -45,21 +48,40 @@ export const scansAttack = {
     await deleteGuardrails(stronghold, stronghold.keys.attacker);
     // A rule that takes the way of the threads, as those did that have gone.
     await addGuardrail(stronghold, { rules: [NEIGHBOURS_RULE] });
-    const startedMs = Date.now();
-    await ask(stronghold, {
-      body: makeBody('chat', { model: 'bench/liar', plan: {}, prompt: NEIGHBOURS_PROMPT }),
-    });
-    const past = (Date.now() - startedMs) / 1000;
+    const past = await secondsOfOwnRequest(stronghold);
+    this.isStuck = past === Infinity;
     return [
-      atMost('callers and rules gone, the tenant itself waits', past, FREE_AGAIN_SECONDS, seconds),
+      {
+        what: 'callers and rules gone, the tenant itself waits',
+        figure: this.isStuck ? `more than ${OWN_LIMIT_MS / 1000} s` : seconds(past),
+        bound: `≤ ${seconds(FREE_AGAIN_SECONDS)}`,
+        isMet: past <= FREE_AGAIN_SECONDS,
+      },
     ];
   },
   async cleanUp(stronghold) {
     for (const name of ['attacker', 'neighbour']) {
       await deleteGuardrails(stronghold, stronghold.keys[name]);
     }
+    // What still scans for nobody is not to be taken for the work of the next attack.
+    if (this.isStuck) await stronghold.restart();
   },
 };
+
+/** `Infinity` when there is no answer in time. */
+async function secondsOfOwnRequest(stronghold) {
+  const body = makeBody('chat', { model: 'bench/liar', plan: {}, prompt: NEIGHBOURS_PROMPT });
+  const startedMs = Date.now();
+  try {
+    await stronghold.call('/v1/chat/completions', {
+      body,
+      signal: AbortSignal.timeout(OWN_LIMIT_MS),
+    });
+    return (Date.now() - startedMs) / 1000;
+  } catch {
+    return Infinity;
+  }
+}
 
 async function addGuardrail(stronghold, { key, rules }) {
   const body = { name: 'Hostile', action: 'block', rules };
@@ -76,7 +98,9 @@ async function deleteGuardrails(stronghold, key) {
 
 const JOBS = 500;
 const MOST_OPEN = 200;
-const SUBMITTERS = 25;
+/** Whose places are given to others while the last are submitted. */
+const ENDED_MEANWHILE = 60;
+const SUBMITTERS = 8;
 const JOB_FACTOR = 3;
 const JOB_FLOOR_SECONDS = 2;
 const JOB_LIMIT_MS = 12_000;
@@ -90,16 +114,25 @@ export const jobsAttack = {
     const quiet = await secondsOfJob(stronghold, stronghold.keys.neighbour);
     const taken = await submitAll(stronghold);
     const during = await secondsOfJob(stronghold, stronghold.keys.neighbour);
-    for (const id of taken) stronghold.call(`/v1/jobs/${id}`, { method: 'DELETE' }).catch(() => {});
-    await stronghold.call('/v1/customer/jobs');
+    this.taken = taken;
     const limit = Math.max(JOB_FACTOR * quiet, quiet + JOB_FLOOR_SECONDS);
     return [
       {
-        ...atMost("the neighbour's single job is done after", during, limit, seconds),
+        what: "the neighbour's single job is done after",
+        figure: during === Infinity ? `not in ${JOB_LIMIT_MS / 1000} s` : seconds(during),
         bound: `≤ ${seconds(limit)} (${seconds(quiet)} when quiet)`,
+        isMet: during <= limit,
       },
-      atMost(`of ${JOBS} jobs of one tenant, taken in`, taken.length, MOST_OPEN + 50),
+      atMost(`of ${JOBS} jobs of one tenant, taken in`, taken.length, MOST_OPEN + ENDED_MEANWHILE),
     ];
+  },
+  async cleanUp(stronghold) {
+    const work = async () => {
+      for (let id = this.taken?.pop(); id !== undefined; id = this.taken.pop()) {
+        await stronghold.call(`/v1/jobs/${id}`, { method: 'DELETE' });
+      }
+    };
+    await Promise.all(Array.from({ length: SUBMITTERS }, work));
   },
 };
 
@@ -127,4 +160,15 @@ async function secondsOfJob(stronghold, key) {
     await wait(100);
   }
   return Infinity;
+}
+
+/** Letters and blanks in no order, the same ones in each run. */
+function scramble(length) {
+  const letters = 'abcdefghijklmnopqrstuvwxyz ';
+  let seed = 7;
+  const next = () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return letters[(seed >> 16) % letters.length];
+  };
+  return Array.from({ length }, next).join('');
 }

@@ -17,6 +17,7 @@ const RICH = 1_000_000_000_000;
 export const SMALL_CREDITS = 16_000_000;
 const RATE_LIMIT_PER_MINUTE = 1_000_000;
 const RECORD_LIMIT_MS = 6_000;
+const HEALTH_LIMIT_MS = 10_000;
 /** What the quiet tenant asks, unless an attack wants something else of it. */
 const NEIGHBOURLY_BODY = JSON.stringify({
   model: 'bench/neighbour',
@@ -76,15 +77,18 @@ export class Stronghold {
     await this.#startService(settings);
   }
 
-  /** After an attack: a process that it ended is noted and started anew. @returns whether it was */
+  /**
+   * After an attack: a process that it ended, or that answers nobody any more, is noted and started
+   * anew. @returns which of the two it was, in words; undefined for one that lives
+   */
   async recover() {
-    const isAlive = !this.hasEnded && (await this.#answers());
-    if (isAlive) return false;
+    if (!this.hasEnded && (await this.#answers())) return undefined;
     this.deaths++;
+    const end = this.hasEnded ? 'ended' : `answers nobody within ${HEALTH_LIMIT_MS / 1000} s`;
     if (!this.hasEnded) process.kill(this.pid, 'SIGKILL');
     await this.#service.exited;
     await this.#startService();
-    return true;
+    return end;
   }
 
   get url() {
@@ -183,7 +187,7 @@ export class Stronghold {
   async #answers() {
     try {
       const response = await request(`${this.url}/healthz`, {
-        headersTimeout: 10_000,
+        headersTimeout: HEALTH_LIMIT_MS,
         dispatcher: new Agent({ connections: 1 }),
       });
       await response.body.dump();
