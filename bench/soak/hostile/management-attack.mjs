@@ -15,6 +15,10 @@ const KINDS = [
 export const managementAttack = {
   id: 'management',
   before: {},
+  async prepare(stronghold) {
+    // The attacks before it need more than is needed to show that there is a limit.
+    await stronghold.restart({ GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE: '100' });
+  },
   async run(stronghold) {
     return Promise.all(KINDS.map((kind) => hammer(stronghold, kind)));
   },

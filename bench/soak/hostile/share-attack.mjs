@@ -46,8 +46,6 @@ export const scansAttack = {
     leaving.abort();
     await Promise.all(flood);
     await deleteGuardrails(stronghold, stronghold.keys.attacker);
-    // A rule that takes the way of the threads, as those did that have gone.
-    await addGuardrail(stronghold, { rules: [NEIGHBOURS_RULE] });
     const past = await secondsOfOwnRequest(stronghold);
     this.isStuck = past === Infinity;
     return [
@@ -68,24 +66,26 @@ export const scansAttack = {
   },
 };
 
-/** `Infinity` when there is no answer in time. */
+/**
+ * A new rule is tried and then looked for by the threads that the rules before it kept busy.
+ * @returns `Infinity` when there is no answer in time
+ */
 async function secondsOfOwnRequest(stronghold) {
   const body = makeBody('chat', { model: 'bench/liar', plan: {}, prompt: NEIGHBOURS_PROMPT });
   const startedMs = Date.now();
   try {
-    await stronghold.call('/v1/chat/completions', {
-      body,
-      signal: AbortSignal.timeout(OWN_LIMIT_MS),
-    });
+    const signal = AbortSignal.timeout(OWN_LIMIT_MS);
+    await addGuardrail(stronghold, { rules: [NEIGHBOURS_RULE], signal });
+    await stronghold.call('/v1/chat/completions', { body, signal });
     return (Date.now() - startedMs) / 1000;
   } catch {
     return Infinity;
   }
 }
 
-async function addGuardrail(stronghold, { key, rules }) {
+async function addGuardrail(stronghold, { key, rules, signal }) {
   const body = { name: 'Hostile', action: 'block', rules };
-  const { status, text } = await stronghold.call(GUARDRAILS, { key, body });
+  const { status, text } = await stronghold.call(GUARDRAILS, { key, body, signal });
   if (status !== 201) throw new Error(`No guardrail: ${text}`);
 }
 
@@ -101,6 +101,7 @@ const MOST_OPEN = 200;
 /** Whose places are given to others while the last are submitted. */
 const ENDED_MEANWHILE = 60;
 const SUBMITTERS = 8;
+const JOB_POLL_MS = 200;
 const JOB_FACTOR = 3;
 const JOB_FLOOR_SECONDS = 2;
 const JOB_LIMIT_MS = 12_000;
@@ -157,7 +158,7 @@ async function secondsOfJob(stronghold, key) {
   while (Date.now() - startedMs < JOB_LIMIT_MS) {
     const job = await stronghold.call(`/v1/jobs/${id}`, { key });
     if (JSON.parse(job.text).status === 'succeeded') return (Date.now() - startedMs) / 1000;
-    await wait(100);
+    await wait(JOB_POLL_MS);
   }
   return Infinity;
 }

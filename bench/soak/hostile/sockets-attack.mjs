@@ -45,7 +45,7 @@ async function longestOf({ url }, begin) {
       const closed = once(socket, 'close');
       begin(socket);
       // Repeated wrong keys may be answered late, or by closing the connection alone.
-      await Promise.race([once(socket, 'data'), closed]);
+      await Promise.race([once(socket, 'data'), closed, wait(WATCHED_SECONDS * 1000)]);
       const answeredAtMs = Date.now();
       socket.resume();
       await Promise.race([closed, wait(WATCHED_SECONDS * 1000)]);
