@@ -13,7 +13,8 @@ import { socketsAttack } from './sockets-attack.mjs';
 
 /**
  * Every attack in the order in which it is made. `run` gets the stronghold and returns lines;
- * `before` are the same figures from before there was anything against it. `isQuiet` is set where
+ * `before` are the same figures of commit 6454088,
+ * before there was anything against it, from a machine of two cores that had other work to do. `isQuiet` is set where
  * the neighbour's time says nothing, `neighbour` is the body that it asks instead of its usual one,
  * `prepare` comes before its quiet time is measured, and `cleanUp` after everything.
  */

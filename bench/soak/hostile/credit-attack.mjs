@@ -12,7 +12,22 @@ const APART_MS = 3;
 /** Parallel requests that set no limit: together they must never cost more than there is. */
 export const creditAttack = {
   id: 'credit',
-  before: {},
+  before: {
+    'an account for 50 of 200 parallel callers: price of what was made for it': '64035000',
+    'an account for 50 of 200 parallel callers: credits short': '48035000',
+    'an account for 50 of 200 parallel callers: limited answers that name their limit': '0 of 0',
+    'an account for 50 of 200 parallel callers: neither served nor refused with 402': '0',
+    'an account for 50 of 200 parallel callers: served, refused': '200, 0',
+    'an account: left of it': '0',
+    'a monthly limit for 50 of 200 parallel callers: price of what was made for it': '64035000',
+    'a monthly limit for 50 of 200 parallel callers: credits short': '0',
+    'a monthly limit for 50 of 200 parallel callers: limited answers that name their limit':
+      '0 of 0',
+    'a monthly limit for 50 of 200 parallel callers: neither served nor refused with 402': '0',
+    'a monthly limit for 50 of 200 parallel callers: served, refused': '200, 0',
+    "the neighbour's p99": '279 ms',
+    'the process': 'lives',
+  },
   async run(stronghold) {
     const account = await askAll(stronghold, 'account', stronghold.keys.small);
     const limited = await makeLimitedKey(stronghold);

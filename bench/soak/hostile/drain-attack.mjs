@@ -11,7 +11,11 @@ const UNDER_WAY_MS = 1_500;
 export const drainAttack = {
   id: 'drain',
   isQuiet: true,
-  before: {},
+  before: {
+    'the drain limit passes after content': '1.05',
+    'charged for a whole answer that our stop left undelivered': '183',
+    'the process': 'lives',
+  },
   async run(stronghold) {
     await stronghold.restart({ GATEWAY_DRAIN_SECONDS: '1' });
     // The speed of a route is learnt by each process anew.

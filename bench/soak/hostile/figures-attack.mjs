@@ -14,7 +14,17 @@ const SAMPLE_RATE = 16_000;
 /** What vendors and files claim is held against reason. */
 export const figuresAttack = {
   id: 'figures',
-  before: {},
+  before: {
+    'charge for 1e12 output tokens, chat': '2293',
+    'charge for 1e7 output tokens, chat': '100000175',
+    'charge for 1e12 input tokens, chat': '2293',
+    'charge for 1e12 output tokens, messages': '2293',
+    'charge where the usage is negative': '2293',
+    'charge where the output tokens are missing': '175',
+    'charge for a recording whose header claims a huge byte rate': '1',
+    "the neighbour's p99": '26 ms',
+    'the process': 'lives',
+  },
   async run(stronghold) {
     const chat = (usage) => costOf(stronghold, 'chat', usage);
     const [huge, large, hugeInput, hugeMessage, negative, missing, recording] = await Promise.all([

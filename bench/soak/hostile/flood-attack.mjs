@@ -23,7 +23,13 @@ const MAX_GROWTH_BYTES = 400e6;
 /** One key opens more streams than it may. */
 export const floodAttack = {
   id: 'in-flight',
-  before: {},
+  before: {
+    'streams of one key under way': '2940',
+    'streams not answered at all': '30',
+    'the others refused with 429 and Retry-After': '0',
+    "the neighbour's p99": '6220 ms',
+    'the process': 'lives',
+  },
   async run(stronghold) {
     const body = JSON.stringify(
       makeBody('chat', { model: 'bench/slow', plan: { pace: 2, text: 100 }, stream: true }),
@@ -72,7 +78,12 @@ async function open({ url, keys }, dispatcher, body) {
 /** Large bodies whose ends do not come. */
 export const bodiesAttack = {
   id: 'bodies',
-  before: {},
+  before: {
+    'of 40 bodies of 19 MB that trickle: refused with 503 and Retry-After': '0',
+    'memory that they take': '389 MB',
+    "the neighbour's p99": '2281 ms',
+    'the process': 'lives',
+  },
   async run(stronghold) {
     const atRest = readMemory(stronghold);
     const uploads = Array.from({ length: BODIES }, () => new Trickle(stronghold));

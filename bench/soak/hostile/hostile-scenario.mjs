@@ -25,7 +25,7 @@ export async function runHostile(soak) {
     const startedMs = Date.now();
     for (const line of await runAttack(soak, stronghold, attack)) {
       const what = `${attack.id}: ${line.what}`;
-      lines.push({ ...line, what, before: attack.before?.[line.what] ?? '?' });
+      lines.push({ ...line, what, before: attack.before[line.what] });
     }
     soak.say(`  ${attack.id}: ${((Date.now() - startedMs) / 1000).toFixed(0)} s`);
     await wait(REST_MS);

@@ -14,7 +14,31 @@ const MINUTE_LIMIT = 5;
 /** A routing key tries to free itself. */
 export const rightsAttack = {
   id: 'rights',
-  before: {},
+  before: {
+    'clears its own expiry': 'status 200',
+    'sets its own expiry later': 'status 200',
+    'raises its own rate': 'status 400',
+    'lifts its own monthly limit': 'status 400',
+    'makes a key without expiry': 'status 201',
+    'makes a key that expires later': 'status 201',
+    'spends more than its 60000 a month through children': '160700 spent',
+    'lives on in its children when it is revoked': 'status 200',
+    'asks more than its 5 a minute through a child': '10 served',
+    'turns a guardrail off': 'status 200',
+    'deletes a guardrail': 'status 200',
+    'redirects a destination': 'status 200',
+    'deletes a destination': 'status 200',
+    'deletes a credential': 'status 200',
+    "changes another key's name": 'status 200',
+    'revokes another key': 'status 200',
+    'makes a management key': 'status 403',
+    'reads the webhook secret': 'status 200',
+    'keeps stored headers when the path of a destination changes': 'status 200',
+    'keeps stored headers when include_content of a destination changes': 'status 200',
+    'things of the management key lost or changed': '1',
+    "the neighbour's p99": '41 ms',
+    'the process': 'lives',
+  },
   async run(stronghold) {
     return [
       ...(await ownLimits(new Prisoner(stronghold))),

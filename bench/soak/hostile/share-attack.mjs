@@ -22,7 +22,11 @@ const OWN_LIMIT_MS = 10_000;
 /** One tenant has costly patterns and long prompts, another guards its requests too. */
 export const scansAttack = {
   id: 'scans',
-  before: {},
+  before: {
+    "the neighbour's p99": '781 ms',
+    'the process': 'lives',
+    'callers and rules gone, the tenant itself waits': 'more than 10 s',
+  },
   neighbour: JSON.stringify({
     model: 'bench/neighbour',
     messages: [{ role: 'user', content: NEIGHBOURS_PROMPT }],
@@ -110,7 +114,12 @@ const JOB_BODY = { model: 'sandbox/video', prompt: 'A long film', seconds: 4 };
 /** One tenant queues hundreds of jobs, another has a single one. */
 export const jobsAttack = {
   id: 'jobs',
-  before: {},
+  before: {
+    "the neighbour's single job is done after": '10.7 s',
+    'of 500 jobs of one tenant, taken in': '500',
+    "the neighbour's p99": '145 ms',
+    'the process': 'lives',
+  },
   async run(stronghold) {
     const quiet = await secondsOfJob(stronghold, stronghold.keys.neighbour);
     const taken = await submitAll(stronghold);

@@ -13,7 +13,12 @@ const PIECE_EVERY_MS = 250;
 /** Connections of callers without a key, who go on holding them after their 401. */
 export const socketsAttack = {
   id: 'sockets',
-  before: {},
+  before: {
+    'idle connections stay open after their 401': '10.0 s',
+    'slow bodies stay open after their 401': '10.0 s',
+    "the neighbour's p99": '50 ms',
+    'the process': 'lives',
+  },
   async run(stronghold) {
     const idle = 'GET /v1/models HTTP/1.1\r\nhost: a\r\nauthorization: Bearer sk-wrong-1\r\n\r\n';
     const slow =
