@@ -21,7 +21,7 @@ export const drainAttack = {
     // The speed of a route is learnt by each process anew.
     const warm = makeBody('chat', {
       model: 'bench/drained',
-      plan: { pace: 200, text: 200 },
+      plan: { pace: 200, text: 400 },
       stream: true,
     });
     await Promise.all([1, 2, 3].map(() => ask(stronghold, { body: warm })));

@@ -14,7 +14,7 @@ const SLOW_END = { plan: { ...PACE, text: 400, pause: 6_000 }, leaveWhen: afterT
 const FINISH = { ...LAST, leaveWhen: (text) => /"stop"|"end_turn"|output_text.done/.test(text) };
 const REASONING = {
   model: 'reasoner',
-  plan: { pace: 10_000, reasoning: 20_000, text: 8_000 },
+  plan: { pace: 5_000, reasoning: 20_000, text: 12_000 },
   leaveWhen: FIRST.leaveWhen,
 };
 const LONG_PROMPT = 'The minutes of that meeting were read in the old library by us. '.repeat(
@@ -78,8 +78,8 @@ const CASES = [
   {
     name: 'chat: a whole answer, the end is near',
     model: 'whole-near',
-    plan: { ...PACE, text: 450 },
-    leaveAfterMs: 1_800,
+    plan: { ...PACE, text: 600 },
+    leaveAfterMs: 2_000,
   },
 ];
 
@@ -134,10 +134,11 @@ async function leave(stronghold, one, index) {
     attach,
     prompt,
   });
+  const askedAt = new Date();
   const seen = await ask(stronghold, { dialect, body, leaveWhen, leaveAfterMs });
   const row =
     seen.requestId === undefined
-      ? await stronghold.logRow("model = $1 AND outcome <> 'completed'", [body.model])
+      ? await stronghold.logRow('model = $1 AND created_at >= $2', [body.model, askedAt])
       : await stronghold.logRow('request_id = $1', [seen.requestId]);
   return shareLine(name, { seen, row, call: await stronghold.vendorCall(id) });
 }

@@ -50,7 +50,7 @@ export const MODELS = [
   chatModel('bench/neighbour'),
   chatModel('bench/writer'),
   chatModel('bench/reasoner'),
-  ...['near', 'far', 'timed'].map((name) => chatModel(`bench/whole-${name}`)),
+  ...['near', 'far'].map((name) => chatModel(`bench/whole-${name}`)),
   chatModel('bench-messages/writer'),
   chatModel('bench/timed', withTimeouts('timed', { request_ms: 2_500 })),
   chatModel('bench/timed-whole', withTimeouts('timed-whole', { request_ms: 2_500 })),
