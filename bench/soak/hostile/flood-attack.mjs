@@ -9,8 +9,8 @@ import { makeBody, PATHS } from './prompts.mjs';
 const STREAMS = 3_000;
 const LIMIT = 1_000;
 const BATCH = 30;
-const BATCH_EVERY_MS = 80;
-const LAST_ANSWERS_MS = 6_000;
+const BATCH_EVERY_MS = 120;
+const LAST_ANSWERS_MS = 8_000;
 const BODIES = 40;
 const BODY_BYTES = 19_000_000;
 const SENT_AT_ONCE = 15_000_000;
@@ -32,7 +32,7 @@ export const floodAttack = {
   },
   async run(stronghold) {
     const body = JSON.stringify(
-      makeBody('chat', { model: 'bench/slow', plan: { pace: 2, text: 100 }, stream: true }),
+      makeBody('chat', { model: 'bench/slow', plan: { pace: 0.5, text: 50 }, stream: true }),
     );
     const agent = new Agent({ connections: STREAMS });
     const seen = [];
