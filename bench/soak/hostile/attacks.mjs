@@ -13,10 +13,10 @@ import { socketsAttack } from './sockets-attack.mjs';
 
 /**
  * Every attack in the order in which it is made. `run` gets the stronghold and returns lines;
- * `before` are the same figures of commit 6454088,
- * before there was anything against it, from a machine of two cores that had other work to do. `isQuiet` is set where
- * the neighbour's time says nothing, `neighbour` is the body that it asks instead of its usual one,
- * `prepare` comes before its quiet time is measured, and `cleanUp` after everything.
+ * `before` are the same figures of commit 6454088, before there was anything against it, from a
+ * machine of two cores that had other work to do. `isQuiet` is set where the neighbour's time says
+ * nothing, `neighbour` is the body that it asks instead of its usual one, `prepare` comes before its
+ * quiet time is measured, and `cleanUp` after everything.
  */
 export const ATTACKS = [
   leaversAttack,

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { PATHS } from './prompts.mjs';
 
 /**
- * Asks for an answer and may leave it. The hold is read from the database at the moment of leaving.
+ * Asks for an answer and may leave it. The hold is read from the database while it runs.
  *
  * @param options.leaveWhen is given the text that has come so far, and says when to leave
  * @param options.leaveAfterMs leaves after so long, whatever has come
@@ -12,18 +12,15 @@ export async function ask(stronghold, options) {
   const { dialect = 'chat', body, key = stronghold.keys.attacker } = options;
   const { leaveWhen = () => false, leaveAfterMs } = options;
   const leaving = new AbortController();
-  const seen = { text: '', hold: undefined, hasLeft: false };
-  const leave = async (condition, value) => {
-    seen.hasLeft = true;
-    seen.hold = await holdOf(stronghold, condition, value);
-    leaving.abort();
-  };
-  const timer =
-    leaveAfterMs &&
-    setTimeout(
-      () => leave('model = $1 ORDER BY created_at DESC LIMIT 1', body.model),
-      leaveAfterMs,
-    );
+  const seen = { text: '', hold: undefined };
+  let hold;
+  const timers = leaveAfterMs
+    ? [
+        // Looked up beforehand: the moment of leaving must not depend on the database.
+        setTimeout(() => (hold = holdOf(stronghold, 'model', body.model)), leaveAfterMs / 2),
+        setTimeout(() => leaving.abort(), leaveAfterMs),
+      ]
+    : [];
   try {
     const response = await request(stronghold.url + PATHS[dialect], {
       method: 'POST',
@@ -41,20 +38,23 @@ export async function ask(stronghold, options) {
     seen.requestId = response.headers['x-request-id'];
     for await (const chunk of response.body) {
       seen.text += chunk.toString('utf8');
-      if (!seen.hasLeft && leaveWhen(seen.text)) {
-        await leave('request_id = $1', seen.requestId);
-        break;
-      }
+      hold ??= holdOf(stronghold, 'request_id', seen.requestId);
+      if (leaveWhen(seen.text)) leaving.abort();
     }
   } catch (error) {
     if (!leaving.signal.aborted) seen.failure = error.message;
   } finally {
-    clearTimeout(timer);
+    timers.forEach(clearTimeout);
   }
+  seen.hold = await hold;
   return seen;
 }
 
-async function holdOf(stronghold, condition, value) {
-  const rows = await stronghold.query(`SELECT amount FROM holds WHERE ${condition}`, [value]);
+/** Undefined when there is none any more. */
+async function holdOf(stronghold, column, value) {
+  const rows = await stronghold.query(
+    `SELECT amount FROM holds WHERE ${column} = $1 ORDER BY created_at DESC LIMIT 1`,
+    [value],
+  );
   return rows[0]?.amount;
 }

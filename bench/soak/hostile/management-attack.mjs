@@ -17,11 +17,11 @@ const KINDS = [
 export const managementAttack = {
   id: 'management',
   before: {
-    'lists of one key: refused with 429 and Retry-After': '71 × 200',
-    'sums of one key: refused with 429 and Retry-After': '62 × 200',
-    'exports of one key: refused with 429 and Retry-After': '58 × 200',
-    'submissions of jobs of one key: refused with 429 and Retry-After': '179 × 202',
-    "the neighbour's p99": '690 ms',
+    'lists of one key: refused with 429 and Retry-After': '167 × 200',
+    'sums of one key: refused with 429 and Retry-After': '120 × 200',
+    'exports of one key: refused with 429 and Retry-After': '160 × 200',
+    'submissions of jobs of one key: refused with 429 and Retry-After': '20 × 202, 80 × 429',
+    "the neighbour's p99": '426 ms',
     'the process': 'lives',
   },
   async prepare(stronghold) {
