@@ -32,12 +32,8 @@ export async function startGateway({ servers, folder, providers, models, environ
     models: [...models, modelRow('warm-up'), modelRow('warm-up-stream')],
     further,
   });
-  const server = await startServer(['--inspect=127.0.0.1:0', join(PROJECT_ROOT, BUILT_SERVICE)], {
-    servers,
-    logFile: join(folder, 'gateway.log'),
-    environment,
-    stopLimitMs: STOP_LIMIT_MS,
-  });
+  const logFile = join(folder, 'gateway.log');
+  const server = await startService({ servers, logFile, environment });
   const { pid, url, printed, exited } = server;
   await addGuardrail(url, apiKey);
   const books = new Books(dataDirectory);
@@ -62,6 +58,16 @@ export async function startGateway({ servers, folder, providers, models, environ
     exited,
     findLoggedErrors: () => printed().split('\n').filter(isError),
   };
+}
+
+/** The process alone. */
+export function startService({ servers, logFile, environment }) {
+  return startServer(['--inspect=127.0.0.1:0', join(PROJECT_ROOT, BUILT_SERVICE)], {
+    servers,
+    logFile,
+    environment,
+    stopLimitMs: STOP_LIMIT_MS,
+  });
 }
 
 /** Failing vendors are warnings; an error is the gateway's own. */

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
+import { ATTACKS } from './hostile/attacks.mjs';
 import { SCENARIOS } from './scenarios.mjs';
 
 export const USAGE = `npm run soak -- [options]
   --only a,b       only these scenarios: ${SCENARIOS.map(({ id }) => id).join(', ')}
+  --attacks a,b    of \`hostile\` only these: ${ATTACKS.map(({ id }) => id).join(', ')}
   --minutes N      how long \`mixed\` lasts (10)
   --json FILE      write all figures to a file`;
 
@@ -15,6 +17,7 @@ export function readOptions(words) {
     args: words,
     options: {
       only: { type: 'string' },
+      attacks: { type: 'string' },
       minutes: { type: 'string' },
       json: { type: 'string' },
       // Not in the usage text: shortens every load, to see whether the scenarios still work.
@@ -22,11 +25,14 @@ export function readOptions(words) {
     },
   });
   return {
-    scenarios: chooseScenarios(values.only),
-    settings: chooseTimes(
-      readNumber('--minutes', values.minutes ?? '10'),
-      values.seconds === undefined ? undefined : readNumber('--seconds', values.seconds),
-    ),
+    scenarios: choose('scenario', SCENARIOS, values.only),
+    settings: {
+      ...chooseTimes(
+        readNumber('--minutes', values.minutes ?? '10'),
+        values.seconds === undefined ? undefined : readNumber('--seconds', values.seconds),
+      ),
+      attacks: choose('attack', ATTACKS, values.attacks),
+    },
     jsonFile: values.json,
   };
 }
@@ -49,13 +55,12 @@ function readNumber(option, text) {
   return value;
 }
 
-function chooseScenarios(list) {
-  if (list === undefined) return SCENARIOS;
+/** Those of a list that are named, in the list's own order; all when none is. */
+function choose(kind, all, list) {
+  if (list === undefined) return all;
   const wanted = list.split(',').map((id) => id.trim());
   for (const id of wanted) {
-    if (!SCENARIOS.some((scenario) => scenario.id === id)) {
-      throw new TypeError(`There is no scenario ${id}.`);
-    }
+    if (!all.some((one) => one.id === id)) throw new TypeError(`There is no ${kind} ${id}.`);
   }
-  return SCENARIOS.filter(({ id }) => wanted.includes(id));
+  return all.filter(({ id }) => wanted.includes(id));
 }

@@ -1,6 +1,7 @@
 import { runBroadcastOutage } from './broadcast-outage-scenario.mjs';
 import { runBroadcast } from './broadcast-scenario.mjs';
 import { runDrain } from './drain-scenario.mjs';
+import { runHostile } from './hostile/hostile-scenario.mjs';
 import { runMixed } from './mixed-scenario.mjs';
 import { runOutage } from './outage-scenario.mjs';
 import { runStalled } from './stalled-scenario.mjs';
@@ -16,5 +17,6 @@ export const SCENARIOS = [
   { id: 'broadcast', run: runBroadcast },
   { id: 'broadcast-outage', run: runBroadcastOutage },
   { id: 'uploads', run: runUploads },
+  { id: 'hostile', run: runHostile },
   { id: 'mixed', run: runMixed },
 ];

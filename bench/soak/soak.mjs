@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Driver } from '../driver.mjs';
 import { startServer } from '../server-process.mjs';
 import { smallChat, streamedChat } from '../workloads.mjs';
-import { startGateway } from './gateway-process.mjs';
+import { startGateway, startService } from './gateway-process.mjs';
 import { none } from './table.mjs';
 
 const MOCK_UPSTREAM = fileURLToPath(new URL('../mock-upstream.mjs', import.meta.url));
@@ -49,18 +49,24 @@ export class Soak {
 
   /** A vendor that spoils what the one behind it answers; `control` changes how (see its file). */
   async startTroubledVendor(behind) {
-    const server = await startServer([TROUBLED_VENDOR, behind.url], {
-      servers: this.#servers,
-      logFile: join(this.#scenarioFolder, `troubled-vendor-${this.#servers.length}.log`),
-    });
-    const controlUrl = /is controlled at (\S+)/.exec(server.printed())[1];
+    const name = `troubled-vendor-${this.#servers.length}`;
+    const server = await this.startControlled(TROUBLED_VENDOR, [behind.url], name);
     return {
       ...server,
       async control(mode) {
-        const response = await fetch(`${controlUrl}/${mode}`, { method: 'POST' });
+        const response = await fetch(`${server.controlUrl}/${mode}`, { method: 'POST' });
         if (response.status !== 200) throw new Error(`The vendor knows no mode ${mode}`);
       },
     };
+  }
+
+  /** A vendor that says where it is controlled, as `controlUrl`. */
+  async startControlled(program, parameters, name) {
+    const server = await startServer([program, ...parameters], {
+      servers: this.#servers,
+      logFile: join(this.#scenarioFolder, `${name}.log`),
+    });
+    return { ...server, controlUrl: /is controlled at (\S+)/.exec(server.printed())[1] };
   }
 
   /**
@@ -70,6 +76,17 @@ export class Soak {
   startGateway({ providers, models, environment }) {
     const folder = this.#scenarioFolder;
     return startGateway({ servers: this.#servers, folder, providers, models, environment });
+  }
+
+  /** The built service alone, with exactly these variables; several may follow each other. */
+  startService(environment) {
+    const logFile = join(this.#scenarioFolder, `gateway-${this.#servers.length}.log`);
+    return startService({ servers: this.#servers, logFile, environment });
+  }
+
+  /** The folder of the scenario that runs. */
+  get folder() {
+    return this.#scenarioFolder;
   }
 
   /**

@@ -1,3 +1,4 @@
+const BEFORE = ['before', ({ before }) => before];
 const COLUMNS = [
   ['scenario', ({ id }) => id],
   ['what was measured', ({ what }) => what],
@@ -8,11 +9,13 @@ const COLUMNS = [
 
 /** The scenarios' lines as one markdown table. */
 export function toMarkdown(results) {
-  const head = `| ${COLUMNS.map(([name]) => name).join(' | ')} |`;
-  const rule = `| ${COLUMNS.map(() => '---').join(' | ')} |`;
+  const hasBefore = results.some(({ lines }) => lines.some(({ before }) => before !== undefined));
+  const columns = hasBefore ? [...COLUMNS.slice(0, 2), BEFORE, ...COLUMNS.slice(2)] : COLUMNS;
+  const head = `| ${columns.map(([name]) => name).join(' | ')} |`;
+  const rule = `| ${columns.map(() => '---').join(' | ')} |`;
   const rows = results.flatMap(({ id, lines }) =>
     lines.map(
-      (line) => `| ${COLUMNS.map(([, read]) => read({ id, ...line }) || '–').join(' | ')} |`,
+      (line) => `| ${columns.map(([, read]) => read({ id, ...line }) || '–').join(' | ')} |`,
     ),
   );
   return [head, rule, ...rows].join('\n');
@@ -26,6 +29,11 @@ export function atMost(what, value, limit, spell = String) {
 /** A line that has to say zero. */
 export function none(what, value) {
   return { what, figure: String(value), bound: '0', isMet: value === 0 };
+}
+
+/** A line with a bound that is a lowest value. */
+export function atLeast(what, value, limit, spell = String) {
+  return { what, figure: spell(value), bound: `≥ ${spell(limit)}`, isMet: value >= limit };
 }
 
 /** A line that only tells. */

@@ -1,0 +1,129 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { megabytes } from '../../memory-row.mjs';
+import { readMemory, watchMemory } from '../memory.mjs';
+import { milliseconds, none, told } from '../table.mjs';
+import { ask } from './callers.mjs';
+import { makeBody } from './prompts.mjs';
+import { Stronghold } from './stronghold.mjs';
+
+const QUIET_MS = 3_000;
+/** A neighbour is left in peace below three times its quiet p99; the machine itself has noise. */
+const PEACE_FACTOR = 3;
+const PEACE_FLOOR_MS = 25;
+const MEMORY_EVERY_MS = 200;
+/** Between two attacks, so that none is blamed for what the one before has left to do. */
+const REST_MS = 500;
+
+/** Callers who mean harm, one attack after the other, beside a tenant who means none. */
+export async function runHostile(soak) {
+  const stronghold = new Stronghold(soak);
+  await stronghold.start();
+  await warmUp(stronghold);
+  const lines = [];
+  for (const attack of soak.settings.attacks) {
+    soak.say(`  ${attack.id} …`);
+    const startedMs = Date.now();
+    for (const line of await runAttack(soak, stronghold, attack)) {
+      const what = `${attack.id}: ${line.what}`;
+      lines.push({ ...line, what, before: attack.before[line.what] });
+    }
+    soak.say(`  ${attack.id}: ${((Date.now() - startedMs) / 1000).toFixed(0)} s`);
+    await wait(REST_MS);
+  }
+  return { lines: [...lines, ...(await checkBooks(soak, stronghold))] };
+}
+
+async function runAttack(soak, stronghold, attack) {
+  await attack.prepare?.(stronghold);
+  const quiet = await measureQuiet(stronghold, attack.neighbour);
+  if (quiet.failures > 0) soak.addFaults(`${attack.id}: the neighbour was not served when quiet`);
+  const atRest = readMemory(stronghold);
+  const neighbour = attack.isQuiet ? undefined : stronghold.beginNeighbour(attack.neighbour);
+  const watch = watchMemory(stronghold, MEMORY_EVERY_MS);
+  let lines;
+  try {
+    lines = await attack.run(stronghold);
+  } catch (error) {
+    // The others can still tell something; a process that has ended is told below.
+    if (!stronghold.hasEnded) soak.addFaults(`${attack.id} broke off: ${error.stack}`);
+    lines = [];
+  }
+  const during = await neighbour?.end();
+  const peak = Math.max(...watch.stop().map(({ bytes }) => bytes));
+  const end = await stronghold.recover();
+  if (end) await warmUp(stronghold);
+  await attack.cleanUp?.(stronghold);
+  return [
+    ...lines,
+    ...(during ? [peaceLine(quiet, during)] : []),
+    {
+      what: 'the process',
+      figure: `${end ?? 'lives'} (${megabytes(atRest)} before, ${megabytes(peak)} at most)`,
+      bound: 'lives',
+      isMet: end === undefined,
+    },
+  ];
+}
+
+async function measureQuiet(stronghold, body) {
+  const neighbour = stronghold.beginNeighbour(body);
+  await wait(QUIET_MS);
+  return neighbour.end();
+}
+
+function peaceLine(quiet, { p99Ms, asked, failures }) {
+  const limitMs = Math.max(PEACE_FACTOR * quiet.p99Ms, quiet.p99Ms + PEACE_FLOOR_MS);
+  const lost = failures > 0 ? `, ${failures} of ${asked} lost` : '';
+  return {
+    what: "the neighbour's p99",
+    figure: `${milliseconds(p99Ms)}${lost}`,
+    bound: `< ${milliseconds(limitMs)} (${milliseconds(quiet.p99Ms)} when quiet), none lost`,
+    isMet: p99Ms < limitMs && failures === 0,
+  };
+}
+
+/** Answers that are read to their end, from which the gateway learns how fast each route is. */
+async function warmUp(stronghold) {
+  // Long enough for the noise of the machine not to count.
+  const written = { text: 600, pace: 200 };
+  const plans = [
+    ['chat', 'bench/writer', written],
+    ['responses', 'bench/writer', written],
+    ['messages', 'bench-messages/writer', written],
+    ['chat', 'bench/reasoner', { reasoning: 14_900, text: 100, pace: 5_000 }],
+    ['chat', 'bench/timed', { text: 300, pace: 200 }],
+    ['chat', 'bench/torrent', { text: 400_000, pace: 400_000 }],
+    ['chat', 'bench/whole-near', written],
+    ['chat', 'bench/whole-far', written],
+  ];
+  await Promise.all(
+    plans.map(async ([dialect, model, plan]) => {
+      const stream = !model.includes('whole');
+      const body = makeBody(dialect, { model, plan, stream });
+      await Promise.all([1, 2, 3].map(() => ask(stronghold, { dialect, body })));
+    }),
+  );
+}
+
+/** What must be true of the ledger after all of it. */
+async function checkBooks(soak, stronghold) {
+  const { faults, holds } = await stronghold.findImbalances();
+  soak.addFaults(...faults);
+  const [{ twice }] = await stronghold.query(
+    `SELECT count(*) AS twice FROM (
+       SELECT request_id FROM ledger_entries WHERE kind = 'charge'
+       GROUP BY request_id HAVING count(*) > 1
+     ) AS repeated`,
+  );
+  const [{ short }] = await stronghold.query(
+    `SELECT count(*) AS short FROM ledger_entries WHERE kind = 'shortfall'`,
+  );
+  return [
+    none('in the end: statements of docs/ledger.md that do not hold', faults.length),
+    none('in the end: open holds', holds),
+    none('in the end: requests charged twice', twice),
+    told('in the end: shortfall entries', short),
+    none('in the end: times the process ended or fell silent', stronghold.deaths),
+    told('in the end: memory', megabytes(readMemory(stronghold))),
+  ];
+}
