@@ -32,14 +32,14 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/common/config/**', 'src/**/*.spec.ts'],
+    ignores: ['src/platform/config/**', 'src/**/*.spec.ts'],
     rules: {
       'no-restricted-properties': [
         'error',
         {
           object: 'process',
           property: 'env',
-          message: 'Settings are read once, in src/common/config.',
+          message: 'Settings are read once, in src/platform/config.',
         },
       ],
     },

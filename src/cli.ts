@@ -1,7 +1,7 @@
 import 'reflect-metadata';
-import { runCommand } from './bootstrap/commands/run-command.js';
-import { loadConfig } from './common/config/load-config.js';
-import { processEnvironment } from './common/config/process-environment.js';
+import { runCommand } from './app/commands/run-command.js';
+import { loadConfig } from './platform/config/load-config.js';
+import { processEnvironment } from './platform/config/process-environment.js';
 
 /** The operator's commands: `npm run gateway -- --help`. */
 process.exitCode = await runCommand(process.argv.slice(2), {

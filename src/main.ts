@@ -1,14 +1,14 @@
 import cluster from 'node:cluster';
-import { runWorkers } from './cluster.js';
-import { describeStart, type StartDescription } from './bootstrap/describe-start.js';
-import { ConfigError } from './common/config/config-error.js';
-import { loadConfig } from './common/config/load-config.js';
-import { processEnvironment } from './common/config/process-environment.js';
-import { JsonLogger } from './common/logging/json-logger.js';
-import { controlHeapGrowth } from './common/process/heap-growth.js';
-import { stopOnSignals } from './common/process/stop-on-signals.js';
-import { keepGarbageYoung } from './common/process/young-garbage.js';
-import { startGateway, type Gateway } from './gateway.js';
+import { runWorkers } from './app/cluster.js';
+import { describeStart, type StartDescription } from './app/bootstrap/describe-start.js';
+import { ConfigError } from './platform/config/config-error.js';
+import { loadConfig } from './platform/config/load-config.js';
+import { processEnvironment } from './platform/config/process-environment.js';
+import { JsonLogger } from './platform/logging/json-logger.js';
+import { controlHeapGrowth } from './app/process/heap-growth.js';
+import { stopOnSignals } from './app/process/stop-on-signals.js';
+import { keepGarbageYoung } from './app/process/young-garbage.js';
+import { startGateway, type Gateway } from './app/gateway.js';
 
 const logger = new JsonLogger();
 

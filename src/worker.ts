@@ -1,11 +1,11 @@
-import { ConfigError } from './common/config/config-error.js';
-import { loadConfig } from './common/config/load-config.js';
-import { processEnvironment } from './common/config/process-environment.js';
-import { JsonLogger } from './common/logging/json-logger.js';
-import { controlHeapGrowth } from './common/process/heap-growth.js';
-import { stopOnSignals } from './common/process/stop-on-signals.js';
-import { keepGarbageYoung } from './common/process/young-garbage.js';
-import { startGateway } from './gateway.js';
+import { ConfigError } from './platform/config/config-error.js';
+import { loadConfig } from './platform/config/load-config.js';
+import { processEnvironment } from './platform/config/process-environment.js';
+import { JsonLogger } from './platform/logging/json-logger.js';
+import { controlHeapGrowth } from './app/process/heap-growth.js';
+import { stopOnSignals } from './app/process/stop-on-signals.js';
+import { keepGarbageYoung } from './app/process/young-garbage.js';
+import { startGateway } from './app/gateway.js';
 
 /** `npm run start:worker`: the background work alone, beside gateways on the same database. */
 const logger = new JsonLogger();

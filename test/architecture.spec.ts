@@ -32,25 +32,25 @@ const LAYERS = [
 ];
 
 /** The canonical form carries a body as it was received, and needs nothing else of HTTP. */
-const ONLY_TYPE_FROM_HTTP = 'src/common/http/json-body.ts';
+const ONLY_TYPE_FROM_HTTP = 'src/platform/http/json-body.ts';
 /** Rules that all dialects share refuse in the interface's words. */
-const ERRORS = 'src/common/errors/gateway-errors.ts';
+const ERRORS = 'src/platform/errors/gateway-errors.ts';
 
-const ENVIRONMENT = 'src/common/config/process-environment.ts';
+const ENVIRONMENT = 'src/platform/config/process-environment.ts';
 
 const VENDORS =
   /openai|anthropic|azure|bedrock|vertex|fish-?audio|gemini|claude|\bgpt|mistral|cohere/i;
 /** Where code may depend on which vendor it is. */
 const VENDOR_PLACES = [
-  'src/upstream/adapters/',
-  'src/upstream/sandbox/',
-  'src/upstream/upstream.registry.ts',
-  'src/catalogue/data/',
-  'src/common/config/',
+  'src/vendors/',
+  'src/vendors/sandbox/',
+  'src/vendors/upstream.registry.ts',
+  'src/core/catalogue/data/',
+  'src/platform/config/',
   // The one public path that spells a vendor, and what else its dialect is spelled with.
-  'src/messages/messages.vendor.ts',
+  'src/features/messages/messages.vendor.ts',
   // Whose seals stand in the dialect as they are.
-  'src/responses/responses.vendor.ts',
+  'src/features/responses/responses.vendor.ts',
 ];
 
 const RULES: [string, (file: SourceFile) => string[]][] = [
@@ -85,15 +85,15 @@ describe('each rule on the layout', () => {
   it.each([
     ['src/chat/a.ts', "import { x } from '../ledger/hold.js';"],
     ['src/chat/a.ts', "import { x } from './chat.parse.js';"],
-    ['src/app.module.ts', "import { x } from './chat/chat.module.js';"],
+    ['src/app/app.module.ts', "import { x } from './chat/chat.module.js';"],
     ['src/canonical/a.ts', "import type { JsonBody } from '../common/http/json-body.js';"],
     ['src/canonical/a.ts', "import { X } from '../common/errors/gateway-errors.js';"],
-    ['src/messages/messages.vendor.ts', "export const MAKER = 'anthropic';"],
+    ['src/features/messages/messages.vendor.ts', "export const MAKER = 'anthropic';"],
     ['src/chat/a.ts', "const words = 'as OpenAI does'; // like openai"],
     ['src/chat/a.ts', "ApiProperty({ example: 'openai' });"],
     ['src/chat/a.ts', "process.on('exit', stop);"],
     [ENVIRONMENT, 'export const environment = process.env;'],
-    ['src/upstream/adapters/openai.adapter.ts', "if (id === 'openai') run();"],
+    ['src/vendors/openai/openai.adapter.ts', "if (id === 'openai') run();"],
   ])('lets %s pass with %s', (path, text) => {
     expect(find(path, text)).toEqual([]);
   });
@@ -135,7 +135,7 @@ describe('each rule on the layout', () => {
   });
 });
 
-/** `src/chat/chat.parse.ts` is in `chat`, `src/main.ts` in `src` itself. */
+/** `src/features/chat/chat.parse.ts` is in `chat`, `src/main.ts` in `src` itself. */
 function folderOf(path: string): string {
   const [root = '', folder = '', ...rest] = path.split('/');
   return rest.length === 0 ? root : folder;

@@ -32,11 +32,11 @@ function findEager(): string[] {
 describe('the packages of OpenTelemetry', () => {
   it('are loaded only with what exports or renders traces, which is imported when needed', () => {
     expect(findEager()).toEqual([
-      'src/broadcast/render-batch.ts',
-      'src/tracing/operator-exporters.ts',
-      'src/tracing/prometheus-metrics.ts',
-      'src/tracing/to-spans.ts',
-      'src/tracing/trace-resource.ts',
+      'src/features/broadcast/render-batch.ts',
+      'src/core/tracing/operator-exporters.ts',
+      'src/core/tracing/prometheus-metrics.ts',
+      'src/core/tracing/to-spans.ts',
+      'src/core/tracing/trace-resource.ts',
     ]);
   });
 });

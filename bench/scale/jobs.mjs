@@ -12,10 +12,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DataSource } from 'typeorm';
-import { databaseOptions } from '../../dist/src/common/database/database-options.js';
-import { Database } from '../../dist/src/common/database/database.js';
-import { startEmbeddedPostgres } from '../../dist/src/common/database/embedded-postgres.js';
-import { JobsRepository } from '../../dist/src/jobs/jobs.repository.js';
+import { databaseOptions } from '../../dist/src/platform/database/database-options.js';
+import { Database } from '../../dist/src/platform/database/database.js';
+import { startEmbeddedPostgres } from '../../dist/src/platform/database/embedded-postgres.js';
+import { JobsRepository } from '../../dist/src/features/jobs/jobs.repository.js';
 
 const LIMIT_MS = 50;
 const ROWS = Number(process.argv[2] ?? 1_000_000);

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { PROJECT_ROOT } from '../../scripts/project-root.mjs';
 import { costOf, usageOf } from '../answers.mjs';
 
-const EMBEDDED_POSTGRES = 'dist/src/common/database/embedded-postgres.js';
+const EMBEDDED_POSTGRES = 'dist/src/platform/database/embedded-postgres.js';
 const LEDGER_PAGE = 'docs/ledger.md';
 const INT8_OID = 20;
 /** How long the last settlements may take to be committed. */

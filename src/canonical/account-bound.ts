@@ -1,4 +1,4 @@
-import type { JsonObject } from '../common/http/json-body.js';
+import type { JsonObject } from '../platform/http/json-body.js';
 import type { AccountBoundParam } from './canonical-request.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonBody } from '../common/http/json-body.js';
+import type { JsonBody } from '../platform/http/json-body.js';
 
 /** The wire formats spoken to callers. */
 export type Dialect = 'chat' | 'messages' | 'responses';

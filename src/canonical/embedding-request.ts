@@ -1,4 +1,4 @@
-import type { JsonBody } from '../common/http/json-body.js';
+import type { JsonBody } from '../platform/http/json-body.js';
 import type { WorkRequest } from './work-request.js';
 
 /** Texts, or tokens of a vendor's own vocabulary, to be turned into vectors. */

@@ -1,4 +1,4 @@
-import { InvalidRequestError } from '../common/errors/gateway-errors.js';
+import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
 
 /**
  * The aliases that a body names in `model` and `models`, in the order in which they are tried,

@@ -1,7 +1,7 @@
 import Anthropic, { APIError, type ClientOptions } from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
-import { MediaFetcher } from '../../src/upstream/transport/media-fetcher.js';
+import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
+import { MediaFetcher } from '../../src/vendors/transport/media-fetcher.js';
 import { LONG_LIMITS } from '../support/fake-connection.js';
 import { promptRequest, says } from '../support/prompt-requests.js';
 import type { FailureKind, ScriptedAnswer } from './contract-vendor.js';

@@ -9,9 +9,9 @@ import {
 } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
-import { MediaFetcher } from '../../src/upstream/transport/media-fetcher.js';
-import type { Upstream } from '../../src/upstream/upstream.js';
+import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
+import { MediaFetcher } from '../../src/vendors/transport/media-fetcher.js';
+import type { Upstream } from '../../src/vendors/upstream.js';
 import { chatRequest } from '../support/chat-requests.js';
 import { LONG_LIMITS } from '../support/fake-connection.js';
 import type { FailureKind, Reply, ScriptedAnswer } from './contract-vendor.js';

@@ -1,10 +1,10 @@
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../src/canonical/canonical-request.js';
 import type { Usage } from '../../src/canonical/usage.js';
-import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
-import { MediaFetcher } from '../../src/upstream/transport/media-fetcher.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
-import type { Upstream } from '../../src/upstream/upstream.js';
+import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
+import { MediaFetcher } from '../../src/vendors/transport/media-fetcher.js';
+import { UpstreamError } from '../../src/vendors/upstream-error.js';
+import type { Upstream } from '../../src/vendors/upstream.js';
 import { canonicalRequest, type PromptOverrides } from '../support/canonical-requests.js';
 import type { ContractVendor, Reply, ScriptedAnswer } from './contract-vendor.js';
 import { reply, startScriptedServer, type ScriptedServer } from './scripted-server.js';

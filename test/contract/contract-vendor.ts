@@ -1,7 +1,7 @@
 import type { Dialect } from '../../src/canonical/canonical-request.js';
-import type { ProviderType } from '../../src/common/config/app-config.js';
-import type { AdapterTools } from '../../src/upstream/upstream.registry.js';
-import type { Upstream } from '../../src/upstream/upstream.js';
+import type { ProviderType } from '../../src/platform/config/app-config.js';
+import type { AdapterTools } from '../../src/vendors/upstream.registry.js';
+import type { Upstream } from '../../src/vendors/upstream.js';
 import type { RecordedCall } from './scripted-server.js';
 
 /**

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { TranscriptionRequest } from '../../src/canonical/transcription-request.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
 import type { WorkEvent } from '../../src/canonical/work-event.js';
-import { FishAudioAdapter } from '../../src/upstream/adapters/fish-audio.adapter.js';
-import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
+import { FishAudioAdapter } from '../../src/vendors/fish-audio/fish-audio.adapter.js';
+import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
 import { mediaCall, speechRequest } from '../support/media-requests.js';
 import { within } from '../support/within.js';
 import { reply, startScriptedServer, type Script, type ScriptedServer } from './scripted-server.js';

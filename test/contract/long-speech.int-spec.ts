@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseBuffer } from 'music-metadata';
-import { FishAudioAdapter } from '../../src/upstream/adapters/fish-audio.adapter.js';
-import { OpenAiAdapter } from '../../src/upstream/adapters/openai.adapter.js';
-import type { MediaDone } from '../../src/upstream/media-work.js';
-import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
-import type { Upstream } from '../../src/upstream/upstream.js';
+import { FishAudioAdapter } from '../../src/vendors/fish-audio/fish-audio.adapter.js';
+import { OpenAiAdapter } from '../../src/vendors/openai/openai.adapter.js';
+import type { MediaDone } from '../../src/vendors/media-work.js';
+import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
+import type { Upstream } from '../../src/vendors/upstream.js';
 import { assertDone, mediaCall, readFiles, speechRequest } from '../support/media-requests.js';
 import { within } from '../support/within.js';
 import { startScriptedServer, type ScriptedServer } from './scripted-server.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
-import { OpenAiAdapter } from '../../src/upstream/adapters/openai.adapter.js';
-import { MediaFailedError, type MediaProgress } from '../../src/upstream/media-work.js';
-import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
-import { MediaFetcher } from '../../src/upstream/transport/media-fetcher.js';
+import { OpenAiAdapter } from '../../src/vendors/openai/openai.adapter.js';
+import { MediaFailedError, type MediaProgress } from '../../src/vendors/media-work.js';
+import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
+import { MediaFetcher } from '../../src/vendors/transport/media-fetcher.js';
 import {
   assertDone,
   imageRequest,

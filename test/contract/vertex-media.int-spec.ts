@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { GenerateVideosOperation, GoogleGenAI } from '@google/genai';
 import { OAuth2Client } from 'google-auth-library';
-import { MediaFailedError, type MediaProgress } from '../../src/upstream/media-work.js';
-import { HttpTransport } from '../../src/upstream/transport/http-transport.js';
-import { MediaFetcher } from '../../src/upstream/transport/media-fetcher.js';
-import type { Upstream } from '../../src/upstream/upstream.js';
+import { MediaFailedError, type MediaProgress } from '../../src/vendors/media-work.js';
+import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
+import { MediaFetcher } from '../../src/vendors/transport/media-fetcher.js';
+import type { Upstream } from '../../src/vendors/upstream.js';
 import {
   assertDone,
   imageRequest,

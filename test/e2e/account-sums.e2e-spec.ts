@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AnalyticsDto } from '../../src/customer/analytics/dto/analytics.dto.js';
-import type { LogRowDto } from '../../src/customer/logs/dto/log-row.dto.js';
-import type { StatementDto } from '../../src/customer/statements/dto/statement.dto.js';
+import type { AnalyticsDto } from '../../src/features/customer/analytics/dto/analytics.dto.js';
+import type { LogRowDto } from '../../src/features/customer/logs/dto/log-row.dto.js';
+import type { StatementDto } from '../../src/features/customer/statements/dto/statement.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import {
   errorAnswer,
@@ -15,9 +15,9 @@ import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { importBuilt } from '../support/built.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
 
-const { JobSweeper } = await importBuilt<typeof import('../../src/jobs/job-sweeper.service.js')>(
-  'jobs/job-sweeper.service.js',
-);
+const { JobSweeper } = await importBuilt<
+  typeof import('../../src/features/jobs/job-sweeper.service.js')
+>('features/jobs/job-sweeper.service.js');
 
 const API_KEYS = '/v1/customer/api-keys';
 const GRANTED = 1_000_000_000;

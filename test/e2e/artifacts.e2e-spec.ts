@@ -5,25 +5,25 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ServableArtifact } from '../../src/artifacts/artifact-access.js';
+import type { ServableArtifact } from '../../src/features/jobs/artifacts/artifact-access.js';
 import { sourceOf } from '../support/artifact-bytes.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { importBuilt } from '../support/built.js';
 import { startTestS3 } from '../support/s3-server.js';
 import { until } from '../support/until.js';
 
-const { ArtifactUrls } = await importBuilt<typeof import('../../src/artifacts/artifact-urls.js')>(
-  'artifacts/artifact-urls.js',
-);
-const { ArtifactStore } = await importBuilt<typeof import('../../src/artifacts/artifact-store.js')>(
-  'artifacts/artifact-store.js',
-);
-const { ArtifactDesk } = await importBuilt<typeof import('../../src/artifacts/artifact-desk.js')>(
-  'artifacts/artifact-desk.js',
-);
+const { ArtifactUrls } = await importBuilt<
+  typeof import('../../src/features/jobs/artifacts/artifact-urls.js')
+>('features/jobs/artifacts/artifact-urls.js');
+const { ArtifactStore } = await importBuilt<
+  typeof import('../../src/features/jobs/artifacts/artifact-store.js')
+>('features/jobs/artifacts/artifact-store.js');
+const { ArtifactDesk } = await importBuilt<
+  typeof import('../../src/features/jobs/artifacts/artifact-desk.js')
+>('features/jobs/artifacts/artifact-desk.js');
 const { ArtifactAccess } = await importBuilt<
-  typeof import('../../src/artifacts/artifact-access.js')
->('artifacts/artifact-access.js');
+  typeof import('../../src/features/jobs/artifacts/artifact-access.js')
+>('features/jobs/artifacts/artifact-access.js');
 
 const TEXT = '0123456789';
 const MEGABYTES = randomBytes(8 * 1024 * 1024);

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { waveHeader } from '../../src/common/audio/wave-file.js';
+import { waveHeader } from '../../src/platform/audio/wave-file.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 
 const UPLOADS = 10;

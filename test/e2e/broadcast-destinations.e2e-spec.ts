@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { SecretBox } from '../../src/common/crypto/secret-box.js';
+import { SecretBox } from '../../src/platform/crypto/secret-box.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import {
   bootWithBroadcast,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startGateway } from '../../src/gateway.js';
-import { ADAPTERS } from '../../src/upstream/upstream.registry.js';
+import { startGateway } from '../../src/app/gateway.js';
+import { ADAPTERS } from '../../src/vendors/upstream.registry.js';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { ImaginaryAdapter } from '../support/imaginary-vendor/imaginary.adapter.js';

@@ -8,9 +8,9 @@ import { writeOperatorFiles } from '../support/operator-files.js';
 import { importBuilt } from '../support/built.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const { JobWorker } = await importBuilt<typeof import('../../src/jobs/job-worker.service.js')>(
-  'jobs/job-worker.service.js',
-);
+const { JobWorker } = await importBuilt<
+  typeof import('../../src/features/jobs/job-worker.service.js')
+>('features/jobs/job-worker.service.js');
 
 const CREDENTIALS = '/v1/customer/provider-credentials';
 const SHARED_KEY = 'operators-key-for-one';

@@ -10,25 +10,26 @@ import { hasRedisServer, type TestRedis } from '../support/redis-server.js';
 import { importBuilt } from '../support/built.js';
 import { until } from '../support/until.js';
 
-const { UpstreamError } = await importBuilt<typeof import('../../src/upstream/upstream-error.js')>(
-  'upstream/upstream-error.js',
+const { UpstreamError } = await importBuilt<typeof import('../../src/vendors/upstream-error.js')>(
+  'vendors/upstream-error.js',
 );
 const { MediaFailedError } =
-  await importBuilt<typeof import('../../src/upstream/media-work.js')>('upstream/media-work.js');
-const { JobsRepository } =
-  await importBuilt<typeof import('../../src/jobs/jobs.repository.js')>('jobs/jobs.repository.js');
+  await importBuilt<typeof import('../../src/vendors/media-work.js')>('vendors/media-work.js');
+const { JobsRepository } = await importBuilt<
+  typeof import('../../src/features/jobs/jobs.repository.js')
+>('features/jobs/jobs.repository.js');
 const { JobRetentionService } = await importBuilt<
-  typeof import('../../src/jobs/job-retention.service.js')
->('jobs/job-retention.service.js');
-const { JobEndings } = await importBuilt<typeof import('../../src/jobs/job-endings.service.js')>(
-  'jobs/job-endings.service.js',
-);
-const { JobWorker } = await importBuilt<typeof import('../../src/jobs/job-worker.service.js')>(
-  'jobs/job-worker.service.js',
-);
-const { JobSweeper } = await importBuilt<typeof import('../../src/jobs/job-sweeper.service.js')>(
-  'jobs/job-sweeper.service.js',
-);
+  typeof import('../../src/features/jobs/job-retention.service.js')
+>('features/jobs/job-retention.service.js');
+const { JobEndings } = await importBuilt<
+  typeof import('../../src/features/jobs/job-endings.service.js')
+>('features/jobs/job-endings.service.js');
+const { JobWorker } = await importBuilt<
+  typeof import('../../src/features/jobs/job-worker.service.js')
+>('features/jobs/job-worker.service.js');
+const { JobSweeper } = await importBuilt<
+  typeof import('../../src/features/jobs/job-sweeper.service.js')
+>('features/jobs/job-sweeper.service.js');
 
 const PRICE = 40_000;
 

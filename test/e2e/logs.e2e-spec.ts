@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ErrorBody } from '../../src/common/errors/error-body.js';
-import type { LogListDto } from '../../src/customer/logs/dto/log-list.dto.js';
-import type { RequestLogRow } from '../../src/request-log/request-log-row.js';
+import type { ErrorBody } from '../../src/platform/errors/error-body.js';
+import type { LogListDto } from '../../src/features/customer/logs/dto/log-list.dto.js';
+import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
 import {
   openAccessServices,
   type AccessServices,

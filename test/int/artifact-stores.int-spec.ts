@@ -7,9 +7,9 @@ import {
   ArtifactIdError,
   ArtifactTooLargeError,
   type ArtifactStore,
-} from '../../src/artifacts/artifact-store.js';
-import { LocalArtifactStore } from '../../src/artifacts/local-artifact-store.js';
-import { S3ArtifactStore } from '../../src/artifacts/s3-artifact-store.js';
+} from '../../src/features/jobs/artifacts/artifact-store.js';
+import { LocalArtifactStore } from '../../src/features/jobs/artifacts/local-artifact-store.js';
+import { S3ArtifactStore } from '../../src/features/jobs/artifacts/s3-artifact-store.js';
 import { readAll, sourceOf } from '../support/artifact-bytes.js';
 import { startTestS3, type TestS3 } from '../support/s3-server.js';
 

@@ -4,11 +4,11 @@ import { Logger } from '@nestjs/common';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeyDirectory } from '../../src/access/key-directory.service.js';
-import { BootstrapService } from '../../src/bootstrap/bootstrap.service.js';
-import type { BootstrapConfig } from '../../src/common/config/app-config.js';
-import { ConfigError } from '../../src/common/config/config-error.js';
-import { GrantsService } from '../../src/ledger/grants.service.js';
+import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
+import { BootstrapService } from '../../src/app/bootstrap/bootstrap.service.js';
+import type { BootstrapConfig } from '../../src/platform/config/app-config.js';
+import { ConfigError } from '../../src/platform/config/config-error.js';
+import { GrantsService } from '../../src/core/ledger/grants.service.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readBootstrapFile } from '../../src/bootstrap/read-bootstrap-file.js';
-import { loadCatalogue } from '../../src/catalogue/load-catalogue.js';
-import { ConfigError } from '../../src/common/config/config-error.js';
-import { gatewaySecret } from '../../src/common/config/gateway-secret.js';
-import { loadConfig } from '../../src/common/config/load-config.js';
+import { readBootstrapFile } from '../../src/app/bootstrap/read-bootstrap-file.js';
+import { loadCatalogue } from '../../src/core/catalogue/load-catalogue.js';
+import { ConfigError } from '../../src/platform/config/config-error.js';
+import { gatewaySecret } from '../../src/platform/config/gateway-secret.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
 
 describe('the files that settings name', () => {
   let folder: string;

@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { nobodyAccount } from '../../src/common/database/postgres-account.js';
+import { nobodyAccount } from '../../src/platform/database/postgres-account.js';
 import {
   EmbeddedPostgresScene,
   installLauncher,

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { nobodyAccount } from '../../src/common/database/postgres-account.js';
-import { attachEmbeddedPostgres } from '../../src/common/database/embedded-postgres.js';
-import { isProcessRunning, processSpace } from '../../src/common/database/process-identity.js';
+import { nobodyAccount } from '../../src/platform/database/postgres-account.js';
+import { attachEmbeddedPostgres } from '../../src/platform/database/embedded-postgres.js';
+import { isProcessRunning, processSpace } from '../../src/platform/database/process-identity.js';
 import {
   EmbeddedPostgresScene,
   eventually,

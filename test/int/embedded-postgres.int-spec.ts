@@ -12,12 +12,12 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { BoundedLogFile } from '../../src/common/database/bounded-log-file.js';
+import { BoundedLogFile } from '../../src/platform/database/bounded-log-file.js';
 import {
   attachEmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../../src/common/database/embedded-postgres.js';
-import { EmbeddedPostgresError } from '../../src/common/database/embedded-postgres-error.js';
+} from '../../src/platform/database/embedded-postgres.js';
+import { EmbeddedPostgresError } from '../../src/platform/database/embedded-postgres-error.js';
 import {
   EmbeddedPostgresScene,
   eventually,

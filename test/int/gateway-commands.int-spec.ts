@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { KeyDirectory } from '../../src/access/key-directory.service.js';
-import { runCommand } from '../../src/bootstrap/commands/run-command.js';
-import { loadConfig } from '../../src/common/config/load-config.js';
+import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
+import { runCommand } from '../../src/app/commands/run-command.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

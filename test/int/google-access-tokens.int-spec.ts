@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import {
   fetchDefaultAccess,
   GoogleAccessTokens,
-} from '../../src/upstream/adapters/google-access-tokens.js';
+} from '../../src/vendors/vertex/google-access-tokens.js';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
 
 const VARIABLE = 'GOOGLE_APPLICATION_CREDENTIALS';

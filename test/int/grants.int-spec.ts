@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { InvalidRequestError, NotFoundError } from '../../src/common/errors/gateway-errors.js';
-import { BalanceReader } from '../../src/ledger/balance.reader.js';
-import { GrantsService } from '../../src/ledger/grants.service.js';
+import { InvalidRequestError, NotFoundError } from '../../src/platform/errors/gateway-errors.js';
+import { BalanceReader } from '../../src/core/ledger/balance.reader.js';
+import { GrantsService } from '../../src/core/ledger/grants.service.js';
 import { brokenAccounts, createTenant } from '../support/ledger-factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { GuardrailDirectory } from '../../src/guardrails/guardrail-directory.service.js';
-import { GuardrailTriggerLog } from '../../src/guardrails/guardrail-trigger.log.js';
+import { GuardrailDirectory } from '../../src/core/guardrails/guardrail-directory.service.js';
+import { GuardrailTriggerLog } from '../../src/core/guardrails/guardrail-trigger.log.js';
 import {
   GuardrailRepository,
   type GuardrailDraft,
-} from '../../src/guardrails/guardrail.repository.js';
+} from '../../src/core/guardrails/guardrail.repository.js';
 import { createTenant } from '../support/ledger-factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
-import { CoarseTimer } from '../../src/common/time/coarse-timer.js';
-import { HoldEntry, SettleEntry, type LedgerGroup } from '../../src/ledger/ledger-entry.js';
-import { flushGroup } from '../../src/ledger/ledger-flush.js';
-import type { CreditRange } from '../../src/ledger/ledger-operations.js';
-import { quickFlush } from '../../src/ledger/quick-flush.js';
-import { withConnection } from '../../src/ledger/statement-runner.js';
+import { CoarseTimer } from '../../src/platform/time/coarse-timer.js';
+import { HoldEntry, SettleEntry, type LedgerGroup } from '../../src/core/ledger/ledger-entry.js';
+import { flushGroup } from '../../src/core/ledger/ledger-flush.js';
+import type { CreditRange } from '../../src/core/ledger/ledger-operations.js';
+import { quickFlush } from '../../src/core/ledger/quick-flush.js';
+import { withConnection } from '../../src/core/ledger/statement-runner.js';
 import {
   brokenAccounts,
   connectLedger,

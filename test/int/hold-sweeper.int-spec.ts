@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConsoleLogger, Logger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { DatabaseModule } from '../../src/common/database/database.module.js';
-import { HoldSweeperService } from '../../src/ledger/hold-sweeper.service.js';
-import { InstanceService } from '../../src/ledger/instance.service.js';
-import { LedgerStore } from '../../src/ledger/ledger-store.js';
+import { DatabaseModule } from '../../src/platform/database/database.module.js';
+import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
+import { InstanceService } from '../../src/core/ledger/instance.service.js';
+import { LedgerStore } from '../../src/core/ledger/ledger-store.js';
 import {
   brokenAccounts,
   connectLedger,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { KeyDirectory } from '../../src/access/key-directory.service.js';
+import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';

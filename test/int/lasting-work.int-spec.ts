@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { BalanceReader } from '../../src/ledger/balance.reader.js';
-import { HoldSweeperService } from '../../src/ledger/hold-sweeper.service.js';
-import { RefundsService } from '../../src/ledger/refunds.service.js';
-import type { SettlementRecord } from '../../src/ledger/settlement-record.js';
+import { BalanceReader } from '../../src/core/ledger/balance.reader.js';
+import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
+import { RefundsService } from '../../src/core/ledger/refunds.service.js';
+import type { SettlementRecord } from '../../src/core/ledger/settlement-record.js';
 import {
   connectLedger,
   createTenant,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { fromStoredText } from '../../src/common/database/stored-text.js';
+import { fromStoredText } from '../../src/platform/database/stored-text.js';
 import {
   connectLedger,
   createTenant,

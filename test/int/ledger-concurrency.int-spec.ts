@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { LedgerStore } from '../../src/ledger/ledger-store.js';
+import type { LedgerStore } from '../../src/core/ledger/ledger-store.js';
 import {
   brokenAccounts,
   connectLedger,

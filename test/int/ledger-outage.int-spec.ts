@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
-import { InternalError } from '../../src/common/errors/gateway-errors.js';
+import { InternalError } from '../../src/platform/errors/gateway-errors.js';
 import {
   brokenAccounts,
   connectLedger,

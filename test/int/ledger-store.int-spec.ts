@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { InternalError } from '../../src/common/errors/gateway-errors.js';
-import { BalanceReader } from '../../src/ledger/balance.reader.js';
-import { LedgerStore } from '../../src/ledger/ledger-store.js';
+import { InternalError } from '../../src/platform/errors/gateway-errors.js';
+import { BalanceReader } from '../../src/core/ledger/balance.reader.js';
+import { LedgerStore } from '../../src/core/ledger/ledger-store.js';
 import {
   connectLedger,
   createTenant,

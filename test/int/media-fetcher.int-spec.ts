@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { MediaFetcher } from '../../src/upstream/transport/media-fetcher.js';
-import { CallAbortedError } from '../../src/upstream/transport/upstream-response.js';
-import { UpstreamError } from '../../src/upstream/upstream-error.js';
+import { MediaFetcher } from '../../src/vendors/transport/media-fetcher.js';
+import { CallAbortedError } from '../../src/vendors/transport/upstream-response.js';
+import { UpstreamError } from '../../src/vendors/upstream-error.js';
 import {
   startScriptedServer,
   type Script,

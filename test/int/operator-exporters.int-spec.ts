@@ -3,8 +3,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { startExporters } from '../../src/tracing/operator-exporters.js';
-import type { SpanDraft } from '../../src/tracing/span-draft.js';
+import { startExporters } from '../../src/core/tracing/operator-exporters.js';
+import type { SpanDraft } from '../../src/core/tracing/span-draft.js';
 import { until } from '../support/until.js';
 
 const SPAN: SpanDraft = {

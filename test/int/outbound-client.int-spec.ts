@@ -2,7 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { OutboundClient, type OutboundClientOptions } from '../../src/outbound/outbound-client.js';
+import {
+  OutboundClient,
+  type OutboundClientOptions,
+} from '../../src/platform/outbound/outbound-client.js';
 import { until } from '../support/until.js';
 
 const closing: (() => unknown)[] = [];

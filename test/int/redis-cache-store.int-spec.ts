@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { RedisCacheStore } from '../../src/cache/redis-cache-store.js';
+import { RedisCacheStore } from '../../src/core/routing/cache/redis-cache-store.js';
 import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 

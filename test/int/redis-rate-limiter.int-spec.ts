@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import type { Caller } from '../../src/access/caller.js';
-import type { RateLimitDecision } from '../../src/access/rate-limiter.js';
-import { RedisRateLimiter } from '../../src/access/redis-rate-limiter.js';
+import type { Caller } from '../../src/core/access/caller.js';
+import type { RateLimitDecision } from '../../src/core/access/rate-limiter.js';
+import { RedisRateLimiter } from '../../src/core/access/redis-rate-limiter.js';
 import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
 import { until } from '../support/until.js';

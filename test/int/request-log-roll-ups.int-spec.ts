@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import type { Database } from '../../src/common/database/database.js';
-import { HoldSweeperService } from '../../src/ledger/hold-sweeper.service.js';
+import type { Database } from '../../src/platform/database/database.js';
+import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
 import {
   REQUEST_LOG_GROUPINGS,
   RequestLogAnalyticsReader,
-} from '../../src/request-log/request-log-analytics.reader.js';
-import type { RequestLogFilters } from '../../src/request-log/request-log-filters.js';
-import type { RequestLogRow } from '../../src/request-log/request-log-row.js';
-import { RequestLogReader } from '../../src/request-log/request-log.reader.js';
-import { RequestLogRetentionService } from '../../src/request-log/request-log-retention.service.js';
-import { RequestLogRollUpService } from '../../src/request-log/request-log-roll-up.service.js';
+} from '../../src/core/ledger/request-log/request-log-analytics.reader.js';
+import type { RequestLogFilters } from '../../src/core/ledger/request-log/request-log-filters.js';
+import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
+import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
+import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
+import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import {
   connectLedger,
   createTenant,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ServerDrain } from '../../src/common/http/server-drain.js';
+import { ServerDrain } from '../../src/platform/http/server-drain.js';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const LIMIT_MS = 10_000;

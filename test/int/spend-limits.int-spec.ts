@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { BalanceReader } from '../../src/ledger/balance.reader.js';
-import type { HoldOutcome } from '../../src/ledger/ledger-operations.js';
+import { BalanceReader } from '../../src/core/ledger/balance.reader.js';
+import type { HoldOutcome } from '../../src/core/ledger/ledger-operations.js';
 import {
   brokenAccounts,
   connectLedger,

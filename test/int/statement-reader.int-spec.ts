@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { utcMonthOf } from '../../src/common/time/utc-month.js';
+import { utcMonthOf } from '../../src/platform/time/utc-month.js';
 import {
   StatementReader,
   type LedgerEntryKind,
   type StatementEntry,
-} from '../../src/ledger/statement.reader.js';
+} from '../../src/core/ledger/statement.reader.js';
 import { createTenant } from '../support/ledger-factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

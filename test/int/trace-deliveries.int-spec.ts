@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { DeliveryRepository, type BatchDraft } from '../../src/broadcast/delivery.repository.js';
+import {
+  DeliveryRepository,
+  type BatchDraft,
+} from '../../src/features/broadcast/delivery.repository.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

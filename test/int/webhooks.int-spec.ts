@@ -13,13 +13,13 @@ import {
   it,
   jest,
 } from '@jest/globals';
-import { GatewayMetrics } from '../../src/metrics/gateway-metrics.js';
-import { OutboundClient } from '../../src/outbound/outbound-client.js';
-import { WebhookDeliveries } from '../../src/outbound/webhook-deliveries.js';
-import { WebhookDeliveryRepository } from '../../src/outbound/webhook-delivery.repository.js';
-import { WebhookSecrets } from '../../src/outbound/webhook-secrets.js';
-import { WebhookWorker } from '../../src/outbound/webhook-worker.service.js';
-import { WorkQueue, type WakeOptions } from '../../src/queue/work-queue.js';
+import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
+import { OutboundClient } from '../../src/platform/outbound/outbound-client.js';
+import { WebhookDeliveries } from '../../src/platform/outbound/webhook-deliveries.js';
+import { WebhookDeliveryRepository } from '../../src/platform/outbound/webhook-delivery.repository.js';
+import { WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
+import { WebhookWorker } from '../../src/platform/outbound/webhook-worker.service.js';
+import { WorkQueue, type WakeOptions } from '../../src/platform/queue/work-queue.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 

@@ -1,12 +1,12 @@
 import { DataSource } from 'typeorm';
-import { ApiKeyEntity } from '../../src/access/api-key.entity.js';
-import { ApiKeyRepository, type ApiKeyDraft } from '../../src/access/api-key.repository.js';
-import { mintApiKey } from '../../src/access/mint-api-key.js';
-import { TenantEntity } from '../../src/access/tenant.entity.js';
-import { TenantsService } from '../../src/access/tenants.service.js';
-import { databaseOptions } from '../../src/common/database/database-options.js';
-import { Database } from '../../src/common/database/database.js';
-import { GrantsService } from '../../src/ledger/grants.service.js';
+import { ApiKeyEntity } from '../../src/core/access/api-key.entity.js';
+import { ApiKeyRepository, type ApiKeyDraft } from '../../src/core/access/api-key.repository.js';
+import { mintApiKey } from '../../src/core/access/mint-api-key.js';
+import { TenantEntity } from '../../src/core/access/tenant.entity.js';
+import { TenantsService } from '../../src/core/access/tenants.service.js';
+import { databaseOptions } from '../../src/platform/database/database-options.js';
+import { Database } from '../../src/platform/database/database.js';
+import { GrantsService } from '../../src/core/ledger/grants.service.js';
 
 /** The services of `access/` on a connection pool of their own, as an instance has them. */
 export interface AccessServices {

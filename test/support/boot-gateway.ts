@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Caller } from '../../src/access/caller.js';
-import { hashApiKey } from '../../src/access/hash-api-key.js';
-import type { AppConfig } from '../../src/common/config/app-config.js';
-import type { Database } from '../../src/common/database/database.js';
-import type { Gateway, startGateway } from '../../src/gateway.js';
+import type { Caller } from '../../src/core/access/caller.js';
+import { hashApiKey } from '../../src/core/access/hash-api-key.js';
+import type { AppConfig } from '../../src/platform/config/app-config.js';
+import type { Database } from '../../src/platform/database/database.js';
+import type { Gateway, startGateway } from '../../src/app/gateway.js';
 import { importBuilt } from './built.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
@@ -37,9 +37,9 @@ export async function bootGateway(
 ): Promise<BootedGateway> {
   const [{ ConsoleLogger }, built, { loadConfig }] = await Promise.all([
     importShared('@nestjs/common') as Promise<typeof import('@nestjs/common')>,
-    importBuilt<typeof import('../../src/gateway.js')>('gateway.js'),
-    importBuilt<typeof import('../../src/common/config/load-config.js')>(
-      'common/config/load-config.js',
+    importBuilt<typeof import('../../src/app/gateway.js')>('app/gateway.js'),
+    importBuilt<typeof import('../../src/platform/config/load-config.js')>(
+      'platform/config/load-config.js',
     ),
   ]);
   const own = options.database ?? (await createTestDatabase());

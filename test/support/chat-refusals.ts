@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { jsonBody } from './chat-requests.js';
-import { parseChat } from '../../src/chat/chat.parse.js';
+import { parseChat } from '../../src/features/chat/chat.parse.js';
 
 export const messages = [{ role: 'user', content: 'Hi' }];
 

@@ -1,6 +1,6 @@
 import type { CanonicalRequest } from '../../src/canonical/canonical-request.js';
-import { parseChat } from '../../src/chat/chat.parse.js';
-import { parseJsonBody, type JsonBody } from '../../src/common/http/json-body.js';
+import { parseChat } from '../../src/features/chat/chat.parse.js';
+import { parseJsonBody, type JsonBody } from '../../src/platform/http/json-body.js';
 
 /** A JSON body as it would be received; text is taken as it is spelled. */
 export function jsonBody(value: unknown): JsonBody {

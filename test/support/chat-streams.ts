@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
-import type { UpstreamError } from '../../src/upstream/upstream-error.js';
+import type { UpstreamError } from '../../src/vendors/upstream-error.js';
 import {
   ChatStreamRelay,
   type ChatStreamRelayOptions,
-} from '../../src/upstream/dialects/chat/chat-stream-relay.js';
+} from '../../src/vendors/dialects/chat/chat-stream-relay.js';
 
 export const OPTIONS: ChatStreamRelayOptions = { alias: 'openai/gpt-4o', includeUsage: false };
 export const WITH_USAGE: ChatStreamRelayOptions = { ...OPTIONS, includeUsage: true };

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Topic, WorkQueue } from '../../src/queue/work-queue.js';
+import type { Topic, WorkQueue } from '../../src/platform/queue/work-queue.js';
 
 /** Consumes a topic; the keys appear in the list in their order. */
 export async function collectKeys(

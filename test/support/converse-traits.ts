@@ -1,4 +1,4 @@
-import type { ConverseTraits } from '../../src/upstream/dialects/converse/converse-traits.js';
+import type { ConverseTraits } from '../../src/vendors/dialects/converse/converse-traits.js';
 
 /** A model that takes everything; tests take away what matters to them. */
 export function converseTraits(overrides: Partial<ConverseTraits> = {}): ConverseTraits {

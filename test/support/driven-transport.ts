@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
-import type { HttpCall, HttpTransport } from '../../src/upstream/transport/http-transport.js';
+import type { HttpCall, HttpTransport } from '../../src/vendors/transport/http-transport.js';
 import { FakeConnection } from './fake-connection.js';
 
 /** What a test does with the connection of a call, as soon as the call is made. */

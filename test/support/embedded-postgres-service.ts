@@ -18,7 +18,7 @@ import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
-} from '../../src/common/database/embedded-postgres.js';
+} from '../../src/platform/database/embedded-postgres.js';
 
 export const isRoot = process.getuid?.() === 0;
 
@@ -40,7 +40,7 @@ function makeOpenFolder(): string {
  */
 export function installLauncher(folder: string, options?: { withBinaries: boolean }): void {
   mkdirSync(folder, { recursive: true });
-  cpSync('dist/src/common/database', join(folder, 'launcher'), { recursive: true });
+  cpSync('dist/src/platform/database', join(folder, 'launcher'), { recursive: true });
   cpSync('test/support/embedded-postgres-program.mjs', join(folder, 'program.mjs'));
   cpSync('package.json', join(folder, 'package.json'));
   if (options?.withBinaries !== false) {

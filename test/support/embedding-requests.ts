@@ -1,5 +1,5 @@
 import type { EmbeddingRequest } from '../../src/canonical/embedding-request.js';
-import { parseEmbeddings } from '../../src/embeddings/embeddings.parse.js';
+import { parseEmbeddings } from '../../src/features/embeddings/embeddings.parse.js';
 import { jsonBody } from './chat-requests.js';
 
 /** An embeddings request; what is not given does not matter to the test. */

@@ -9,8 +9,8 @@ import type {
 import {
   droppedFromMessages,
   encodeMessagesRequest,
-} from '../../src/upstream/dialects/messages/encode-messages-request.js';
-import type { MessagesModelTraits } from '../../src/upstream/dialects/messages/messages-vendor.js';
+} from '../../src/vendors/dialects/messages/encode-messages-request.js';
+import type { MessagesModelTraits } from '../../src/vendors/dialects/messages/messages-vendor.js';
 
 /** A model that takes everything the dialect has, with thinking by budget. */
 export const BUDGET: MessagesModelTraits = {

@@ -1,9 +1,9 @@
 import type { CancelSignal } from '../../src/canonical/cancel-signal.js';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { CoarseTimer } from '../../src/common/time/coarse-timer.js';
-import { UpstreamResponse } from '../../src/upstream/transport/upstream-response.js';
-import type { CallLimits } from '../../src/upstream/upstream.js';
+import { CoarseTimer } from '../../src/platform/time/coarse-timer.js';
+import { UpstreamResponse } from '../../src/vendors/transport/upstream-response.js';
+import type { CallLimits } from '../../src/vendors/upstream.js';
 
 export const LONG_LIMITS: CallLimits = { firstByteMs: 60_000, idleMs: 60_000, requestMs: 600_000 };
 

@@ -1,11 +1,11 @@
-import type { MediaFile, MediaProgress } from '../../src/upstream/media-work.js';
-import type { Upstream } from '../../src/upstream/upstream.js';
+import type { MediaFile, MediaProgress } from '../../src/vendors/media-work.js';
+import type { Upstream } from '../../src/vendors/upstream.js';
 import { importBuilt } from './built.js';
 import type { BootedGateway } from './boot-gateway.js';
 
 const { UpstreamRegistry } = await importBuilt<
-  typeof import('../../src/upstream/upstream.registry.js')
->('upstream/upstream.registry.js');
+  typeof import('../../src/vendors/upstream.registry.js')
+>('vendors/upstream.registry.js');
 
 type Media = Pick<Upstream, 'submitMedia' | 'pollMedia' | 'cancelMedia'>;
 

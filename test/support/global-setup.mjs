@@ -9,7 +9,7 @@ export default async function globalSetup() {
   // Another server, to try the suites on another version of PostgreSQL.
   if (process.env.TEST_POSTGRES_URL) return;
   const { startEmbeddedPostgres } =
-    await import('../../dist/src/common/database/embedded-postgres.js');
+    await import('../../dist/src/platform/database/embedded-postgres.js');
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-test-'));
   // As root PostgreSQL runs as `nobody`, who has to be able to enter.
   await chmod(dataDirectory, 0o711);

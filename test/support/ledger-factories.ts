@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { NO_USAGE } from '../../src/canonical/usage.js';
-import { databaseOptions } from '../../src/common/database/database-options.js';
-import { Database } from '../../src/common/database/database.js';
-import { GrantsService } from '../../src/ledger/grants.service.js';
-import { InstanceService } from '../../src/ledger/instance.service.js';
-import type { Charge, HoldOperation, SettleOperation } from '../../src/ledger/ledger-operations.js';
-import { LedgerStore } from '../../src/ledger/ledger-store.js';
-import type { RequestLogDraft } from '../../src/request-log/request-log.draft.js';
+import { databaseOptions } from '../../src/platform/database/database-options.js';
+import { Database } from '../../src/platform/database/database.js';
+import { GrantsService } from '../../src/core/ledger/grants.service.js';
+import { InstanceService } from '../../src/core/ledger/instance.service.js';
+import type {
+  Charge,
+  HoldOperation,
+  SettleOperation,
+} from '../../src/core/ledger/ledger-operations.js';
+import { LedgerStore } from '../../src/core/ledger/ledger-store.js';
+import type { RequestLogDraft } from '../../src/core/ledger/request-log/request-log.draft.js';
 
 export interface TestTenant {
   tenantId: string;

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/common/database/database.js';
+import type { Database } from '../../src/platform/database/database.js';
 
 export interface LedgerSnapshot {
   balance: number;

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Database } from '../../src/common/database/database.js';
+import type { Database } from '../../src/platform/database/database.js';
 
 /** What the log says of a request, as far as tests ask. */
 export interface LoggedRequest {

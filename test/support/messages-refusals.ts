@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { jsonBody } from './chat-requests.js';
-import { parseMessages } from '../../src/messages/messages.parse.js';
+import { parseMessages } from '../../src/features/messages/messages.parse.js';
 
 export const user = (content: unknown): object => ({ role: 'user', content });
 export const assistant = (content: unknown): object => ({ role: 'assistant', content });

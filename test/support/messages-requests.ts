@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CanonicalRequest } from '../../src/canonical/canonical-request.js';
-import { parseMessages } from '../../src/messages/messages.parse.js';
+import { parseMessages } from '../../src/features/messages/messages.parse.js';
 import { jsonBody } from './chat-requests.js';
 
 /** A body of the messages dialect; what is not given does not matter to the test. */

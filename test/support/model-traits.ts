@@ -1,4 +1,4 @@
-import type { ModelTraits } from '../../src/upstream/dialects/generate-content/model-traits.js';
+import type { ModelTraits } from '../../src/vendors/dialects/generate-content/model-traits.js';
 
 /** A model that takes everything the dialect has. */
 export function modelTraits(overrides: Partial<ModelTraits> = {}): ModelTraits {

@@ -2,8 +2,8 @@ import { chatRequest } from './chat-requests.js';
 import { drivenTransport, type Drive } from './driven-transport.js';
 import { LONG_LIMITS } from './fake-connection.js';
 import type { CanonicalRequest } from '../../src/canonical/canonical-request.js';
-import type { ProviderConfig } from '../../src/common/config/app-config.js';
-import { OpenAiAdapter } from '../../src/upstream/adapters/openai.adapter.js';
+import type { ProviderConfig } from '../../src/platform/config/app-config.js';
+import { OpenAiAdapter } from '../../src/vendors/openai/openai.adapter.js';
 
 export const provider = {
   id: 'openai',

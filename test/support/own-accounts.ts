@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, jest } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { GrantsService } from '../../src/ledger/grants.service.js';
+import { GrantsService } from '../../src/core/ledger/grants.service.js';
 import { openAccessServices, type AccessServices } from './access-services.js';
 import { bootGateway, type BootedGateway } from './boot-gateway.js';
 import { politeAnswer, startFakeOpenAi, type FakeAnswer, type FakeOpenAi } from './fake-openai.js';

@@ -5,9 +5,9 @@
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { MetricsModule } from '../../dist/src/metrics/metrics.module.js';
-import { QueueModule } from '../../dist/src/queue/queue.module.js';
-import { WorkQueue } from '../../dist/src/queue/work-queue.js';
+import { MetricsModule } from '../../dist/src/platform/metrics/metrics.module.js';
+import { QueueModule } from '../../dist/src/platform/queue/queue.module.js';
+import { WorkQueue } from '../../dist/src/platform/queue/work-queue.js';
 
 class ConsumerModule {}
 

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Test } from '@nestjs/testing';
-import { GatewayMetrics } from '../../src/metrics/gateway-metrics.js';
-import { MetricsModule } from '../../src/metrics/metrics.module.js';
-import { QueueModule } from '../../src/queue/queue.module.js';
-import { WorkQueue, type Topic } from '../../src/queue/work-queue.js';
+import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
+import { MetricsModule } from '../../src/platform/metrics/metrics.module.js';
+import { QueueModule } from '../../src/platform/queue/queue.module.js';
+import { WorkQueue, type Topic } from '../../src/platform/queue/work-queue.js';
 
 const PROGRAM = fileURLToPath(new URL('./queue-consumer-program.mjs', import.meta.url));
 

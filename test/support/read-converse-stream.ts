@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
-import type { ConverseAnswerOptions } from '../../src/upstream/dialects/converse/converse-answer-reader.js';
-import { ConverseStreamDecoder } from '../../src/upstream/dialects/converse/converse-stream-decoder.js';
+import type { ConverseAnswerOptions } from '../../src/vendors/dialects/converse/converse-answer-reader.js';
+import { ConverseStreamDecoder } from '../../src/vendors/dialects/converse/converse-stream-decoder.js';
 
 export interface Reading {
   events: CanonicalEvent[];

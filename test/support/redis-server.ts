@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { findFreePort } from '../../src/common/database/free-port.js';
+import { findFreePort } from '../../src/platform/database/free-port.js';
 
 const TRIES = 50;
 const PAUSE_MS = 100;

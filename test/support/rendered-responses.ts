@@ -3,8 +3,11 @@ import { responsesRequest } from './responses-requests.js';
 import type { BillableRoute } from '../../src/canonical/billable-request.js';
 import type { CanonicalEvent, SettledEvent } from '../../src/canonical/canonical-event.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
-import { ResponseAnswer } from '../../src/responses/response-answer.js';
-import { ResponsesStreamRenderer, renderResponse } from '../../src/responses/responses.render.js';
+import { ResponseAnswer } from '../../src/features/responses/response-answer.js';
+import {
+  ResponsesStreamRenderer,
+  renderResponse,
+} from '../../src/features/responses/responses.render.js';
 
 export const route = { model: 'a/b', provider: 'a' } as BillableRoute;
 export const opening: CanonicalEvent = { type: 'route', route, droppedParams: [] };

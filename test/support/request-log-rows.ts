@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../../src/common/database/database.js';
-import { toStoredText } from '../../src/common/database/stored-text.js';
-import type { RequestLogRow } from '../../src/request-log/request-log-row.js';
+import type { Database } from '../../src/platform/database/database.js';
+import { toStoredText } from '../../src/platform/database/stored-text.js';
+import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
 
 /** A completed request on shared capacity; what is not given does not matter to the test. */
 export function requestLogRow(overrides: Partial<RequestLogRow> = {}): RequestLogRow {

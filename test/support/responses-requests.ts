@@ -1,7 +1,10 @@
 import type { CanonicalRequest } from '../../src/canonical/canonical-request.js';
-import { itemsOfInput } from '../../src/responses/complete-body.js';
-import type { Conversation } from '../../src/responses/conversation.js';
-import { checkResponsesBody, parseResponses } from '../../src/responses/responses.parse.js';
+import { itemsOfInput } from '../../src/features/responses/complete-body.js';
+import type { Conversation } from '../../src/features/responses/conversation.js';
+import {
+  checkResponsesBody,
+  parseResponses,
+} from '../../src/features/responses/responses.parse.js';
 import { jsonBody } from './chat-requests.js';
 
 /** The id of the answers to these requests. */

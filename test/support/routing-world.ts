@@ -1,24 +1,24 @@
 import { expect } from '@jest/globals';
 import { chatModel, modelRoute } from './catalogue-models.js';
 import { chatRequest } from './chat-requests.js';
-import type { Caller } from '../../src/access/caller.js';
-import type { AnswerCache } from '../../src/cache/answer-cache.service.js';
+import type { Caller } from '../../src/core/access/caller.js';
+import type { AnswerCache } from '../../src/core/routing/cache/answer-cache.service.js';
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
-import type { CatalogueService } from '../../src/catalogue/catalogue.service.js';
-import type { Model } from '../../src/catalogue/model.js';
-import type { AppConfig } from '../../src/common/config/app-config.js';
-import type { OwnUpstreams } from '../../src/credentials/own-upstreams.service.js';
-import type { GatewayMetrics } from '../../src/metrics/gateway-metrics.js';
+import type { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
+import type { Model } from '../../src/core/catalogue/model.js';
+import type { AppConfig } from '../../src/platform/config/app-config.js';
+import type { OwnUpstreams } from '../../src/core/credentials/own-upstreams.service.js';
+import type { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import {
   UpstreamError,
   type UpstreamErrorFields,
   type UpstreamFailure,
-} from '../../src/upstream/upstream-error.js';
-import type { UpstreamRegistry } from '../../src/upstream/upstream.registry.js';
-import type { UpstreamCall } from '../../src/upstream/upstream.js';
-import type { Plan, RouteCover } from '../../src/routing/plan.js';
-import { RoutingService } from '../../src/routing/routing.service.js';
+} from '../../src/vendors/upstream-error.js';
+import type { UpstreamRegistry } from '../../src/vendors/upstream.registry.js';
+import type { UpstreamCall } from '../../src/vendors/upstream.js';
+import type { Plan, RouteCover } from '../../src/core/routing/plan.js';
+import { RoutingService } from '../../src/core/routing/routing.service.js';
 
 /** One call's answer: its events, and how it fails if it does; `hang` waits for the caller to go. */
 export interface Script {

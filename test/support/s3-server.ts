@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import S3rver from 's3rver';
-import type { S3Config } from '../../src/common/config/app-config.js';
+import type { S3Config } from '../../src/platform/config/app-config.js';
 
 export interface TestS3 {
   config: S3Config;

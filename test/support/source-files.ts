@@ -4,7 +4,7 @@ import ts from 'typescript';
 
 /** An import, export-from or `import()` of a relative path. */
 export interface RelativeImport {
-  /** Path of the file it names, from the project's root, as `src/chat/chat.parse.ts`. */
+  /** Path of the file it names, from the project's root, as `src/features/chat/chat.parse.ts`. */
   target: string;
   isTypeOnly: boolean;
 }

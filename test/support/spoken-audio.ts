@@ -1,4 +1,4 @@
-import { waveHeader } from '../../src/common/audio/wave-file.js';
+import { waveHeader } from '../../src/platform/audio/wave-file.js';
 
 const FORMAT = { channels: 1, sampleRate: 8_000, bitsPerSample: 16 };
 

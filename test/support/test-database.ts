@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import type { databaseOptions } from '../../src/common/database/database-options.js';
-import type { Database } from '../../src/common/database/database.js';
+import type { databaseOptions } from '../../src/platform/database/database-options.js';
+import type { Database } from '../../src/platform/database/database.js';
 import { importBuilt } from './built.js';
 
 export interface TestDatabase {
@@ -54,11 +54,11 @@ const CLASSES: Record<'built' | 'sources', () => Promise<Classes>> = {
   async built() {
     const [typeorm, options, database] = await Promise.all([
       importShared('typeorm') as Promise<typeof import('typeorm')>,
-      importBuilt<typeof import('../../src/common/database/database-options.js')>(
-        'common/database/database-options.js',
+      importBuilt<typeof import('../../src/platform/database/database-options.js')>(
+        'platform/database/database-options.js',
       ),
-      importBuilt<typeof import('../../src/common/database/database.js')>(
-        'common/database/database.js',
+      importBuilt<typeof import('../../src/platform/database/database.js')>(
+        'platform/database/database.js',
       ),
     ]);
     return { ...typeorm, ...options, ...database };
@@ -66,8 +66,8 @@ const CLASSES: Record<'built' | 'sources', () => Promise<Classes>> = {
   async sources() {
     const [typeorm, options, database] = await Promise.all([
       import('typeorm'),
-      import('../../src/common/database/database-options.js'),
-      import('../../src/common/database/database.js'),
+      import('../../src/platform/database/database-options.js'),
+      import('../../src/platform/database/database.js'),
     ]);
     return { ...typeorm, ...options, ...database };
   },

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { WorkQueue } from '../../src/queue/work-queue.js';
+import type { WorkQueue } from '../../src/platform/queue/work-queue.js';
 import { collectKeys } from './collect-keys.js';
 import { openQueue, spawnConsumer, type QueueInstance, type QueuePlace } from './queue-instance.js';
 import { until } from './until.js';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { UpstreamFailure } from '../../../src/upstream/upstream-error.js';
+import type { UpstreamFailure } from '../../../src/vendors/upstream-error.js';
 import type { ContractCase } from '../contract-case.js';
 import type { FailureKind } from '../contract-vendor.js';
 

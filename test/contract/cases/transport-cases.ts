@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { CallAbortedError } from '../../../src/upstream/transport/upstream-response.js';
+import { CallAbortedError } from '../../../src/vendors/transport/upstream-response.js';
 import { until } from '../../support/until.js';
 import { slices } from '../../support/vendor-stream.js';
 import { within } from '../../support/within.js';

@@ -1,5 +1,5 @@
-import { AnthropicAdapter } from '../../../src/upstream/adapters/anthropic.adapter.js';
-import type { JsonObject } from '../../../src/common/http/json-body.js';
+import { AnthropicAdapter } from '../../../src/vendors/anthropic/anthropic.adapter.js';
+import type { JsonObject } from '../../../src/platform/http/json-body.js';
 import {
   MESSAGE_STOP,
   PING,

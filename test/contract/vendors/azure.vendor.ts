@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../src/common/http/json-body.js';
-import { AzureAdapter } from '../../../src/upstream/adapters/azure.adapter.js';
+import type { JsonObject } from '../../../src/platform/http/json-body.js';
+import { AzureAdapter } from '../../../src/vendors/azure/azure.adapter.js';
 import type { ContractVendor, FailureKind, Reply, ScriptedAnswer } from '../contract-vendor.js';
 import {
   chunk,

@@ -1,6 +1,6 @@
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
-import { BedrockAdapter } from '../../../src/upstream/adapters/bedrock.adapter.js';
+import { BedrockAdapter } from '../../../src/vendors/bedrock/bedrock.adapter.js';
 import type {
   ContractVendor,
   FailureKind,

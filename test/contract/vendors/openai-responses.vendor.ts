@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../../src/common/http/json-body.js';
+import { isJsonObject, type JsonObject } from '../../../src/platform/http/json-body.js';
 import type { ContractVendor, ReadRequest, ScriptedAnswer } from '../contract-vendor.js';
 import type { RecordedCall } from '../scripted-server.js';
 import { errorOf, jsonReply, openAiVendor } from './openai.vendor.js';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../../src/common/http/json-body.js';
-import { OpenAiAdapter } from '../../../src/upstream/adapters/openai.adapter.js';
+import { isJsonObject, type JsonObject } from '../../../src/platform/http/json-body.js';
+import { OpenAiAdapter } from '../../../src/vendors/openai/openai.adapter.js';
 import type { ContractVendor, FailureKind, Reply, ScriptedAnswer } from '../contract-vendor.js';
 import { readChatRequest } from './read-chat-request.js';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/common/http/json-body.js';
+import type { JsonObject } from '../../../src/platform/http/json-body.js';
 import type { ReadRequest } from '../contract-vendor.js';
 import type { RecordedCall } from '../scripted-server.js';
 

@@ -1,4 +1,4 @@
-import { VertexAdapter } from '../../../src/upstream/adapters/vertex.adapter.js';
+import { VertexAdapter } from '../../../src/vendors/vertex/vertex.adapter.js';
 import type { ContractVendor } from '../contract-vendor.js';
 import { anthropicVendor } from './anthropic.vendor.js';
 import { VERTEX } from './vertex.vendor.js';

@@ -2,11 +2,11 @@ import type { CanonicalEvent } from '../../../src/canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../../src/canonical/canonical-request.js';
 import { unsupportedFields } from '../../../src/canonical/prompt-fields.js';
 import { NO_USAGE } from '../../../src/canonical/usage.js';
-import type { ProviderConfig } from '../../../src/common/config/app-config.js';
-import type { HttpTransport } from '../../../src/upstream/transport/http-transport.js';
-import type { UpstreamResponse } from '../../../src/upstream/transport/upstream-response.js';
-import { UpstreamError, type UpstreamFailure } from '../../../src/upstream/upstream-error.js';
-import type { ProbeCall, Upstream, UpstreamCall } from '../../../src/upstream/upstream.js';
+import type { ProviderConfig } from '../../../src/platform/config/app-config.js';
+import type { HttpTransport } from '../../../src/vendors/transport/http-transport.js';
+import type { UpstreamResponse } from '../../../src/vendors/transport/upstream-response.js';
+import { UpstreamError, type UpstreamFailure } from '../../../src/vendors/upstream-error.js';
+import type { ProbeCall, Upstream, UpstreamCall } from '../../../src/vendors/upstream.js';
 
 const MAX_BYTES = 1024 * 1024;
 

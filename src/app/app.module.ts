@@ -1,0 +1,52 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { AccessModule } from '../core/access/access.module.js';
+import { ArtifactsModule } from '../features/jobs/artifacts/artifacts.module.js';
+import { AudioModule } from '../features/audio/audio.module.js';
+import { BootstrapModule } from './bootstrap/bootstrap.module.js';
+import { BroadcastModule } from '../features/broadcast/broadcast.module.js';
+import { ChatModule } from '../features/chat/chat.module.js';
+import type { AppConfig } from '../platform/config/app-config.js';
+import { ConfigModule } from '../platform/config/config.module.js';
+import { DatabaseModule } from '../platform/database/database.module.js';
+import { CreditsModule } from '../features/credits/credits.module.js';
+import { CustomerModule } from '../features/customer/customer.module.js';
+import { EmbeddingsModule } from '../features/embeddings/embeddings.module.js';
+import { JobsModule } from '../features/jobs/jobs.module.js';
+import { MessagesModule } from '../features/messages/messages.module.js';
+import { MetricsModule } from '../platform/metrics/metrics.module.js';
+import { OperationsModule } from './operations/operations.module.js';
+import { ProvidersModule } from '../features/providers/providers.module.js';
+import { QueueModule } from '../platform/queue/queue.module.js';
+import { WebhooksModule } from '../platform/outbound/webhooks.module.js';
+import { ResponsesModule } from '../features/responses/responses.module.js';
+
+/** The whole service. Inference comes first, because Express tries the routes in their order. */
+@Module({})
+export class AppModule {
+  static forRoot(config: AppConfig, databaseUrl: string): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.forRoot(config),
+        DatabaseModule.forRoot(databaseUrl),
+        MetricsModule,
+        QueueModule.forRoot(config, databaseUrl),
+        AccessModule,
+        ChatModule,
+        MessagesModule,
+        ResponsesModule,
+        AudioModule,
+        EmbeddingsModule,
+        JobsModule,
+        ArtifactsModule,
+        WebhooksModule,
+        ProvidersModule,
+        CustomerModule,
+        BroadcastModule,
+        CreditsModule,
+        OperationsModule,
+        BootstrapModule,
+      ],
+    };
+  }
+}

@@ -1,0 +1,96 @@
+import type { Server } from 'node:http';
+import { type INestApplication, type ValidationError } from '@nestjs/common';
+import { accessLogMiddleware } from './access-log.middleware.js';
+import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
+import { answerClientError } from '../platform/http/client-error.js';
+import { cutStalledEnds } from '../platform/http/drained.js';
+import { LeanExpressAdapter } from '../platform/http/lean-express.adapter.js';
+import { refuseRequest, type RecordRefusal } from '../platform/http/refuse-request.js';
+import type { JsonLogger } from '../platform/logging/json-logger.js';
+import { requestIdMiddleware } from '../platform/http/request-id.middleware.js';
+import { StrictValidationPipe } from '../platform/http/strict-validation.pipe.js';
+import { isMessagesPath, messagesErrorBody } from '../features/messages/messages-error-body.js';
+import { GatewayErrorFilter } from './gateway-error.filter.js';
+import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
+import { setUpOpenApi } from './openapi.js';
+import { RouteTable } from './route-table.js';
+
+/** How long a request's head may take to arrive. */
+const HEADERS_TIMEOUT_MS = 15_000;
+/** Longer than the idle time of the usual load balancers, so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+
+/**
+ * Everything global, in one place and shared with the tests: middleware, filter, pipe, OpenAPI.
+ * Initialises the application.
+ */
+export async function setUpApplication(
+  application: INestApplication,
+  logger: JsonLogger | undefined,
+  record: RecordRefusal,
+): Promise<void> {
+  const routes = new RouteTable();
+  application.use(requestIdMiddleware);
+  if (logger) application.use(accessLogMiddleware(logger));
+  application.useGlobalFilters(new GatewayErrorFilter(routes, application.get(GatewayMetrics)));
+  application.useGlobalPipes(
+    new StrictValidationPipe({
+      transform: true,
+      whitelist: true,
+      forbidNonWhitelisted: true,
+      exceptionFactory: describeViolations,
+    }),
+  );
+  setUpOpenApi(application);
+  await application.init();
+  routes.learn(application);
+  const adapter = application.getHttpAdapter();
+  if (adapter instanceof LeanExpressAdapter) adapter.recordRefusal = record;
+  setUpServer(application.getHttpServer() as Server, record);
+}
+
+function setUpServer(server: Server, record: RecordRefusal): void {
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  cutStalledEnds(server);
+  server.on('clientError', (error, socket) => answerClientError(error, socket, record));
+  // `Expect: 100-continue` is answered when the body is read, that is after the key was checked.
+  server.on('checkContinue', (request, response) => {
+    Object.assign(request, { writeContinue: () => response.writeContinue() });
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', ({ url = '' }, response) => {
+    const message = 'The only expectation that is met here is `Expect: 100-continue`.';
+    const error = new InvalidRequestError('expect', message, 417);
+    const [path = ''] = url.split('?', 1);
+    const body = isMessagesPath(path) ? messagesErrorBody(error) : undefined;
+    refuseRequest(response, error, record, body);
+  });
+}
+
+/** Of a field's name, which the caller may have made up, so much is repeated. */
+const MAX_NAME_LENGTH = 100;
+const MAX_MESSAGE_LENGTH = 300;
+
+/** The first violation of a DTO, named by its dotted path. */
+function describeViolations(violations: ValidationError[]): InvalidRequestError {
+  const path: string[] = [];
+  let violation = violations[0];
+  while (violation) {
+    path.push(violation.property.slice(0, MAX_NAME_LENGTH));
+    const [message] = Object.entries(violation.constraints ?? {}).map(toMessage);
+    if (message !== undefined) {
+      const sentence = message.slice(0, MAX_MESSAGE_LENGTH).replace(/\.$/, '');
+      return new InvalidRequestError(path.join('.') || 'body', `${sentence}.`);
+    }
+    violation = violation.children?.[0];
+  }
+  return new InvalidRequestError('body', 'The request is not valid.');
+}
+
+/** The validator's own words for an unknown field tell nobody what to do. */
+function toMessage([constraint, message]: [string, string]): string {
+  if (constraint !== 'whitelistValidation') return message;
+  const name = /^property (.*) should not exist$/s.exec(message)?.[1] ?? 'It';
+  return `\`${name.slice(0, MAX_NAME_LENGTH)}\` is not taken here; leave it out`;
+}

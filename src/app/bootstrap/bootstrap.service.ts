@@ -1,0 +1,134 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
+import { apiKeyStatus } from '../../core/access/api-key-status.js';
+import { hashApiKey } from '../../core/access/hash-api-key.js';
+import { mintApiKey } from '../../core/access/mint-api-key.js';
+import { TenantsService, type Tenant } from '../../core/access/tenants.service.js';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { ConfigError } from '../../platform/config/config-error.js';
+import { Database } from '../../platform/database/database.js';
+import { GrantsService } from '../../core/ledger/grants.service.js';
+import type { BootstrapOutcome, FirstKeys } from './bootstrap-outcome.js';
+import type { DeclaredKey, DeclaredTenant } from './declared-tenant.js';
+import { readBootstrapFile } from './read-bootstrap-file.js';
+
+const FIRST_TENANT = 'default';
+const LOCK_NAME = 'model-gateway bootstrap';
+
+/** Makes the tenants and keys that the operator asked for, or a first tenant to begin with. */
+@Injectable()
+export class BootstrapService {
+  private readonly logger = new Logger(BootstrapService.name);
+
+  constructor(
+    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'bootstrap'>,
+    private readonly database: Database,
+    private readonly tenants: TenantsService,
+    private readonly apiKeys: ApiKeyRepository,
+    private readonly grants: GrantsService,
+  ) {}
+
+  /**
+   * To be called at each start, by as many instances at once as there are: what is there already
+   * stays as it is, and everything or nothing of the rest is made.
+   * @throws ConfigError when a declared key cannot be used.
+   */
+  async ensureFirstTenant(): Promise<BootstrapOutcome> {
+    const { bootstrap } = this.config;
+    const fromFile = bootstrap.file ? readBootstrapFile(bootstrap.file, bootstrap) : [];
+    const fromEnvironment = this.keysFromEnvironment();
+    return this.database.transaction(async (client) => {
+      await client.query(`SELECT pg_advisory_xact_lock(hashtext($1))`, [LOCK_NAME]);
+      for (const tenant of fromFile) await this.ensureTenant(client, tenant);
+      if (fromEnvironment.length > 0) {
+        await this.ensureTenant(client, this.firstTenant(fromEnvironment));
+        return { kind: 'environment', created: undefined };
+      }
+      if (bootstrap.file) return { kind: 'file', created: undefined };
+      if (await this.tenants.findByName(FIRST_TENANT, client)) {
+        return { kind: 'earlier', created: undefined };
+      }
+      return { kind: 'created', created: await this.makeFirstTenant(client) };
+    });
+  }
+
+  private keysFromEnvironment(): DeclaredKey[] {
+    const { apiKey, managementKey } = this.config.bootstrap;
+    return [
+      ...(apiKey ? [this.routingKey(apiKey, 'GATEWAY_BOOTSTRAP_API_KEY')] : []),
+      ...(managementKey
+        ? [this.managementKey(managementKey, 'GATEWAY_BOOTSTRAP_MANAGEMENT_KEY')]
+        : []),
+    ];
+  }
+
+  /** The keys exist in plaintext in what this returns, and nowhere else. */
+  private async makeFirstTenant(client: PoolClient): Promise<FirstKeys> {
+    const created = { apiKey: mintApiKey('routing'), managementKey: mintApiKey('management') };
+    await this.ensureTenant(
+      client,
+      this.firstTenant([
+        this.routingKey(created.apiKey, 'The first API key'),
+        this.managementKey(created.managementKey, 'The first management key'),
+      ]),
+    );
+    return created;
+  }
+
+  private firstTenant(keys: DeclaredKey[]): DeclaredTenant {
+    return { name: FIRST_TENANT, credits: this.config.bootstrap.credits, keys };
+  }
+
+  private routingKey(plaintext: string, source: string): DeclaredKey {
+    const { rateLimitPerMinute } = this.config.bootstrap;
+    return { type: 'routing', plaintext, name: 'First API key', rateLimitPerMinute, source };
+  }
+
+  private managementKey(plaintext: string, source: string): DeclaredKey {
+    const { rateLimitPerMinute } = this.config.bootstrap;
+    return {
+      type: 'management',
+      plaintext,
+      name: 'First management key',
+      rateLimitPerMinute,
+      source,
+    };
+  }
+
+  private async ensureTenant(client: PoolClient, declared: DeclaredTenant): Promise<void> {
+    const known = await this.tenants.findByName(declared.name, client);
+    const tenant = known ?? (await this.makeTenant(client, declared));
+    for (const key of declared.keys) await this.ensureKey(client, tenant, key);
+  }
+
+  private async makeTenant(client: PoolClient, declared: DeclaredTenant): Promise<Tenant> {
+    const tenant = await this.tenants.create(declared.name, client);
+    if (!tenant) throw new Error('A tenant appeared under the bootstrap lock');
+    if (declared.credits > 0) {
+      await this.grants.grantWithin(client, tenant.id, declared.credits);
+    }
+    return tenant;
+  }
+
+  private async ensureKey(client: PoolClient, tenant: Tenant, key: DeclaredKey): Promise<void> {
+    const draft = { ...key, tenantId: tenant.id, expiresAt: null };
+    if (await this.apiKeys.insert(draft, client)) return;
+
+    const [known] = await this.apiKeys.findByHashes([hashApiKey(key.plaintext)], client);
+    if (!known) throw new Error('A key vanished under the bootstrap lock');
+    if (known.tenantId !== tenant.id) {
+      const owner = (await this.tenants.nameOf(known.tenantId, client)) ?? 'unknown';
+      throw new ConfigError([
+        `${key.source} is already a key of the tenant ${JSON.stringify(owner)}; choose another key for ${JSON.stringify(tenant.name)}`,
+      ]);
+    }
+    const status = apiKeyStatus(known, Date.now());
+    if (status !== 'active') {
+      this.logger.warn(`${key.source} is ${status} and stays so; it opens nothing`);
+    }
+    if (known.rateLimitPerMinute !== key.rateLimitPerMinute) {
+      await this.apiKeys.updateRateLimit(known.id, key.rateLimitPerMinute, client);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { DataSource } from 'typeorm';
+import { ApiKeyEntity } from '../../core/access/api-key.entity.js';
+import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
+import { TenantEntity } from '../../core/access/tenant.entity.js';
+import { TenantsService } from '../../core/access/tenants.service.js';
+import type { AppConfig } from '../../platform/config/app-config.js';
+import { databaseOptions } from '../../platform/database/database-options.js';
+import { Database } from '../../platform/database/database.js';
+import { migrateDatabase } from '../../platform/database/migrate-database.js';
+import { attachEmbeddedPostgres } from '../../platform/database/embedded-postgres.js';
+import { GrantsService } from '../../core/ledger/grants.service.js';
+
+/** What commands do their work with. */
+export interface CommandServices {
+  database: Database;
+  tenants: TenantsService;
+  apiKeys: ApiKeyRepository;
+  grants: GrantsService;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to the service's database: that of `DATABASE_URL`, else the embedded one, which is
+ * started for the command when the service does not run. Built by hand, because a whole application
+ * would take a second to start.
+ */
+export async function openCommandServices(
+  config: Pick<AppConfig, 'databaseUrl' | 'dataDirectory'>,
+  log: (line: string) => void,
+): Promise<CommandServices> {
+  if (config.databaseUrl) return connect(config.databaseUrl);
+  const embedded = await attachEmbeddedPostgres({ dataDirectory: config.dataDirectory, log });
+  try {
+    const services = await connect(embedded.url);
+    return {
+      ...services,
+      async close() {
+        await services.close();
+        await embedded.stop();
+      },
+    };
+  } catch (error) {
+    await embedded.stop();
+    throw error;
+  }
+}
+
+async function connect(url: string): Promise<CommandServices> {
+  // A command may come before the service's first start.
+  await migrateDatabase(url);
+  const dataSource = new DataSource({
+    ...databaseOptions(url),
+    poolSize: 2,
+    entities: [TenantEntity, ApiKeyEntity],
+  });
+  await dataSource.initialize();
+  const database = new Database(dataSource);
+  return {
+    database,
+    tenants: new TenantsService(database),
+    apiKeys: new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database),
+    grants: new GrantsService(database),
+    close: () => dataSource.destroy(),
+  };
+}

@@ -1,0 +1,69 @@
+import { API_KEY_TYPES, type ApiKeyType } from '../../core/access/caller.js';
+import { mintApiKey } from '../../core/access/mint-api-key.js';
+import {
+  DEFAULT_RATE_LIMIT_PER_MINUTE,
+  MAX_RATE_LIMIT_PER_MINUTE,
+} from '../../platform/config/setting-bounds.js';
+import { UsageError } from './command-error.js';
+import type { Command } from './command.js';
+import { findTenant, readFutureTime, readInteger, readName } from './read-arguments.js';
+
+export const keyCreateCommand: Command = {
+  name: 'key create',
+  summary: 'Make an API key of a tenant and print it, once.',
+  parameters: ['tenant'],
+  options: {
+    type: API_KEY_TYPES.join('|'),
+    name: 'NAME',
+    'rate-limit': 'N',
+    'monthly-spend-limit': 'CREDITS',
+    expires: 'ISO-TIME',
+  },
+  async run({ parameters, options }, context) {
+    const type = readType(options.type ?? 'routing');
+    const name = readName('--name', options.name ?? `${type} key`);
+    const rateLimitPerMinute = readInteger(
+      '--rate-limit',
+      options['rate-limit'] ?? String(DEFAULT_RATE_LIMIT_PER_MINUTE),
+      1,
+      MAX_RATE_LIMIT_PER_MINUTE,
+    );
+    const spendLimit = options['monthly-spend-limit'];
+    const monthlySpendLimit =
+      spendLimit === undefined
+        ? null
+        : readInteger('--monthly-spend-limit', spendLimit, 1, Number.MAX_SAFE_INTEGER);
+    const expiresAt =
+      options.expires === undefined ? null : readFutureTime('--expires', options.expires);
+
+    const services = await context.services();
+    const tenant = await findTenant(services, parameters[0]!);
+    const plaintext = mintApiKey(type);
+    const id = await services.apiKeys.insert({
+      tenantId: tenant.id,
+      type,
+      name,
+      plaintext,
+      rateLimitPerMinute,
+      expiresAt,
+      monthlySpendLimit,
+    });
+    context.print(`Made a ${type} key of the tenant ${JSON.stringify(tenant.name)}.`);
+    context.print(`Id:         ${id}`);
+    context.print(`Rate limit: ${rateLimitPerMinute} requests per minute`);
+    context.print(`May spend:  ${spendLimitText(monthlySpendLimit)}`);
+    context.print(`Expires:    ${expiresAt?.toISOString() ?? 'never'}`);
+    context.print('The key is shown this once and not stored:');
+    context.print(plaintext);
+  },
+};
+
+function spendLimitText(credits: number | null): string {
+  return credits === null ? 'as much as its tenant' : `${credits} credits a month`;
+}
+
+function readType(text: string): ApiKeyType {
+  const type = API_KEY_TYPES.find((candidate) => candidate === text);
+  if (type) return type;
+  throw new UsageError(`--type must be ${API_KEY_TYPES.join(' or ')}`);
+}

@@ -1,0 +1,96 @@
+import 'reflect-metadata';
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError } from '../../platform/config/config-error.js';
+import { runCommand } from './run-command.js';
+
+describe(runCommand.name, () => {
+  it.each([['--help'], ['-h'], ['key', '--help']])(
+    'shows all commands for %s',
+    async (...words) => {
+      const { code, output, errors } = await run(...words);
+      expect([code, errors]).toEqual([0, '']);
+      for (const command of [
+        'tenant create <name> [--credits N]',
+        'tenant list',
+        'tenant grant <name> <credits>',
+        'tenant limit <name> <credits>',
+        'key create <tenant> [--type routing|management] [--name NAME] [--rate-limit N] [--monthly-spend-limit CREDITS] [--expires ISO-TIME]',
+        'key revoke <key-id>',
+        'catalogue check',
+      ]) {
+        expect(output).toContain(`  ${command}\n`);
+      }
+    },
+  );
+
+  it('shows one command for its own --help', async () => {
+    const { code, output } = await run('key', 'create', '--help');
+    expect(code).toBe(0);
+    expect(output).toContain('key create <tenant>');
+    expect(output).not.toContain('tenant list');
+  });
+
+  it('shows all commands, as an error, when none is given', async () => {
+    const { code, output } = await run();
+    expect(code).toBe(2);
+    expect(output).toContain('tenant list');
+  });
+
+  it.each([
+    ['tenant'],
+    ['tenant', 'delete', 'acme'],
+    ['tenants', 'list'],
+    ['tenant', 'create'],
+    ['tenant', 'create', 'one', 'two'],
+    ['tenant', 'create', ''],
+    ['tenant', 'create', 'acme', '--credits'],
+    ['tenant', 'create', 'acme', '--credits', '-5'],
+    ['tenant', 'create', 'acme', '--credits', '1.5'],
+    ['tenant', 'create', 'acme', '--credits', '1000000000000001'],
+    ['tenant', 'create', 'acme', '--budget', '5'],
+    ['tenant', 'list', 'acme'],
+    ['tenant', 'grant', 'acme'],
+    ['tenant', 'grant', 'acme', '0'],
+    ['tenant', 'grant', 'acme', 'ten'],
+    ['tenant', 'limit', 'acme'],
+    ['tenant', 'limit', 'acme', '-1'],
+    ['tenant', 'limit', 'acme', 'None'],
+    ['tenant', 'limit', 'acme', '9007199254740992'],
+    ['key', 'create'],
+    ['key', 'create', 'acme', '--type', 'admin'],
+    ['key', 'create', 'acme', '--rate-limit', '0'],
+    ['key', 'create', 'acme', '--expires', '2020-01-01'],
+    ['key', 'create', 'acme', '--expires', 'tomorrow'],
+    ['key', 'create', 'acme', '--name', ''],
+    ['key', 'revoke'],
+    ['key', 'revoke', 'not-a-uuid'],
+    ['catalogue', 'check', 'now'],
+  ])('answers 2 and one line to: %s %s %s %s %s', async (...words) => {
+    const { code, output, errors } = await run(...words);
+    expect([code, output]).toEqual([2, '']);
+    expect(errors.trimEnd().split('\n')).toHaveLength(1);
+    expect(errors).toContain('--help');
+  });
+
+  it('answers 1 with what is wrong in the configuration', async () => {
+    expect(await run('tenant', 'list')).toEqual({
+      code: 1,
+      output: '',
+      errors: 'PORT must be right\n',
+    });
+  });
+});
+
+/** With a bad configuration, so that nothing that reads it can get past a usage error. */
+async function run(...words: string[]) {
+  let output = '';
+  let errors = '';
+  const code = await runCommand(words, {
+    loadConfig: () => {
+      throw new ConfigError(['PORT must be right']);
+    },
+    print: (line) => (output += `${line}\n`),
+    printError: (line) => (errors += `${line}\n`),
+  });
+  return { code, output, errors };
+}

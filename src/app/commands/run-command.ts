@@ -1,0 +1,137 @@
+import { parseArgs } from 'node:util';
+import type { AppConfig } from '../../platform/config/app-config.js';
+import { catalogueCheckCommand } from './catalogue-check.command.js';
+import { UsageError } from './command-error.js';
+import type { CommandServices } from './command-services.js';
+import { parseArgsOptions, type Command, type CommandContext } from './command.js';
+import { keyCreateCommand } from './key-create.command.js';
+import { keyRevokeCommand } from './key-revoke.command.js';
+import { tenantCreateCommand } from './tenant-create.command.js';
+import { tenantGrantCommand } from './tenant-grant.command.js';
+import { tenantLimitCommand } from './tenant-limit.command.js';
+import { tenantListCommand } from './tenant-list.command.js';
+
+const COMMANDS: readonly Command[] = [
+  tenantCreateCommand,
+  tenantListCommand,
+  tenantGrantCommand,
+  tenantLimitCommand,
+  keyCreateCommand,
+  keyRevokeCommand,
+  catalogueCheckCommand,
+];
+
+export interface CommandEnvironment {
+  /** @throws ConfigError */
+  loadConfig: () => AppConfig;
+  print: (line: string) => void;
+  printError: (line: string) => void;
+}
+
+/**
+ * Runs one of the operator's commands.
+ * @param words what was typed behind the program's name
+ * @returns the exit code: 0 done, 1 failed, 2 wrongly written
+ */
+export async function runCommand(
+  words: readonly string[],
+  environment: CommandEnvironment,
+): Promise<0 | 1 | 2> {
+  try {
+    await execute(words, environment);
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      environment.printError(`${error.message} (see npm run gateway -- --help)`);
+      return 2;
+    }
+    environment.printError(explain(error));
+    return 1;
+  }
+}
+
+async function execute(words: readonly string[], environment: CommandEnvironment): Promise<void> {
+  const command = COMMANDS.find(({ name }) => name === words.slice(0, 2).join(' '));
+  if (!command) {
+    if (words.length > 0 && !words.some((word) => word === '--help' || word === '-h')) {
+      throw new UsageError(`There is no command ${JSON.stringify(words.slice(0, 2).join(' '))}`);
+    }
+    help(COMMANDS).forEach(environment.print);
+    if (words.length === 0) throw new UsageError('A command is missing');
+    return;
+  }
+  const { values, positionals } = parse(command, words.slice(2));
+  if (values.help === true) {
+    help([command]).forEach(environment.print);
+    return;
+  }
+  if (positionals.length !== command.parameters.length) {
+    throw new UsageError(`Write: ${usage(command)}`);
+  }
+  const context = openContext(environment);
+  try {
+    await command.run(
+      { parameters: positionals, options: values as Record<string, string | undefined> },
+      context,
+    );
+  } finally {
+    await context.close();
+  }
+}
+
+function parse(command: Command, words: readonly string[]) {
+  try {
+    const options = parseArgsOptions(command);
+    return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    const [firstSentence] = (error as Error).message.split(/\.(?:\s|$)/, 1);
+    throw new UsageError(`${firstSentence}. Write: ${usage(command)}`);
+  }
+}
+
+function openContext(environment: CommandEnvironment): CommandContext & { close(): Promise<void> } {
+  let services: Promise<CommandServices> | undefined;
+  return {
+    config: environment.loadConfig,
+    services: () => (services ??= openServices(environment)),
+    print: environment.print,
+    async close() {
+      // When it could not be opened, the command has failed with the reason already.
+      const opened = await services?.catch(() => undefined);
+      await opened?.close();
+    },
+  };
+}
+
+/** Loaded when needed: TypeORM takes longer to load than most commands take to run. */
+async function openServices({
+  loadConfig,
+  printError,
+}: CommandEnvironment): Promise<CommandServices> {
+  const config = loadConfig();
+  const { openCommandServices } = await import('./command-services.js');
+  return openCommandServices(config, printError);
+}
+
+function usage(command: Command): string {
+  const parameters = command.parameters.map((name) => `<${name}>`);
+  const options = Object.entries(command.options).map(([name, value]) => `[--${name} ${value}]`);
+  return [command.name, ...parameters, ...options].join(' ');
+}
+
+function help(commands: readonly Command[]): string[] {
+  return [
+    'npm run gateway -- <command>',
+    '',
+    ...commands.flatMap((command) => [`  ${usage(command)}`, `      ${command.summary}`]),
+  ];
+}
+
+/** A connection that fails on several addresses is an AggregateError without a message of its own. */
+function explain(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') {
+    return explain(error.errors[0]);
+  }
+  if (!(error instanceof Error)) return String(error);
+  return error.message || error.name;
+}

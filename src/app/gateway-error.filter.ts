@@ -1,0 +1,102 @@
+import {
+  ArgumentsHost,
+  Catch,
+  ExceptionFilter,
+  HttpException,
+  Logger,
+  NotFoundException,
+} from '@nestjs/common';
+import type { Response } from 'express';
+import type { GatewayRequest } from '../core/access/gateway-request.js';
+import { setRateLimitHeaders } from '../core/access/rate-limit-headers.js';
+import { errorBody } from '../platform/errors/error-body.js';
+import {
+  GatewayError,
+  InternalError,
+  InvalidRequestError,
+  NotFoundError,
+  ServiceStopsError,
+} from '../platform/errors/gateway-errors.js';
+import { hideKeys } from '../platform/http/hide-keys.js';
+import { CallerGoneError } from '../platform/http/read-body.js';
+import { isStoppedByService } from '../platform/http/service-stop.js';
+import { sendJson } from '../platform/http/send-json.js';
+import { isMessagesPath, messagesErrorBody } from '../features/messages/messages-error-body.js';
+import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
+import type { RouteTable } from './route-table.js';
+
+/** Renders every failure as the interface's error body; the only code that turns one into a response. */
+@Catch()
+export class GatewayErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(GatewayErrorFilter.name);
+
+  constructor(
+    private readonly routes: RouteTable,
+    private readonly metrics: GatewayMetrics,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<GatewayRequest>();
+    const response = host.switchToHttp().getResponse<Response>();
+    if (response.destroyed) return;
+    const isGone = thrown instanceof CallerGoneError;
+    if (isGone && !(isStoppedByService(response) && !response.headersSent)) return;
+
+    const error = isGone ? new ServiceStopsError() : this.describe(thrown, request);
+    this.metrics.observeError(error.type, error.status);
+    if (error.status === 500) {
+      this.logger.error(`${request.requestId}: ${describeCause(error.cause ?? thrown)}`);
+    }
+    if (response.headersSent) {
+      // Too late to say anything: a cut connection is at least no silent success.
+      response.destroy();
+      return;
+    }
+    if (request.rateLimit) setRateLimitHeaders(response, request.rateLimit);
+    if (error.retryAfterSeconds !== undefined) {
+      response.setHeader('Retry-After', String(error.retryAfterSeconds));
+    }
+    setHeaders(response, error.headers);
+    // Who drips would go on for as long as the connection stands.
+    if (error.status === 408) response.setHeader('Connection', 'close');
+    const body = isMessagesPath(request.path) ? messagesErrorBody(error) : errorBody(error);
+    sendJson(response, error.status, body);
+  }
+
+  private describe(thrown: unknown, request: GatewayRequest): GatewayError {
+    if (thrown instanceof GatewayError) return thrown;
+    if (thrown instanceof NotFoundException) return this.describeUnknownPath(request);
+    // Express's own, as they are or as Nest wraps them: a path with a malformed percent sign.
+    const status =
+      thrown instanceof HttpException
+        ? thrown.getStatus()
+        : (thrown as { status?: unknown } | null)?.status;
+    if (typeof status === 'number' && status >= 400 && status < 500) {
+      return new InvalidRequestError('path', 'The path of the request is malformed.');
+    }
+    return new InternalError({ cause: thrown });
+  }
+
+  private describeUnknownPath({ method, path }: GatewayRequest): GatewayError {
+    const allowed = this.routes.methodsOf(path);
+    const shownPath = hideKeys(path).slice(0, 200);
+    if (allowed.length === 0) {
+      return new NotFoundError('path', `There is no ${method} ${shownPath} here; see /docs.`);
+    }
+    return new GatewayError({
+      status: 405,
+      type: 'invalid_request_error',
+      param: 'method',
+      message: `${shownPath} takes ${allowed.join(', ')}, not ${method}.`,
+      headers: { Allow: allowed.join(', ') },
+    });
+  }
+}
+
+function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+}
+
+function describeCause(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}

@@ -1,0 +1,142 @@
+import type { Server } from 'node:http';
+import { NestFactory } from '@nestjs/core';
+import type { INestApplication, LoggerService } from '@nestjs/common';
+import { AppModule } from './app.module.js';
+import { setUpApplication } from './app.setup.js';
+import type { BootstrapOutcome } from './bootstrap/bootstrap-outcome.js';
+import { BootstrapService } from './bootstrap/bootstrap.service.js';
+import { CatalogueService } from '../core/catalogue/catalogue.service.js';
+import type { AppConfig } from '../platform/config/app-config.js';
+import { ConfigError } from '../platform/config/config-error.js';
+import { migrateDatabase } from '../platform/database/migrate-database.js';
+import { openDatabase } from '../platform/database/open-database.js';
+import { JsonLogger } from '../platform/logging/json-logger.js';
+import { baseUrlOf } from '../platform/http/base-url.js';
+import { LeanExpressAdapter } from '../platform/http/lean-express.adapter.js';
+import { ServerDrain } from '../platform/http/server-drain.js';
+import { IdleMemory } from './process/idle-memory.js';
+import { JobWorker } from '../features/jobs/job-worker.service.js';
+import { HoldSweeperService } from '../core/ledger/hold-sweeper.service.js';
+import { LedgerService } from '../core/ledger/ledger.service.js';
+import { operationsOnlyMiddleware } from './operations-only.middleware.js';
+import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
+import { recordRefusals } from './refusal-record.js';
+import { endsWithin } from '../platform/queue/before-limit.js';
+import { WorkQueue } from '../platform/queue/work-queue.js';
+import { UpstreamRegistry } from '../vendors/upstream.registry.js';
+
+/**
+ * How long the parts of a stopping service may take to close, beside what jobs are waited for: a few
+ * seconds where they can, but connections to a database that has fallen silent never close.
+ */
+const CLOSE_LIMIT_MS = 15_000;
+
+/** A running service. */
+export interface Gateway {
+  application: INestApplication;
+  /** Where it listens, e.g. `http://127.0.0.1:3000`. */
+  url: string;
+  bootstrap: BootstrapOutcome;
+  /** Ids of the configured providers. */
+  providers: readonly string[];
+  /** A chat model to try first. */
+  exampleModel: string | undefined;
+  /** Lets running answers end (up to the drain limit), settles what is open, and stops everything. */
+  close(): Promise<void>;
+}
+
+/** A worker leaves the first tenant to the gateways. */
+const MADE_ELSEWHERE: BootstrapOutcome = { kind: 'earlier', created: undefined };
+
+export interface StartOptions {
+  /** A worker does the background work only: no first tenant, and no HTTP beside operations. */
+  readonly role: 'gateway' | 'worker';
+}
+
+/** Starts the whole service: database, migrations, first tenant, HTTP. */
+export async function startGateway(
+  config: AppConfig,
+  logger: LoggerService,
+  { role }: StartOptions = { role: 'gateway' },
+): Promise<Gateway> {
+  const database = await openDatabase(config);
+  try {
+    await migrateDatabase(database.url);
+    const application = await NestFactory.create(
+      AppModule.forRoot(config, database.url),
+      new LeanExpressAdapter(),
+      { bodyParser: false, logger, abortOnError: false },
+    );
+    const jsonLogger = logger instanceof JsonLogger ? logger : undefined;
+    const record = recordRefusals(jsonLogger, application.get(GatewayMetrics, { strict: false }));
+    if (role === 'worker') application.use(operationsOnlyMiddleware(record));
+    await setUpApplication(application, jsonLogger, record);
+    const server = application.getHttpServer() as Server;
+    const drain = new ServerDrain(server);
+    const memory = new IdleMemory(server);
+    const bootstrap = role === 'worker' ? MADE_ELSEWHERE : await ensureFirstTenant(application);
+    await application
+      .get(HoldSweeperService, { strict: false })
+      .sweepNow({ assumeOthersDead: config.databaseUrl === undefined });
+    await listen(application, config);
+
+    return {
+      application,
+      url: baseUrlOf(server, config),
+      bootstrap,
+      providers: config.providers.map((provider) => provider.id),
+      exampleModel: exampleModelOf(application),
+      async close() {
+        memory.stop();
+        const drainMs = config.drainSeconds * 1000;
+        const queue = application.get(WorkQueue, { strict: false });
+        application.get(JobWorker, { strict: false }).stopAsking();
+        await Promise.all([drain.drain(drainMs), queue.stop(drainMs)]);
+        await application.get(LedgerService, { strict: false }).drain();
+        const closing = application.close();
+        const isClosed = await endsWithin(closing, drainMs + CLOSE_LIMIT_MS);
+        await database.stop();
+        if (!isClosed) throw new Error('Not everything could be closed; the database is silent.');
+        await closing;
+      },
+    };
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+function ensureFirstTenant(application: INestApplication): Promise<BootstrapOutcome> {
+  return application.get(BootstrapService, { strict: false }).ensureFirstTenant();
+}
+
+/** The sandbox's echo where it is on, else the first model that a configured provider serves. */
+function exampleModelOf(application: INestApplication): string | undefined {
+  const upstreams = application.get(UpstreamRegistry, { strict: false });
+  const models = application
+    .get(CatalogueService, { strict: false })
+    .models.filter((model) => model.kind === 'chat')
+    .filter((model) => model.routes.some((route) => upstreams.has(route.provider)));
+  return (models.find((model) => model.id === 'sandbox/echo') ?? models[0])?.id;
+}
+
+/** @throws ConfigError when there is nothing to listen on at this address */
+async function listen(application: INestApplication, { http }: AppConfig): Promise<void> {
+  try {
+    if (http.host === undefined) await application.listen(http.port);
+    else await application.listen(http.port, http.host);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const problem = LISTEN_PROBLEMS[code ?? ''];
+    throw problem === undefined ? error : new ConfigError([problem]);
+  }
+}
+
+/** By the system's word for it. */
+const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'PORT must be one that no other program uses',
+  EACCES: 'PORT must be one that this user may listen on',
+  EADDRNOTAVAIL: 'HOST must be an address of this machine',
+  ENOTFOUND: 'HOST must be an address of this machine, or a name that has one',
+  EAI_AGAIN: 'HOST must be an address of this machine, or a name that has one',
+};

@@ -1,0 +1,100 @@
+import cluster, { type Worker } from 'node:cluster';
+import { Injectable } from '@nestjs/common';
+import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+import { ClusterFigures, type Figures } from './cluster-figures.js';
+
+/** A worker that does not answer in this time, such as one that is only starting, is not waited for. */
+const WORKER_LIMIT_MS = 1_000;
+const PRIMARY_LIMIT_MS = 3_000;
+
+/**
+ * A scrape reaches one worker, which asks the primary process (`ask`), which asks every worker
+ * (`collect`), adds up what they say (`figures`) and sends the text back (`answer`).
+ */
+type MetricsMessage =
+  | { type: 'gateway:metrics:ask' }
+  | { type: 'gateway:metrics:collect'; scrape: number }
+  | { type: 'gateway:metrics:figures'; scrape: number; figures: Figures }
+  | { type: 'gateway:metrics:answer'; text: string };
+
+/** Metrics of this process, or with several workers of all of them together. */
+@Injectable()
+export class ClusterMetrics {
+  constructor(private readonly metrics: GatewayMetrics) {
+    if (cluster.isWorker) {
+      process.on('message', (message: MetricsMessage) => void this.tellFigures(message));
+    }
+  }
+
+  async read(): Promise<{ contentType: string; text: string }> {
+    const { contentType } = this.metrics.registry;
+    const text = cluster.isWorker ? await askPrimary() : await this.metrics.registry.metrics();
+    return { contentType, text };
+  }
+
+  private async tellFigures(message: MetricsMessage): Promise<void> {
+    if (message.type !== 'gateway:metrics:collect') return;
+    const figures = await this.metrics.registry.getMetricsAsJSON();
+    send(process, { type: 'gateway:metrics:figures', scrape: message.scrape, figures });
+  }
+}
+
+/** To be called in the primary process: answers its workers with the sum of all, the dead included. */
+export function serveClusterMetrics(): void {
+  let scrapes = 0;
+  const known = new ClusterFigures();
+  cluster.on('exit', ({ id }) => known.retire(id));
+  cluster.on('message', (asking, message: MetricsMessage) => {
+    if (message.type !== 'gateway:metrics:ask') return;
+    void collect(++scrapes, known)
+      .then(() => known.text())
+      .then((text) => send(asking, { type: 'gateway:metrics:answer', text }));
+  });
+}
+
+async function collect(scrape: number, known: ClusterFigures): Promise<void> {
+  const asked = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected());
+  let answers = 0;
+  await new Promise<void>((resolve) => {
+    const finish = (): void => {
+      clearTimeout(limit);
+      cluster.off('message', onMessage);
+      resolve();
+    };
+    const onMessage = ({ id }: Worker, message: MetricsMessage): void => {
+      if (message.type !== 'gateway:metrics:figures' || message.scrape !== scrape) return;
+      known.note(id, message.figures);
+      if (++answers === asked.length) finish();
+    };
+    const limit = setTimeout(finish, WORKER_LIMIT_MS);
+    cluster.on('message', onMessage);
+    for (const worker of asked) {
+      if (worker) send(worker, { type: 'gateway:metrics:collect', scrape });
+    }
+  });
+}
+
+function askPrimary(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const finish = (): void => {
+      clearTimeout(limit);
+      process.off('message', onMessage);
+    };
+    const onMessage = (message: MetricsMessage): void => {
+      if (message.type !== 'gateway:metrics:answer') return;
+      finish();
+      resolve(message.text);
+    };
+    const limit = setTimeout(() => {
+      finish();
+      reject(new Error('the primary process gave no metrics'));
+    }, PRIMARY_LIMIT_MS);
+    process.on('message', onMessage);
+    send(process, { type: 'gateway:metrics:ask' });
+  });
+}
+
+/** A process that is gone by now needs no message. */
+function send(to: { send?: NodeJS.Process['send'] }, message: MetricsMessage): void {
+  to.send?.(message, undefined, undefined, () => undefined);
+}

@@ -1,0 +1,44 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { AuthenticationError } from '../../platform/errors/gateway-errors.js';
+import { ClusterMetrics } from './cluster-metrics.js';
+
+/** For Prometheus. */
+@ApiTags('Operations')
+@Controller('metrics')
+export class MetricsController {
+  constructor(
+    private readonly metrics: ClusterMetrics,
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'Metrics in the Prometheus text format',
+    description: 'Needs `Authorization: Bearer <GATEWAY_METRICS_TOKEN>` when that is set.',
+  })
+  @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' } } } })
+  @ApiErrorResponse(401, 'The metrics token is missing or wrong.')
+  async read(
+    @Headers('authorization') authorization = '',
+    @Res() response: Response,
+  ): Promise<void> {
+    const { metricsToken } = this.config;
+    if (metricsToken !== undefined && !equal(authorization, `Bearer ${metricsToken}`)) {
+      throw new AuthenticationError('Send the metrics token: `Authorization: Bearer <token>`.');
+    }
+    const { contentType, text } = await this.metrics.read();
+    response.writeHead(200, { 'content-type': contentType });
+    response.end(text);
+  }
+}
+
+/** Compares hashes, so that neither content nor length shows in the time it takes. */
+function equal(one: string, other: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}

@@ -1,0 +1,74 @@
+import {
+  Check,
+  Column,
+  Entity,
+  Index,
+  JoinColumn,
+  ManyToOne,
+  PrimaryGeneratedColumn,
+  Unique,
+} from 'typeorm';
+import { storedText } from '../../platform/database/stored-text.js';
+import type { ApiKeyType } from './caller.js';
+import { TenantEntity } from './tenant.entity.js';
+
+/** An API key. Of the key itself only a SHA-256 and a preview are kept. */
+@Entity('api_keys')
+@Unique('api_keys_key_hash_key', ['keyHash'])
+@Check('api_keys_type_check', `type IN ('routing', 'management')`)
+@Check('api_keys_rate_limit_per_minute_check', `rate_limit_per_minute > 0`)
+@Check('api_keys_monthly_spend_limit_check', `monthly_spend_limit >= 0`)
+@Index('api_keys_tenant_id_created_at_idx', ['tenantId', 'createdAt', 'id'])
+export class ApiKeyEntity {
+  @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'api_keys_pkey' })
+  id!: string;
+
+  @Column('uuid', { name: 'tenant_id' })
+  tenantId!: string;
+
+  /** Declares the foreign key; never loaded. */
+  @ManyToOne(() => TenantEntity, { nullable: false })
+  @JoinColumn({ name: 'tenant_id', foreignKeyConstraintName: 'api_keys_tenant_id_fkey' })
+  tenant?: TenantEntity;
+
+  @Column('text')
+  type!: ApiKeyType;
+
+  @Column('text', { transformer: storedText })
+  name!: string;
+
+  @Column('bytea', { name: 'key_hash', select: false })
+  keyHash!: Buffer;
+
+  @Column('text', { name: 'key_preview' })
+  keyPreview!: string;
+
+  @Column('integer', { name: 'rate_limit_per_minute' })
+  rateLimitPerMinute!: number;
+
+  /** Credits in a calendar month (UTC); null: no limit. */
+  @Column('bigint', { name: 'monthly_spend_limit', nullable: true })
+  monthlySpendLimit!: number | null;
+
+  @Column('timestamptz', { name: 'expires_at', nullable: true })
+  expiresAt!: Date | null;
+
+  @Column('timestamptz', { name: 'revoked_at', nullable: true })
+  revokedAt!: Date | null;
+
+  @Column('bigint', { name: 'request_count', default: 0 })
+  requestCount!: number;
+
+  /** Credits. */
+  @Column('bigint', { name: 'total_spend', default: 0 })
+  totalSpend!: number;
+
+  @Column('timestamptz', { name: 'last_used_at', nullable: true })
+  lastUsedAt!: Date | null;
+
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  createdAt!: Date;
+
+  @Column('timestamptz', { name: 'updated_at', default: () => 'now()' })
+  updatedAt!: Date;
+}

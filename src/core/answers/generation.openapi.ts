@@ -1,0 +1,72 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
+import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+
+/** The headers of an answer by a model, whatever the dialect, for the OpenAPI description. */
+export const GENERATION_HEADERS = {
+  'x-request-id': header('UUIDv4 of this request, for GET /v1/generation.'),
+  'X-Gateway-Provider': header('The provider that answered.'),
+  'X-Gateway-Cost': header('Credits charged; not on streams.'),
+  'X-Gateway-Output-Limit': header(
+    'Output tokens that the vendor was told to stop at, because the caller named no limit and the credits do not reach for the model’s longest answer.',
+  ),
+  'X-Gateway-Dropped-Params': header('Request fields that the provider’s dialect cannot take.'),
+  'X-Guardrail-Flagged': header('Ids of the guardrails that flagged the call.'),
+  'X-Cache': header('`HIT` or `MISS`.'),
+  'X-Cache-Model': header('On a hit, the vendor’s name of the model that answered.'),
+  'X-RateLimit-Limit': header('Requests per minute of the key.'),
+  'X-RateLimit-Remaining': header('What is left of them in this minute.'),
+  'X-RateLimit-Reset': header('Unix seconds at which the minute ends.'),
+};
+
+/** The header that asks for the cache. */
+export function ApiCacheHeader(): MethodDecorator {
+  return ApiHeader({
+    name: 'X-Gateway-Cache',
+    required: false,
+    description:
+      'Whether the answer may be one that was given to the same request before, and is kept if not: `true` (for 300 seconds), or the seconds, 86,400 at most. A hit costs nothing.',
+    schema: { type: 'string', pattern: '^(true|false|[1-9][0-9]{0,4})$' },
+  });
+}
+
+/** The headers with which a caller asks for the call's trace, and says where it belongs. */
+export function ApiTraceHeaders(): MethodDecorator {
+  return applyDecorators(
+    ApiHeader({
+      name: 'X-Gateway-Broadcast',
+      required: false,
+      description: "`true` sends the call's trace to the tenant's destinations.",
+      schema: { type: 'string', enum: ['true', 'false'] },
+    }),
+    ApiHeader({
+      name: 'traceparent',
+      required: false,
+      description: 'W3C trace context, which that trace continues.',
+      schema: { type: 'string' },
+    }),
+  );
+}
+
+/** The ways in which a call of a model fails, beside those of the key and the rate limit. */
+export function ApiGenerationErrors(): MethodDecorator {
+  return applyDecorators(
+    ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
+    ApiErrorResponse(
+      402,
+      'The credits, or a monthly spend limit, do not cover what the call may cost; nothing was called. The message says which limit on the output would fit.',
+    ),
+    ApiErrorResponse(403, 'A guardrail blocks the prompt, or withholds the answer.'),
+    ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
+    ApiErrorResponse(408, 'The body arrived too slowly.'),
+    ApiErrorResponse(413, 'The body is larger than 20 MB.'),
+    ApiErrorResponse(415, 'The body is not JSON.'),
+    ApiErrorResponse(502, 'Every route failed.'),
+    ApiErrorResponse(503, 'No provider of the model is configured.'),
+    ApiErrorResponse(504, 'Every route timed out.'),
+  );
+}
+
+function header(description: string): { description: string; schema: { type: 'string' } } {
+  return { description, schema: { type: 'string' } };
+}

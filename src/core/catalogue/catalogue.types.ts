@@ -1,0 +1,101 @@
+import type { MediaTokens } from '../../canonical/prompt-size.js';
+
+/** What a model is for; it decides which endpoints take it and which prices it must have. */
+export const MODEL_KINDS = [
+  'chat',
+  'embedding',
+  'speech',
+  'transcription',
+  'image',
+  'video',
+] as const;
+export type ModelKind = (typeof MODEL_KINDS)[number];
+
+/**
+ * USD per unit as decimal strings, so that no price ever passes through floating point.
+ * The first four are the interface's; the others are only present where a vendor bills that unit.
+ */
+export interface Pricing {
+  /** per input token */
+  prompt: string;
+  /** per output token */
+  completion: string;
+  /** per request */
+  request: string;
+  /** per image: produced by an image model, or read by a chat model that bills images apart */
+  image: string;
+  /** per input token read from the vendor's prompt cache */
+  input_cache_read?: string;
+  /** per input token written to the vendor's prompt cache */
+  input_cache_write?: string;
+  /** … to be kept for an hour, where that costs more */
+  input_cache_write_1h?: string;
+  /** per reasoning token, where it differs from `completion` */
+  internal_reasoning?: string;
+  /** per vendor-run web search */
+  web_search?: string;
+  /** per Unicode code point of speech input */
+  audio_character?: string;
+  /** per UTF-8 byte of speech input */
+  audio_byte?: string;
+  /** per minute of audio, produced or transcribed */
+  audio_minute?: string;
+  /** per second of produced video */
+  video_second?: string;
+}
+
+/** One way to serve a model: a provider, and what that provider calls the model. */
+export interface Route {
+  /** Provider id: `openai`, `anthropic`, `azure`, `bedrock`, `vertex`, `fish-audio`, `sandbox`, or an operator's own. */
+  provider: string;
+  /** The provider's own model id, as its API takes it. `*` at the end stands for the rest of a family's alias. */
+  model: string;
+  /** 0 is the primary route; higher ones are fallbacks, in order. */
+  priority: number;
+  /** Prices where this provider's differ from the model's; keys given here replace those of the model. */
+  pricing?: Partial<Pricing>;
+  /** Time limits that replace the service's settings, for models known to be slow. */
+  timeouts?: RouteTimeouts;
+}
+
+/** Milliseconds. */
+export interface RouteTimeouts {
+  first_byte_ms?: number;
+  idle_ms?: number;
+  request_ms?: number;
+}
+
+export interface Architecture {
+  /** e.g. `text+image->text` */
+  modality: string;
+  input_modalities: string[];
+  output_modalities: string[];
+  tokenizer: string;
+}
+
+/** One row of the catalogue: a model that callers can name, as it stands in a catalogue file. */
+export interface CatalogueModel {
+  /** `<provider>/<model>`; the provider is that of the primary route. Ends in `*` for a family. */
+  id: string;
+  kind: ModelKind;
+  name: string;
+  description: string;
+  /** Unix seconds of the vendor's release. */
+  created: number;
+  owned_by: string;
+  context_length: number;
+  max_completion_tokens: number | null;
+  is_moderated: boolean;
+  /** Null for embedding models. */
+  architecture: Architecture | null;
+  supported_parameters: string[];
+  pricing: Pricing;
+  /** What media in a prompt cost at most; the figures that are left out are the usual ones. */
+  media_tokens?: MediaTokens;
+  routes: Route[];
+}
+
+/** The shape of a catalogue file: the built-in ones and the operator's `GATEWAY_CATALOGUE`. */
+export interface CatalogueFile {
+  models: CatalogueModel[];
+}

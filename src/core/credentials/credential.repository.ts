@@ -1,0 +1,138 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { OwnCredential } from './own-credential.js';
+
+/** A credential that is about to be stored. */
+export interface CredentialDraft {
+  /** Chosen before the key is sealed, which binds it to this id. */
+  id: string;
+  provider: string;
+  name: string | null;
+  sealedKey: Buffer;
+  keyPreview: string;
+  settings: Record<string, string>;
+  allowSharedFallback: boolean;
+}
+
+/** A credential as its tenant sees it: everything but the key. */
+export interface CredentialRecord {
+  id: string;
+  provider: string;
+  name: string | null;
+  keyPreview: string;
+  settings: Record<string, string>;
+  allowSharedFallback: boolean;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+}
+
+interface StoredCredential {
+  id: string;
+  tenantId: string;
+  provider: string;
+  sealedKey: Buffer;
+  settings: Record<string, string>;
+  allowSharedFallback: boolean;
+}
+
+const RECORD = `
+  id, provider, name, key_preview AS "keyPreview", settings,
+  allow_shared_fallback AS "allowSharedFallback", created_at AS "createdAt",
+  last_used_at AS "lastUsedAt"`;
+
+@Injectable()
+export class CredentialRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Newest first. */
+  async listOfTenant(tenantId: string): Promise<CredentialRecord[]> {
+    const { rows } = await this.database.query<CredentialRecord>(
+      `SELECT ${RECORD} FROM provider_credentials
+        WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC`,
+      [tenantId],
+    );
+    return rows.map(toRecord);
+  }
+
+  /** @returns undefined when the tenant has `limit` of them already */
+  async insert(
+    tenantId: string,
+    draft: CredentialDraft,
+    limit: number,
+  ): Promise<CredentialRecord | undefined> {
+    return this.database.transaction(async (client) => {
+      // One at a time for each tenant, or two could both be the last that fits.
+      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+        `provider-credentials/${tenantId}`,
+      ]);
+      const { rows } = await client.query<CredentialRecord>(
+        `INSERT INTO provider_credentials
+           (id, tenant_id, provider, name, sealed_key, key_preview, settings, allow_shared_fallback)
+         SELECT $2::uuid, $1::uuid, $3, $4, $5::bytea, $6, $7::jsonb, $8::boolean
+          WHERE (SELECT count(*) FROM provider_credentials WHERE tenant_id = $1) < $9
+         RETURNING ${RECORD}`,
+        [
+          tenantId,
+          draft.id,
+          draft.provider,
+          draft.name === null ? null : toStoredText(draft.name),
+          draft.sealedKey,
+          draft.keyPreview,
+          JSON.stringify(draft.settings),
+          draft.allowSharedFallback,
+          limit,
+        ],
+      );
+      return rows[0] && toRecord(rows[0]);
+    });
+  }
+
+  /** @returns whether it was there */
+  async delete(tenantId: string, id: string): Promise<boolean> {
+    const { rowCount } = await this.database.query(
+      'DELETE FROM provider_credentials WHERE tenant_id = $1 AND id = $2',
+      [tenantId, id],
+    );
+    return rowCount === 1;
+  }
+
+  /** The credentials of many tenants, newest first; a tenant without any is left out. */
+  async findByTenants(tenantIds: readonly string[]): Promise<Map<string, OwnCredential[]>> {
+    const { rows } = await this.database.lookUps.query<StoredCredential>(
+      `SELECT id, tenant_id AS "tenantId", provider, sealed_key AS "sealedKey", settings,
+              allow_shared_fallback AS "allowSharedFallback"
+         FROM provider_credentials
+        WHERE tenant_id = ANY($1) ORDER BY created_at DESC, id DESC`,
+      [tenantIds],
+    );
+    const byTenant = new Map<string, OwnCredential[]>();
+    for (const { tenantId, ...row } of rows) {
+      const ofTenant = byTenant.get(tenantId) ?? [];
+      ofTenant.push(new OwnCredential(row));
+      byTenant.set(tenantId, ofTenant);
+    }
+    return byTenant;
+  }
+
+  /** Notes when credentials were used last; of those that are gone nothing. */
+  async recordUses(uses: ReadonlyMap<string, Date>): Promise<void> {
+    // In the order of their ids, or two instances could wait for each other.
+    await this.database.query(
+      `WITH used AS (
+         SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)
+       ), locked AS (
+         SELECT id FROM provider_credentials WHERE id IN (SELECT id FROM used)
+          ORDER BY id FOR UPDATE
+       )
+       UPDATE provider_credentials SET last_used_at = greatest(last_used_at, used.at)
+         FROM used JOIN locked ON locked.id = used.id
+        WHERE provider_credentials.id = used.id`,
+      [[...uses.keys()], [...uses.values()]],
+    );
+  }
+}
+
+function toRecord(row: CredentialRecord): CredentialRecord {
+  return { ...row, name: row.name === null ? null : fromStoredText(row.name) };
+}

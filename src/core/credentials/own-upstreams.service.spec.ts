@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { inspect } from 'node:util';
+import type { AppConfig, ProviderConfig } from '../../platform/config/app-config.js';
+import { UpstreamError } from '../../vendors/upstream-error.js';
+import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
+import type { CredentialDirectory } from './credential-directory.service.js';
+import { CredentialSeal } from './credential-seal.service.js';
+import type { CredentialUseLog } from './credential-use.log.js';
+import { OwnAccountTransport } from './own-account-transport.js';
+import { OwnCredential } from './own-credential.js';
+import { OwnUpstreams, type OwnAccess } from './own-upstreams.service.js';
+
+const SECRET = 'a-secret-of-at-least-32-characters';
+
+function providerOf(id: string, adapter: string): ProviderConfig {
+  return { id, name: id, adapter, type: 'openai', baseUrl: '', apiKey: undefined, settings: {} };
+}
+
+function setUp() {
+  const seal = new CredentialSeal({ secret: SECRET } as AppConfig);
+  const made: { provider: ProviderConfig; transport: unknown }[] = [];
+  const uses: string[] = [];
+  const stored: OwnCredential[] = [];
+  const afterForget: OwnCredential[] = [];
+  const transport = new OwnAccountTransport(1_000);
+  const upstreams = new OwnUpstreams(
+    {
+      ownAccountProviders: [providerOf('one', 'openai'), providerOf('azure', 'azure')],
+    } as unknown as AppConfig,
+    {
+      create: (provider: ProviderConfig, own: unknown) => {
+        made.push({ provider, transport: own });
+        return { made: made.length };
+      },
+    } as unknown as UpstreamRegistry,
+    seal,
+    {
+      of: () => stored,
+      forget: () => void stored.push(...afterForget.splice(0)),
+    } as unknown as CredentialDirectory,
+    transport,
+    { record: (id: string) => uses.push(id) } as unknown as CredentialUseLog,
+  );
+  const credential = (id: string, provider = 'one', settings: Record<string, string> = {}) =>
+    new OwnCredential({
+      id,
+      provider,
+      allowSharedFallback: false,
+      settings,
+      sealedKey: seal.seal(`key of ${id}`, id),
+    });
+  const accessOf = (id: string): OwnAccess => ({
+    credential: credential(id),
+    hasOwnAddress: false,
+  });
+  return { upstreams, made, uses, stored, afterForget, credential, accessOf, transport };
+}
+
+describe(OwnUpstreams.name, () => {
+  beforeAll(() => void jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined));
+  afterAll(() => void jest.restoreAllMocks());
+
+  it("makes one adapter for a credential, with the credential's key, and notes each use", () => {
+    const { upstreams, made, uses, accessOf } = setUp();
+    const first = upstreams.use(accessOf('a'));
+    expect(upstreams.use(accessOf('a'))).toBe(first);
+    expect(upstreams.use(accessOf('b'))).not.toBe(first);
+    expect(made.map(({ provider }) => provider.apiKey)).toEqual(['key of a', 'key of b']);
+    expect(made[0]!.transport).toBeUndefined();
+    expect(uses).toEqual(['a', 'a', 'b']);
+  });
+
+  it('calls addresses that tenants choose by the transport that is made for them', async () => {
+    const { upstreams, made, stored, credential, transport } = setUp();
+    stored.push(credential('a', 'azure', { endpoint: 'https://me.example' }), credential('b'));
+    const accesses = await upstreams.of('tenant');
+    expect(accesses.map(({ hasOwnAddress }) => hasOwnAddress)).toEqual([true, false]);
+    upstreams.use(accesses[0]!);
+    expect(made[0]).toMatchObject({ provider: { baseUrl: 'https://me.example' } });
+    expect(made[0]!.transport).toBe(transport);
+  });
+
+  it('leaves out accounts with providers that do not take them any more', async () => {
+    const { upstreams, stored, credential } = setUp();
+    stored.push(credential('a', 'gone'), credential('b'));
+    expect((await upstreams.of('tenant')).map(({ credential: { id } }) => id)).toEqual(['b']);
+  });
+
+  it('keeps a bounded number of adapters, those that were used last', () => {
+    const { upstreams, made, accessOf } = setUp();
+    upstreams.use(accessOf('first'));
+    for (let index = 1; index < 1_000; index++) upstreams.use(accessOf(`${index}`));
+    upstreams.use(accessOf('first'));
+    upstreams.use(accessOf('one too many'));
+    expect(made).toHaveLength(1_001);
+    upstreams.use(accessOf('first'));
+    expect(made).toHaveLength(1_001);
+    upstreams.use(accessOf('1'));
+    expect(made).toHaveLength(1_002);
+  });
+
+  it('drops the adapter of a credential that is deleted', () => {
+    const { upstreams, made, accessOf } = setUp();
+    upstreams.use(accessOf('a'));
+    upstreams.drop('a');
+    upstreams.use(accessOf('a'));
+    expect(made).toHaveLength(2);
+  });
+
+  it('finds the account of work that was planned earlier, also one that was stored a moment ago', async () => {
+    const { upstreams, stored, afterForget, credential } = setUp();
+    stored.push(credential('a'));
+    expect(await upstreams.find('tenant', 'a')).toBeDefined();
+    expect(await upstreams.find('tenant', 'b')).toBeUndefined();
+    afterForget.push(credential('c'));
+    expect((await upstreams.find('tenant', 'c'))?.credential.id).toBe('c');
+  });
+
+  it('fails as a refused account does when a key cannot be opened or its settings make no sense', () => {
+    const { upstreams, credential } = setUp();
+    const moved = new OwnCredential({
+      id: 'other',
+      provider: 'one',
+      allowSharedFallback: false,
+      settings: {},
+      sealedKey: credential('a').sealedKey(),
+    });
+    for (const bad of [moved, credential('b', 'azure')]) {
+      expect(() => upstreams.use({ credential: bad, hasOwnAddress: false })).toThrow(UpstreamError);
+      expect(() => upstreams.use({ credential: bad, hasOwnAddress: false })).toThrow(
+        'the stored credential cannot be used',
+      );
+    }
+  });
+
+  it('holds no key in what is printed of a credential', () => {
+    const { credential } = setUp();
+    const printed =
+      inspect(credential('a'), { depth: 9, showHidden: true }) + JSON.stringify(credential('a'));
+    expect(printed).toContain('one');
+    expect(printed.toLowerCase()).not.toContain('sealed');
+  });
+});

@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { FreshDirectory } from '../../platform/database/fresh-directory.js';
+import { toGuardrail, type Guardrail } from './guardrail.js';
+import { GuardrailRepository, type GuardrailHead } from './guardrail.repository.js';
+
+/** A tenant that is in use is read again in passing, so that nobody waits. */
+const REFRESH_AFTER_MS = 400;
+
+type Revisions = ReadonlyMap<string, { revision: number; guardrail: Guardrail }>;
+type MutableRevisions = Map<string, { revision: number; guardrail: Guardrail }>;
+
+interface TenantGuardrails {
+  readonly guardrails: readonly Guardrail[];
+  readonly revisions: Revisions;
+}
+
+const NONE: readonly Guardrail[] = [];
+
+/**
+ * The guardrails of each tenant that are on. They are remembered for less than a second, and rules
+ * are read and compiled again only after a change.
+ */
+@Injectable()
+export class GuardrailDirectory {
+  private readonly tenants: FreshDirectory<TenantGuardrails>;
+
+  constructor(private readonly repository: GuardrailRepository) {
+    this.tenants = new FreshDirectory<TenantGuardrails>({
+      read: (tenantIds, known) => this.read(tenantIds, known),
+      refreshAfterMs: REFRESH_AFTER_MS,
+    });
+  }
+
+  /** Answers at once, without a promise, where the tenant is known. */
+  of(tenantId: string): readonly Guardrail[] | Promise<readonly Guardrail[]> {
+    const known = this.tenants.get(tenantId);
+    // Each tenant that is asked for is read, if only to have none.
+    return known instanceof Promise ? known.then((read) => read!.guardrails) : known.guardrails;
+  }
+
+  /** To be called after a change is committed: the next request sees it. */
+  forget(tenantId: string): void {
+    this.tenants.forget(tenantId);
+  }
+
+  private async read(
+    tenantIds: readonly string[],
+    remembered: (tenantId: string) => TenantGuardrails | undefined,
+  ): Promise<Map<string, TenantGuardrails>> {
+    const heads = await this.repository.findHeads(tenantIds);
+    const known = (head: GuardrailHead): Guardrail | undefined => {
+      const entry = remembered(head.tenantId)?.revisions.get(head.id);
+      return entry?.revision === head.revision ? entry.guardrail : undefined;
+    };
+    const changed = heads.filter((head) => !known(head)).map(({ id }) => id);
+    const definitions = changed.length > 0 ? await this.repository.findDefinitions(changed) : [];
+    const made = new Map(definitions.map((each) => [each.id, each]));
+
+    const revisions = new Map(tenantIds.map((id) => [id, new Map() as MutableRevisions]));
+    for (const head of heads) {
+      const definition = made.get(head.id);
+      const guardrail = definition ? toGuardrail(definition) : known(head);
+      // One that was deleted between the two queries is gone.
+      if (!guardrail) continue;
+      const revision = definition?.revision ?? head.revision;
+      revisions.get(head.tenantId)?.set(head.id, { revision, guardrail });
+    }
+    return new Map(
+      [...revisions].map(([tenantId, ofTenant]) => {
+        const guardrails = [...ofTenant.values()].map(({ guardrail }) => guardrail);
+        const value = { guardrails: guardrails.length > 0 ? guardrails : NONE };
+        return [tenantId, { ...value, revisions: ofTenant }];
+      }),
+    );
+  }
+}

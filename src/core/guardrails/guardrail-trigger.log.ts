@@ -1,0 +1,107 @@
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Database } from '../../platform/database/database.js';
+import type { GuardrailAction, GuardrailDirection } from './guardrail-rule.js';
+
+/** A guardrail found what it looks for; never what that was. */
+export interface GuardrailTrigger {
+  tenantId: string;
+  guardrailId: string;
+  requestId: string;
+  action: GuardrailAction;
+  direction: GuardrailDirection;
+  createdAt: Date;
+}
+
+/** Triggers that wait for a database that is away; beyond them the oldest are given up. */
+const MAX_WAITING = 20_000;
+const MAX_BATCH = 2_000;
+const RETRY_AFTER_MS = 1_000;
+const DRAIN_LIMIT_MS = 2_000;
+
+/**
+ * Writes triggers down and counts them. Nobody waits for it: one write is under way, and the next
+ * takes all that came meanwhile, so that a busy guardrail's row is locked once for many requests.
+ */
+@Injectable()
+export class GuardrailTriggerLog implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(GuardrailTriggerLog.name);
+  private waiting: GuardrailTrigger[] = [];
+  private writing: Promise<void> | undefined;
+  private isStopping = false;
+
+  constructor(private readonly database: Database) {}
+
+  record(trigger: GuardrailTrigger): void {
+    if (this.waiting.length >= MAX_WAITING) this.waiting.shift();
+    this.waiting.push(trigger);
+    this.writing ??= this.write();
+  }
+
+  /** Waits, for a bounded time, until what has been recorded is written. */
+  async drain(): Promise<void> {
+    if (!this.writing) return;
+    const limit = new AbortController();
+    const late = wait(DRAIN_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => undefined);
+    await Promise.race([this.writing, late]);
+    limit.abort();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.drain();
+  }
+
+  private async write(): Promise<void> {
+    // The turn's other triggers come along.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.waiting.length > 0) {
+      const batch = this.waiting.splice(0, MAX_BATCH);
+      try {
+        await this.writeBatch(batch);
+      } catch (error) {
+        this.logger.error(`Triggers could not be written: ${(error as Error).message}`);
+        if (this.isStopping) break;
+        this.waiting.unshift(...batch);
+        await wait(RETRY_AFTER_MS, undefined, { ref: false });
+      }
+    }
+    this.writing = undefined;
+  }
+
+  private async writeBatch(batch: readonly GuardrailTrigger[]): Promise<void> {
+    await this.database.transaction(async (client) => {
+      await client.query(
+        `INSERT INTO guardrail_events
+           (tenant_id, guardrail_id, request_id, action, direction, created_at)
+         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[],
+                              $6::timestamptz[])`,
+        [
+          batch.map(({ tenantId }) => tenantId),
+          batch.map(({ guardrailId }) => guardrailId),
+          batch.map(({ requestId }) => requestId),
+          batch.map(({ action }) => action),
+          batch.map(({ direction }) => direction),
+          batch.map(({ createdAt }) => createdAt),
+        ],
+      );
+      // In the order of their ids, or two instances could wait for each other.
+      await client.query(
+        `WITH triggered AS (
+           SELECT guardrail_id, count(*) AS times, max(created_at) AS last_at
+             FROM unnest($1::uuid[], $2::timestamptz[]) AS trigger (guardrail_id, created_at)
+            GROUP BY guardrail_id
+         ), locked AS (
+           SELECT id FROM guardrails WHERE id IN (SELECT guardrail_id FROM triggered)
+            ORDER BY id FOR UPDATE
+         )
+         UPDATE guardrails SET
+           trigger_count = trigger_count + times,
+           last_triggered_at = greatest(last_triggered_at, last_at)
+         FROM triggered JOIN locked ON locked.id = guardrail_id
+         WHERE guardrails.id = guardrail_id`,
+        [batch.map(({ guardrailId }) => guardrailId), batch.map(({ createdAt }) => createdAt)],
+      );
+    });
+  }
+}

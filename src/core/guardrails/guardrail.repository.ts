@@ -1,0 +1,164 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import type { GuardrailDefinition } from './guardrail.js';
+import type { GuardrailAction, GuardrailDirection, GuardrailRule } from './guardrail-rule.js';
+
+/** What its tenant decides of a guardrail. */
+export interface GuardrailDraft {
+  name: string;
+  description: string | null;
+  rules: GuardrailRule[];
+  /** Program sizes of the `regex` rules, in their order. */
+  patternSizes: number[];
+  action: GuardrailAction;
+  appliesTo: GuardrailDirection[];
+  isEnabled: boolean;
+}
+
+export interface GuardrailRecord extends GuardrailDraft {
+  id: string;
+  triggerCount: number;
+  lastTriggeredAt: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** What tells whether rules have to be compiled again. */
+export interface GuardrailHead {
+  id: string;
+  tenantId: string;
+  revision: number;
+}
+
+type Stored<Row extends { rules: GuardrailRule[] }> = Omit<Row, 'rules'> & { rules: string };
+
+const RECORD = `
+  id, name, description, rules, pattern_sizes AS "patternSizes", action,
+  applies_to AS "appliesTo", is_enabled AS "isEnabled", trigger_count AS "triggerCount",
+  last_triggered_at AS "lastTriggeredAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+@Injectable()
+export class GuardrailRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Newest first. */
+  async listOfTenant(tenantId: string): Promise<GuardrailRecord[]> {
+    const { rows } = await this.database.query<Stored<GuardrailRecord>>(
+      `SELECT ${RECORD} FROM guardrails WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC`,
+      [tenantId],
+    );
+    return rows.map(toRecord);
+  }
+
+  async findOfTenant(tenantId: string, id: string): Promise<GuardrailRecord | undefined> {
+    const { rows } = await this.database.query<Stored<GuardrailRecord>>(
+      `SELECT ${RECORD} FROM guardrails WHERE tenant_id = $1 AND id = $2`,
+      [tenantId, id],
+    );
+    return rows[0] && toRecord(rows[0]);
+  }
+
+  /** @returns undefined when the tenant has `limit` of them already */
+  async insert(
+    tenantId: string,
+    draft: GuardrailDraft,
+    limit: number,
+  ): Promise<GuardrailRecord | undefined> {
+    return this.database.transaction(async (client) => {
+      // One at a time for each tenant, or two could both be the last that fits.
+      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+        `guardrails/${tenantId}`,
+      ]);
+      const { rows } = await client.query<Stored<GuardrailRecord>>(
+        `INSERT INTO guardrails
+           (tenant_id, name, description, rules, pattern_sizes, action, applies_to, is_enabled)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8
+          WHERE (SELECT count(*) FROM guardrails WHERE tenant_id = $1) < $9
+         RETURNING ${RECORD}`,
+        [tenantId, ...columnsOf(draft), limit],
+      );
+      return rows[0] && toRecord(rows[0]);
+    });
+  }
+
+  /** Changes what is given and nothing else. @returns undefined when it is not the tenant's */
+  async update(
+    tenantId: string,
+    id: string,
+    change: Partial<GuardrailDraft>,
+  ): Promise<GuardrailRecord | undefined> {
+    const { rows } = await this.database.query<Stored<GuardrailRecord>>(
+      `UPDATE guardrails SET
+         name = coalesce($3, name),
+         description = CASE WHEN $10 THEN $4 ELSE description END,
+         rules = coalesce($5, rules),
+         pattern_sizes = coalesce($6, pattern_sizes),
+         action = coalesce($7, action),
+         applies_to = coalesce($8, applies_to),
+         is_enabled = coalesce($9, is_enabled),
+         revision = revision + 1,
+         updated_at = now()
+       WHERE tenant_id = $1 AND id = $2
+       RETURNING ${RECORD}`,
+      [tenantId, id, ...columnsOf(change), change.description !== undefined],
+    );
+    return rows[0] && toRecord(rows[0]);
+  }
+
+  /** @returns whether it was there */
+  async delete(tenantId: string, id: string): Promise<boolean> {
+    const { rowCount } = await this.database.query(
+      'DELETE FROM guardrails WHERE tenant_id = $1 AND id = $2',
+      [tenantId, id],
+    );
+    return rowCount === 1;
+  }
+
+  /** The guardrails of many tenants that are on, oldest first. */
+  async findHeads(tenantIds: readonly string[]): Promise<GuardrailHead[]> {
+    const { rows } = await this.database.lookUps.query<GuardrailHead>(
+      `SELECT id, tenant_id AS "tenantId", revision FROM guardrails
+        WHERE tenant_id = ANY($1) AND is_enabled ORDER BY created_at, id`,
+      [tenantIds],
+    );
+    return rows;
+  }
+
+  async findDefinitions(ids: readonly string[]): Promise<GuardrailDefinition[]> {
+    const { rows } = await this.database.lookUps.query<Stored<GuardrailDefinition>>(
+      `SELECT id, tenant_id AS "tenantId", revision, name, action, applies_to AS "appliesTo",
+              rules, pattern_sizes AS "patternSizes"
+         FROM guardrails WHERE id = ANY($1)`,
+      [ids],
+    );
+    return rows.map((row) => ({
+      ...row,
+      name: fromStoredText(row.name),
+      rules: JSON.parse(row.rules) as GuardrailRule[],
+    }));
+  }
+}
+
+function columnsOf(draft: Partial<GuardrailDraft>): unknown[] {
+  const { name, description, rules, patternSizes, action, appliesTo, isEnabled } = draft;
+  return [
+    name === undefined ? null : toStoredText(name),
+    description == null ? null : toStoredText(description),
+    // JSON escapes NUL and lone surrogates by itself.
+    rules === undefined ? null : JSON.stringify(rules),
+    patternSizes ?? null,
+    action ?? null,
+    appliesTo ?? null,
+    isEnabled ?? null,
+  ];
+}
+
+function toRecord(row: Stored<GuardrailRecord>): GuardrailRecord {
+  return {
+    ...row,
+    name: fromStoredText(row.name),
+    description: row.description === null ? null : fromStoredText(row.description),
+    rules: JSON.parse(row.rules) as GuardrailRule[],
+  };
+}

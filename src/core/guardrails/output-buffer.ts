@@ -1,0 +1,179 @@
+import { countCodePoints } from '../../canonical/count-code-points.js';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import { parseJsonTexts } from './json-texts.js';
+import { MAX_MATCH_LENGTH, type Scan } from './text-scanner.service.js';
+
+/** Characters that come together before they are looked at; each look repeats the last 1,000. */
+const SCAN_EVERY = 250;
+/** Characters before a window that decide whether a word begins in it. */
+const CONTEXT = 2;
+
+/** Text that a reader sees in one piece: a choice's answer, its reasoning, the arguments of a call. */
+interface Channel {
+  readonly isJson: boolean;
+  readonly pieces: string[];
+  /** The end of the text, long enough for the next look. */
+  tail: string;
+  /** Characters so far, in UTF-16 units like all lengths here. */
+  length: number;
+  scannedTo: number;
+  /** Where a match begins that more text has to decide. */
+  undecidedFrom: number;
+  /** The choice's length when the channel's last piece came. */
+  lastAt: number;
+}
+
+interface Choice {
+  length: number;
+  codePoints: number;
+  readonly channels: Map<string, Channel>;
+}
+
+interface HeldEvent {
+  event: CanonicalEvent;
+  choice: Choice;
+  /** Undefined for events without text. */
+  channel: Channel | undefined;
+  /** Where the event's text ends in its channel. */
+  end: number;
+}
+
+/** The end of a channel, with what was looked at before as far as a match may reach into it. */
+export interface ScanWindow {
+  readonly text: string;
+  /** Where in the text matches may begin; what stands before it is context. */
+  readonly from: number;
+  /** Characters of the choice so far. */
+  readonly characters: number;
+  readonly channel: Channel;
+  /** Where in the channel the text begins. */
+  readonly start: number;
+}
+
+/** Keeps an answer's events back until it is certain that nothing in them is forbidden. */
+export class OutputBuffer {
+  private held: HeldEvent[] = [];
+  private readonly choices = new Map<number, Choice>();
+  private readonly names: string[] = [];
+
+  add(event: CanonicalEvent): void {
+    if (!('choice' in event)) return;
+    const choice = this.choiceOf(event.choice);
+    if (event.type === 'tool_call') this.names.push(event.name);
+    if (!('text' in event)) {
+      this.held.push({ event, choice, channel: undefined, end: 0 });
+      return;
+    }
+    const key = event.type === 'tool_arguments' ? `${event.type}/${event.index}` : event.type;
+    const channel = channelOf(choice, key);
+    channel.pieces.push(event.text);
+    channel.tail += event.text;
+    channel.length += event.text.length;
+    choice.length += event.text.length;
+    choice.codePoints += countCodePoints(event.text);
+    channel.lastAt = choice.length;
+    this.held.push({ event, choice, channel, end: channel.length });
+  }
+
+  /** What has to be looked at before more can be passed on. */
+  windowsToScan(): ScanWindow[] {
+    const windows: ScanWindow[] = [];
+    for (const choice of this.choices.values()) {
+      for (const channel of choice.channels.values()) {
+        const unscanned = channel.length - channel.scannedTo;
+        const isDue = channel.length > MAX_MATCH_LENGTH && unscanned >= SCAN_EVERY;
+        if (isDue || (unscanned > 0 && hasStopped(channel, choice))) {
+          windows.push(windowOf(channel, choice));
+        }
+      }
+    }
+    return windows;
+  }
+
+  /** @param undecidedFrom in the window's text */
+  noteScan({ channel, start }: ScanWindow, undecidedFrom: number): void {
+    channel.scannedTo = channel.length;
+    channel.undecidedFrom = start + undecidedFrom;
+    channel.tail = channel.tail.slice(-(MAX_MATCH_LENGTH + CONTEXT));
+  }
+
+  /** Takes what no match of up to 1,000 characters can begin in any more, in order. */
+  takeSafe(): CanonicalEvent[] {
+    const count = this.held.findIndex((held) => !isSafe(held));
+    return this.held.splice(0, count === -1 ? this.held.length : count).map(({ event }) => event);
+  }
+
+  /** Takes everything. */
+  takeAll(): CanonicalEvent[] {
+    const taken = this.held.map(({ event }) => event);
+    this.held = [];
+    return taken;
+  }
+
+  /** All text from its beginning, passed on or not. */
+  whole(): Scan {
+    const texts = [...this.names];
+    let characters = 0;
+    for (const choice of this.choices.values()) {
+      characters = Math.max(characters, choice.codePoints);
+      for (const { pieces, isJson } of choice.channels.values()) {
+        const text = pieces.join('');
+        texts.push(text);
+        if (isJson) texts.push(...parseJsonTexts(text));
+      }
+    }
+    return { texts, characters };
+  }
+
+  private choiceOf(index: number): Choice {
+    let choice = this.choices.get(index);
+    if (!choice) {
+      choice = { length: 0, codePoints: 0, channels: new Map() };
+      this.choices.set(index, choice);
+    }
+    return choice;
+  }
+}
+
+function channelOf(choice: Choice, key: string): Channel {
+  let channel = choice.channels.get(key);
+  if (!channel) {
+    channel = {
+      isJson: key.startsWith('tool_arguments'),
+      pieces: [],
+      tail: '',
+      length: 0,
+      scannedTo: 0,
+      undecidedFrom: Infinity,
+      lastAt: 0,
+    };
+    choice.channels.set(key, channel);
+  }
+  return channel;
+}
+
+function windowOf(channel: Channel, choice: Choice): ScanWindow {
+  const from = Math.max(0, channel.scannedTo - MAX_MATCH_LENGTH);
+  const start = Math.max(0, from - CONTEXT);
+  return {
+    text: channel.tail.slice(channel.tail.length - (channel.length - start)),
+    from: from - start,
+    characters: choice.codePoints,
+    channel,
+    start,
+  };
+}
+
+/** Other text has come since, so that what may follow does not go on from here. */
+function hasStopped(channel: Channel, choice: Choice): boolean {
+  return choice.length - channel.lastAt >= MAX_MATCH_LENGTH;
+}
+
+function isSafe({ event, choice, channel, end }: HeldEvent): boolean {
+  // The end of an answer is told when all of it has been looked at.
+  if (event.type === 'finish') return false;
+  if (!channel) return true;
+  if (end > channel.undecidedFrom) return false;
+  if (channel.scannedTo - end >= MAX_MATCH_LENGTH) return true;
+  return channel.scannedTo === channel.length && hasStopped(channel, choice);
+}

@@ -1,0 +1,209 @@
+import type { Caller } from '../access/caller.js';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import {
+  GuardrailViolationError,
+  InvalidRequestError,
+} from '../../platform/errors/gateway-errors.js';
+import { repeatsMembers } from '../../platform/http/repeats-members.js';
+import type {
+  GuardedRequest,
+  GuardedTextRequest,
+  HeaderTarget,
+  RefusalLog,
+} from './guarded-request.js';
+import type { Guardrail } from './guardrail.js';
+import type { GuardrailTriggerLog } from './guardrail-trigger.log.js';
+import type { GuardrailDirection } from './guardrail-rule.js';
+import { guardOutput } from './output-guard.js';
+import { promptTexts } from './prompt-texts.js';
+import type { ScanOutcome, TextScanner } from './text-scanner.service.js';
+import { guardWorkOutput } from './work-output-guard.js';
+
+/** What guardrails do to one request, step by step. */
+export interface RequestGuard {
+  /**
+   * To be called before the plan is made: asks for the answer in a form that can be looked at.
+   *
+   * @throws InvalidRequestError (`body`) when the prompt may be read in two ways
+   */
+  prepare<Request extends CanonicalRequest>(request: Request): Request;
+
+  /**
+   * Looks at the whole prompt. To be called before anything is held.
+   *
+   * @throws GuardrailViolationError when a guardrail blocks; the refusal is logged at cost 0
+   */
+  admit(request: GuardedTextRequest): void | Promise<void>;
+
+  /**
+   * The same for a request that is no conversation, such as texts to embed or to speak.
+   *
+   * @param param the field that holds the texts
+   * @throws GuardrailViolationError
+   */
+  admitTexts(
+    request: GuardedRequest,
+    texts: readonly string[],
+    param: string,
+  ): void | Promise<void>;
+
+  /**
+   * Looks at the answer on its way to the ledger and the caller.
+   *
+   * @returns events that throw AnswerWithheldError, when the vendor is done, if a guardrail blocks
+   */
+  watch(
+    request: GuardedTextRequest,
+    events: AsyncIterable<CanonicalEvent>,
+  ): AsyncIterable<CanonicalEvent>;
+
+  /**
+   * The same for the output of work that is no conversation, such as a transcript.
+   *
+   * @param textsOf what is to be looked at
+   * @param param what a refusal names
+   */
+  watchTexts<Output>(
+    request: GuardedRequest,
+    events: AsyncIterable<WorkEvent<Output>>,
+    textsOf: (output: Output) => readonly string[],
+    param: string,
+  ): AsyncIterable<WorkEvent<Output>>;
+}
+
+/** For tenants without guardrails, who pay nothing for those of others. */
+export const NO_GUARD: RequestGuard = {
+  prepare: (request) => request,
+  admit: () => undefined,
+  admitTexts: () => undefined,
+  watch: (_request, events) => events,
+  watchTexts: (_request, events) => events,
+};
+
+export interface GuardSurroundings {
+  scanner: TextScanner;
+  triggers: GuardrailTriggerLog;
+  refusals: RefusalLog;
+  headers: HeaderTarget;
+}
+
+/** Applies a tenant's guardrails, as they were when the request came, to one request. */
+export class TenantRequestGuard implements RequestGuard {
+  private readonly input: readonly Guardrail[];
+  private readonly output: readonly Guardrail[];
+  private readonly flaggedBy = new Set<string>();
+
+  constructor(
+    private readonly caller: Caller,
+    guardrails: readonly Guardrail[],
+    private readonly surroundings: GuardSurroundings,
+  ) {
+    this.input = guardrails.filter(({ appliesTo }) => appliesTo.includes('input'));
+    this.output = guardrails.filter(({ appliesTo }) => appliesTo.includes('output'));
+  }
+
+  prepare<Request extends CanonicalRequest>(request: Request): Request {
+    if (this.input.length > 0 && repeatsMembers(request.body)) {
+      throw new InvalidRequestError(
+        'body',
+        'The body names a member of an object twice, so guardrails cannot tell which one the model reads. Send each once.',
+      );
+    }
+    return this.output.length > 0 ? { ...request, decodesAnswer: true } : request;
+  }
+
+  admit(request: GuardedTextRequest): void | Promise<void> {
+    if (this.input.length === 0) return;
+    return this.admitTexts(request, promptTexts(request.request), paramOf(request));
+  }
+
+  admitTexts(
+    request: GuardedRequest,
+    texts: readonly string[],
+    param: string,
+  ): void | Promise<void> {
+    if (this.input.length === 0) return;
+    const characters = texts.reduce((sum, text) => sum + text.length, 0);
+    const outcome = this.surroundings.scanner.scan(this.input, { texts, characters });
+    return outcome instanceof Promise
+      ? outcome.then((scanned) => this.judgeInput(request, param, scanned))
+      : this.judgeInput(request, param, outcome);
+  }
+
+  watch(
+    request: GuardedTextRequest,
+    events: AsyncIterable<CanonicalEvent>,
+  ): AsyncIterable<CanonicalEvent> {
+    if (this.output.length === 0) return events;
+    return guardOutput(events, {
+      request,
+      guardrails: this.output,
+      scanner: this.surroundings.scanner,
+      param: paramOf(request),
+      note: (guardrail) => this.note(request, guardrail, 'output'),
+    });
+  }
+
+  watchTexts<Output>(
+    request: GuardedRequest,
+    events: AsyncIterable<WorkEvent<Output>>,
+    textsOf: (output: Output) => readonly string[],
+    param: string,
+  ): AsyncIterable<WorkEvent<Output>> {
+    if (this.output.length === 0) return events;
+    return guardWorkOutput(events, {
+      guardrails: this.output,
+      scanner: this.surroundings.scanner,
+      param,
+      textsOf,
+      note: (guardrail) => this.note(request, guardrail, 'output'),
+    });
+  }
+
+  private judgeInput(
+    request: GuardedRequest,
+    param: string,
+    { matched, unfinished }: ScanOutcome,
+  ): void | Promise<void> {
+    if (matched.length === 0 && unfinished.length === 0) return;
+    for (const guardrail of matched) this.note(request, guardrail, 'input');
+    const blocking = matched.find(({ action }) => action === 'block');
+    const unknown = unfinished.find(({ action }) => action === 'block');
+    if (!blocking && !unknown) return;
+    const message = blocking
+      ? `The guardrail ${quote(blocking)} blocks this request. Change its text, or the guardrail.`
+      : `The guardrail ${quote(unknown!)} could not be checked in time, so the request is blocked. Send less text, or simplify its patterns.`;
+    return this.refuse(request, new GuardrailViolationError(param, message));
+  }
+
+  private async refuse(request: GuardedRequest, refusal: GuardrailViolationError): Promise<never> {
+    await this.surroundings.refusals.refuse(this.caller, request, refusal);
+    throw refusal;
+  }
+
+  private note(request: GuardedRequest, guardrail: Guardrail, direction: GuardrailDirection): void {
+    const { id: guardrailId, tenantId, action } = guardrail;
+    const { requestId } = request;
+    const createdAt = new Date();
+    const { triggers, headers } = this.surroundings;
+    triggers.record({ tenantId, guardrailId, requestId, action, direction, createdAt });
+    request.follower?.guardrailTriggered({ guardrailId, action, direction });
+    if (action !== 'flag') return;
+    request.isFlagged = true;
+    this.flaggedBy.add(guardrailId);
+    // A stream's head may be out already.
+    if (!headers.headersSent)
+      headers.setHeader('X-Guardrail-Flagged', [...this.flaggedBy].join(', '));
+  }
+}
+
+/** A guardrail's name as its tenant gave it. */
+function quote({ name }: Guardrail): string {
+  return JSON.stringify(name);
+}
+
+function paramOf({ request }: GuardedTextRequest): string {
+  return request.dialect === 'responses' ? 'input' : 'messages';
+}

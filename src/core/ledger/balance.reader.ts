@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+
+/** A tenant's account, in credits. `balance` = `held` + `available`. */
+export interface AccountBalance {
+  balance: number;
+  held: number;
+  available: number;
+  /** All credits ever granted. */
+  granted: number;
+  /** All credits ever paid. */
+  spent: number;
+  /** Log rows of all time. */
+  requestCount: number;
+}
+
+/** What a tenant paid and asked in a calendar month (UTC). */
+export interface AccountMonth {
+  spent: number;
+  requestCount: number;
+}
+
+interface AccountRow {
+  balance: number;
+  held: number;
+  granted: number;
+  spent: number;
+  request_count: number;
+}
+
+/** The ledger's reading side; a tenant without an account has nothing. */
+@Injectable()
+export class BalanceReader {
+  constructor(private readonly database: Database) {}
+
+  async balanceOf(tenantId: string): Promise<AccountBalance> {
+    const { rows } = await this.database.query<AccountRow>(
+      'SELECT balance, held, granted, spent, request_count FROM accounts WHERE tenant_id = $1',
+      [tenantId],
+    );
+    const row = rows[0] ?? { balance: 0, held: 0, granted: 0, spent: 0, request_count: 0 };
+    return {
+      balance: row.balance,
+      held: row.held,
+      available: row.balance - row.held,
+      granted: row.granted,
+      spent: row.spent,
+      requestCount: row.request_count,
+    };
+  }
+
+  /** `month` is any moment of the month. */
+  async monthOf(tenantId: string, month: Date): Promise<AccountMonth> {
+    const { rows } = await this.database.query<Pick<AccountRow, 'spent' | 'request_count'>>(
+      'SELECT spent, request_count FROM account_months WHERE tenant_id = $1 AND month = $2',
+      [tenantId, firstDayOf(month)],
+    );
+    return { spent: rows[0]?.spent ?? 0, requestCount: rows[0]?.request_count ?? 0 };
+  }
+
+  /**
+   * What a key with a monthly spend limit has used of it: what it paid in the month and what its
+   * running requests have set aside. `month` is any moment of the month.
+   */
+  async usedByKey(apiKeyId: string, month: Date): Promise<number> {
+    const { rows } = await this.database.query<{ used: number }>(
+      `SELECT coalesce((
+          SELECT spent FROM key_months WHERE api_key_id = $1 AND month = $2
+        ), 0) + coalesce((
+          SELECT sum(amount)::bigint FROM key_holds JOIN holds USING (request_id)
+          WHERE key_holds.api_key_id = $1
+        ), 0) AS used`,
+      [apiKeyId, firstDayOf(month)],
+    );
+    return rows[0]?.used ?? 0;
+  }
+}
+
+function firstDayOf(month: Date): string {
+  return `${month.toISOString().slice(0, 7)}-01`;
+}

@@ -1,0 +1,99 @@
+import type { Caller } from '../access/caller.js';
+import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import type { CreditRange } from './ledger-operations.js';
+import type { LedgerStore } from './ledger-store.js';
+import { outputWithin, priceRoute, totalOf } from './pricing.js';
+
+/** Credits set aside for one request. It ends in exactly one settlement, or in the sweep. */
+export class Hold {
+  constructor(
+    private readonly store: LedgerStore,
+    readonly caller: Caller,
+    readonly request: BillableRequest,
+    private amount: number,
+  ) {
+    limitOutput(request.routes[0], amount);
+  }
+
+  /** What is set aside now. */
+  get credits(): number {
+    return this.amount;
+  }
+
+  /**
+   * Makes the hold large enough for a dearer route, and the route's output short enough for the hold.
+   * Where the credits set a limit on the first route's output, no more is asked for than the least.
+   *
+   * @returns false when the credits do not reach
+   */
+  async cover(route: BillableRoute): Promise<boolean> {
+    const { least, range } = creditsFor(route);
+    const wanted = range?.most ?? least;
+    const isEnough = least <= this.amount && this.request.routes[0].output?.isShort === true;
+    if (wanted > this.amount && !isEnough) {
+      const added = await this.grow(least, range);
+      if (added === undefined) return false;
+      this.amount += added;
+    }
+    limitOutput(route, this.amount);
+    return true;
+  }
+
+  /** @returns the credits added; undefined when the least does not fit */
+  private async grow(least: number, range: CreditRange | undefined): Promise<number | undefined> {
+    const { requestId } = this.request;
+    const { tenantId, apiKeyId, spendLimits } = this.caller;
+    const limitedKeyId = spendLimits && apiKeyId;
+    if (range) {
+      const wanted = { ...range, held: this.amount };
+      return this.store.coverWithin(requestId, tenantId, least, wanted, limitedKeyId);
+    }
+    const additional = least - this.amount;
+    const covered = await this.store.cover(requestId, tenantId, additional, limitedKeyId);
+    return covered ? additional : undefined;
+  }
+}
+
+/** What a hold for a route comes to, in credits: its least, and how far it may go beyond. */
+export function creditsFor(route: BillableRoute): { least: number; range?: CreditRange } {
+  const { output } = route;
+  if (!output || output.least === output.most) return { least: ceilingOf(route) };
+  setOutput(route, 0);
+  const base = ceilingOf(route);
+  setOutput(route, output.most);
+  const most = ceilingOf(route);
+  setOutput(route, output.least);
+  return { least: ceilingOf(route), range: { most, base } };
+}
+
+/** The longest output that credits pay for on a text route, in tokens of one answer; below zero: not even the prompt. */
+export function affordableOutput(route: BillableRoute, credits: number): number {
+  const { choices } = route.output!;
+  const before = route.ceiling.outputTokens / choices;
+  setOutput(route, 0);
+  const tokens = Math.floor(outputWithin(credits, route.ceiling, route) / choices);
+  setOutput(route, before);
+  return tokens;
+}
+
+/** Makes the route's output what so many credits pay for, between its least and its most. */
+function limitOutput(route: BillableRoute, credits: number): void {
+  const { output } = route;
+  if (!output || output.least === output.most) return;
+  const affordable = Math.max(output.least, affordableOutput(route, credits));
+  output.isShort = affordable < output.most;
+  output.tokens = Math.min(affordable, output.most, output.fitting);
+  setOutput(route, output.isShort ? output.tokens : output.most);
+}
+
+/** @param tokens of one answer */
+function setOutput({ ceiling, output, pricing }: BillableRoute, tokens: number): void {
+  ceiling.outputTokens = tokens * output!.choices;
+  // Priced at whichever is dearer, as any of it may be reasoning.
+  if (pricing.reasoning > pricing.completion) ceiling.reasoningTokens = ceiling.outputTokens;
+}
+
+/** The most that a request can cost on a route, in credits. */
+function ceilingOf(route: BillableRoute): number {
+  return totalOf(priceRoute(route.ceiling, route));
+}

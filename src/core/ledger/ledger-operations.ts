@@ -1,0 +1,68 @@
+import type { RequestLogDraft } from './request-log/request-log.draft.js';
+import type { SettlementRecord } from './settlement-record.js';
+
+/** How far a hold may reach beyond its least; see `shareOf`. */
+export interface CreditRange {
+  /** Credits for the longest output. */
+  most: number;
+  /** Credits of the least that are not for output: the prompt, the price of a request. */
+  base: number;
+}
+
+/** Credits to set aside before a vendor is called. Integers throughout: 1 credit = 0.000001 USD. */
+export interface HoldOperation {
+  requestId: string;
+  tenantId: string;
+  apiKeyId: string;
+  /** What is needed at least; all that is set aside unless there is a range. */
+  amount: number;
+  /** Where more may be set aside, because the output may be longer. */
+  range?: CreditRange;
+  /** What the log row says if the process dies before the settlement. */
+  endpoint: string;
+  model: string;
+  provider: string;
+  streamed: boolean;
+  createdAt: Date;
+  /** True when the tenant or the key has a monthly spend limit, which is then looked at. */
+  spendLimited?: boolean;
+}
+
+/** A monthly spend limit that a hold would have passed. */
+export interface SpendLimitExcess {
+  scope: 'key' | 'tenant';
+  limit: number;
+  /** What is left of it, open holds counted as spent. */
+  left: number;
+}
+
+export type HoldOutcome =
+  /** `granted`: the credits set aside for an operation with a range. */
+  | { admitted: true; granted?: number }
+  | { admitted: false; available: number; excess?: SpendLimitExcess };
+
+/** The parts of a charge, in credits; what is charged is their sum. */
+export interface Charge {
+  modelCharge: number;
+  byokPlatformFee: number;
+  managedToolFee: number;
+}
+
+/** The end of a request: its charge and its log row, committed together and at most once. */
+export interface SettleOperation {
+  charge: Charge;
+  log: RequestLogDraft;
+  /** What is written in the same transaction, if anything. */
+  record?: SettlementRecord;
+}
+
+export interface SettleOutcome {
+  /** Credits taken from the tenant: the charge, less what no longer was there to take. */
+  cost: number;
+  /** Credits of the charge that the operator bears. */
+  shortfall: number;
+  /** False when this request id had been settled before; nothing was written then. */
+  applied: boolean;
+  /** Whether the record was written; undefined when there was none. */
+  recorded?: boolean;
+}

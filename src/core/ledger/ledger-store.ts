@@ -1,0 +1,235 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { InternalError } from '../../platform/errors/gateway-errors.js';
+import { CoarseTimer } from '../../platform/time/coarse-timer.js';
+import type { RequestLogDraft } from './request-log/request-log.draft.js';
+import { describeFailure, describeLoss } from './describe-failure.js';
+import { GroupCommit, type CommitSource } from './group-commit.js';
+import { InstanceService } from './instance.service.js';
+import { LedgerCommitter } from './ledger-committer.js';
+import {
+  CoverEntry,
+  HoldEntry,
+  ReleaseEntry,
+  SettleEntry,
+  type Ask,
+  type CoverRange,
+  type Ending,
+} from './ledger-entry.js';
+import type {
+  Charge,
+  CreditRange,
+  HoldOperation,
+  HoldOutcome,
+  SettleOperation,
+  SettleOutcome,
+} from './ledger-operations.js';
+import { LedgerQueue, releaseOf } from './ledger-queue.js';
+import { totalOf } from './pricing.js';
+import { PendingRecords } from './pending-records.js';
+import { isAmount, toStorableCharge } from './settlement-math.js';
+
+/** Settlements kept in memory while the database is away: about 20 MB. */
+const MAX_PENDING_SETTLEMENTS = 20_000;
+/** How often an outage is told again. */
+const OUTAGE_REMINDER_MS = 10_000;
+/** How long a shutdown waits here for what is still queued. */
+const SHUTDOWN_LIMIT_MS = 5_000;
+
+const NO_CHARGE: Charge = Object.freeze({ modelCharge: 0, byokPlatformFee: 0, managedToolFee: 0 });
+
+/**
+ * The ledger's writing side. Operations of concurrent requests are committed together, a group in
+ * one transaction; every promise resolves after its commit.
+ *
+ * While the database is away settlements wait for as long as it takes; holds and covers fail with
+ * an `InternalError` after 2 seconds, as no work may start without them.
+ */
+@Injectable()
+export class LedgerStore implements CommitSource, OnApplicationShutdown {
+  private readonly logger = new Logger(LedgerStore.name);
+  private readonly queue = new LedgerQueue();
+  private readonly groupCommit = new GroupCommit(this);
+  private readonly timer = new CoarseTimer();
+  private readonly committer: LedgerCommitter;
+  private readonly records = new PendingRecords();
+  private toldOutageAtMs: number | undefined;
+
+  constructor(
+    private readonly database: Database,
+    instance: InstanceService,
+  ) {
+    this.committer = new LedgerCommitter(
+      () => this.database.ledgerPool,
+      instance.id,
+      (hold) => this.add(releaseOf(hold)),
+    );
+  }
+
+  /** Settlements and log rows that are not committed yet. */
+  get pendingSettlements(): number {
+    return this.queue.pendingEndings;
+  }
+
+  /** Sets credits aside for a request if they are available. */
+  hold(operation: HoldOperation): Promise<HoldOutcome> {
+    const amount = toAmount(operation.amount);
+    if (amount === undefined) return refuseAmount(operation.amount);
+    const range = operation.range && toRange(operation.range);
+    const entry = new HoldEntry({ ...operation, amount, ...(range && { range }) }, this.timer);
+    this.add(entry);
+    return entry.promise;
+  }
+
+  /**
+   * Enlarges the open hold of a request, for a route that is dearer than the ones before. False
+   * when the credits are not available, or the hold is gone; it is then as large as before.
+   *
+   * @param limitedKeyId the request's key, when it or its tenant has a spend limit
+   */
+  cover(
+    requestId: string,
+    tenantId: string,
+    additional: number,
+    limitedKeyId?: string,
+  ): Promise<boolean> {
+    const amount = toAmount(additional);
+    if (amount === undefined) return refuseAmount(additional);
+    const entry = new CoverEntry(requestId, tenantId, amount, this.timer, limitedKeyId);
+    this.add(entry);
+    return entry.promise;
+  }
+
+  /**
+   * The same for an output of open length: the hold comes to at least `least` and to as much of
+   * `range` as a new one would. @returns the credits added; undefined when the least does not fit
+   */
+  async coverWithin(
+    requestId: string,
+    tenantId: string,
+    least: number,
+    range: CoverRange,
+    limitedKeyId?: string,
+  ): Promise<number | undefined> {
+    const additional = toAmount(Math.max(0, least - range.held));
+    if (additional === undefined) return refuseAmount(least);
+    const capped = { ...toRange(range), held: range.held };
+    const entry = new CoverEntry(requestId, tenantId, additional, this.timer, limitedKeyId, capped);
+    this.add(entry);
+    return (await entry.promise) ? entry.granted : undefined;
+  }
+
+  /**
+   * Ends a request: its hold is given back, its charge taken and its log row written, once per
+   * request id. Rejects only when the row can't be stored at all, or too many wait already.
+   */
+  settle(operation: SettleOperation): Promise<SettleOutcome> {
+    const charge = toStorableCharge(operation.charge);
+    if (charge !== operation.charge) {
+      this.logger.error(
+        `Request ${operation.log.requestId} has a charge that is no amount: ` +
+          `${totalOf(operation.charge)}; ${totalOf(charge)} is charged`,
+      );
+    }
+    const record = this.records.admit(operation.record);
+    const entry = new SettleEntry(operation.log, charge, true, record);
+    const settled = this.addSettlement(entry);
+    if (!operation.record) return settled;
+    return this.records.follow(settled, record, () => entry.record !== undefined);
+  }
+
+  /** Gives a hold back without a trace, for a request that came to nothing before it began. */
+  release(requestId: string, tenantId: string): Promise<void> {
+    const entry = new ReleaseEntry(requestId, tenantId);
+    this.add(entry);
+    return entry.promise;
+  }
+
+  /** Writes the log row of a request that was refused before credits were set aside. */
+  async record(log: RequestLogDraft): Promise<void> {
+    await this.addSettlement(new SettleEntry(log, NO_CHARGE, false));
+  }
+
+  /** Resolves when nothing is queued or under way, which takes a database. */
+  drain(): Promise<void> {
+    return this.groupCommit.whenIdle();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    let limit: NodeJS.Timeout | undefined;
+    const timeUp = new Promise<void>((resolve) => {
+      limit = setTimeout(resolve, SHUTDOWN_LIMIT_MS);
+    });
+    await Promise.race([this.drain(), timeUp]);
+    clearTimeout(limit);
+    this.groupCommit.stop();
+    if (this.pendingSettlements > 0) {
+      this.logger.error(`${this.pendingSettlements} settlements are lost: no database took them`);
+    }
+  }
+
+  hasWork(): boolean {
+    return !this.queue.isEmpty();
+  }
+
+  async commitNext(): Promise<boolean> {
+    const group = this.queue.take();
+    try {
+      if (group.endings.length + group.asks.length > 0) await this.committer.commit(group);
+    } catch (error) {
+      this.queue.putBack(group);
+      this.tellOutage(error);
+      return false;
+    }
+    this.queue.landed();
+    if (this.toldOutageAtMs !== undefined) {
+      this.toldOutageAtMs = undefined;
+      this.logger.log('The database takes settlements again');
+    }
+    return true;
+  }
+
+  private addSettlement(entry: SettleEntry): Promise<SettleOutcome> {
+    if (this.pendingSettlements >= MAX_PENDING_SETTLEMENTS) {
+      const cause = new Error(`${MAX_PENDING_SETTLEMENTS} settlements wait for the database`);
+      this.logger.error(`${describeLoss(entry)}, request ${entry.requestId}: ${cause.message}`);
+      entry.fail(new InternalError({ cause }));
+    } else {
+      this.add(entry);
+    }
+    return entry.promise;
+  }
+
+  private add(entry: Ending | Ask): void {
+    this.queue.add(entry);
+    this.groupCommit.wake();
+  }
+
+  private tellOutage(error: unknown): void {
+    const nowMs = performance.now();
+    if (this.toldOutageAtMs !== undefined && nowMs - this.toldOutageAtMs < OUTAGE_REMINDER_MS) {
+      return;
+    }
+    this.toldOutageAtMs = nowMs;
+    this.logger.error(
+      `The database takes no settlements, ${this.pendingSettlements} wait: ${describeFailure(error)}`,
+    );
+  }
+}
+
+/** The credits as an amount; more than any account can have is cut to that much. */
+function toAmount(credits: number): number | undefined {
+  const amount = Math.min(credits, Number.MAX_SAFE_INTEGER);
+  return isAmount(amount) ? amount : undefined;
+}
+
+function toRange({ most, base }: CreditRange): CreditRange {
+  const { MAX_SAFE_INTEGER } = Number;
+  return { most: Math.min(most, MAX_SAFE_INTEGER), base: Math.min(base, MAX_SAFE_INTEGER) };
+}
+
+/** Credits that are no amount, which only a defect can ask for. */
+function refuseAmount(credits: number): Promise<never> {
+  const cause = new RangeError(`${credits} is no amount of credits`);
+  return Promise.reject(new InternalError({ cause }));
+}

@@ -1,0 +1,240 @@
+import { describe, expect, it } from '@jest/globals';
+import { parsePrice, type ExactPricing } from '../../canonical/exact-pricing.js';
+import { NO_USAGE, type Usage } from '../../canonical/usage.js';
+import { outputWithin, priceRoute, priceUsage, totalOf } from './pricing.js';
+
+/** Prices in USD as a catalogue writes them; what is left out costs nothing. */
+function pricing(prices: Partial<Record<keyof ExactPricing, string>>): ExactPricing {
+  const exact = (key: keyof ExactPricing) => parsePrice(prices[key] ?? '0')!;
+  return {
+    prompt: exact('prompt'),
+    completion: exact('completion'),
+    request: exact('request'),
+    image: exact('image'),
+    cacheRead: exact('cacheRead'),
+    cacheWrite: exact('cacheWrite'),
+    cacheWriteLong: exact('cacheWriteLong'),
+    reasoning: exact('reasoning'),
+    webSearch: exact('webSearch'),
+    audioCharacter: exact('audioCharacter'),
+    audioByte: exact('audioByte'),
+    audioMinute: exact('audioMinute'),
+    videoSecond: exact('videoSecond'),
+  };
+}
+
+const usage = (overrides: Partial<Usage>): Usage => ({ ...NO_USAGE, ...overrides });
+
+const MINI = pricing({ prompt: '0.00000015', completion: '0.0000006', reasoning: '0.0000006' });
+const SPOKEN = pricing({ audioCharacter: '0.000015' });
+const BYTES = pricing({ audioByte: '0.00000715' });
+const MINUTES = pricing({ audioMinute: '0.006' });
+const CACHED = pricing({
+  prompt: '0.000003',
+  completion: '0.000015',
+  cacheRead: '0.0000003',
+  cacheWrite: '0.00000375',
+  reasoning: '0.00002',
+});
+
+describe('priceUsage', () => {
+  it.each<[string, Usage, ExactPricing, number]>([
+    ['nothing used', NO_USAGE, MINI, 0],
+    ['one token of 0.15 credits', usage({ inputTokens: 1 }), MINI, 1],
+    ['a sum that is whole', usage({ inputTokens: 1_000, outputTokens: 500 }), MINI, 450],
+    // 3 × 0.15 + 1 × 0.6 = 1.05: rounded once. Rounded each on its own it would be 1 + 1, or 3 + 1.
+    ['a sum just above a whole', usage({ inputTokens: 3, outputTokens: 1 }), MINI, 2],
+    // 0.15 + 0.6 = 0.75: one credit, where rounding the parts would take two.
+    ['parts below one credit', usage({ inputTokens: 1, outputTokens: 1 }), MINI, 1],
+    // 0.1 + 0.2 in floating point is above 0.3 and would be rounded up to 4 here.
+    [
+      'decimals that binary fractions miss',
+      usage({ inputTokens: 10, outputTokens: 10 }),
+      pricing({ prompt: '0.0000001', completion: '0.0000002' }),
+      3,
+    ],
+    ['a character of speech', usage({ inputCharacters: 1, inputBytes: 3 }), SPOKEN, 15],
+    ['characters, not their bytes', usage({ inputCharacters: 7, inputBytes: 21 }), SPOKEN, 105],
+    // 3 × 7.15 = 21.45
+    ['bytes, not their characters', usage({ inputCharacters: 1, inputBytes: 3 }), BYTES, 22],
+    ['pictures', usage({ imageCount: 3 }), pricing({ image: '0.211' }), 633_000],
+    ['seconds of video', usage({ videoSeconds: 8 }), pricing({ videoSecond: '0.1' }), 800_000],
+    ['a minute of audio', usage({ audioMs: 60_000 }), MINUTES, 6_000],
+    ['ten milliseconds, a whole credit', usage({ audioMs: 10 }), MINUTES, 1],
+    ['a millisecond more than a whole', usage({ audioMs: 11 }), MINUTES, 2],
+    // A third of a minute at 0.000001 is a third of a credit: with two thirds of tokens just one.
+    [
+      'a fraction without an end, rounded with the rest',
+      usage({ audioMs: 20_000, inputTokens: 2 }),
+      pricing({ audioMinute: '0.000003', prompt: '0.000001' }),
+      3,
+    ],
+    [
+      'a millisecond of the least price',
+      usage({ audioMs: 1 }),
+      pricing({ audioMinute: '0.000000000000000001' }),
+      1,
+    ],
+    [
+      'the least price there is, a million times',
+      usage({ inputTokens: 1_000_000 }),
+      pricing({ prompt: '0.000000000000000001' }),
+      1,
+    ],
+    [
+      'exactly one credit of the least price',
+      usage({ inputTokens: 10 ** 12 }),
+      pricing({ prompt: '0.000000000000000001' }),
+      1,
+    ],
+    [
+      'one token more than that',
+      usage({ inputTokens: 10 ** 12 + 1 }),
+      pricing({ prompt: '0.000000000000000001' }),
+      2,
+    ],
+    ['the price of a request', NO_USAGE, pricing({ request: '0.005' }), 5_000],
+    [
+      'cached tokens at their own prices, the rest at the plain one',
+      // 500 × 3 + 400 × 0.3 + 100 × 3.75 = 1,995
+      usage({ inputTokens: 1_000, cacheReadTokens: 400, cacheWriteTokens: 100 }),
+      CACHED,
+      1_995,
+    ],
+    [
+      'reasoning tokens at their own price, the rest at the plain one',
+      // 60 × 15 + 40 × 20 = 1,700
+      usage({ outputTokens: 100, reasoningTokens: 40 }),
+      CACHED,
+      1_700,
+    ],
+    [
+      'only cached and reasoning tokens',
+      usage({ inputTokens: 10, cacheReadTokens: 10, outputTokens: 2, reasoningTokens: 2 }),
+      CACHED,
+      43,
+    ],
+    [
+      'a large use at a high price, exactly',
+      usage({ inputTokens: 2 ** 31 - 1, outputTokens: 2 ** 31 - 1 }),
+      pricing({ prompt: '0.000015', completion: '0.000075' }),
+      (2 ** 31 - 1) * 90,
+    ],
+    [
+      'a large sum with a fraction that floating point would lose',
+      // 9,007,199,254,740 + 10^-12 credits
+      usage({ inputTokens: 9_007_199_254_740, outputTokens: 1 }),
+      pricing({ prompt: '0.000001', completion: '0.000000000000000001' }),
+      9_007_199_254_741,
+    ],
+  ])('charges %s', (_, used, prices, credits) => {
+    const charge = priceUsage(used, prices);
+    expect(totalOf(charge)).toBe(credits);
+    expect(charge).toEqual({ modelCharge: credits, byokPlatformFee: 0, managedToolFee: 0 });
+  });
+
+  it('shows web searches apart', () => {
+    const charge = priceUsage(
+      usage({ inputTokens: 100, webSearches: 3 }),
+      pricing({ prompt: '0.000003', webSearch: '0.01' }),
+    );
+    expect(charge).toEqual({ modelCharge: 300, byokPlatformFee: 0, managedToolFee: 30_000 });
+  });
+
+  it('rounds once over the whole sum, so that the parts still add up to it', () => {
+    // 0.3 + 0.4 credits: one, which the model's part takes.
+    const prices = pricing({ prompt: '0.0000003', webSearch: '0.0000004' });
+    expect(priceUsage(usage({ inputTokens: 1, webSearches: 1 }), prices)).toEqual({
+      modelCharge: 1,
+      byokPlatformFee: 0,
+      managedToolFee: 0,
+    });
+    // 0.9 + 0.4 credits: two, one each.
+    expect(priceUsage(usage({ inputTokens: 3, webSearches: 1 }), prices)).toEqual({
+      modelCharge: 1,
+      byokPlatformFee: 0,
+      managedToolFee: 1,
+    });
+  });
+});
+
+describe('priceRoute', () => {
+  const prices = pricing({ prompt: '0.000001', completion: '0.000002', webSearch: '0.01' });
+  const used = { ...NO_USAGE, inputTokens: 101, outputTokens: 0 };
+  const byok = (byokFeePercent: number) =>
+    ({ pricing: prices, trafficMode: 'byok', byokFeePercent }) as const;
+
+  it('is the price on shared capacity', () => {
+    expect(priceRoute(used, { pricing: prices, trafficMode: 'shared' })).toEqual(
+      priceUsage(used, prices),
+    );
+  });
+
+  it.each([
+    [101, 5, 6],
+    [100, 5, 5],
+    [1, 5, 1],
+    [0, 5, 0],
+    [101, 0, 0],
+    [101, 100, 101],
+    [9_007_199_254_740_000, 5, 450_359_962_737_000],
+  ])(
+    'over an own account %i credits cost %i %% of that, rounded up: %i',
+    (tokens, percent, fee) => {
+      expect(priceRoute({ ...NO_USAGE, inputTokens: tokens }, byok(percent))).toEqual({
+        modelCharge: 0,
+        byokPlatformFee: fee,
+        managedToolFee: 0,
+      });
+    },
+  );
+
+  it('takes its part of the tools that the vendor runs, too, and charges them no other way', () => {
+    expect(priceRoute({ ...used, webSearches: 1 }, byok(5))).toEqual({
+      modelCharge: 0,
+      byokPlatformFee: 506,
+      managedToolFee: 0,
+    });
+  });
+});
+
+describe('outputWithin', () => {
+  const shared = (price: ExactPricing) => ({ pricing: price, trafficMode: 'shared' as const });
+  const own = (price: ExactPricing, byokFeePercent: number) => ({
+    pricing: price,
+    trafficMode: 'byok' as const,
+    byokFeePercent,
+  });
+  const prompt = usage({ inputTokens: 1_000, webSearches: 1 });
+  const SEARCHING = pricing({ prompt: '0.000003', completion: '0.000015', webSearch: '0.01' });
+
+  it.each([
+    ['shared', shared(MINI)],
+    ['shared, with searches', shared(SEARCHING)],
+    ['with dearer reasoning', shared(CACHED)],
+    ['over an own account', own(SEARCHING, 5)],
+    ['over an own account at a crooked percentage', own(MINI, 7)],
+  ])('is the most that the credits pay for: %s', (_, billedBy) => {
+    for (const credits of [0, 1, 150, 13_001, 99_999, 10_000_000]) {
+      const tokens = outputWithin(credits, prompt, billedBy);
+      const isDear = billedBy.pricing.reasoning > billedBy.pricing.completion;
+      const costOf = (outputTokens: number) =>
+        totalOf(
+          priceRoute(
+            { ...prompt, outputTokens, reasoningTokens: isDear ? outputTokens : 0 },
+            billedBy,
+          ),
+        );
+      if (tokens < 0) expect(costOf(0)).toBeGreaterThan(credits);
+      else expect(costOf(tokens)).toBeLessThanOrEqual(credits);
+      expect(costOf(tokens + 1)).toBeGreaterThan(credits);
+    }
+  });
+
+  it('has no end where output costs nothing', () => {
+    const free = pricing({ prompt: '0.000001' });
+    expect(outputWithin(1_000, prompt, shared(free))).toBe(Infinity);
+    expect(outputWithin(999, prompt, shared(free))).toBe(-1);
+    expect(outputWithin(0, prompt, own(MINI, 0))).toBe(Infinity);
+  });
+});

@@ -1,0 +1,91 @@
+import type { BillableRoute } from '../../canonical/billable-request.js';
+import { UNITS_PER_CREDIT, type ExactPricing } from '../../canonical/exact-pricing.js';
+import type { Usage } from '../../canonical/usage.js';
+import type { Charge } from './ledger-operations.js';
+
+const MS_PER_MINUTE = 60_000n;
+
+/**
+ * What a use of a model costs: `ceil(Σ usage × price)` in credits, rounded once over the whole
+ * sum. Vendor-run tools are shown apart as the managed tool fee, rounded so that the parts add up
+ * to the whole. Audio is priced by the minute and counted in milliseconds, so the sum is carried in
+ * sixty-thousandths until its one rounding. Pure and exact: the only arithmetic on money besides addition.
+ */
+export function priceUsage(usage: Usage, pricing: ExactPricing): Charge {
+  const tools = times(usage.webSearches, pricing.webSearch);
+  const model = modelUnits(usage, pricing);
+  const audio = times(usage.audioMs, pricing.audioMinute);
+  const total = ceilCredits(model + tools, audio);
+  const modelCharge = Math.min(ceilCredits(model, audio), total);
+  return { modelCharge, byokPlatformFee: 0, managedToolFee: total - modelCharge };
+}
+
+/** Price units of a use, without audio and the vendor's tools. */
+function modelUnits(usage: Usage, pricing: ExactPricing): bigint {
+  const plainInput = usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens;
+  const shortWrites = usage.cacheWriteTokens - usage.cacheWriteLongTokens;
+  const plainOutput = usage.outputTokens - usage.reasoningTokens;
+  return (
+    times(plainInput, pricing.prompt) +
+    times(usage.cacheReadTokens, pricing.cacheRead) +
+    times(shortWrites, pricing.cacheWrite) +
+    times(usage.cacheWriteLongTokens, pricing.cacheWriteLong) +
+    times(plainOutput, pricing.completion) +
+    times(usage.reasoningTokens, pricing.reasoning) +
+    times(usage.inputCharacters, pricing.audioCharacter) +
+    times(usage.inputBytes, pricing.audioByte) +
+    times(usage.imageCount, pricing.image) +
+    times(usage.videoSeconds, pricing.videoSecond) +
+    pricing.request
+  );
+}
+
+/**
+ * What a use of a route costs. Over the tenant's own account the vendor bills the tenant, for its
+ * tools too, and what is charged here is a fee: `ceil(cost × percent / 100)`, where the cost is what
+ * shared capacity would have been charged, in whole credits.
+ */
+export function priceRoute(
+  usage: Usage,
+  { pricing, trafficMode, byokFeePercent = 0 }: BilledBy,
+): Charge {
+  const charge = priceUsage(usage, pricing);
+  if (trafficMode === 'shared') return charge;
+  const fee = (BigInt(totalOf(charge)) * BigInt(byokFeePercent) + 99n) / 100n;
+  return { modelCharge: 0, byokPlatformFee: Number(fee), managedToolFee: 0 };
+}
+
+/**
+ * How many output tokens so many credits pay for on a route, beside the rest of a use of text; below
+ * zero when they do not pay for the rest. At the dearer of the prices for answers and for reasoning.
+ */
+export function outputWithin(credits: number, usage: Usage, billedBy: BilledBy): number {
+  const { pricing, trafficMode, byokFeePercent = 0 } = billedBy;
+  const perToken = pricing.reasoning > pricing.completion ? pricing.reasoning : pricing.completion;
+  const isFree = perToken === 0n || (trafficMode === 'byok' && byokFeePercent === 0);
+  if (isFree) return totalOf(priceRoute(usage, billedBy)) > credits ? -1 : Infinity;
+  const paid =
+    trafficMode === 'shared' ? BigInt(credits) : (BigInt(credits) * 100n) / BigInt(byokFeePercent);
+  const rest = modelUnits(usage, pricing) + times(usage.webSearches, pricing.webSearch);
+  const left = paid * UNITS_PER_CREDIT - rest;
+  return left < 0n ? -1 : Number(left / perToken);
+}
+
+type BilledBy = Pick<BillableRoute, 'pricing' | 'trafficMode' | 'byokFeePercent'>;
+
+/** Credits of a charge as a whole. */
+export function totalOf(charge: Charge): number {
+  return charge.modelCharge + charge.byokPlatformFee + charge.managedToolFee;
+}
+
+/** Most counts of a use are 0, which need no arithmetic. */
+function times(count: number, price: bigint): bigint {
+  return count === 0 ? 0n : BigInt(count) * price;
+}
+
+/** @param audio price units times milliseconds, per minute */
+function ceilCredits(units: bigint, audio: bigint): number {
+  if (audio === 0n) return Number((units + UNITS_PER_CREDIT - 1n) / UNITS_PER_CREDIT);
+  const divisor = UNITS_PER_CREDIT * MS_PER_MINUTE;
+  return Number((units * MS_PER_MINUTE + audio + divisor - 1n) / divisor);
+}

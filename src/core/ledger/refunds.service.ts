@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { Database } from '../../platform/database/database.js';
+
+/** A charge that may be given back, and what has to become true with it. */
+export interface RefundClaim {
+  readonly tenantId: string;
+  /** The request that was charged. */
+  readonly requestId: string;
+  /**
+   * Decides, in the refund's transaction and with the tenant's account locked, whether there is to
+   * be one; what it writes is committed with the refund or not at all.
+   */
+  readonly decide: (client: PoolClient) => Promise<boolean>;
+}
+
+/**
+ * Gives charges back that have been settled. A refund is an entry of its own in the month in which
+ * it happens, once per request; the log row of the request stays as it was.
+ */
+@Injectable()
+export class RefundsService {
+  constructor(private readonly database: Database) {}
+
+  /** Returns the credits that were given back; undefined when it was decided against. */
+  refund({ tenantId, requestId, decide }: RefundClaim): Promise<number | undefined> {
+    return this.database.transaction(async (client) => {
+      // The account first, as in every transaction that moves its money.
+      await client.query('SELECT FROM accounts WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
+      if (!(await decide(client))) return undefined;
+      const { rows } = await client.query<{ amount: number }>(REFUND, [tenantId, requestId]);
+      return rows[0]?.amount ?? 0;
+    });
+  }
+}
+
+/** The month's counters may fall below zero when what is given back was spent in an earlier month. */
+const REFUND = `
+  WITH charged AS (
+    SELECT tenant_id, api_key_id, request_id, cost FROM request_logs
+    WHERE tenant_id = $1 AND request_id = $2 AND cost > 0
+  ), entry AS (
+    INSERT INTO ledger_entries (tenant_id, kind, amount, request_id)
+    SELECT tenant_id, 'refund', cost, request_id FROM charged
+    ON CONFLICT (request_id, kind) WHERE request_id IS NOT NULL DO NOTHING
+    RETURNING tenant_id, amount
+  ), given_back AS (
+    UPDATE accounts SET balance = balance + amount, spent = spent - amount
+    FROM entry WHERE accounts.tenant_id = entry.tenant_id
+  ), key AS (
+    UPDATE api_keys SET total_spend = total_spend - amount
+    FROM entry, charged WHERE api_keys.id = charged.api_key_id
+  ), month AS (
+    INSERT INTO account_months AS month (tenant_id, month, spent)
+    SELECT tenant_id, date_trunc('month', now() AT TIME ZONE 'UTC')::date, -amount FROM entry
+    ON CONFLICT (tenant_id, month) DO UPDATE SET spent = month.spent + excluded.spent
+  )
+  SELECT amount FROM entry`;

@@ -1,0 +1,96 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { Database } from '../../../platform/database/database.js';
+import { SweepTimer } from '../../../platform/time/sweep-timer.js';
+import { ROLL_UP } from './roll-up-statements.js';
+
+const INTERVAL_MS = 10_000;
+/** Rows of one transaction: a settlement that corrects a row waits for it, so it must be short. */
+const MAX_ROWS = 10_000;
+/** How long transactions that may still write older rows are waited for, and how often looked at. */
+const PATIENCE_MS = 5_000;
+const LOOK_INTERVAL_MS = 25;
+
+/**
+ * Adds new rows of the request log to its sums, off the path of requests. Any number of instances
+ * may do so at once: each row is counted once, and readers see the sums and the rows that are not
+ * in them as they fit together.
+ */
+@Injectable()
+export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(RequestLogRollUpService.name);
+  private readonly timer = new SweepTimer(
+    () => this.rollUpNow(),
+    (error) => this.logger.warn(`Adding up the request log failed: ${error.message}`),
+  );
+
+  constructor(private readonly database: Database) {}
+
+  onApplicationBootstrap(): void {
+    this.timer.start(INTERVAL_MS);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.timer.stop();
+  }
+
+  /** Counts what has been committed by now; less when an older transaction does not end. */
+  async rollUpNow(): Promise<void> {
+    const lastId = await this.findWork();
+    if (lastId === undefined || !(await this.allDecidedUpTo())) return;
+    while (!this.timer.isStopped && (await this.rollUpNext(lastId)));
+  }
+
+  /** The newest row's id; undefined when there is nothing to add. */
+  private async findWork(): Promise<number | undefined> {
+    const { rows } = await this.database.query<{ last_id: number; has_work: boolean }>(`
+      SELECT last_id, last_id > rolled_up_id
+          OR EXISTS (SELECT FROM request_log_corrections) AS has_work
+      FROM request_log_progress,
+        (SELECT coalesce(max(id), 0) AS last_id FROM request_logs) AS newest`);
+    return rows[0]?.has_work ? rows[0].last_id : undefined;
+  }
+
+  /**
+   * Ids are given out before they are committed, so below the newest row there may be others that
+   * nobody sees yet. Whoever has taken such an id locked an account before, and so has a
+   * transaction id below one that is taken now: once all those have ended, no row is missing.
+   */
+  private async allDecidedUpTo(): Promise<boolean> {
+    const { rows } = await this.database.query<{ mark: string }>(
+      'SELECT pg_current_xact_id()::text AS mark',
+    );
+    const deadlineMs = performance.now() + PATIENCE_MS;
+    while (!this.timer.isStopped) {
+      const { rowCount } = await this.database.query(
+        'SELECT WHERE pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8',
+        [rows[0]?.mark],
+      );
+      if (rowCount === 1) return true;
+      if (performance.now() > deadlineMs) return false;
+      await pause(LOOK_INTERVAL_MS);
+    }
+    return false;
+  }
+
+  /** @returns whether there is more to do for this instance */
+  private rollUpNext(lastId: number): Promise<boolean> {
+    return this.database.transaction(async (client) => {
+      const { rows } = await client.query<{ rolled_up_id: number }>(
+        'SELECT rolled_up_id FROM request_log_progress FOR UPDATE SKIP LOCKED',
+      );
+      // Another instance is at it.
+      if (!rows[0]) return false;
+      const from = rows[0].rolled_up_id;
+      const to = Math.max(from, Math.min(lastId, from + MAX_ROWS));
+      await client.query(ROLL_UP, [from, to]);
+      await client.query('UPDATE request_log_progress SET rolled_up_id = $1', [to]);
+      return to < lastId;
+    });
+  }
+}

@@ -1,0 +1,98 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { CoarseTimer } from '../../platform/time/coarse-timer.js';
+import { AccountStates } from './account-states.js';
+import { admitAsks } from './admit-asks.js';
+import { CoverEntry, HoldEntry, type Ask } from './ledger-entry.js';
+import { SpendLimits } from './spend-limits.js';
+
+const timer = new CoarseTimer();
+const asks: Ask[] = [];
+
+// Answered, so that their deadlines are not waited for.
+afterEach(() => asks.splice(0).forEach((ask) => ask.succeed()));
+
+function hold(amount: number, apiKeyId = 'key'): HoldEntry {
+  const entry = new HoldEntry(
+    {
+      requestId: `${apiKeyId} ${asks.length}`,
+      tenantId: 'tenant',
+      apiKeyId,
+      amount,
+      endpoint: 'chat',
+      model: 'm',
+      provider: 'p',
+      streamed: false,
+      createdAt: new Date(),
+      spendLimited: true,
+    },
+    timer,
+  );
+  asks.push(entry);
+  return entry;
+}
+
+function cover(requestId: string, credits: number): CoverEntry {
+  const entry = new CoverEntry(requestId, 'tenant', credits, timer, 'key');
+  asks.push(entry);
+  return entry;
+}
+
+/** A tenant with 1,000 credits of which 100 are held. */
+function makeAccounts(): AccountStates {
+  const accounts = new AccountStates();
+  accounts.add('tenant', 1_000, 100);
+  return accounts;
+}
+
+const keyRow = { scope: 'key', id: 'key', spend_limit: 300, used: 250 } as const;
+const tenantRow = { scope: 'tenant', id: 'tenant', spend_limit: 400, used: 260 } as const;
+
+describe(SpendLimits.name, () => {
+  it('counts what it has admitted, so that the next ask sees less', () => {
+    const accounts = makeAccounts();
+    const limits = new SpendLimits([keyRow], accounts);
+    const group = [hold(30), hold(30), hold(20), hold(1)];
+    const admitted = admitAsks(accounts, group, new Set(), limits);
+    expect(admitted.holds).toEqual([group[0], group[2]]);
+    expect(group[1]!.outcome).toEqual({
+      admitted: false,
+      available: 870,
+      excess: { scope: 'key', limit: 300, left: 20 },
+    });
+  });
+
+  it("adds a tenant's open holds to what it has spent", () => {
+    const limits = new SpendLimits([tenantRow], makeAccounts());
+    expect(limits.excessOf(hold(40), 40)).toBeUndefined();
+    expect(limits.excessOf(hold(41), 41)).toEqual({ scope: 'tenant', limit: 400, left: 40 });
+  });
+
+  it('does not mix up the keys of a tenant, but its own limit is for all of them', () => {
+    const accounts = makeAccounts();
+    const limits = new SpendLimits([keyRow, tenantRow], accounts);
+    const group = [hold(40, 'other'), hold(1)];
+    admitAsks(accounts, group, new Set(), limits);
+    expect(group[0]!.outcome).toEqual({ admitted: true });
+    expect(group[1]!.outcome).toMatchObject({ excess: { scope: 'tenant', left: 0 } });
+    expect([limits.hasKey('key'), limits.hasKey('other'), limits.hasKey(undefined)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('leaves nothing, not less, once it has been passed', () => {
+    const limits = new SpendLimits([{ ...keyRow, used: 900 }], makeAccounts());
+    expect(limits.excessOf(hold(0), 0)).toBeUndefined();
+    expect(limits.excessOf(hold(1), 1)).toEqual({ scope: 'key', limit: 300, left: 0 });
+  });
+
+  it('decides covers as it does holds', () => {
+    const accounts = makeAccounts();
+    const limits = new SpendLimits([keyRow], accounts);
+    const group = [cover('open', 51), cover('open', 50), cover('open', 1)];
+    const { covers } = admitAsks(accounts, group, new Set(['open']), limits);
+    expect(group.map(({ outcome }) => outcome)).toEqual([false, true, false]);
+    expect(covers).toEqual(new Map([['open', 50]]));
+  });
+});

@@ -1,0 +1,81 @@
+import type { Writable } from 'node:stream';
+import pg, { type Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
+import { withQueryLimit } from '../../platform/database/with-query-limit.js';
+
+/** A statement that takes so long has lost its server. */
+const STATEMENT_LIMIT_MS = 10_000;
+
+/** Runs `work` on a connection of its own, which must be outside a transaction when it returns. */
+export async function withConnection(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<void>,
+): Promise<void> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  // A connection that dies while no statement runs says so here; unheard it would end the process.
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', onError);
+  try {
+    await work(client);
+  } catch (error) {
+    broken ??= await rollBack(client, error);
+    throw error;
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
+  }
+}
+
+/**
+ * Sends statements in order and returns their results. On a pool with pg's `pipeline` option they
+ * are on their way together; the first failure is thrown once all have been answered.
+ */
+export async function runInOrder(
+  client: PoolClient,
+  statements: readonly QueryConfig[],
+): Promise<QueryResult[]> {
+  if (!client.pipeline) {
+    const results: QueryResult[] = [];
+    for (const statement of statements)
+      results.push(await client.query(withQueryLimit(statement, STATEMENT_LIMIT_MS)));
+    return results;
+  }
+  const settled = await Promise.allSettled(send(client, statements));
+  return settled.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+/**
+ * Puts statements on their way in one write. The time limit of the last one covers those before
+ * it: when it passes, pg gives the connection up, and all of them fail.
+ */
+function send(client: PoolClient, statements: readonly QueryConfig[]): Promise<QueryResult>[] {
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
+  const last = statements.length - 1;
+  stream.cork();
+  try {
+    return statements.map((statement, index) =>
+      client.query(index === last ? withQueryLimit(statement, STATEMENT_LIMIT_MS) : statement),
+    );
+  } finally {
+    stream.uncork();
+  }
+}
+
+/** Returns the error that makes the connection useless, if there is one. */
+async function rollBack(client: PoolClient, error: unknown): Promise<Error | undefined> {
+  // Only an answer of PostgreSQL leaves the connection in a known state.
+  if (!(error instanceof pg.DatabaseError)) {
+    return error instanceof Error ? error : new Error('unknown failure', { cause: error });
+  }
+  try {
+    await client.query(withQueryLimit({ text: 'ROLLBACK' }, STATEMENT_LIMIT_MS));
+    return undefined;
+  } catch (rollbackError) {
+    return rollbackError as Error;
+  }
+}

@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { Turnstile } from '../../platform/database/turnstile.js';
+import type { UtcMonth } from '../../platform/time/utc-month.js';
+
+/** A movement of a tenant's balance; the amount is signed credits. */
+export interface StatementEntry {
+  id: string;
+  createdAt: Date;
+  kind: LedgerEntryKind;
+  amount: number;
+  requestId: string | null;
+}
+
+export type LedgerEntryKind = 'grant' | 'charge' | 'shortfall' | 'refund';
+
+/** What a calendar month did to a tenant's balance. */
+export interface StatementSummary {
+  openingBalance: number;
+  closingBalance: number;
+  /** Signed sums: `closingBalance` is `openingBalance` and all of them. */
+  totals: Record<LedgerEntryKind, number>;
+  /** The month's last entry at the time of the summary; 0: none. */
+  lastId: number;
+}
+
+interface SumsRow extends Record<Exclude<LedgerEntryKind, 'charge'>, number> {
+  spent_before: number;
+  /** Charges less shortfalls and refunds, as a positive sum. */
+  spent: number;
+  granted_before: number;
+  last_id: number;
+}
+
+/** Of the pool's ten connections; a month's entries are read for as long as they are downloaded. */
+const MAX_CONNECTIONS = 2;
+
+/** Reads the ledger month by month; every method is bound to one tenant. */
+@Injectable()
+export class StatementReader {
+  private readonly turnstile = new Turnstile(MAX_CONNECTIONS);
+
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Adds up a month without reading its charges: their sum is what the month spent, which is kept
+   * in the same transaction, under the same month. The other entries are few and have an index.
+   */
+  async summaryOf(tenantId: string, month: UtcMonth): Promise<StatementSummary> {
+    const { rows } = await this.turnstile.run(() =>
+      this.database.query<SumsRow>(
+        `SELECT months.*, rare.*, coalesce(last.id, 0) AS last_id
+         FROM (
+           SELECT coalesce(sum(spent) FILTER (WHERE month < $4), 0)::bigint AS spent_before,
+             coalesce(sum(spent) FILTER (WHERE month = $4), 0)::bigint AS spent
+           FROM account_months WHERE tenant_id = $1 AND month <= $4
+         ) AS months, (
+           SELECT coalesce(
+               sum(amount) FILTER (WHERE created_at < $2 AND kind = 'grant'), 0
+             )::bigint AS granted_before,
+             ${sumOf('grant')}, ${sumOf('shortfall')}, ${sumOf('refund')}
+           FROM ledger_entries
+           WHERE tenant_id = $1 AND kind <> 'charge' AND created_at < $3
+         ) AS rare LEFT JOIN LATERAL (${LAST_ID}) AS last ON true`,
+        [tenantId, month.start, month.end, month.start.toISOString().slice(0, 10)],
+      ),
+    );
+    const row = rows[0]!;
+    const { grant, shortfall, refund, spent, last_id: lastId } = row;
+    // What the balance did not cover, and what was given back, no month has spent.
+    const charge = -(spent + shortfall + refund);
+    const openingBalance = row.granted_before - row.spent_before;
+    return {
+      openingBalance,
+      closingBalance: openingBalance + grant + charge + shortfall + refund,
+      totals: { grant, charge, shortfall, refund },
+      lastId,
+    };
+  }
+
+  /**
+   * The entries that a summary adds up, oldest first, in batches of `batchSize`. An account is
+   * locked before an entry gets its id, so a tenant's entries up to an id are the same for ever. No
+   * connection is taken between two batches.
+   */
+  async *entriesOf(
+    tenantId: string,
+    month: UtcMonth,
+    { lastId }: Pick<StatementSummary, 'lastId'>,
+    batchSize: number,
+  ): AsyncGenerator<StatementEntry[]> {
+    // Times as text, because a Date would cut the microseconds that the order rests on.
+    let after = { at: month.start.toISOString(), id: '0' };
+    for (;;) {
+      const { rows } = await this.turnstile.run(() =>
+        this.database.query<StatementEntry & { at: string }>(
+          `SELECT ledger_entries.id::text AS id, created_at AS "createdAt", kind, amount,
+             request_id AS "requestId", created_at::text AS at
+           FROM ledger_entries
+           WHERE tenant_id = $1 AND (created_at, ledger_entries.id) > ($2::timestamptz, $3::bigint)
+             AND created_at < $4 AND ledger_entries.id <= $5
+           ORDER BY created_at, ledger_entries.id LIMIT $6`,
+          [tenantId, after.at, after.id, month.end, lastId, batchSize],
+        ),
+      );
+      const last = rows.at(-1);
+      if (!last) return;
+      after = { at: last.at, id: last.id };
+      yield rows.map(({ at: _, ...entry }) => entry);
+      if (rows.length < batchSize) return;
+    }
+  }
+}
+
+/**
+ * The highest id of the month. Ids follow the order of commits and times that of beginnings, so it
+ * belongs to one of the last entries; no transaction of the ledger takes an hour.
+ */
+const LAST_ID = `
+  SELECT max(id) AS id FROM ledger_entries
+  WHERE tenant_id = $1 AND created_at >= $2 AND created_at < $3
+    AND created_at >= (
+      SELECT created_at FROM ledger_entries
+      WHERE tenant_id = $1 AND created_at >= $2 AND created_at < $3
+      ORDER BY created_at DESC LIMIT 1
+    ) - interval '1 hour'`;
+
+function sumOf(kind: LedgerEntryKind): string {
+  return `coalesce(sum(amount) FILTER (WHERE kind = '${kind}' AND created_at >= $2), 0)::bigint AS "${kind}"`;
+}

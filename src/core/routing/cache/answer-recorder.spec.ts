@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { BillableRoute } from '../../../canonical/billable-request.js';
+import { NO_USAGE } from '../../../canonical/usage.js';
+import type { WorkEvent } from '../../../canonical/work-event.js';
+import { AnswerRecorder } from './answer-recorder.js';
+import { decodeAnswer, encodeAnswer, type CachedAnswer } from './cached-answer.js';
+
+type AnswerEvent = CanonicalEvent | WorkEvent<unknown>;
+
+const route = { model: 'a/b', provider: 'a', catalogueId: 'a/*' } as BillableRoute;
+const named: CanonicalEvent = { type: 'route', route, droppedParams: ['seed'] };
+const text = (value: string, choice = 0): CanonicalEvent => ({ type: 'text', choice, text: value });
+const thought = (value: string, seal?: string): CanonicalEvent => ({
+  type: 'reasoning',
+  choice: 0,
+  text: value,
+  ...(seal && { seal }),
+});
+const call = (index: number): CanonicalEvent => ({
+  type: 'tool_call',
+  choice: 0,
+  index,
+  id: `id${index}`,
+  name: 'f',
+});
+const args = (index: number, value: string): CanonicalEvent => ({
+  type: 'tool_arguments',
+  choice: 0,
+  index,
+  text: value,
+});
+const finish = (reason: string, choice = 0): CanonicalEvent => ({ type: 'finish', choice, reason });
+const usage: CanonicalEvent = { type: 'usage', usage: { ...NO_USAGE, inputTokens: 3 } };
+
+function record(events: AnswerEvent[], maxCharacters = 1_000): CachedAnswer | undefined {
+  const recorder = new AnswerRecorder(maxCharacters);
+  for (const event of events) recorder.observe(Object.freeze(event));
+  return recorder.result(() => 'upstream-b');
+}
+
+describe(AnswerRecorder.name, () => {
+  it('joins the pieces of each text and leaves their order as it is', () => {
+    const events = [
+      named,
+      { type: 'start', id: 'x' } as const,
+      thought('I '),
+      thought('think', 'a:seal'),
+      thought('more'),
+      text('Hel'),
+      text('lo', 0),
+      call(0),
+      args(0, '{"a"'),
+      args(0, ':1}'),
+      call(1),
+      args(1, '{}'),
+      args(0, ' '),
+      finish('tool_calls'),
+      usage,
+    ];
+    expect(record(events)).toEqual({
+      route: { ...route, upstreamModel: 'upstream-b' },
+      droppedParams: ['seed'],
+      events: [
+        usage,
+        thought('I think', 'a:seal'),
+        thought('more'),
+        text('Hello'),
+        call(0),
+        args(0, '{"a":1}'),
+        call(1),
+        args(1, '{}'),
+        args(0, ' '),
+        finish('tool_calls'),
+      ],
+    });
+  });
+
+  it('joins choices that come in turns, each with itself', () => {
+    const turns = [
+      text('a'),
+      text('x', 1),
+      text('b'),
+      text('y', 1),
+      finish('stop'),
+      finish('length', 1),
+    ];
+    expect(record([named, ...turns])?.events).toEqual([
+      text('ab'),
+      text('xy', 1),
+      finish('stop'),
+      finish('length', 1),
+    ]);
+  });
+
+  it('leaves pieces with probabilities as they came', () => {
+    const piece = (value: string): CanonicalEvent => ({
+      ...text(value),
+      type: 'text',
+      choice: 0,
+      text: value,
+      logprobs: { content: [{ token: value }] },
+    });
+    const pieces = [piece('a'), piece('b'), text('c')];
+    expect(record([named, ...pieces, finish('stop')])?.events.slice(0, 3)).toEqual(pieces);
+  });
+
+  it('takes an answer without a word, and the last word on usage', () => {
+    const first: CanonicalEvent = { type: 'usage', usage: NO_USAGE };
+    expect(record([named, first, usage, finish('stop')])?.events).toEqual([usage, finish('stop')]);
+  });
+
+  it('reads a relayed response from its end', () => {
+    const piece = {
+      type: 'relay',
+      dialect: 'responses',
+      bytes: Buffer.from('x'),
+      hasContent: true,
+      outputCharacters: 1,
+    } as const;
+    const output = [{ type: 'message', content: [{ type: 'output_text', text: 'Hi' }] }];
+    const { usage: counts } = usage as { usage: typeof NO_USAGE };
+    const end = { ...piece, answer: { output }, usage: counts, finishReason: 'stop' };
+    expect(record([named, piece, end])?.events).toEqual([usage, text('Hi'), finish('stop')]);
+    expect(record([named, piece])).toBeUndefined();
+    expect(record([named, { ...end, finishReason: 'content_filter' }])).toBeUndefined();
+    expect(record([named, { ...end, answer: { output: [{ type: 'x' }] } }])).toBeUndefined();
+  });
+
+  it.each<[string, AnswerEvent[]]>([
+    ['was filtered', [text('a'), finish('content_filter')]],
+    ['ended for a reason of the vendor’s own', [text('a'), finish('pause_turn')]],
+    ['did not end', [text('a')]],
+    ['went on after its end', [text('a'), finish('stop'), text('b')]],
+    ['has a choice that did not end', [text('a'), text('b', 1), finish('stop', 1)]],
+    ['has a choice that was filtered', [text('a'), finish('stop'), finish('content_filter', 1)]],
+    ['is empty', []],
+    ['is too long', [text('a'.repeat(900)), text('b'.repeat(101)), finish('stop')]],
+    [
+      'was relayed',
+      [
+        {
+          type: 'relay',
+          dialect: 'chat',
+          bytes: Buffer.from('{}'),
+          hasContent: true,
+          outputCharacters: 1,
+          finishReason: 'stop',
+        },
+      ],
+    ],
+    ['has too many numbers', [{ type: 'output', output: [Array.from({ length: 91 }, () => 1)] }]],
+  ])('keeps no answer that %s', (_name, events) => {
+    expect(record([named, ...events])).toBeUndefined();
+  });
+});
+
+describe('an encoded answer', () => {
+  it('is read as it was, vectors to the last bit', () => {
+    const vectors = [[0.1, -1e-300, 1 / 3, Math.fround(0.7), 0], 'AACAPw==', []];
+    const answer = record([named, { type: 'output', output: vectors }, usage])!;
+    expect(decodeAnswer(encodeAnswer(answer))).toEqual(answer);
+    const odd = record([named, text('\u0000 \ud800 é 👋 "'), finish('stop')])!;
+    expect(decodeAnswer(encodeAnswer(odd))).toEqual(odd);
+  });
+
+  it.each(['', '{', '{}', 'null', '[1]', '{"events":1}', '{"events":[{"type":"output"}]}'])(
+    'is not read from %j',
+    (bytes) => {
+      expect(decodeAnswer(Buffer.from(bytes))).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,164 @@
+import type {
+  CanonicalEvent,
+  FinishEvent,
+  RelayEvent,
+  RouteEvent,
+  UsageEvent,
+} from '../../../canonical/canonical-event.js';
+import type { EmbeddingVectors } from '../../../canonical/embedding-request.js';
+import { ownOutputLimitOf } from '../../../canonical/output-limit.js';
+import type { FinishReason } from '../../../canonical/finish-reason.js';
+import type { WorkEvent } from '../../../canonical/work-event.js';
+import type { CachedAnswer, CachedEvent } from './cached-answer.js';
+import { readResponseOutput } from './read-response-output.js';
+
+type AnswerEvent = CanonicalEvent | WorkEvent<unknown>;
+type ChoiceEvent = Extract<CachedEvent, { choice: number }>;
+
+/** Endings of an answer that is all that the model had to say, or was allowed to. */
+const COMPLETE: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'tool_calls']);
+
+/** Of one number in base64. */
+const CHARACTERS_PER_NUMBER = 11;
+
+/** Writes an answer down while it passes, as long as it is one that may be kept. */
+export class AnswerRecorder {
+  private route: RouteEvent | undefined;
+  private usage: UsageEvent | undefined;
+  private readonly events: CachedEvent[] = [];
+  /** The last event of each choice that has not finished; undefined where it has. */
+  private readonly open = new Map<number, ChoiceEvent | undefined>();
+  private characters = 0;
+  private isUnfit = false;
+
+  /** @param maxCharacters of an answer that is worth keeping */
+  constructor(private readonly maxCharacters: number) {}
+
+  observe(event: AnswerEvent): void {
+    if (this.isUnfit) return;
+    switch (event.type) {
+      case 'route':
+        this.route = event;
+        break;
+      case 'usage':
+        this.usage = event;
+        break;
+      case 'start':
+      case 'settled':
+        break;
+      case 'relay':
+        this.addRelayed(event);
+        break;
+      case 'output':
+        this.addVectors(event.output as EmbeddingVectors);
+        break;
+      case 'finish':
+        this.finish(event);
+        break;
+      default:
+        this.add(event);
+    }
+    if (this.characters > this.maxCharacters) this.giveUp();
+  }
+
+  /**
+   * The answer, when it has come to its end; undefined when it is not to be kept.
+   *
+   * @param upstreamModelOf the vendor's own name of the model that answered
+   */
+  result(upstreamModelOf: (event: RouteEvent) => string): CachedAnswer | undefined {
+    const isCut = [...this.open.values()].some((last) => last !== undefined);
+    if (this.isUnfit || isCut || this.events.length === 0 || !this.route) return undefined;
+    const { model, provider, catalogueId } = this.route.route;
+    return {
+      route: { model, provider, catalogueId, upstreamModel: upstreamModelOf(this.route) },
+      droppedParams: this.route.droppedParams,
+      // First, because a stream may begin with how long the prompt was.
+      events: this.usage ? [this.usage, ...this.events] : this.events,
+    };
+  }
+
+  private add(event: ChoiceEvent): void {
+    const last = this.open.get(event.choice);
+    this.characters += lengthOf(event);
+    if (last && join(last, event)) return;
+    const copy = { ...event };
+    this.events.push(copy);
+    this.open.set(event.choice, copy);
+  }
+
+  private finish(event: FinishEvent): void {
+    // The gateway's own limit depends on the credits of the moment, and is nothing to keep.
+    const isCutHere = event.reason === 'length' && this.route && ownOutputLimitOf(this.route.route);
+    if (isCutHere || !COMPLETE.has(event.reason)) return this.giveUp();
+    this.events.push(event);
+    this.open.set(event.choice, undefined);
+  }
+
+  /** Bytes say nothing here, but the last event of a Responses vendor repeats the whole answer. */
+  private addRelayed({ dialect, answer, usage, finishReason }: RelayEvent): void {
+    if (dialect !== 'responses') return this.giveUp();
+    if (!answer) return;
+    const said = readResponseOutput(answer.output);
+    if (!said || finishReason === undefined) return this.giveUp();
+    for (const event of said) this.add(event);
+    this.finish({ type: 'finish', choice: 0, reason: finishReason });
+    if (usage) this.usage = { type: 'usage', usage };
+  }
+
+  private addVectors(vectors: EmbeddingVectors): void {
+    for (const vector of vectors) {
+      const perItem = typeof vector === 'string' ? 1 : CHARACTERS_PER_NUMBER;
+      this.characters += vector.length * perItem;
+    }
+    this.events.push({ type: 'output', output: vectors });
+  }
+
+  private giveUp(): void {
+    this.isUnfit = true;
+    this.events.length = 0;
+  }
+}
+
+/** Adds the next piece of a text to the one before. @returns false when it is another text */
+function join(last: ChoiceEvent, next: ChoiceEvent): boolean {
+  if (last.type === 'text' && next.type === 'text') {
+    // Probabilities belong to the tokens of their own piece.
+    if (last.logprobs != null || next.logprobs != null) return false;
+    last.text += next.text;
+    return true;
+  }
+  if (last.type === 'reasoning' && next.type === 'reasoning') {
+    if (last.seal !== undefined) return false;
+    last.text += next.text;
+    if (next.seal !== undefined) last.seal = next.seal;
+    return true;
+  }
+  if (last.type === 'refusal' && next.type === 'refusal') {
+    last.text += next.text;
+    return true;
+  }
+  if (last.type === 'tool_arguments' && next.type === 'tool_arguments') {
+    if (last.index !== next.index) return false;
+    last.text += next.text;
+    return true;
+  }
+  return false;
+}
+
+function lengthOf(event: ChoiceEvent): number {
+  switch (event.type) {
+    case 'tool_call':
+      return event.id.length + event.name.length + (event.seal?.length ?? 0);
+    case 'reasoning':
+      return event.text.length + (event.seal?.length ?? 0);
+    case 'text':
+      return (
+        event.text.length + (event.logprobs == null ? 0 : JSON.stringify(event.logprobs).length)
+      );
+    case 'finish':
+      return 0;
+    default:
+      return event.text.length;
+  }
+}

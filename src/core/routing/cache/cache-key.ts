@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+import type { EmbeddingRequest } from '../../../canonical/embedding-request.js';
+import { isJsonObject, type JsonBody } from '../../../platform/http/json-body.js';
+
+/** What can be answered out of the cache. */
+export type CacheableRequest = CanonicalRequest | EmbeddingRequest;
+
+/** Members of a body that change neither what a model is asked nor what it may answer. */
+const EXCLUDED_MEMBERS = new Set(['stream', 'stream_options', 'user', 'metadata', 'trace']);
+
+/** Answers that were kept in another form must not be found. */
+const FORMAT = 1;
+
+/**
+ * Names the answer to a request: the same for two requests of one tenant that differ in nothing but
+ * white space, the order of keys, and members that do not reach the model. Everything else counts,
+ * whether the gateway knows it or not.
+ */
+export function cacheKeyOf(tenantId: string, request: CacheableRequest): string {
+  const wireFormat = 'dialect' in request ? request.dialect : request.kind;
+  const hash = createHash('sha256').update(JSON.stringify([FORMAT, tenantId, wireFormat]));
+  const { value } = request.body;
+  for (const key of Object.keys(value).sort()) {
+    if (EXCLUDED_MEMBERS.has(key) || value[key] === undefined) continue;
+    hash.update(JSON.stringify(key));
+    hash.update(memberText(request.body, key));
+  }
+  return hash.digest('base64url');
+}
+
+function memberText(body: JsonBody, key: string): string | Buffer {
+  try {
+    return JSON.stringify(inOrder(body.value[key]));
+  } catch (error) {
+    if (!(error instanceof InexactNumberError)) throw error;
+    // Two numbers that are one to us need not be one to the vendor, who gets them as they came.
+    const member = body.members.findLast((candidate) => candidate.key === key);
+    return member ? body.bytes.subarray(member.valueStart, member.valueEnd) : body.bytes;
+  }
+}
+
+class InexactNumberError extends Error {}
+
+/** The same value with its keys sorted, at every depth. */
+function inOrder(value: unknown): unknown {
+  if (typeof value === 'number') {
+    const isExact = Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
+    if (!isExact) throw new InexactNumberError();
+    return value;
+  }
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isJsonObject(value)) return value;
+  const members = Object.keys(value).sort();
+  return Object.fromEntries(members.map((key) => [key, inOrder(value[key])]));
+}

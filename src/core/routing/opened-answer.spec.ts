@@ -1,0 +1,75 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import { OpenedAnswer } from './opened-answer.js';
+
+const text = (text: string): CanonicalEvent => ({ type: 'text', choice: 0, text });
+
+function answerOf(held: CanonicalEvent[], ...steps: (CanonicalEvent | Error)[]) {
+  const left = jest.fn();
+  const complete = jest.fn();
+  const rest: AsyncIterator<CanonicalEvent> = {
+    next() {
+      const step = steps.shift();
+      if (step instanceof Error) return Promise.reject(step);
+      if (!step) return Promise.resolve({ done: true, value: undefined });
+      return Promise.resolve({ done: false, value: step });
+    },
+    return() {
+      left();
+      return Promise.resolve({ done: true, value: undefined });
+    },
+  };
+  const begin = jest.fn(() =>
+    Promise.resolve({
+      held,
+      rest,
+      complete,
+      describe: (failure: unknown) => new Error(`told: ${String(failure)}`),
+    }),
+  );
+  return { answer: new OpenedAnswer(begin), begin, left, complete };
+}
+
+describe(OpenedAnswer.name, () => {
+  it('begins with the first pull and gives the held events, then the rest', async () => {
+    const { answer, begin, complete } = answerOf([text('a'), text('b')], text('c'));
+    expect(begin).not.toHaveBeenCalled();
+    const events: CanonicalEvent[] = [];
+    for await (const event of answer) events.push(event);
+    expect(events).toEqual([text('a'), text('b'), text('c')]);
+    expect(begin).toHaveBeenCalledTimes(1);
+    expect(complete).toHaveBeenCalledTimes(1);
+    expect((await answer.next()).done).toBe(true);
+  });
+
+  it('throws what the failure is to be called, once', async () => {
+    const { answer, complete } = answerOf([text('a')], new Error('broke'));
+    await answer.next();
+    await expect(answer.next()).rejects.toThrow('told: Error: broke');
+    expect(complete).not.toHaveBeenCalled();
+    expect((await answer.next()).done).toBe(true);
+  });
+
+  it('is over when it cannot begin', async () => {
+    const answer = new OpenedAnswer(() => Promise.reject(new Error('no route')));
+    await expect(answer.next()).rejects.toThrow('no route');
+    expect((await answer.next()).done).toBe(true);
+  });
+
+  it('leaves the rest when its reader leaves', async () => {
+    const { answer, left } = answerOf([text('a')], text('b'));
+    for await (const event of answer) {
+      expect(event).toEqual(text('a'));
+      break;
+    }
+    expect(left).toHaveBeenCalledTimes(1);
+    expect((await answer.next()).done).toBe(true);
+  });
+
+  it('calls nobody when its reader leaves before the first pull', async () => {
+    const { answer, begin } = answerOf([text('a')]);
+    await answer.return();
+    expect((await answer.next()).done).toBe(true);
+    expect(begin).not.toHaveBeenCalled();
+  });
+});

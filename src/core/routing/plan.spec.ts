@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatRequest } from '../../../test/support/chat-requests.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import { Plan, type PlannedRoute, type RouteAttempt } from './plan.js';
+
+const route = { provider: 'openai' } as PlannedRoute;
+
+function planWith(...outcomes: RouteAttempt['outcome'][]): Plan {
+  const plan = new Plan(chatRequest({ stream: true }), [route], {
+    requestId: 'id',
+    endpoint: 'chat',
+    receivedAt: new Date(5),
+    callerGone: new AbortController().signal,
+  });
+  for (const outcome of outcomes) {
+    plan.attempts.push({ route, startedAt: new Date(), durationMs: 0, outcome });
+  }
+  return plan;
+}
+
+describe(Plan.name, () => {
+  it('tells the ledger what it has to know of the request', () => {
+    expect(planWith()).toMatchObject({
+      requestId: 'id',
+      endpoint: 'chat',
+      startedAt: new Date(5),
+      streamed: true,
+      estimate: { ...NO_USAGE, inputTokens: 1 },
+      routes: [route],
+    });
+  });
+
+  it.each<[RouteAttempt['outcome'][], boolean]>([
+    [[], false],
+    [['pending'], true],
+    [['slow_reader'], true],
+    [['answered'], true],
+    [['aborted'], true],
+    [['server', 'pending'], true],
+    [['server'], false],
+    [['rate_limited', 'uncovered'], false],
+    [['answered', 'cut'], false],
+  ])('after %j has called a vendor: %s', (outcomes, called) => {
+    expect(planWith(...outcomes).upstreamCalled).toBe(called);
+  });
+});

@@ -1,0 +1,95 @@
+import type { CacheLookup } from './cache/answer-cache.service.js';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
+import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { RequestFollower } from '../../canonical/request-follower.js';
+import { estimateTokens } from '../../canonical/estimate-tokens.js';
+import { NO_USAGE, type Usage } from '../../canonical/usage.js';
+import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
+import type { OwnAccess } from '../credentials/own-upstreams.service.js';
+import type { UpstreamFailure } from '../../vendors/upstream-error.js';
+import type { CallLimits } from '../../vendors/upstream.js';
+
+/** One route that a request may take, with all that calling it needs. */
+export interface PlannedRoute extends BillableRoute {
+  readonly upstreamModel: string;
+  readonly limits: CallLimits;
+  /** The tenant's own account, by which the vendor is called; undefined on shared capacity. */
+  readonly own?: OwnAccess;
+}
+
+/** Of attempts: a vendor works on them, or has done so for a caller who did not take it. */
+const AT_WORK: ReadonlySet<RouteAttempt['outcome']> = new Set([
+  'pending',
+  'answered',
+  'aborted',
+  'slow_reader',
+]);
+
+/** What became of one route, for the log and for traces. */
+export interface RouteAttempt {
+  readonly route: PlannedRoute;
+  readonly startedAt: Date;
+  durationMs: number;
+  outcome: 'pending' | 'answered' | 'uncovered' | 'aborted' | UpstreamFailure;
+  /** The vendor's HTTP status, where a failure had one. */
+  status?: number | undefined;
+}
+
+/** Where a request comes from, beside its body. */
+export interface RequestContext {
+  readonly requestId: string;
+  readonly endpoint: string;
+  readonly receivedAt: Date;
+  readonly callerGone: CancelSignal;
+  /** For how long the answer may be kept, if it may be a kept one; undefined: it is to be new. */
+  readonly cacheTtlSeconds?: number;
+}
+
+/** The ordered routes that one request will try, and what became of them. */
+export class Plan<Request extends RoutableRequest = CanonicalRequest> implements BillableRequest {
+  readonly requestId: string;
+  readonly endpoint: string;
+  readonly startedAt: Date;
+  readonly callerGone: CancelSignal;
+  readonly streamed: boolean;
+  readonly attempts: RouteAttempt[] = [];
+  /** Both are the guardrails' to change. */
+  isFlagged = false;
+  withheldCharacters = 0;
+  /** Set where the request is traced. */
+  follower: RequestFollower | undefined;
+
+  constructor(
+    readonly request: Request,
+    readonly routes: readonly [PlannedRoute, ...PlannedRoute[]],
+    context: RequestContext,
+    /** Undefined when the cache has no part in this request. */
+    readonly cache?: CacheLookup,
+  ) {
+    this.requestId = context.requestId;
+    this.endpoint = context.endpoint;
+    this.startedAt = context.receivedAt;
+    this.callerGone = context.callerGone;
+    this.streamed = request.stream;
+  }
+
+  get estimate(): Usage {
+    // As the wider type: of a type parameter, the guard's other branch would lose its fields.
+    const request: RoutableRequest = this.request;
+    if (!isTextRequest(request)) return request.estimate;
+    return { ...NO_USAGE, inputTokens: estimateTokens(request.promptSize.characters) };
+  }
+
+  /** True while a vendor works for this request, or has answered it. */
+  get upstreamCalled(): boolean {
+    const { outcome } = this.attempts.at(-1) ?? {};
+    return outcome !== undefined && AT_WORK.has(outcome);
+  }
+}
+
+/** Sets more credits aside before a dearer route is tried; the ledger's hold is one. */
+export interface RouteCover {
+  /** False when the tenant's credits do not reach for this route; it is skipped then. */
+  cover(route: BillableRoute): Promise<boolean>;
+}

@@ -1,0 +1,277 @@
+import { describe, expect, it } from '@jest/globals';
+import { UpstreamError, type UpstreamFailure } from '../../vendors/upstream-error.js';
+import { RouteHealth, type HealthKey } from './route-health.js';
+
+const COOLDOWN_MS = 30_000;
+const key = { provider: 'openai', upstreamModel: 'gpt' };
+const sibling = { provider: 'openai', upstreamModel: 'mini' };
+const stranger = { provider: 'azure', upstreamModel: 'gpt' };
+
+function error(failure: UpstreamFailure, retryAfterMs?: number): UpstreamError {
+  return new UpstreamError({
+    failure,
+    message: 'x',
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+function failTimes(health: RouteHealth, times: number, failure: UpstreamFailure, nowMs = 0): void {
+  for (let count = 0; count < times; count++) {
+    health.recordFailure(key, error(failure), nowMs, nowMs);
+  }
+}
+
+describe(RouteHealth.name, () => {
+  it('cools a route down after five failures in a row, for as long as the setting says', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    failTimes(health, 4, 'server');
+    expect(health.isCooling(key, 0)).toBe(false);
+    failTimes(health, 1, 'server');
+    expect(health.isCooling(key, COOLDOWN_MS - 1)).toBe(true);
+    expect(health.isCooling(key, COOLDOWN_MS)).toBe(false);
+  });
+
+  it('starts to count anew after an answer', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    failTimes(health, 4, 'server');
+    health.recordAnswer(key, 10);
+    health.recordCompletion(key);
+    failTimes(health, 4, 'server');
+    expect(health.isCooling(key, 0)).toBe(false);
+  });
+
+  it('cools a route down whose answers begin and always break off', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    for (let count = 0; count < 5; count++) {
+      expect(health.isCooling(key, 0)).toBe(false);
+      health.recordAnswer(key, 10);
+      failTimes(health, 1, 'cut');
+    }
+    expect(health.isCooling(key, 1)).toBe(true);
+  });
+
+  it('opens again at the first failure after the pause', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    failTimes(health, 5, 'server');
+    failTimes(health, 1, 'server', COOLDOWN_MS + 1);
+    expect(health.isCooling(key, 2 * COOLDOWN_MS)).toBe(true);
+  });
+
+  it('closes at the first answer after the pause', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    failTimes(health, 5, 'server');
+    health.recordTry(key, COOLDOWN_MS + 1);
+    health.recordAnswer(key, 10, COOLDOWN_MS + 2);
+    expect(health.isCooling(key, COOLDOWN_MS + 2)).toBe(false);
+    health.recordCompletion(key);
+    failTimes(health, 4, 'server', COOLDOWN_MS + 2);
+    expect(health.isCooling(key, COOLDOWN_MS + 2)).toBe(false);
+  });
+
+  it.each([
+    ['caller', false],
+    ['context_length', false],
+    ['unsupported', true],
+  ] as const)('after a probe that ends as %s, cools on: %s', (failure, coolsOn) => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    failTimes(health, 5, 'server');
+    health.recordTry(key, COOLDOWN_MS + 1);
+    health.recordFailure(key, error(failure), COOLDOWN_MS + 2, COOLDOWN_MS + 2);
+    expect(health.isCooling(key, COOLDOWN_MS + 3)).toBe(coolsOn);
+  });
+
+  describe('when calls fail that began before', () => {
+    /** Five calls that all began at 0 have failed by 1,000. */
+    const paused = (): RouteHealth => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      for (let count = 0; count < 5; count++) health.recordFailure(key, error('timeout'), 0, 1_000);
+      return health;
+    };
+    const afterMs = 1_000 + COOLDOWN_MS + 1;
+
+    it('the pause, does not prolong it', () => {
+      const health = paused();
+      health.recordFailure(key, error('timeout'), 999, 20_000);
+      expect(health.isCooling(key, afterMs)).toBe(false);
+    });
+
+    it('the answer that ended the pause, does not begin it anew', () => {
+      const health = paused();
+      health.recordTry(key, afterMs);
+      health.recordAnswer(key, 100, afterMs + 100);
+      health.recordFailure(key, error('timeout'), afterMs + 99, afterMs + 200);
+      expect(health.isCooling(key, afterMs + 201)).toBe(false);
+      // That answer's own end is news.
+      health.recordFailure(key, error('cut'), afterMs + 100, afterMs + 300);
+      expect(health.isCooling(key, afterMs + 301)).toBe(true);
+    });
+
+    it('the pause, is heeded all the same when the vendor asks to wait', () => {
+      const health = paused();
+      health.recordFailure(key, error('rate_limited', 5_000), 999, afterMs);
+      expect(health.isCooling(key, afterMs + 4_999)).toBe(true);
+      health.recordAnswer(key, 100, afterMs + 5_001);
+      expect(health.isCooling(key, afterMs + 5_002)).toBe(false);
+    });
+
+    it('other answers, counts them: the slowest failures are told last', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      for (let count = 0; count < 5; count++) {
+        health.recordAnswer(key, 10, 500);
+        health.recordFailure(key, error('timeout'), 0, 1_000);
+      }
+      expect(health.isCooling(key, 1_001)).toBe(true);
+    });
+  });
+
+  it('lets one request a second probe a route after its pause', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    failTimes(health, 5, 'server');
+    const afterMs = COOLDOWN_MS + 1;
+    expect(health.isCooling(key, afterMs)).toBe(false);
+    health.recordTry(key, afterMs);
+    expect(health.isCooling(key, afterMs + 999)).toBe(true);
+    expect(health.isCooling(key, afterMs + 1_000)).toBe(false);
+  });
+
+  it('does not ration tries of a route that is well', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    health.recordTry(key, 0);
+    failTimes(health, 3, 'server');
+    health.recordTry(key, 0);
+    expect(health.isCooling(key, 0)).toBe(false);
+  });
+
+  it.each([
+    [1_000, 1_000],
+    [COOLDOWN_MS, COOLDOWN_MS],
+    [10 * COOLDOWN_MS, COOLDOWN_MS],
+    [0, 0],
+  ])('waits at once when asked to for %d ms, but never beyond the setting', (askedMs, waitMs) => {
+    for (const failure of ['rate_limited', 'server'] as const) {
+      const health = new RouteHealth(COOLDOWN_MS);
+      health.recordFailure(key, error(failure, askedMs), 100, 100);
+      expect(health.isCooling(key, 100 + waitMs)).toBe(false);
+      if (waitMs > 0) expect(health.isCooling(key, 100 + waitMs - 1)).toBe(true);
+    }
+  });
+
+  it('keeps a pause that a vendor asked for although an earlier call answers', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    health.recordFailure(key, error('rate_limited', 5_000), 0, 0);
+    health.recordAnswer(key, 10);
+    expect(health.isCooling(key, 4_999)).toBe(true);
+  });
+
+  it.each<[UpstreamFailure, boolean, boolean]>([
+    // failure, cools the model, cools its siblings at the provider
+    ['connect', true, true],
+    ['reset', true, false],
+    ['timeout', true, false],
+    ['rate_limited', true, false],
+    ['server', true, false],
+    ['operator', true, false],
+    ['unreadable', true, false],
+    ['cut', true, false],
+    ['caller', false, false],
+    ['context_length', false, false],
+  ])('counts %s against the right ones', (failure, coolsModel, coolsProvider) => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    failTimes(health, 5, failure);
+    expect(health.isCooling(key, 1)).toBe(coolsModel);
+    expect(health.isCooling(sibling, 1)).toBe(coolsProvider);
+    expect(health.isCooling(stranger, 1)).toBe(false);
+  });
+
+  it('takes an answer of any model for a sign that its provider can be reached', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    failTimes(health, 4, 'connect');
+    health.recordAnswer(sibling, 10);
+    failTimes(health, 1, 'connect');
+    expect(health.isCooling(key, 1)).toBe(false);
+  });
+
+  it('ignores failures that are the caller’s, however they are dressed', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    health.recordFailure(key, error('caller', 5_000), 0, 0);
+    expect(health.isCooling(key, 1)).toBe(false);
+  });
+
+  describe('median latency', () => {
+    it('is unknown before the first answer', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      failTimes(health, 3, 'server');
+      expect(health.medianLatencyMs(key)).toBeUndefined();
+    });
+
+    it('is that of the last 32 answers of the one model', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      for (let count = 0; count < 32; count++) health.recordAnswer(key, 1_000);
+      health.recordAnswer(sibling, 5);
+      expect(health.medianLatencyMs(key)).toBe(1_000);
+      for (let count = 0; count < 17; count++) health.recordAnswer(key, 10 + count);
+      expect(health.medianLatencyMs(key)).toBe(26);
+      expect(health.medianLatencyMs(sibling)).toBe(5);
+    });
+
+    it('is not moved by one slow answer', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      for (const latencyMs of [9, 100, 8_000, 90, 95]) health.recordAnswer(key, latencyMs);
+      expect(health.medianLatencyMs(key)).toBe(95);
+    });
+  });
+
+  it('keeps only so many routes in mind, whatever names callers make up', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    for (let count = 0; count < 25_000; count++) {
+      health.recordFailure(
+        { provider: 'openai', upstreamModel: `ft:${count}` },
+        error('operator'),
+        0,
+      );
+    }
+    const { memories } = health as unknown as { memories: Map<string, unknown> };
+    expect(memories.size).toBeLessThanOrEqual(10_000);
+  });
+
+  describe("over tenants' own accounts", () => {
+    const own = (id: string, hasOwnAddress = false) => ({
+      ...key,
+      own: { credential: { id }, hasOwnAddress },
+    });
+    const failOwn = (health: RouteHealth, route: HealthKey, failure: UpstreamFailure): void => {
+      for (let count = 0; count < 5; count++) health.recordFailure(route, error(failure), 0, 0);
+    };
+
+    it('counts failures against the account only', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      failOwn(health, own('a'), 'operator');
+      expect(health.isCooling(own('a'), 1)).toBe(true);
+      for (const other of [key, sibling, own('b')]) expect(health.isCooling(other, 1)).toBe(false);
+      expect(health.countCooling(1)).toEqual({ shared: 0, own: 1 });
+      expect(health.countCooling(COOLDOWN_MS)).toEqual({ shared: 0, own: 0 });
+    });
+
+    it('does not let the failures of shared capacity stand in the way of an account', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      failTimes(health, 5, 'operator');
+      expect(health.isCooling(key, 1)).toBe(true);
+      expect(health.isCooling(own('a'), 1)).toBe(false);
+      expect(health.countCooling(1)).toEqual({ shared: 1, own: 0 });
+    });
+
+    it('counts against everybody that no connection comes about to an address that all use', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      failOwn(health, own('a'), 'connect');
+      for (const other of [key, own('b')]) expect(health.isCooling(other, 1)).toBe(true);
+    });
+
+    it('counts it against the account alone at an address of its own', () => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      failOwn(health, own('a', true), 'connect');
+      expect(health.isCooling(own('a', true), 1)).toBe(true);
+      for (const other of [key, own('b', true)]) expect(health.isCooling(other, 1)).toBe(false);
+      expect(health.countCooling(1)).toEqual({ shared: 0, own: 1 });
+    });
+  });
+});

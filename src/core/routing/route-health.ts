@@ -1,0 +1,169 @@
+import type { UpstreamError } from '../../vendors/upstream-error.js';
+
+/** Failures in a row after which a route is left alone for a while. */
+const FAILURES_TO_OPEN = 5;
+/** A route that has cooled down is tried by one request in this time until it answers. */
+const PROBE_EVERY_MS = 1_000;
+/** Latencies kept per route, for the median. */
+const SAMPLES = 32;
+/** Callers make up the names in families of models; beyond this many the oldest route is forgotten. */
+const MAX_MEMORIES = 10_000;
+
+/** Ends the account in a key; no provider's id has one. */
+const OWNER_END = ':';
+
+interface Memory {
+  failures: number;
+  coolUntilMs: number;
+  /** When the latest pause began or an answer ended one: earlier calls say nothing new by failing. */
+  turnedMs: number;
+  latenciesMs: number[];
+  nextSample: number;
+}
+
+/** Which route a memory is about: a provider's model, or with no model the whole provider. */
+export interface HealthKey {
+  provider: string;
+  upstreamModel: string;
+  /** Of a tenant's own account, whose failures are no one else's. */
+  own?: { credential: { id: string }; hasOwnAddress: boolean };
+}
+
+/**
+ * What this process remembers of each route: whether it fails, and how fast it answers.
+ *
+ * A run of failures cools a route down; being asked to wait does so at once, for as long as the
+ * vendor asked but never longer than the setting. Failures to connect count against the provider
+ * as a whole, all others only against the one model, so that an overloaded model does not take
+ * its provider from everybody. What fails over a tenant's own account counts against that account
+ * only, unless no connection came about to an address that all use.
+ */
+export class RouteHealth {
+  private readonly memories = new Map<string, Memory>();
+
+  constructor(private readonly cooldownMs: number) {}
+
+  isCooling(key: HealthKey, nowMs = performance.now()): boolean {
+    return this.coolUntil(modelKey(key)) > nowMs || this.coolUntil(providerKey(key)) > nowMs;
+  }
+
+  /** Median time to the first content event in ms; undefined before the first answer. */
+  medianLatencyMs(key: HealthKey): number | undefined {
+    const latencies = this.memories.get(modelKey(key))?.latenciesMs ?? [];
+    if (latencies.length === 0) return undefined;
+    const sorted = [...latencies].sort((one, other) => one - other);
+    return sorted[sorted.length >> 1];
+  }
+
+  /** A request is about to use the route. One that failed before is first tried by a single request. */
+  recordTry(key: HealthKey, nowMs = performance.now()): void {
+    for (const memory of [this.memories.get(modelKey(key)), this.memories.get(providerKey(key))]) {
+      if (memory && memory.failures >= FAILURES_TO_OPEN - 1 && memory.coolUntilMs > 0) {
+        memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + PROBE_EVERY_MS);
+      }
+    }
+  }
+
+  /** An answer has begun: the pause is over, though only its end shows that the route is well. */
+  recordAnswer(key: HealthKey, latencyMs: number, nowMs = performance.now()): void {
+    const memory = this.memory(modelKey(key));
+    endPause(memory, nowMs);
+    memory.latenciesMs[memory.nextSample] = latencyMs;
+    memory.nextSample = (memory.nextSample + 1) % SAMPLES;
+    const provider = this.memories.get(providerKey(key));
+    if (!provider) return;
+    endPause(provider, nowMs);
+    provider.failures = 0;
+  }
+
+  /** An answer has come to its end, which ends a run of failures. */
+  recordCompletion(key: HealthKey): void {
+    const memory = this.memories.get(modelKey(key));
+    if (memory) memory.failures = 0;
+  }
+
+  /**
+   * A call has failed. One that began before the latest pause, or before the answer that ended it,
+   * tells nothing new: a vendor's bad minute would otherwise come back with its last time-out. Only
+   * a request to wait is heeded whenever it comes.
+   *
+   * @param startedMs when the call began, or its answer if that broke off; on the clock of
+   *   `performance.now()`
+   */
+  recordFailure(
+    key: HealthKey,
+    error: UpstreamError,
+    startedMs: number,
+    nowMs = performance.now(),
+  ): void {
+    if (error.countsAgainst === undefined) {
+      // A vendor that judges the request answers; only one that was not asked says nothing.
+      const known = this.memories.get(modelKey(key));
+      if (known && error.failure !== 'unsupported') endPause(known, nowMs);
+      return;
+    }
+    const memory = this.memory(
+      error.countsAgainst === 'provider' ? providerKey(key) : modelKey(key),
+    );
+    if (startedMs >= memory.turnedMs) memory.failures++;
+    else if (error.retryAfterMs === undefined) return;
+    if (error.retryAfterMs !== undefined) {
+      beginPause(memory, nowMs, Math.min(error.retryAfterMs, this.cooldownMs));
+    } else if (memory.failures >= FAILURES_TO_OPEN) {
+      beginPause(memory, nowMs, this.cooldownMs);
+      // The next failure after the pause opens it again: one call is the probe.
+      memory.failures = FAILURES_TO_OPEN - 1;
+    }
+  }
+
+  /** Routes and whole providers that are cooling down, those over tenants' own accounts apart. */
+  countCooling(nowMs = performance.now()): { shared: number; own: number } {
+    const counts = { shared: 0, own: 0 };
+    for (const [key, { coolUntilMs }] of this.memories) {
+      // An upstream model may hold any character, but only behind the first slash.
+      const isOwn = key.split('/', 1)[0]!.includes(OWNER_END);
+      if (coolUntilMs > nowMs) counts[isOwn ? 'own' : 'shared']++;
+    }
+    return counts;
+  }
+
+  private coolUntil(key: string): number {
+    return this.memories.get(key)?.coolUntilMs ?? 0;
+  }
+
+  private memory(key: string): Memory {
+    let memory = this.memories.get(key);
+    if (!memory) {
+      memory = { failures: 0, coolUntilMs: 0, turnedMs: 0, latenciesMs: [], nextSample: 0 };
+      if (this.memories.size >= MAX_MEMORIES) this.forgetOldest();
+      this.memories.set(key, memory);
+    }
+    return memory;
+  }
+
+  private forgetOldest(): void {
+    const [oldest] = this.memories.keys();
+    if (oldest !== undefined) this.memories.delete(oldest);
+  }
+}
+
+function beginPause(memory: Memory, nowMs: number, pauseMs: number): void {
+  memory.coolUntilMs = nowMs + pauseMs;
+  if (pauseMs > 0) memory.turnedMs = nowMs;
+}
+
+/** Ends a pause that failures brought. One that the vendor asked for stays. */
+function endPause(memory: Memory, nowMs: number): void {
+  if (memory.failures < FAILURES_TO_OPEN - 1) return;
+  if (memory.coolUntilMs > 0) memory.turnedMs = nowMs;
+  memory.coolUntilMs = 0;
+}
+
+function modelKey({ provider, upstreamModel, own }: HealthKey): string {
+  const key = `${provider}/${upstreamModel}`;
+  return own ? `${own.credential.id}${OWNER_END}${key}` : key;
+}
+
+function providerKey({ provider, own }: HealthKey): string {
+  return own?.hasOwnAddress ? `${own.credential.id}${OWNER_END}${provider}` : provider;
+}

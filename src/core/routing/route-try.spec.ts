@@ -1,0 +1,88 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { Logger } from '@nestjs/common';
+import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+import { UpstreamError } from '../../vendors/upstream-error.js';
+import type { PlannedRoute } from './plan.js';
+import type { RouteHealth } from './route-health.js';
+import { RouteTry } from './route-try.js';
+
+const route = {
+  provider: 'openai',
+  upstreamModel: 'gpt',
+  catalogueId: 'openai/gpt',
+} as PlannedRoute;
+
+function world() {
+  const health = {
+    recordTry: jest.fn(),
+    recordAnswer: jest.fn<(...parameters: unknown[]) => void>(),
+    recordCompletion: jest.fn(),
+    recordFailure: jest.fn<(...parameters: unknown[]) => void>(),
+  };
+  const observeAttempt = jest.fn();
+  const warn = jest.fn();
+  const records = {
+    health: health as unknown as RouteHealth,
+    metrics: { observeAttempt } as unknown as GatewayMetrics,
+    logger: { warn } as unknown as Logger,
+  };
+  return { health, observeAttempt, warn, records };
+}
+
+describe(RouteTry.name, () => {
+  it('keeps a good call in mind as such', () => {
+    const { health, observeAttempt, warn, records } = world();
+    const tried = new RouteTry(route, records, 'request-1');
+    expect(health.recordTry).toHaveBeenCalledWith(route);
+    tried.answered();
+    expect(health.recordAnswer).toHaveBeenCalledWith(route, expect.any(Number), expect.any(Number));
+    expect(Number.isInteger(tried.end('answered'))).toBe(true);
+    expect(observeAttempt).toHaveBeenCalledWith('openai', 'openai/gpt', 'answered');
+    tried.completed();
+    expect(health.recordCompletion).toHaveBeenCalledWith(route);
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it('dates a failure from the begin of the call, and a break from that of the answer', async () => {
+    const { health, records } = world();
+    const tried = new RouteTry(route, records, 'request-1');
+    const error = new UpstreamError({ failure: 'cut', message: '' });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    tried.failed(error);
+    const beginMs = health.recordFailure.mock.calls[0]![2] as number;
+    expect(beginMs).toBeLessThan(performance.now() - 3);
+    tried.answered();
+    tried.failed(error, 'broke off');
+    const answerMs = health.recordAnswer.mock.calls[0]![2] as number;
+    expect(answerMs).toBeGreaterThan(beginMs);
+    expect(health.recordFailure).toHaveBeenLastCalledWith(route, error, answerMs);
+  });
+
+  it('logs what failed with status, code and request, and not what the vendor said', () => {
+    const { warn, records } = world();
+    const tried = new RouteTry(route, records, 'request-1');
+    const message = 'Your prompt "my secret" is bad.';
+    tried.failed(new UpstreamError({ failure: 'server', status: 503, message }));
+    const cause = Object.assign(new Error(message), { code: 'ECONNREFUSED' });
+    tried.failed(new UpstreamError({ failure: 'connect', message }, { cause }));
+    const odd = { code: message };
+    tried.failed(new UpstreamError({ failure: 'cut', message }, { cause: odd }), 'broke off');
+    const id = { request_id: 'request-1' };
+    expect(warn.mock.calls).toEqual([
+      ['openai/gpt failed: server, status 503', id],
+      ['openai/gpt failed: connect, ECONNREFUSED', id],
+      ['openai/gpt broke off: cut', id],
+    ]);
+  });
+
+  it("does not let a tenant's own account look like the operator's", () => {
+    const { warn, records } = world();
+    const own = { ...route, own: { credential: { id: 'credential-1' } } } as PlannedRoute;
+    new RouteTry(own, records, 'id').failed(
+      new UpstreamError({ failure: 'operator', message: '' }),
+    );
+    expect(warn.mock.calls[0]![0]).toBe(
+      'openai/gpt over the credential credential-1 failed: operator',
+    );
+  });
+});

@@ -1,0 +1,82 @@
+import type { Logger } from '@nestjs/common';
+import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+import type { UpstreamError } from '../../vendors/upstream-error.js';
+import type { CallLimits } from '../../vendors/upstream.js';
+import type { PlannedRoute } from './plan.js';
+import type { RouteHealth } from './route-health.js';
+
+/** Where it is kept what became of calls to routes. */
+export interface RouteRecords {
+  health: RouteHealth;
+  metrics: GatewayMetrics;
+  logger: Logger;
+}
+
+/** Of the time that a route would have in a request of its own; with less, a time-out says nothing of it. */
+const FAIR_SHARE = 0.9;
+/** A timer may fire this much before its time. */
+const CLOCK_SLACK_MS = 5;
+
+/** One call to one route, from its begin, and every record that is kept of it. */
+export class RouteTry {
+  private readonly startedMs = performance.now();
+  private answeredMs: number | undefined;
+
+  /**
+   * @param requestId of the request that the call is for, for our log
+   * @param limits what the call may take of the request's time
+   */
+  constructor(
+    readonly route: PlannedRoute,
+    private readonly records: RouteRecords,
+    private readonly requestId: string,
+    private readonly limits: CallLimits = route.limits,
+  ) {
+    records.health.recordTry(route);
+  }
+
+  /** The first content has come. */
+  answered(): void {
+    const nowMs = performance.now();
+    this.answeredMs = nowMs;
+    this.records.health.recordAnswer(this.route, nowMs - this.startedMs, nowMs);
+  }
+
+  /** The answer has come to its end. */
+  completed(): void {
+    this.records.health.recordCompletion(this.route);
+  }
+
+  /** There is no answer, or with `broke off` no more of it. */
+  failed(error: UpstreamError, how: 'failed' | 'broke off' = 'failed'): void {
+    const { health, logger } = this.records;
+    if (!this.hadTooLittleTime(error)) {
+      health.recordFailure(this.route, error, this.answeredMs ?? this.startedMs);
+    }
+    // Not the error's message: a vendor may have copied the prompt into it.
+    const line = `${nameOf(this.route)} ${how}: ${error.summary}`;
+    logger.warn(line, { request_id: this.requestId });
+  }
+
+  /** The call is over, or its answer has begun. @returns how long that took, in whole ms */
+  end(outcome: string): number {
+    const { provider, catalogueId } = this.route;
+    this.records.metrics.observeAttempt(provider, catalogueId, outcome);
+    return Math.round(performance.now() - this.startedMs);
+  }
+
+  /** Whether the request's time was up, of which the routes before had left too little for this one. */
+  private hadTooLittleTime({ failure, status }: UpstreamError): boolean {
+    if (failure !== 'timeout' || status !== undefined) return false;
+    const { firstByteMs, requestMs } = this.route.limits;
+    const leftMs = this.limits.requestMs;
+    if (leftMs >= Math.min(firstByteMs, requestMs * FAIR_SHARE)) return false;
+    return performance.now() - this.startedMs >= leftMs - CLOCK_SLACK_MS;
+  }
+}
+
+/** For our log, where a tenant's own account must not look like the operator's. */
+function nameOf({ provider, upstreamModel, own }: PlannedRoute): string {
+  const name = `${provider}/${upstreamModel}`;
+  return own ? `${name} over the credential ${own.credential.id}` : name;
+}

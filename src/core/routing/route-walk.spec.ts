@@ -1,0 +1,144 @@
+import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { chatModel, modelRoute } from '../../../test/support/catalogue-models.js';
+import { embeddingRequest } from '../../../test/support/embedding-requests.js';
+import type { Caller } from '../access/caller.js';
+import type { AnswerCache } from './cache/answer-cache.service.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import type { CatalogueService } from '../catalogue/catalogue.service.js';
+import type { AppConfig } from '../../platform/config/app-config.js';
+import type { OwnUpstreams } from '../credentials/own-upstreams.service.js';
+import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+import { UpstreamError, type UpstreamFailure } from '../../vendors/upstream-error.js';
+import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
+import type { WorkCall } from '../../vendors/upstream.js';
+import type { Plan, RouteCover } from './plan.js';
+import { RouteWalk } from './route-walk.js';
+import { RoutingService } from './routing.service.js';
+
+const vectors = chatModel('a/vectors', [modelRoute('a'), modelRoute('b'), modelRoute('c')], {
+  kind: 'embedding',
+});
+const chat = chatModel('a/chat', [modelRoute('a')]);
+const COVERS_ALL: RouteCover = { cover: () => Promise.resolve(true) };
+
+/** Providers that do the work or fail in turn; one without a script cannot do it at all. */
+class World {
+  readonly called: WorkCall<EmbeddingRequest>[] = [];
+  readonly aborter = new AbortController();
+  readonly service: RoutingService;
+
+  constructor(private readonly scripts: Record<string, (UpstreamFailure | 'good')[]>) {
+    const models = [vectors, chat];
+    const limits = { idleTimeoutMs: 1_000, requestTimeoutMs: 1_000, cooldownMs: 1_000 };
+    this.service = new RoutingService(
+      { limits } as AppConfig,
+      { find: (id: string) => models.find((model) => model.id === id) } as CatalogueService,
+      {
+        has: () => true,
+        get: (provider: string) => ({
+          ...(this.scripts[provider] && {
+            embed: (call: WorkCall<EmbeddingRequest>) => ({
+              droppedParams: [`dropped by ${provider}`],
+              events: this.work(provider, call),
+            }),
+          }),
+        }),
+      } as unknown as UpstreamRegistry,
+      { observeAttempt: () => undefined, track: () => undefined } as unknown as GatewayMetrics,
+      { of: () => [] } as unknown as OwnUpstreams,
+      {} as AnswerCache,
+    );
+  }
+
+  plan(model = 'a/vectors'): Promise<Plan<EmbeddingRequest>> {
+    return this.service.plan({} as Caller, embeddingRequest({ model }), {
+      requestId: 'id',
+      endpoint: 'embeddings',
+      receivedAt: new Date(),
+      callerGone: this.aborter.signal,
+    });
+  }
+
+  async open(cover = COVERS_ALL) {
+    const plan = await this.plan();
+    const events: WorkEvent<EmbeddingVectors>[] = [];
+    const opened = this.service.openWork(plan, cover, (upstream, call) => upstream.embed?.(call));
+    let failure: unknown;
+    try {
+      for await (const event of opened) events.push(event);
+    } catch (error) {
+      failure = error;
+    }
+    return { events, failure, outcomes: plan.attempts.map(({ outcome }) => outcome) };
+  }
+
+  private async *work(
+    provider: string,
+    call: WorkCall<EmbeddingRequest>,
+  ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
+    this.called.push(call);
+    const next = this.scripts[provider]?.shift() ?? 'good';
+    if (next !== 'good') throw new UpstreamError({ failure: next, message: next });
+    yield { type: 'output', output: [[1, 0]] };
+  }
+}
+
+describe(RouteWalk.name, () => {
+  beforeAll(() => void Logger.overrideLogger(false));
+  afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
+
+  it('passes work on behind the route that does it', async () => {
+    const world = new World({ a: [] });
+    const { events, failure } = await world.open();
+    expect(failure).toBeUndefined();
+    expect(events).toEqual([
+      {
+        type: 'route',
+        route: expect.objectContaining({ provider: 'a', model: 'a/vectors' }) as unknown,
+        droppedParams: ['dropped by a'],
+      },
+      { type: 'output', output: [[1, 0]] },
+    ]);
+    expect(world.called[0]).toMatchObject({ alias: 'a/vectors', upstreamModel: 'a-model' });
+  });
+
+  it('passes over vendors that have no such work, and tries failed ones as with text', async () => {
+    const world = new World({ b: ['server', 'server'], c: [] });
+    const { events, outcomes } = await world.open();
+    expect(outcomes).toEqual(['unsupported', 'server', 'server', 'answered']);
+    expect(events[0]).toMatchObject({ route: { provider: 'c' } });
+  });
+
+  it('says so when no vendor has such work', async () => {
+    const { failure } = await new World({}).open();
+    expect(failure).toMatchObject({ status: 400, param: 'model' });
+    expect((failure as Error).message).toContain('cannot embed text');
+  });
+
+  it('tries no dearer route that credits do not cover', async () => {
+    const world = new World({ a: ['timeout'], b: [], c: [] });
+    const cover = {
+      cover: ({ provider }: { provider: string }) => Promise.resolve(provider !== 'b'),
+    };
+    const { outcomes, events } = await world.open(cover);
+    expect(outcomes).toEqual(['timeout', 'uncovered', 'answered']);
+    expect(events[0]).toMatchObject({ route: { provider: 'c' } });
+  });
+
+  it('ends at a request that is bad', async () => {
+    const { failure, outcomes } = await new World({ a: ['caller'], b: [] }).open();
+    expect(outcomes).toEqual(['caller']);
+    expect(failure).toMatchObject({ status: 400 });
+  });
+
+  it('plans no model of another kind, and holds what the request can use', async () => {
+    const world = new World({});
+    await expect(world.plan('a/chat')).rejects.toMatchObject({ status: 400, param: 'model' });
+    await expect(world.plan('a/nothing')).rejects.toMatchObject({ status: 404, param: 'model' });
+    const plan = await world.plan();
+    expect(plan.routes[0]).toMatchObject({ ceiling: { inputTokens: 1 }, output: undefined });
+    expect(plan.estimate).toMatchObject({ inputTokens: 1, outputTokens: 0 });
+  });
+});

@@ -1,0 +1,194 @@
+import { waitUnless } from '../../canonical/cancel-signal.js';
+import {
+  isContent,
+  type CanonicalEvent,
+  type RouteEvent,
+} from '../../canonical/canonical-event.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import type { RoutableRequest } from '../../canonical/work-request.js';
+import { CallerGoneError } from '../../platform/http/read-body.js';
+import { TimeoutError } from '../../platform/errors/gateway-errors.js';
+import { UpstreamError } from '../../vendors/upstream-error.js';
+import type { CallLimits } from '../../vendors/upstream.js';
+import { describeBreak, describeFailures, type RouteFailure } from './describe-failure.js';
+import type { BegunAnswer } from './opened-answer.js';
+import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
+import { RouteTry, type RouteRecords } from './route-try.js';
+import { limitsLeft } from './to-upstream-call.js';
+
+/** A `Retry-After` this short is waited out, once, before leaving for another model. */
+const PATIENCE_BEFORE_NEXT_MODEL_MS = 2_000;
+/** … and this short before giving up altogether. */
+const PATIENCE_BEFORE_GIVING_UP_MS = 10_000;
+
+/** One call to a route, before its first pull. */
+export interface RouteCall<Event> {
+  events: AsyncIterable<Event>;
+  /** Asked only of the route that answers. */
+  droppedParams: () => readonly string[];
+}
+
+/** A route that answers: its events up to the first content, and where the rest comes from. */
+interface FirstAnswer<Event> {
+  tried: RouteTry;
+  attempt: RouteAttempt;
+  droppedParams: readonly string[];
+  held: Event[];
+  rest: AsyncIterator<Event>;
+}
+
+/** One walk along the routes of a plan, until one of them answers; whatever the answer is made of. */
+export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
+  private readonly failures: RouteFailure[] = [];
+
+  /** @param call makes the call to a route; nobody is called before its events are pulled */
+  constructor(
+    private readonly plan: Plan<RoutableRequest>,
+    private readonly cover: RouteCover,
+    private readonly call: (route: PlannedRoute, limits: CallLimits) => RouteCall<Event>,
+    private readonly records: RouteRecords,
+  ) {}
+
+  /**
+   * Tries the routes until one yields its first content. The first event names that route.
+   *
+   * @throws GatewayError when no route answers
+   * @throws CallerGoneError when nobody waits any more
+   */
+  async begin(): Promise<BegunAnswer<Event | RouteEvent>> {
+    const { tried, attempt, droppedParams, held, rest } = await this.firstAnswer();
+    return {
+      held: [{ type: 'route', route: attempt.route, droppedParams }, ...held],
+      rest,
+      complete: () => tried.completed(),
+      describe: (failure) => this.describeBreak(tried, attempt, failure),
+    };
+  }
+
+  private async firstAnswer(): Promise<FirstAnswer<Event>> {
+    const { routes } = this.plan;
+    for (const [index, route] of routes.entries()) {
+      const before = routes[index - 1];
+      if (before && before.model !== route.model) {
+        const late = await this.tryAfterWaiting(PATIENCE_BEFORE_NEXT_MODEL_MS, before.model);
+        if (late) return late;
+      }
+      if (this.isTooLongFor(route.model) || !limitsLeft(this.plan, route)) continue;
+      if (before && !(await this.isCovered(route))) continue;
+      const answer = await this.tryRoute(route);
+      if (answer) return answer;
+    }
+    const late = await this.tryAfterWaiting(PATIENCE_BEFORE_GIVING_UP_MS);
+    if (late) return late;
+    if (this.failures.length === 0) {
+      throw new TimeoutError('The time of the request was up before any provider was asked.');
+    }
+    throw describeFailures(this.failures, this.plan.request);
+  }
+
+  /** A prompt that is too long for a model is so at each of its providers. */
+  private isTooLongFor(model: string): boolean {
+    return this.failures.some(
+      ({ route, error }) => error.failure === 'context_length' && route.model === model,
+    );
+  }
+
+  private async isCovered(route: PlannedRoute): Promise<boolean> {
+    if (await this.cover.cover(route)) return true;
+    this.plan.attempts.push({ route, startedAt: new Date(), durationMs: 0, outcome: 'uncovered' });
+    return false;
+  }
+
+  /** One try, and a quick second one where a connection broke or a server stumbled. */
+  private async tryRoute(route: PlannedRoute): Promise<FirstAnswer<Event> | undefined> {
+    const answer = await this.tryOnce(route);
+    const last = this.failures.at(-1);
+    if (answer || last?.route !== route || !last.error.isRetryable) return answer;
+    return this.tryOnce(route);
+  }
+
+  /**
+   * Waits out the shortest `Retry-After` that a route gave in its last word, when it is short
+   * enough, and tries that route again.
+   */
+  private async tryAfterWaiting(
+    patienceMs: number,
+    model?: string,
+  ): Promise<FirstAnswer<Event> | undefined> {
+    const waitOf = ({ error }: RouteFailure): number => error.retryAfterMs ?? Infinity;
+    const lastWords = new Map(this.failures.map((failure) => [failure.route, failure]));
+    const [soonest] = [...lastWords.values()]
+      .filter(({ route }) => model === undefined || route.model === model)
+      .filter(({ route }) => !this.isTooLongFor(route.model))
+      .sort((one, other) => waitOf(one) - waitOf(other));
+    if (!soonest || waitOf(soonest) > patienceMs) return undefined;
+    const { requestMs } = limitsLeft(this.plan, soonest.route) ?? { requestMs: 0 };
+    if (waitOf(soonest) >= requestMs) return undefined;
+    if (!(await waitUnless(this.plan.callerGone, waitOf(soonest)))) throw new CallerGoneError();
+    return this.tryOnce(soonest.route);
+  }
+
+  /**
+   * Calls a route and pulls its events up to the first content; notes the failure when there is none.
+   * Nobody is called once the request's time is up.
+   *
+   * @throws GatewayError for a failure that no other route would mend
+   */
+  private async tryOnce(route: PlannedRoute): Promise<FirstAnswer<Event> | undefined> {
+    const { plan } = this;
+    if (plan.callerGone.aborted) throw new CallerGoneError();
+    const limits = limitsLeft(plan, route);
+    if (!limits) return undefined;
+    const attempt: RouteAttempt = {
+      route,
+      startedAt: new Date(),
+      durationMs: 0,
+      outcome: 'pending',
+    };
+    plan.attempts.push(attempt);
+    const tried = new RouteTry(route, this.records, plan.requestId, limits);
+    try {
+      const { events, droppedParams } = this.call(route, limits);
+      const rest = events[Symbol.asyncIterator]();
+      const held = await pullToContent(rest);
+      attempt.outcome = 'answered';
+      tried.answered();
+      return { tried, attempt, held, rest, droppedParams: droppedParams() };
+    } catch (error) {
+      if (plan.callerGone.aborted) {
+        attempt.outcome = 'aborted';
+        throw new CallerGoneError();
+      }
+      if (!(error instanceof UpstreamError)) throw error;
+      attempt.outcome = error.failure;
+      attempt.status = error.status;
+      this.failures.push({ route, error });
+      tried.failed(error);
+      if (!error.allowsFallback) throw describeFailures(this.failures, plan.request);
+      return undefined;
+    } finally {
+      attempt.durationMs = tried.end(attempt.outcome);
+    }
+  }
+
+  /** Notes that an answer broke off. @returns what the caller is told */
+  private describeBreak(tried: RouteTry, attempt: RouteAttempt, failure: unknown): unknown {
+    if (this.plan.callerGone.aborted) return new CallerGoneError();
+    if (!(failure instanceof UpstreamError)) return failure;
+    attempt.outcome = failure.failure;
+    tried.failed(failure, 'broke off');
+    return describeBreak(tried.route, failure);
+  }
+}
+
+async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(
+  events: AsyncIterator<Event>,
+): Promise<Event[]> {
+  const held: Event[] = [];
+  for (;;) {
+    const next = await events.next();
+    if (next.done) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
+    held.push(next.value);
+    if (isContent(next.value)) return held;
+  }
+}

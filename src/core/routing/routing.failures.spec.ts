@@ -1,0 +1,140 @@
+import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type UpstreamFailure } from '../../vendors/upstream-error.js';
+import { RoutingService } from './routing.service.js';
+import {
+  type Script,
+  start,
+  text,
+  usage,
+  error,
+  bad,
+  limited,
+  World,
+  CHAIN,
+} from '../../../test/support/routing-world.js';
+
+describe(`${RoutingService.name}, when a route fails`, () => {
+  beforeAll(() => void Logger.overrideLogger(false));
+  afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
+
+  describe('before the first content', () => {
+    it.each<[UpstreamFailure, string[]]>([
+      ['connect', ['openai', 'azure']],
+      ['timeout', ['openai', 'azure']],
+      ['operator', ['openai', 'azure']],
+      ['unreadable', ['openai', 'azure']],
+      ['cut', ['openai', 'azure']],
+      ['rate_limited', ['openai', 'azure']],
+      ['reset', ['openai', 'openai', 'azure']],
+      ['server', ['openai', 'openai', 'azure']],
+    ])('goes on to the next route after %s', async (failure, called) => {
+      const world = new World({ openai: [bad(failure), bad(failure)] });
+      const { events, outcomes } = await world.open();
+      expect(world.called).toEqual(called);
+      expect(events[0]).toMatchObject({ type: 'route', route: { provider: 'azure' } });
+      expect(events.filter(({ type }) => type === 'text')).toHaveLength(1);
+      expect(outcomes).toEqual([...called.slice(1).map(() => failure), 'answered']);
+    });
+
+    it('goes on to the next model with a prompt that is too long', async () => {
+      const world = new World({ openai: [limited(20)], azure: [bad('context_length')] });
+      const { events } = await world.open(CHAIN);
+      expect(world.called).toEqual(['openai', 'azure', 'anthropic']);
+      expect(events[0]).toMatchObject({ type: 'route', route: { provider: 'anthropic' } });
+    });
+
+    it('asks no other provider whether it finds the prompt too long', async () => {
+      const world = new World({ openai: [bad('context_length')] });
+      expect((await world.open()).failure).toMatchObject({ status: 400, param: 'messages' });
+      expect(world.called).toEqual(['openai']);
+    });
+
+    it('shows nothing of the routes that failed', async () => {
+      const world = new World({
+        openai: [{ events: [{ type: 'start', id: 'failed' }], error: error('cut') }],
+      });
+      const { events } = await world.open();
+      expect(events.filter(({ type }) => type === 'start')).toEqual([start]);
+    });
+
+    it.each<[string, Script]>([
+      ['nothing', { events: [] }],
+      ['a start and usage only', { events: [start, usage] }],
+      ['empty text', { events: [start, { type: 'text', choice: 0, text: '' }] }],
+    ])('takes an answer of %s for none', async (_, script) => {
+      const world = new World({ openai: [script] });
+      const { outcomes } = await world.open();
+      expect(outcomes).toEqual(['unreadable', 'answered']);
+    });
+
+    it('answers when the quick second try does', async () => {
+      const world = new World({ openai: [bad('server')] });
+      const { events, outcomes } = await world.open();
+      expect(world.called).toEqual(['openai', 'openai']);
+      expect(events[0]).toMatchObject({ route: { provider: 'openai' } });
+      expect(outcomes).toEqual(['server', 'answered']);
+    });
+
+    it('does not try again at once where the vendor asks to wait', async () => {
+      const world = new World({ openai: [bad('server', { retryAfterMs: 60_000 })] });
+      await world.open();
+      expect(world.called).toEqual(['openai', 'azure']);
+    });
+
+    it('passes a bad request back at once', async () => {
+      const world = new World({ openai: [bad('caller', { param: 'stop' })] });
+      const { failure, events } = await world.open(CHAIN);
+      expect(failure).toMatchObject({ status: 400, param: 'stop', message: 'vendor: caller' });
+      expect(world.called).toEqual(['openai']);
+      expect(events).toEqual([]);
+    });
+
+    it('passes a bad request back that a second try found', async () => {
+      const world = new World({ openai: [bad('server'), bad('caller')] });
+      expect((await world.open(CHAIN)).failure).toMatchObject({ status: 400 });
+      expect(world.called).toEqual(['openai', 'openai']);
+    });
+
+    it('says what was tried when no route answers', async () => {
+      const world = new World({
+        openai: [bad('server'), bad('server')],
+        azure: [bad('operator')],
+        anthropic: [bad('connect')],
+      });
+      const { failure, outcomes } = await world.open(CHAIN);
+      expect(failure).toMatchObject({ status: 502, type: 'provider_error' });
+      expect(outcomes).toEqual(['server', 'server', 'operator', 'connect']);
+    });
+
+    it('tries exactly one route when fallbacks are off', async () => {
+      const world = new World({ openai: [bad('connect')] });
+      const { failure } = await world.open({ ...CHAIN, provider: { allow_fallbacks: false } });
+      expect(failure).toMatchObject({ status: 502 });
+      expect(world.called).toEqual(['openai']);
+    });
+
+    it('does not hide a fault of its own behind a fallback', async () => {
+      const world = new World({ openai: [{ error: new TypeError('bug') as never }] });
+      expect((await world.open()).failure).toBeInstanceOf(TypeError);
+      expect(world.called).toEqual(['openai']);
+    });
+  });
+
+  describe('after the first content', () => {
+    it.each<[UpstreamFailure, object]>([
+      ['cut', { status: 502, type: 'provider_error' }],
+      ['reset', { status: 502 }],
+      ['server', { status: 502 }],
+      ['timeout', { status: 504, type: 'timeout_error' }],
+      ['slow_reader', { status: 504, type: 'timeout_error' }],
+    ])('never goes on to another route: %s', async (failing, expected) => {
+      const world = new World({ openai: [{ events: [start, text], error: error(failing) }] });
+      const { events, failure, outcomes } = await world.open(CHAIN);
+      expect(failure).toMatchObject(expected);
+      expect(events.map(({ type }) => type)).toEqual(['route', 'start', 'text']);
+      expect(world.called).toEqual(['openai']);
+      expect(outcomes).toEqual([failing]);
+    });
+  });
+});

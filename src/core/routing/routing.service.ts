@@ -1,0 +1,284 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { Caller } from '../access/caller.js';
+import { AnswerCache } from './cache/answer-cache.service.js';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import {
+  isTextRequest,
+  type RoutableRequest,
+  type WorkRequest,
+} from '../../canonical/work-request.js';
+import { CatalogueService } from '../catalogue/catalogue.service.js';
+import type { ModelKind } from '../catalogue/catalogue.types.js';
+import type { Model } from '../catalogue/model.js';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
+import { CallerGoneError } from '../../platform/http/read-body.js';
+import { OwnUpstreams, type OwnAccess } from '../credentials/own-upstreams.service.js';
+import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+import { UpstreamError } from '../../vendors/upstream-error.js';
+import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
+import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../../vendors/upstream.js';
+import { describeFailures } from './describe-failure.js';
+import { OpenedAnswer } from './opened-answer.js';
+import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
+import { freeRoute, replay } from './replay.js';
+import { RouteHealth } from './route-health.js';
+import { RouteTry, type RouteRecords } from './route-try.js';
+import { RouteWalk } from './route-walk.js';
+import { selectRoutes, type Surroundings } from './select-routes.js';
+import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
+
+/** A count of tokens is worth no longer wait: an estimate takes its place. */
+const PATIENCE_FOR_COUNT_MS = 10_000;
+
+/** What each kind of model is for, to end a sentence. */
+const PURPOSES: Record<ModelKind, string> = {
+  chat: 'answer a chat',
+  embedding: 'embed text',
+  speech: 'speak a text',
+  transcription: 'transcribe audio',
+  image: 'make images',
+  video: 'make videos',
+};
+
+/** Decides which vendors are asked for an answer, in which order, and when to go on to the next. */
+@Injectable()
+export class RoutingService {
+  private readonly logger = new Logger(RoutingService.name);
+  private readonly health: RouteHealth;
+  private readonly surroundings: Surroundings;
+  private readonly records: RouteRecords;
+
+  constructor(
+    @Inject(APP_CONFIG) config: AppConfig,
+    private readonly catalogue: CatalogueService,
+    private readonly upstreams: UpstreamRegistry,
+    metrics: GatewayMetrics,
+    private readonly ownUpstreams: OwnUpstreams,
+    private readonly cache: AnswerCache,
+  ) {
+    this.health = new RouteHealth(config.limits.cooldownMs);
+    this.records = { health: this.health, metrics, logger: this.logger };
+    this.surroundings = {
+      isConfigured: (provider) => upstreams.has(provider),
+      isCooling: (key) => this.health.isCooling(key),
+      medianLatencyMs: (key) => this.health.medianLatencyMs(key),
+      limits: config.limits,
+      byokFeePercent: config.byokFeePercent,
+      own: [],
+    };
+    metrics.track(
+      'gateway_routes_cooling',
+      'Models at providers, and whole providers, that this process leaves alone for a while.',
+      () => this.health.countCooling().shared,
+    );
+    metrics.track(
+      'gateway_own_routes_cooling',
+      "The same over tenants' own accounts, each of which fails for itself.",
+      () => this.health.countCooling().own,
+    );
+  }
+
+  /**
+   * The routes that a request will try. Calls nobody. A request that the cache can answer has one
+   * route, which costs nothing and is not called.
+   *
+   * @throws NotFoundError for an unknown model, or when preferences leave no provider
+   * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
+   * @throws ProviderUnavailableError when no provider of the models is configured
+   */
+  async plan<Request extends RoutableRequest>(
+    caller: Caller,
+    request: Request,
+    context: RequestContext,
+  ): Promise<Plan<Request>> {
+    const models = request.models.map((alias) => this.findModel(request, alias));
+    const { cacheTtlSeconds } = context;
+    const cache =
+      cacheTtlSeconds === undefined
+        ? undefined
+        : await this.cache.lookUp(caller.tenantId, request, cacheTtlSeconds);
+    if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache);
+    const known = this.ownUpstreams.of(caller.tenantId);
+    const own: readonly OwnAccess[] = known instanceof Promise ? await known : known;
+    const surroundings = own.length > 0 ? { ...this.surroundings, own } : this.surroundings;
+    const routes = selectRoutes(request, models, surroundings);
+    return new Plan(cache ? decoded(request) : request, routes, context, cache);
+  }
+
+  /**
+   * Tries the plan's routes until one yields its first content, and passes its events on. Lazy:
+   * nobody is called before the first pull. The first event names the route that answers.
+   *
+   * @throws GatewayError when no route answers, or an answer breaks off
+   * @throws CallerGoneError when nobody waits any more
+   */
+  open(plan: Plan, cover: RouteCover): OpenedAnswer {
+    if (plan.cache?.hit) return replay(plan, plan.cache.hit);
+    const call = (route: PlannedRoute, limits: CallLimits) => {
+      const upstream = this.upstreamOf(route);
+      const textCall = toTextCall(plan, route, limits);
+      return {
+        events: upstream.generate(textCall),
+        droppedParams: () => [
+          ...upstream.droppedParams(plan.request, textCall),
+          ...droppedHeaders(plan.request, upstream),
+        ],
+      };
+    };
+    return new OpenedAnswer<CanonicalEvent>(() =>
+      new RouteWalk(plan, cover, call, this.records).begin(),
+    );
+  }
+
+  /**
+   * The same for work that is no text generation. A route whose vendor cannot do such work at all
+   * is passed over.
+   *
+   * @param start begins the work at a vendor, undefined where it has no such work
+   */
+  openWork<Request extends WorkRequest, Output>(
+    plan: Plan<Request>,
+    cover: RouteCover,
+    start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined,
+  ): OpenedAnswer<WorkEvent<Output>> {
+    if (plan.cache?.hit) return replay(plan, plan.cache.hit);
+    const call = (route: PlannedRoute, limits: CallLimits) => {
+      const upstream = this.upstreamOf(route);
+      const work = start(upstream, toCall(plan, route, limits));
+      if (!work) {
+        throw new UpstreamError({
+          failure: 'unsupported',
+          message: `The provider ${route.provider} cannot ${PURPOSES[plan.request.kind]}.`,
+          param: 'model',
+        });
+      }
+      return { events: work.events, droppedParams: () => work.droppedParams };
+    };
+    return new OpenedAnswer<WorkEvent<Output>>(() =>
+      new RouteWalk(plan, cover, call, this.records).begin(),
+    );
+  }
+
+  /**
+   * Keeps an answer for later when its caller allows it. To be put around everything that looks at
+   * the answer, so that one that is withheld is not kept.
+   */
+  keep<Event extends CanonicalEvent | WorkEvent<unknown>>(
+    { cache, routes }: Plan<RoutableRequest>,
+    events: AsyncIterable<Event>,
+  ): AsyncIterable<Event> {
+    if (!cache || cache.hit) return events;
+    return this.cache.keep(cache, events, ({ route }) => {
+      const answering = routes.find((planned) => planned === route) ?? routes[0];
+      return answering.upstreamModel;
+    });
+  }
+
+  /**
+   * One call to the vendor of one route, which counts for that route's health: for work that no walk
+   * can do, because it may be asked for once only.
+   *
+   * @param requestId of the request or the job that it is for, for our log
+   * @throws UpstreamError when the vendor cannot do such work, or whatever the call throws
+   */
+  async attempt<Result>(
+    route: PlannedRoute,
+    requestId: string,
+    call: (upstream: Upstream) => Promise<Result> | undefined,
+  ): Promise<Result> {
+    const tried = new RouteTry(route, this.records, requestId);
+    let outcome = 'aborted';
+    try {
+      const asked = call(this.upstreamOf(route));
+      if (!asked) {
+        throw new UpstreamError({
+          failure: 'unsupported',
+          message: `The provider ${route.provider} cannot do this.`,
+          param: 'model',
+        });
+      }
+      const result = await asked;
+      outcome = 'answered';
+      tried.answered();
+      return result;
+    } catch (error) {
+      if (error instanceof UpstreamError) {
+        outcome = error.failure;
+        tried.failed(error);
+      }
+      throw error;
+    } finally {
+      tried.end(outcome);
+    }
+  }
+
+  /**
+   * The prompt's length as the vendor of the first route counts it; undefined when that vendor
+   * counts none, or does not answer in time.
+   *
+   * @throws InvalidRequestError for a request that the vendor would refuse
+   * @throws CallerGoneError when nobody waits any more
+   */
+  async countTokens(plan: Plan): Promise<{ tokens: number; provider: string } | undefined> {
+    const [route] = plan.routes;
+    const { provider } = route;
+    const limits = {
+      firstByteMs: Math.min(route.limits.firstByteMs, PATIENCE_FOR_COUNT_MS),
+      idleMs: Math.min(route.limits.idleMs, PATIENCE_FOR_COUNT_MS),
+      requestMs: Math.min(route.limits.requestMs, PATIENCE_FOR_COUNT_MS),
+    };
+    try {
+      const call = toTextCall(plan, route, limits);
+      const tokens = await this.upstreamOf(route).countTokens?.(call);
+      return tokens === undefined ? undefined : { tokens, provider };
+    } catch (error) {
+      if (plan.callerGone.aborted) throw new CallerGoneError();
+      if (!(error instanceof UpstreamError)) throw error;
+      if (!error.allowsFallback) throw describeFailures([{ route, error }], plan.request);
+      this.logger.warn(`${provider} counted no tokens: ${error.summary}`, {
+        request_id: plan.requestId,
+      });
+      return undefined;
+    }
+  }
+
+  /**
+   * The vendor of a planned route, over the tenant's own account where the route says so.
+   *
+   * @throws UpstreamError `operator` when a stored credential is of no use
+   */
+  upstreamOf({ provider, own }: PlannedRoute): Upstream {
+    return own ? this.ownUpstreams.use(own) : this.upstreams.get(provider);
+  }
+
+  private findModel(request: RoutableRequest, alias: string): Model {
+    const param = request.body.value.model === alias ? 'model' : 'models';
+    const model = this.catalogue.find(alias);
+    if (!model) {
+      throw new NotFoundError(
+        param,
+        `The model ${JSON.stringify(alias)} does not exist here; GET /v1/models lists those that do.`,
+      );
+    }
+    const kind = isTextRequest(request) ? 'chat' : request.kind;
+    if (model.kind !== kind) {
+      throw new InvalidRequestError(
+        param,
+        `${JSON.stringify(alias)} is a model for ${model.kind} and cannot ${PURPOSES[kind]}.`,
+      );
+    }
+    return model;
+  }
+}
+
+/**
+ * Bytes of a vendor cannot be kept, since the next caller may want a stream of what the first had
+ * whole; so an answer that is to be kept is decoded. That of a Responses vendor need not be: it
+ * says in its end all that it has said.
+ */
+function decoded<Request extends RoutableRequest>(request: Request): Request {
+  const isBytes = isTextRequest(request) && request.dialect !== 'responses';
+  return isBytes ? { ...request, decodesAnswer: true } : request;
+}

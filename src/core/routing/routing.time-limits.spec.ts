@@ -1,0 +1,77 @@
+import { Logger } from '@nestjs/common';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
+import { RoutingService } from './routing.service.js';
+import { onFakeClock } from '../../../test/support/on-fake-clock.js';
+import { bad, COVERS_ALL, limited, World } from '../../../test/support/routing-world.js';
+
+describe(`${RoutingService.name}, short of time`, () => {
+  beforeAll(() => void Logger.overrideLogger(false));
+  afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('leaves a call only what is left of the request’s time', async () => {
+    const world = new World({ openai: [bad('timeout')] });
+    const plan = await world.plan({}, new Date(Date.now() - 590_000));
+    for await (const _ of world.service.open(plan, COVERS_ALL));
+    expect(world.calls.map(({ limits }) => limits.requestMs)).toEqual([10_000, 10_000]);
+  });
+
+  it('calls nobody once the request’s time is up', async () => {
+    const world = new World({});
+    const { failure, outcomes } = await world.open({}, COVERS_ALL, new Date(Date.now() - 600_000));
+    expect(failure).toMatchObject({ status: 504, type: 'timeout_error' });
+    expect(outcomes).toEqual([]);
+    expect(world.called).toEqual([]);
+  });
+
+  it('tells what failed so far when the time is up before the next route', async () => {
+    const world = new World({ openai: [{ ...bad('timeout'), delayMs: 350 }] });
+    const receivedAt = new Date(Date.now() - 599_700);
+    const { result } = await onFakeClock(() => world.open({}, COVERS_ALL, receivedAt));
+    const { failure, outcomes } = result;
+    expect(failure).toMatchObject({ status: 504 });
+    expect((failure as Error).message).toContain('openai');
+    expect(outcomes).toEqual(['timeout']);
+    expect(world.called).toEqual(['openai']);
+  });
+
+  it('waits out no Retry-After that lasts longer than the request', async () => {
+    const world = new World({ openai: [limited(1_500)], azure: [limited(1_500)] });
+    const receivedAt = new Date(Date.now() - 599_000);
+    const { result, passedMs } = await onFakeClock(() => world.open({}, COVERS_ALL, receivedAt));
+    expect(result.failure).toMatchObject({ status: 429 });
+    expect(passedMs).toBe(0);
+  });
+
+  it.each([
+    // What is left of the request's time, when the call times out, and whether that is the route's fault.
+    [300, 350, false],
+    [5_000, 60, true],
+  ])(
+    'with %d ms left, takes a time-out after %d ms for the route’s fault: %s',
+    async (leftMs, delayMs, isBlamed) => {
+      const five = Array.from({ length: 5 });
+      const azure = five.map(() => ({ ...bad('timeout'), delayMs }));
+      const world = new World({ openai: five.map(() => bad('unsupported')), azure });
+      for (const _ of five) {
+        const receivedAt = new Date(Date.now() - 600_000 + leftMs);
+        await onFakeClock(() => world.open({}, COVERS_ALL, receivedAt));
+      }
+      expect(world.called.filter((provider) => provider === 'azure')).toHaveLength(5);
+      const { routes } = await world.plan();
+      expect(routes.map(({ provider }) => provider)).toEqual(
+        isBlamed ? ['openai'] : ['openai', 'azure'],
+      );
+    },
+  );
+});

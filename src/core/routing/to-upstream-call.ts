@@ -1,0 +1,64 @@
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import { ownOutputLimitOf } from '../../canonical/output-limit.js';
+import type { RoutableRequest } from '../../canonical/work-request.js';
+import { UpstreamError } from '../../vendors/upstream-error.js';
+import type { CallLimits, Upstream, UpstreamCall, WorkCall } from '../../vendors/upstream.js';
+import type { Plan, PlannedRoute } from './plan.js';
+
+/** Headers for the vendor of another dialect mean nothing to this one. */
+export function droppedHeaders({ vendorHeaders }: CanonicalRequest, upstream: Upstream): string[] {
+  if (!vendorHeaders || upstream.passesVendorHeaders) return [];
+  return Object.keys(vendorHeaders);
+}
+
+/** The limits of a call that begins now: it may take what is left of the request's time; undefined: none. */
+export function limitsLeft(
+  plan: Plan<RoutableRequest>,
+  { limits }: PlannedRoute,
+): CallLimits | undefined {
+  const requestMs = limits.requestMs - (Date.now() - plan.startedAt.getTime());
+  if (requestMs <= 0) return undefined;
+  return { firstByteMs: limits.firstByteMs, idleMs: limits.idleMs, requestMs };
+}
+
+export function toTextCall(plan: Plan, route: PlannedRoute, limits: CallLimits): UpstreamCall {
+  const { request, callerGone } = plan;
+  return {
+    request: request.accountBoundParam ? untranslatable(request) : request,
+    alias: route.model,
+    upstreamModel: route.upstreamModel,
+    limits,
+    signal: callerGone,
+    maxOutputTokens: route.output?.tokens ?? 0,
+    ownOutputLimit: ownOutputLimitOf(route),
+  };
+}
+
+/** What names a thing in an account of one vendor means nothing in the words of another. */
+function untranslatable(request: CanonicalRequest): CanonicalRequest {
+  return {
+    ...request,
+    prompt: () => {
+      const { param } = request.accountBoundParam!;
+      throw new UpstreamError({
+        failure: 'unsupported',
+        message: `\`${param}\` is only understood by providers that speak this dialect themselves.`,
+        param,
+      });
+    },
+  };
+}
+
+export function toCall<Request extends RoutableRequest>(
+  plan: Plan<Request>,
+  route: PlannedRoute,
+  limits: CallLimits,
+): WorkCall<Request> {
+  return {
+    request: plan.request,
+    alias: route.model,
+    upstreamModel: route.upstreamModel,
+    limits,
+    signal: plan.callerGone,
+  };
+}

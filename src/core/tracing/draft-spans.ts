@@ -1,0 +1,206 @@
+import type { Attributes } from '@opentelemetry/api';
+import { telemetryProvider } from '../../platform/config/telemetry-provider.js';
+import { CONTENT_TRUNCATED } from './content-attributes.js';
+import { ERROR_TYPE, GEN_AI, HTTP_STATUS } from './gen-ai-attributes.js';
+import { traceInput } from './input-messages.js';
+import { outputMessages } from './output-messages.js';
+import type { RecordedTrace } from './recorded-trace.js';
+import { requestAttributes } from './request-attributes.js';
+import type { SpanDraft } from './span-draft.js';
+import { newSpanId } from './trace-context.js';
+import { MAX_TEXT_CHARACTERS, TextBudget } from './trace-message.js';
+import type { TracedAttempt } from './traced-request.js';
+import { isTranscription, transcriptMessages } from './transcript-messages.js';
+
+export interface DraftOptions {
+  /**
+   * A tenant sees a call of its own (CLIENT), under the name that it gave; the operator a request
+   * that came in (SERVER), whose it was, and nothing of what the caller said about it.
+   */
+  audience: 'tenant' | 'operator';
+  /** Whether prompts and answers are in it. */
+  includeContent: boolean;
+}
+
+/** Endpoints by what the conventions, or else this service, call their operation. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  chat: 'chat',
+  messages: 'chat',
+  responses: 'chat',
+  embeddings: 'embeddings',
+  'audio.speech': 'speech',
+  'audio.transcriptions': 'transcription',
+};
+
+/** Of the JSON of one list of messages. */
+const MAX_MESSAGES_CHARACTERS = 4 * MAX_TEXT_CHARACTERS;
+
+/** Outcomes of an attempt that are no failure of a vendor. */
+const HARMLESS = new Set(['answered', 'uncovered', 'aborted', 'pending']);
+
+/**
+ * The spans of a finished request: its own, and one for each route that was tried or passed over.
+ * They hold on to nothing of the request.
+ */
+export function draftSpans(trace: RecordedTrace, options: DraftOptions): SpanDraft[] {
+  const { context, attempts } = trace;
+  const operation = operationOf(trace);
+  const { errorType } = trace.ending;
+  const isTenant = options.audience === 'tenant';
+  const root: SpanDraft = {
+    traceId: context.traceId,
+    traceState: context.traceState,
+    // The tenant's trace and the operator's may lie in one collector, as spans of one trace.
+    spanId: isTenant ? context.spanId : newSpanId(),
+    parentSpanId: context.parentSpanId,
+    isParentRemote: context.parentSpanId !== undefined,
+    name: (isTenant ? trace.fields.name : undefined) ?? `${operation} ${trace.request.models[0]}`,
+    kind: isTenant ? 'client' : 'server',
+    startMs: trace.startedAt.getTime(),
+    endMs: trace.endedAt.getTime(),
+    attributes: rootAttributes(trace, operation, options),
+    error: errorType ?? undefined,
+  };
+  return [root, ...attempts.map((attempt, index) => attemptDraft(trace, root, attempt, index))];
+}
+
+function operationOf({ endpoint, request }: RecordedTrace): string {
+  return OPERATIONS[endpoint] ?? ('kind' in request ? request.kind : endpoint);
+}
+
+function rootAttributes(
+  trace: RecordedTrace,
+  operation: string,
+  { audience, includeContent }: DraftOptions,
+): Attributes {
+  const { ending, answer, guardrails, endpoint } = trace;
+  const attributes: Attributes = {
+    [GEN_AI.operationName]: operation,
+    ...providerAttributes(ending.provider),
+    ...requestAttributes(trace.request),
+    ...usageAttributes(trace),
+    'gateway.request.id': trace.requestId,
+    'gateway.endpoint': endpoint,
+    'gateway.outcome': ending.outcome,
+    'gateway.cost.credits': ending.cost,
+    'gateway.traffic_mode': ending.trafficMode,
+    'gateway.attempts': trace.attempts.length,
+    ...(audience === 'tenant' ? trace.fields.attributes : { 'gateway.tenant.id': trace.tenantId }),
+  };
+  if (answer.hasRoute) attributes[GEN_AI.responseModel] = ending.model;
+  if (answer.id !== undefined) attributes[GEN_AI.responseId] = answer.id;
+  if (answer.finishReasons.length > 0) {
+    attributes[GEN_AI.responseFinishReasons] = answer.finishReasons;
+  }
+  if (trace.streamed && ending.firstContentMs !== undefined) {
+    attributes[GEN_AI.responseTimeToFirstChunk] = ending.firstContentMs / 1_000;
+  }
+  if (ending.errorType !== null) attributes[ERROR_TYPE] = ending.errorType;
+  if (trace.cache !== undefined) attributes['gateway.cache'] = trace.cache;
+  if (ending.flagged) attributes['gateway.guardrail.flagged'] = true;
+  if (guardrails.length > 0) {
+    attributes['gateway.guardrail.ids'] = guardrails.map(({ guardrailId }) => guardrailId);
+    attributes['gateway.guardrail.actions'] = guardrails.map(
+      ({ action, direction }) => `${action}:${direction}`,
+    );
+  }
+  if (includeContent) Object.assign(attributes, contentAttributes(trace));
+  return attributes;
+}
+
+function providerAttributes(provider: string): Attributes {
+  const name = telemetryProvider(provider);
+  return { [GEN_AI.system]: name, [GEN_AI.providerName]: name };
+}
+
+function usageAttributes({ ending: { usage, usageSource } }: RecordedTrace): Attributes {
+  const attributes: Attributes = {
+    [GEN_AI.usageInputTokens]: usage.inputTokens,
+    [GEN_AI.usageOutputTokens]: usage.outputTokens,
+    'gateway.usage.source': usageSource,
+  };
+  const parts: [string, number][] = [
+    [GEN_AI.usageCacheReadInputTokens, usage.cacheReadTokens],
+    [GEN_AI.usageCacheCreationInputTokens, usage.cacheWriteTokens],
+    [GEN_AI.usageReasoningOutputTokens, usage.reasoningTokens],
+    ['gateway.usage.input_characters', usage.inputCharacters],
+    ['gateway.usage.audio_ms', usage.audioMs],
+    ['gateway.usage.images', usage.imageCount],
+    ['gateway.usage.video_seconds', usage.videoSeconds],
+  ];
+  for (const [name, amount] of parts) if (amount > 0) attributes[name] = amount;
+  return attributes;
+}
+
+function contentAttributes({ request, answer, streamed }: RecordedTrace): Attributes {
+  const [input, output] = [new TextBudget(), new TextBudget()];
+  const { instructions, messages: prompt } = traceInput(request, input);
+  const answers = isTranscription(request)
+    ? transcriptMessages(request, answer.output, output)
+    : outputMessages(answer.content, streamed, output, answer.finishReasons);
+  const attributes: Attributes = {};
+  let isCut = input.isSpent || output.isSpent || answer.isTruncated;
+  for (const [name, content] of [
+    [GEN_AI.systemInstructions, instructions],
+    [GEN_AI.inputMessages, prompt],
+    [GEN_AI.outputMessages, answers],
+  ] as const) {
+    if (content.length === 0) continue;
+    const json = JSON.stringify(content);
+    // The texts are bounded; what is left to grow is a great many parts of no text.
+    if (json.length > MAX_MESSAGES_CHARACTERS) isCut = true;
+    else attributes[name] = json;
+  }
+  if (isCut) attributes[CONTENT_TRUNCATED] = true;
+  return attributes;
+}
+
+/** An attempt carries no usage, and no operation, so that nobody adds the same call up twice. */
+function attemptDraft(
+  trace: RecordedTrace,
+  { spanId: parentSpanId }: SpanDraft,
+  attempt: TracedAttempt,
+  index: number,
+): SpanDraft {
+  const { route, outcome, status } = attempt;
+  const startMs = attempt.startedAt.getTime();
+  const isLast = index === trace.attempts.length - 1;
+  const lateError = isLast ? lateErrorOf(trace, outcome) : undefined;
+  const isAnswer = isLast && (trace.answer.hasRoute || lateError !== undefined);
+  const error = HARMLESS.has(outcome) ? lateError : outcome;
+  const attributes: Attributes = {
+    ...providerAttributes(route.provider),
+    [GEN_AI.requestModel]: route.model,
+    'gateway.attempt.number': index + 1,
+    'gateway.attempt.outcome': outcome,
+  };
+  if (isLast && trace.answer.hasRoute)
+    attributes['gateway.attempt.first_content_ms'] = attempt.durationMs;
+  if (error !== undefined) attributes[ERROR_TYPE] = error;
+  if (status !== undefined) attributes[HTTP_STATUS] = status;
+  return {
+    traceId: trace.context.traceId,
+    traceState: trace.context.traceState,
+    spanId: newSpanId(),
+    parentSpanId,
+    isParentRemote: false,
+    name: `attempt ${route.model} via ${route.provider}`,
+    // A call that was never made has no other side.
+    kind: outcome === 'uncovered' ? 'internal' : 'client',
+    startMs,
+    endMs: isAnswer ? trace.endedAt.getTime() : startMs + attempt.durationMs,
+    attributes,
+    error,
+  };
+}
+
+/** What a request failed with after its last route had answered, or while nobody could tell why. */
+function lateErrorOf({ ending, guardrails }: RecordedTrace, outcome: string): string | undefined {
+  if (ending.outcome !== 'failed' || (outcome !== 'answered' && outcome !== 'pending'))
+    return undefined;
+  // A guardrail that withheld the answer found no fault with the vendor.
+  const isWithheld = guardrails.some(
+    ({ action, direction }) => action === 'block' && direction === 'output',
+  );
+  return isWithheld ? undefined : (ending.errorType ?? undefined);
+}

@@ -1,0 +1,100 @@
+import type {
+  CanonicalRequest,
+  MediaSource,
+  MessagePart,
+} from '../../canonical/canonical-request.js';
+import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
+import type { TextBudget, TraceMessage, TracePart } from './trace-message.js';
+
+/** More messages than this are left out, the oldest first. */
+const MAX_MESSAGES = 1_000;
+
+/** What a model was sent. */
+export interface TraceInput {
+  /** What the dialect has beside the conversation: `system` of messages, `instructions` of responses. */
+  readonly instructions: TracePart[];
+  /** A conversation, or texts to embed or to speak. */
+  readonly messages: TraceMessage[];
+}
+
+/** What a model was sent, cut to the budget. */
+export function traceInput(request: RoutableRequest, budget: TextBudget): TraceInput {
+  if (!isTextRequest(request)) {
+    const messages = textsOf(request.body.value).map(toUserMessage(budget));
+    return { instructions: [], messages };
+  }
+  const { messages } = request.prompt();
+  const [first] = messages;
+  const isApart = first?.role === 'system' && hasInstructions(request);
+  const conversation = isApart ? messages.slice(1) : messages;
+  if (conversation.length > MAX_MESSAGES) budget.isSpent = true;
+  return {
+    instructions: isApart ? first.parts.map((part) => toPart(part, budget)) : [],
+    messages: conversation.slice(-MAX_MESSAGES).map(({ role, parts }) => ({
+      role,
+      parts: parts.map((part) => toPart(part, budget)),
+    })),
+  };
+}
+
+/** Whether the canonical prompt's first message was a field of its own in the body. */
+function hasInstructions({ dialect, body: { value } }: CanonicalRequest): boolean {
+  if (dialect === 'messages') return value.system != null;
+  return dialect === 'responses' && typeof value.instructions === 'string';
+}
+
+function textsOf({ input, prompt }: Readonly<Record<string, unknown>>): string[] {
+  const given: unknown[] = Array.isArray(input) ? input : [input ?? prompt];
+  return given.filter((text) => typeof text === 'string').slice(0, MAX_MESSAGES);
+}
+
+function toUserMessage(budget: TextBudget): (text: string) => TraceMessage {
+  return (text) => ({ role: 'user', parts: [{ type: 'text', content: budget.take(text) }] });
+}
+
+function toPart(part: MessagePart, budget: TextBudget): TracePart {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+    case 'refusal':
+      return { type: part.type, content: budget.take(part.text) };
+    case 'image':
+      return toMedia('image', part.source, budget);
+    case 'document':
+      return toMedia('document', part.source, budget);
+    case 'audio':
+      return {
+        type: 'blob',
+        modality: 'audio',
+        mime_type: `audio/${part.format}`,
+        content: '',
+        omitted: true,
+      };
+    case 'tool_call':
+      return {
+        type: 'tool_call',
+        id: budget.take(part.id),
+        name: budget.take(part.name),
+        arguments: budget.take(part.arguments),
+      };
+    case 'tool_result': {
+      const texts = part.parts.map((each) => (each.type === 'text' ? each.text : `[${each.type}]`));
+      return {
+        type: 'tool_call_response',
+        id: budget.take(part.toolCallId),
+        response: budget.take(texts.join('\n')),
+      };
+    }
+  }
+}
+
+function toMedia(modality: string, source: MediaSource, budget: TextBudget): TracePart {
+  if (source.kind === 'url') return { type: 'uri', modality, uri: budget.take(source.url) };
+  return {
+    type: 'blob',
+    modality,
+    mime_type: budget.take(source.mediaType),
+    content: '',
+    omitted: true,
+  };
+}

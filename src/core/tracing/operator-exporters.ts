@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@nestjs/common';
+import type { HrTime } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import type { Resource } from '@opentelemetry/resources';
+import {
+  MeterProvider,
+  PeriodicExportingMetricReader,
+  type CollectionResult,
+  type MetricProducer,
+} from '@opentelemetry/sdk-metrics';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import type { Registry } from 'prom-client';
+import type { TelemetryConfig } from '../../platform/config/app-config.js';
+import { reportOutages } from './report-outages.js';
+import { toMetricData } from './prometheus-metrics.js';
+import type { SpanDraft } from './span-draft.js';
+import { toSpans } from './to-spans.js';
+import { serviceResource, TRACE_SCOPE } from './trace-resource.js';
+
+/** What sends the service's own traces and metrics off. Loaded only where a collector is named. */
+export interface OperatorExporters {
+  /** Undefined where traces are not exported. */
+  readonly exportSpans: ((drafts: readonly SpanDraft[]) => void) | undefined;
+  /** Sends what is left. */
+  stop(): Promise<void>;
+}
+
+export function startExporters(
+  config: TelemetryConfig,
+  registry: Registry,
+  logger: Logger,
+): OperatorExporters {
+  const resource = serviceResource({ 'service.instance.id': randomUUID(), ...config.resource });
+  const { tracesUrl, metricsUrl } = config;
+  // Both read what else is standard (time-outs, batch sizes, compression) from the environment.
+  const spans =
+    tracesUrl === undefined
+      ? undefined
+      : new BatchSpanProcessor({
+          exporter: reportOutages(
+            new OTLPTraceExporter({ url: tracesUrl, headers: { ...config.tracesHeaders } }),
+            'traces',
+            logger,
+          ),
+        });
+  const metrics =
+    metricsUrl === undefined
+      ? undefined
+      : new MeterProvider({
+          resource,
+          readers: [
+            new PeriodicExportingMetricReader({
+              exporter: reportOutages(
+                new OTLPMetricExporter({ url: metricsUrl, headers: { ...config.metricsHeaders } }),
+                'metrics',
+                logger,
+              ),
+              exportIntervalMillis: config.metricsIntervalMs,
+              exportTimeoutMillis: Math.min(config.metricsIntervalMs, EXPORT_LIMIT_MS),
+              metricProducers: [new RegistryProducer(registry, resource)],
+            }),
+          ],
+        });
+  return {
+    exportSpans:
+      spans && ((drafts) => toSpans(drafts, resource).forEach((span) => spans.onEnd(span))),
+    async stop() {
+      await Promise.allSettled([spans?.shutdown(), metrics?.shutdown()]);
+    },
+  };
+}
+
+const EXPORT_LIMIT_MS = 30_000;
+
+/** The one registry of the service, as another source of what the SDK sends. */
+class RegistryProducer implements MetricProducer {
+  private readonly startTime = now();
+
+  constructor(
+    private readonly registry: Registry,
+    private readonly resource: Resource,
+  ) {}
+
+  async collect(): Promise<CollectionResult> {
+    const figures = await this.registry.getMetricsAsJSON();
+    const span = { startTime: this.startTime, endTime: now() };
+    const metrics = toMetricData(figures, span);
+    const scopeMetrics = [{ scope: TRACE_SCOPE, metrics }];
+    return { resourceMetrics: { resource: this.resource, scopeMetrics }, errors: [] };
+  }
+}
+
+function now(): HrTime {
+  const ms = Date.now();
+  return [Math.floor(ms / 1_000), (ms % 1_000) * 1_000_000];
+}

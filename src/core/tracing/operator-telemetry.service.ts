@@ -1,0 +1,68 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+import { draftSpans } from './draft-spans.js';
+import type { OperatorExporters } from './operator-exporters.js';
+import type { RecordedTrace } from './recorded-trace.js';
+import { isExported } from './operator-sampler.js';
+import type { TraceInterest, TraceSink, TraceSubject } from './trace-sink.js';
+import { TracingService } from './tracing.service.js';
+
+/** How long a stop waits for what has not been sent yet. */
+const STOP_LIMIT_MS = 3_000;
+
+/**
+ * The service's own traces and metrics for the operator's collector, where `OTEL_*` variables name
+ * one. Without them nothing of it is loaded. Texts of callers are never in it.
+ */
+@Injectable()
+export class OperatorTelemetryService
+  implements TraceSink, OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  private readonly logger = new Logger(OperatorTelemetryService.name);
+  private exporters: OperatorExporters | undefined;
+
+  constructor(
+    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'telemetry'>,
+    private readonly metrics: GatewayMetrics,
+    private readonly tracing: TracingService,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { telemetry } = this.config;
+    if (!telemetry) return;
+    const { startExporters } = await import('./operator-exporters.js');
+    this.exporters = startExporters(telemetry, this.metrics.registry, this.logger);
+    if (this.exporters.exportSpans) this.tracing.addSink(this);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    if (!this.exporters) return;
+    // The trace of an answer that has left already is given a turn later.
+    await nextTurn();
+    const limit = wait(STOP_LIMIT_MS, undefined, { ref: false });
+    await Promise.race([this.exporters.stop(), limit]);
+  }
+
+  interestIn({ context }: TraceSubject): TraceInterest {
+    const sampler = this.config.telemetry?.sampler;
+    return sampler && isExported(context(), sampler) ? 'figures' : 'none';
+  }
+
+  accept(trace: RecordedTrace): void {
+    const { exporters } = this;
+    if (!exporters?.exportSpans) return;
+    try {
+      exporters.exportSpans(draftSpans(trace, { audience: 'operator', includeContent: false }));
+    } catch (error) {
+      this.logger.error(`A trace could not be exported: ${(error as Error).message}`);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import type { Attributes } from '@opentelemetry/api';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
+import { GEN_AI } from './gen-ai-attributes.js';
+
+/** Numbers of the body and what they are called, whichever dialect they are in. */
+const NUMBERS: readonly (readonly [string, string])[] = [
+  ['temperature', GEN_AI.requestTemperature],
+  ['top_p', GEN_AI.requestTopP],
+  ['top_k', GEN_AI.requestTopK],
+  ['frequency_penalty', GEN_AI.requestFrequencyPenalty],
+  ['presence_penalty', GEN_AI.requestPresencePenalty],
+  ['seed', GEN_AI.requestSeed],
+  ['dimensions', GEN_AI.embeddingsDimensionCount],
+];
+
+const MAX_STOP_SEQUENCES = 16;
+const MAX_STOP_CHARACTERS = 256;
+
+/** What each kind of work yields, by the conventions' names. */
+const OUTPUT_TYPES: Readonly<Record<string, string>> = {
+  speech: 'speech',
+  transcription: 'text',
+  image: 'image',
+  video: 'video',
+};
+
+/** What kind of text each dialect's caller asked for, in the conventions' words; undefined: none. */
+function textType({ response_format, text, output_config }: JsonObject): string | undefined {
+  const format = [
+    response_format,
+    isJsonObject(text) ? text.format : undefined,
+    isJsonObject(output_config) ? output_config.format : undefined,
+  ].find(isJsonObject);
+  if (typeof format?.type !== 'string') return undefined;
+  return format.type.startsWith('json') ? 'json' : 'text';
+}
+
+/** What a request asked for, but for its texts. */
+export function requestAttributes(request: RoutableRequest): Attributes {
+  const { value } = request.body;
+  const attributes: Attributes = {
+    [GEN_AI.requestModel]: request.models[0],
+    [GEN_AI.requestStream]: request.stream,
+  };
+  for (const [field, name] of NUMBERS) {
+    const number = value[field];
+    if (typeof number !== 'number') continue;
+    if (Number.isSafeInteger(number) || !Number.isInteger(number)) attributes[name] = number;
+  }
+  if (typeof value.encoding_format === 'string') {
+    attributes[GEN_AI.requestEncodingFormats] = [value.encoding_format.slice(0, 64)];
+  }
+  if (!isTextRequest(request)) {
+    const type = OUTPUT_TYPES[request.kind];
+    if (type !== undefined) attributes[GEN_AI.outputType] = type;
+    return attributes;
+  }
+  const type = textType(value);
+  if (type !== undefined) attributes[GEN_AI.outputType] = type;
+  const stop = value.stop ?? value.stop_sequences;
+  const sequences = (Array.isArray(stop) ? (stop as unknown[]) : [stop])
+    .filter((sequence) => typeof sequence === 'string')
+    .slice(0, MAX_STOP_SEQUENCES)
+    .map((sequence) => sequence.slice(0, MAX_STOP_CHARACTERS).toWellFormed());
+  if (sequences.length > 0) attributes[GEN_AI.requestStopSequences] = sequences;
+  if (request.choices !== 1) attributes[GEN_AI.requestChoiceCount] = request.choices;
+  if (request.maxOutputTokens !== undefined) {
+    attributes[GEN_AI.requestMaxTokens] = request.maxOutputTokens;
+  }
+  return attributes;
+}

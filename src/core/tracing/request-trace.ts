@@ -1,0 +1,82 @@
+import type { ServerResponse } from 'node:http';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type {
+  RequestEnding,
+  RequestFollower,
+  TriggeredGuardrail,
+} from '../../canonical/request-follower.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import { AnswerRecorder } from './answer-recorder.js';
+import type { RecordedTrace } from './recorded-trace.js';
+import type { TraceContext } from './trace-context.js';
+import type { TraceFields } from './trace-fields.js';
+import type { TracedRequest } from './traced-request.js';
+import { isTranscription } from './transcript-messages.js';
+
+/** The part of a response that a trace looks at; work without a caller has none. */
+export type TracedResponse = Pick<ServerResponse, 'getHeader' | 'once' | 'closed'>;
+
+export interface RequestTraceOptions {
+  tenantId: string;
+  isBroadcast: boolean;
+  context: TraceContext;
+  fields: TraceFields;
+  keepsContent: boolean;
+  response: TracedResponse | undefined;
+  /** Called once, when the answer has left. */
+  onRecorded: (trace: RecordedTrace) => void;
+}
+
+/** Records one request, from its plan to its settlement. */
+export class RequestTrace implements RequestFollower {
+  private readonly answer: AnswerRecorder;
+  private readonly guardrails: TriggeredGuardrail[] = [];
+
+  constructor(
+    private readonly planned: TracedRequest,
+    private readonly options: RequestTraceOptions,
+  ) {
+    this.answer = new AnswerRecorder(options.keepsContent, isTranscription(planned.request));
+  }
+
+  observe(event: CanonicalEvent | WorkEvent<unknown>): void {
+    this.answer.observe(event);
+  }
+
+  guardrailTriggered(triggered: TriggeredGuardrail): void {
+    this.guardrails.push(triggered);
+  }
+
+  ended(ending: RequestEnding): void {
+    const { response } = this.options;
+    // The answer's end is still on its way: all else waits until it has left.
+    const endedAt = ending.endedAt ?? new Date();
+    const give = (): void => this.options.onRecorded(this.record(ending, endedAt));
+    if (!response || response.closed) setImmediate(give);
+    else response.once('close', give);
+  }
+
+  private record(ending: RequestEnding, endedAt: Date): RecordedTrace {
+    const { planned, answer, guardrails } = this;
+    const { tenantId, isBroadcast, context, fields, response } = this.options;
+    // Some endpoints set it when they have the whole answer only.
+    const cache = response?.getHeader('X-Cache');
+    return {
+      tenantId,
+      requestId: planned.requestId,
+      endpoint: planned.endpoint,
+      streamed: planned.streamed,
+      context,
+      fields,
+      startedAt: planned.startedAt,
+      endedAt,
+      request: planned.request,
+      attempts: planned.attempts,
+      ending,
+      guardrails,
+      cache: typeof cache === 'string' ? cache.toLowerCase() : undefined,
+      answer,
+      isBroadcast,
+    };
+  }
+}

@@ -1,0 +1,78 @@
+import type { Attributes } from '@opentelemetry/api';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+
+/** What the caller says about its trace in the body's `trace`. */
+export interface TraceFields {
+  /** What the root span is to be called. */
+  readonly name: string | undefined;
+  /** The root span's share of it. */
+  readonly attributes: Readonly<Attributes>;
+}
+
+/** Of the object's JSON, in UTF-8. */
+export const MAX_TRACE_BYTES = 16 * 1024;
+
+/** As many as OpenTelemetry keeps of a span's attributes. */
+const MAX_MEMBERS = 128;
+
+const MAX_NAME_CHARACTERS = 256;
+
+/** Members with a name of their own in the semantic conventions. */
+const CONVENTIONS: ReadonlyMap<string, string> = new Map([
+  ['session_id', 'session.id'],
+  ['user_id', 'user.id'],
+]);
+
+export const NO_FIELDS: TraceFields = { name: undefined, attributes: {} };
+
+/**
+ * Looks at a body's `trace` without making anything of it.
+ *
+ * @throws InvalidRequestError for one that is no object, is too large or has too many members, and
+ *   for a name or priority that is no string
+ */
+export function checkTraceFields(trace: unknown): asserts trace is JsonObject | null | undefined {
+  if (trace == null) return;
+  if (!isJsonObject(trace)) throw new InvalidRequestError('trace', '`trace` must be an object.');
+  if (Object.keys(trace).length > MAX_MEMBERS) {
+    throw new InvalidRequestError(
+      'trace',
+      `\`trace\` must not have more than ${MAX_MEMBERS} members.`,
+    );
+  }
+  if (Buffer.byteLength(JSON.stringify(trace)) > MAX_TRACE_BYTES) {
+    throw new InvalidRequestError('trace', '`trace` must not be larger than 16 KB.');
+  }
+  for (const field of ['trace_name', 'priority']) {
+    if (trace[field] != null && typeof trace[field] !== 'string') {
+      throw new InvalidRequestError(`trace.${field}`, `\`trace.${field}\` must be a string.`);
+    }
+  }
+}
+
+/**
+ * Reads a body's `trace` that `checkTraceFields` has passed. What is in it besides `trace_name` is
+ * passed on as `gateway.trace.*`, lists and objects as JSON text.
+ */
+export function readTraceFields(trace: JsonObject | null | undefined): TraceFields {
+  if (trace == null) return NO_FIELDS;
+  const attributes: Attributes = {};
+  for (const [key, value] of Object.entries(trace)) {
+    if (value == null) continue;
+    const name = CONVENTIONS.get(key);
+    // The conventions want text; others may be of any type.
+    if (name !== undefined) attributes[name] = String(toAttribute(value));
+    else attributes[`gateway.trace.${key}`.toWellFormed()] = toAttribute(value);
+  }
+  const name = (trace.trace_name as string | null | undefined) ?? '';
+  return { name: name.slice(0, MAX_NAME_CHARACTERS).toWellFormed() || undefined, attributes };
+}
+
+/** Strict readers refuse lone surrogates, and integers that are none in 64 bits. */
+function toAttribute(value: unknown): string | number | boolean {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'number') return JSON.stringify(value).toWellFormed();
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? String(value) : value;
+}

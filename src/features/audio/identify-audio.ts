@@ -1,0 +1,74 @@
+import { open } from 'node:fs/promises';
+import type { UploadedAudio } from '../../canonical/transcription-request.js';
+import {
+  AUDIO_CONTAINERS,
+  sniffAudioContainer,
+  type AudioContainer,
+} from '../../platform/audio/audio-formats.js';
+import { measureAudioFile } from '../../platform/audio/measure-audio.js';
+import { readWaveHeader } from '../../platform/audio/wave-file.js';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import type { ReceivedFile } from './receive-form.js';
+
+const HEAD_BYTES = 64 * 1024;
+const MAX_NAME_LENGTH = 100;
+
+/** Recordings made as they were streamed need not say how long they are. */
+const MAY_LACK_LENGTH: ReadonlySet<AudioContainer> = new Set(['mp4', 'ogg', 'webm']);
+
+/**
+ * What an uploaded file is, by what it holds rather than by what it is called.
+ *
+ * @throws InvalidRequestError (`file`) for an empty file, one that is no audio, or one that is
+ *   called something that it is not
+ */
+export async function identifyAudio(file: ReceivedFile): Promise<UploadedAudio> {
+  const { path, sizeBytes } = file;
+  if (sizeBytes === 0) throw refuse('The file is empty.');
+  const head = await readHead(path);
+  const container = sniffAudioContainer(head);
+  if (container === undefined) {
+    throw refuse('The file is no audio that is taken here: flac, mp3, mp4, m4a, ogg, wav or webm.');
+  }
+  const fileName = nameOf(file.fileName, container);
+  const durationMs =
+    container === 'wav' ? measureWave(head, sizeBytes) : await measureAudioFile(path);
+  if (durationMs === undefined && !MAY_LACK_LENGTH.has(container)) {
+    throw refuse(`The file is called ${container} audio and holds none that can be read.`);
+  }
+  const { contentType } = AUDIO_CONTAINERS[container];
+  return { path, sizeBytes, fileName, contentType, durationMs };
+}
+
+/** Vendors tell the format by the extension, so a missing one is added. */
+function nameOf(fileName: string, container: AudioContainer): string {
+  const { extensions } = AUDIO_CONTAINERS[container];
+  const name = fileName.replaceAll(/[^\p{L}\p{N}._ -]/gu, '_').slice(-MAX_NAME_LENGTH) || 'audio';
+  const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
+  if (extension === undefined) return `${name}.${extensions[0]}`;
+  if (extensions.includes(extension)) return name;
+  throw refuse(`The file is called .${extension} and holds ${container} audio.`);
+}
+
+/** Arithmetic: a header may claim more than came, or nothing where the size was not known yet. */
+function measureWave(head: Buffer, sizeBytes: number): number | undefined {
+  const wave = readWaveHeader(head);
+  if (!wave || wave.byteRate === 0) return undefined;
+  const rest = sizeBytes - wave.dataOffset;
+  const bytes = wave.dataBytes === 0 ? rest : Math.min(wave.dataBytes, rest);
+  return bytes > 0 ? Math.ceil((bytes * 1000) / wave.byteRate) : undefined;
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function refuse(message: string): InvalidRequestError {
+  return new InvalidRequestError('file', message);
+}

@@ -1,0 +1,80 @@
+import { readModelChain } from '../../canonical/model-alias.js';
+import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
+import type { TranscriptionRequest, UploadedAudio } from '../../canonical/transcription-request.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
+import { transcriptionSchema } from './transcription.schema.js';
+
+const validate = compileSchema(transcriptionSchema);
+
+/** Speech is not recorded at less than 8 kbit/s, which bounds the length of what does not tell it; */
+const MIN_BYTES_PER_MS = 1;
+/** … and usually at about 24 kbit/s. */
+const USUAL_BYTES_PER_MS = 3;
+const MS_PER_SECOND = 1_000;
+
+/** Fields that the schema has let pass. */
+interface TranscriptionFields {
+  language?: string | null;
+  prompt?: string | null;
+  response_format?: string | null;
+  temperature?: number | null;
+  timestamp_granularities?: string[] | null;
+  stream?: boolean | null;
+}
+
+/**
+ * Checks a form's fields; what is wrong with them is told before the file is looked at.
+ *
+ * @throws InvalidRequestError naming the first field at fault
+ */
+export function assertTranscription(value: JsonObject): void {
+  assertValid(validate, value);
+  readModelChain(value);
+  const fields = value as TranscriptionFields;
+  if (fields.stream === true) {
+    throw new InvalidRequestError(
+      'stream',
+      'Transcripts are not streamed here: leave `stream` out, and the whole transcript comes.',
+    );
+  }
+  const isVerbose = fields.response_format === 'verbose_json';
+  if (fields.timestamp_granularities != null && !isVerbose) {
+    throw new InvalidRequestError(
+      'timestamp_granularities',
+      '`timestamp_granularities` needs `response_format` to be `verbose_json`.',
+    );
+  }
+}
+
+/** Puts fields that have been checked and a file together. */
+export function makeTranscription(value: JsonObject, audio: UploadedAudio): TranscriptionRequest {
+  const fields = value as TranscriptionFields;
+  const { durationMs, sizeBytes } = audio;
+  // Vendors count whole seconds, begun ones included.
+  const ceilingMs =
+    durationMs === undefined
+      ? Math.ceil(sizeBytes / MIN_BYTES_PER_MS)
+      : Math.ceil(durationMs / MS_PER_SECOND) * MS_PER_SECOND;
+  return {
+    kind: 'transcription',
+    body: { value },
+    models: readModelChain(value),
+    routing: readRoutingPreferences(value),
+    stream: false,
+    accountBoundParam: undefined,
+    ceiling: { ...NO_USAGE, audioMs: ceilingMs },
+    estimate: {
+      ...NO_USAGE,
+      audioMs: durationMs ?? Math.ceil(sizeBytes / USUAL_BYTES_PER_MS),
+    },
+    audio,
+    language: fields.language ?? undefined,
+    prompt: fields.prompt ?? undefined,
+    format: fields.response_format ?? 'json',
+    temperature: fields.temperature ?? undefined,
+    timestampGranularities: fields.timestamp_granularities ?? [],
+  };
+}

@@ -1,0 +1,21 @@
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { Inference } from '../../core/access/inference.decorator.js';
+import { ApiTranscription } from './transcription.openapi.js';
+import { TranscriptionsService } from './transcriptions.service.js';
+
+@ApiTags('Inference')
+@Controller(['v1/audio/transcriptions', 'api/v1/audio/transcriptions'])
+@Inference({ writesResponse: true })
+export class TranscriptionsController {
+  constructor(private readonly transcriptions: TranscriptionsService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiTranscription()
+  create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return this.transcriptions.create(request, response);
+  }
+}

@@ -1,0 +1,35 @@
+import { Module } from '@nestjs/common';
+import { OutboundModule } from '../../platform/outbound/outbound.module.js';
+import { TracingModule } from '../../core/tracing/tracing.module.js';
+import { BroadcastMetrics } from './broadcast-metrics.js';
+import { DeliveryWriter } from './delivery-writer.service.js';
+import { DeliveryRepository } from './delivery.repository.js';
+import { DeliveryService } from './delivery.service.js';
+import { DestinationDirectory } from './destination-directory.service.js';
+import { DestinationRepository } from './destination.repository.js';
+import { DestinationsController } from './destinations.controller.js';
+import { DestinationsService } from './destinations.service.js';
+import { HeaderBox } from './header-box.js';
+import { LostTraces } from './lost-traces.service.js';
+import { RenderedBatches } from './rendered-batches.service.js';
+import { TraceBuffer } from './trace-buffer.service.js';
+
+/** Traces of requests that opted in, sent to the tenants' own collectors. */
+@Module({
+  imports: [OutboundModule, TracingModule],
+  controllers: [DestinationsController],
+  providers: [
+    BroadcastMetrics,
+    DeliveryRepository,
+    DeliveryService,
+    DeliveryWriter,
+    DestinationDirectory,
+    DestinationRepository,
+    DestinationsService,
+    HeaderBox,
+    LostTraces,
+    RenderedBatches,
+    TraceBuffer,
+  ],
+})
+export class BroadcastModule {}

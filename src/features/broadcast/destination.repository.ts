@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { Database } from '../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import type { DestinationChoice, DestinationDraft, DestinationRecord } from './destination.js';
+import { HeaderBox } from './header-box.js';
+
+type Stored = Omit<DestinationRecord, 'headers'> & { sealedHeaders: Buffer };
+
+const RECORD = `
+  id, is_enabled AS "isEnabled", url, sealed_headers AS "sealedHeaders",
+  sampling_rate AS "samplingRate", includes_content AS "includesContent",
+  delivered_count AS "deliveredCount", dropped_count AS "droppedCount",
+  (SELECT count(*) FROM broadcast_deliveries WHERE destination_id = broadcast_destinations.id)
+    AS "pendingCount",
+  last_success_at AS "lastSuccessAt", last_error AS "lastError", last_error_at AS "lastErrorAt",
+  created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+@Injectable()
+export class DestinationRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly headers: HeaderBox,
+  ) {}
+
+  /** Newest first. */
+  async listOfTenant(tenantId: string): Promise<DestinationRecord[]> {
+    const { rows } = await this.database.query<Stored>(
+      `SELECT ${RECORD} FROM broadcast_destinations WHERE tenant_id = $1
+        ORDER BY created_at DESC, id DESC`,
+      [tenantId],
+    );
+    return rows.map((row) => this.toRecord(row));
+  }
+
+  async findOfTenant(tenantId: string, id: string): Promise<DestinationRecord | undefined> {
+    const { rows } = await this.database.query<Stored>(
+      `SELECT ${RECORD} FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2`,
+      [tenantId, id],
+    );
+    return rows[0] && this.toRecord(rows[0]);
+  }
+
+  /** @returns undefined when the tenant has `limit` of them already */
+  async insert(
+    tenantId: string,
+    draft: DestinationDraft,
+    limit: number,
+  ): Promise<DestinationRecord | undefined> {
+    const id = randomUUID();
+    return this.database.transaction(async (client) => {
+      // One at a time for each tenant, or two could both be the last that fits.
+      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+        `broadcast_destinations/${tenantId}`,
+      ]);
+      const { rows } = await client.query<Stored>(
+        `INSERT INTO broadcast_destinations
+           (id, tenant_id, is_enabled, url, sealed_headers, sampling_rate, includes_content)
+         SELECT $1, $2, $3, $4, $5, $6, $7
+          WHERE (SELECT count(*) FROM broadcast_destinations WHERE tenant_id = $2) < $8
+         RETURNING ${RECORD}`,
+        [
+          id,
+          tenantId,
+          draft.isEnabled,
+          toStoredText(draft.url),
+          this.headers.seal(draft.headers, id),
+          draft.samplingRate,
+          draft.includesContent,
+          limit,
+        ],
+      );
+      return rows[0] && this.toRecord(rows[0]);
+    });
+  }
+
+  async countOfTenant(tenantId: string): Promise<number> {
+    const { rows } = await this.database.query<{ destinations: number }>(
+      'SELECT count(*) AS destinations FROM broadcast_destinations WHERE tenant_id = $1',
+      [tenantId],
+    );
+    return rows[0]!.destinations;
+  }
+
+  /**
+   * Changes what is given and nothing else.
+   *
+   * @param dropsWaiting whether what waits for it is not for whoever gets it from now on
+   * @returns what it is now, and how many traces were dropped; undefined when it is not the tenant's
+   */
+  async update(
+    tenantId: string,
+    id: string,
+    change: Partial<DestinationDraft>,
+    { dropsWaiting }: { dropsWaiting: boolean },
+  ): Promise<{ record: DestinationRecord; dropped: number } | undefined> {
+    return this.database.transaction(async (client) => {
+      const dropped = dropsWaiting ? await removeWaiting(client, tenantId, id) : 0;
+      const { rows } = await client.query<Stored>(
+        `UPDATE broadcast_destinations SET
+           is_enabled = coalesce($3, is_enabled),
+           url = coalesce($4, url),
+           sealed_headers = coalesce($5, sealed_headers),
+           sampling_rate = coalesce($6, sampling_rate),
+           includes_content = coalesce($7, includes_content),
+           dropped_count = dropped_count + $8,
+           updated_at = now()
+         WHERE tenant_id = $1 AND id = $2
+         RETURNING ${RECORD}`,
+        [
+          tenantId,
+          id,
+          change.isEnabled ?? null,
+          change.url === undefined ? null : toStoredText(change.url),
+          change.headers === undefined ? null : this.headers.seal(change.headers, id),
+          change.samplingRate ?? null,
+          change.includesContent ?? null,
+          dropped,
+        ],
+      );
+      return rows[0] && { record: this.toRecord(rows[0]), dropped };
+    });
+  }
+
+  /**
+   * Takes what waits for it along.
+   *
+   * @returns how many traces that were; undefined when there is no such destination
+   */
+  async delete(tenantId: string, id: string): Promise<number | undefined> {
+    return this.database.transaction(async (client) => {
+      const dropped = await removeWaiting(client, tenantId, id);
+      const { rowCount } = await client.query(
+        'DELETE FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2',
+        [tenantId, id],
+      );
+      return rowCount === 1 ? dropped : undefined;
+    });
+  }
+
+  /** Those that are on and get any traces, by tenant. */
+  async findChoices(tenantIds: readonly string[]): Promise<Map<string, DestinationChoice[]>> {
+    const { rows } = await this.database.lookUps.query<DestinationChoice & { tenantId: string }>(
+      `SELECT id, tenant_id AS "tenantId", sampling_rate AS "samplingRate",
+              includes_content AS "includesContent",
+              coalesce(last_error_at > coalesce(last_success_at, '-infinity')
+                AND last_error_at > now() - interval '2 minutes', false) AS "isFailing"
+         FROM broadcast_destinations
+        WHERE tenant_id = ANY($1) AND is_enabled AND sampling_rate > 0`,
+      [tenantIds],
+    );
+    const choices = new Map(tenantIds.map((id) => [id, [] as DestinationChoice[]]));
+    for (const { tenantId, ...choice } of rows) choices.get(tenantId)?.push(choice);
+    return choices;
+  }
+
+  private toRecord({ sealedHeaders, ...row }: Stored): DestinationRecord {
+    const headers = this.headers.unseal(sealedHeaders, row.id);
+    const lastError = row.lastError === null ? null : fromStoredText(row.lastError);
+    return { ...row, url: fromStoredText(row.url), headers, lastError };
+  }
+}
+
+/**
+ * Before the destination itself is touched, in the order in which deliveries end: who locks the
+ * other way round waits for somebody who waits for him.
+ *
+ * @returns how many traces waited
+ */
+async function removeWaiting(client: PoolClient, tenantId: string, id: string): Promise<number> {
+  const { rows } = await client.query<{ traces: number }>(
+    `WITH gone AS (
+       DELETE FROM broadcast_deliveries WHERE id IN (
+         SELECT delivery.id FROM broadcast_deliveries delivery
+           JOIN broadcast_destinations destination ON destination.id = destination_id
+          WHERE destination_id = $2 AND tenant_id = $1
+          ORDER BY delivery.id FOR UPDATE OF delivery
+       ) RETURNING trace_count
+     )
+     SELECT coalesce(sum(trace_count), 0)::int AS traces FROM gone`,
+    [tenantId, id],
+  );
+  return rows[0]!.traces;
+}

@@ -1,0 +1,112 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
+import { type Caller } from '../../core/access/caller.js';
+import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import { Customer } from '../../core/access/customer.decorator.js';
+import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { ReadsJsonBody } from '../../platform/http/json-body.interceptor.js';
+import { DestinationsService } from './destinations.service.js';
+import { CreateDestinationDto } from './dto/create-destination.dto.js';
+import {
+  DeletedDestinationDto,
+  DestinationDto,
+  DestinationListDto,
+  DestinationTestDto,
+} from './dto/destination.dto.js';
+import { UpdateDestinationDto } from './dto/update-destination.dto.js';
+
+const ID = { name: 'id', format: 'uuid' };
+const UNKNOWN = 'The tenant has no destination with this id.';
+const INVALID = 'A field is missing, malformed or unknown; `param` names it, as `url`.';
+const RESTRICTED = 'Changes need a management key on this gateway.';
+
+@ApiTags('Customer')
+@Customer()
+@Controller('v1/customer/broadcast/destinations')
+export class DestinationsController {
+  constructor(private readonly destinations: DestinationsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List where traces are sent' })
+  @ApiOkResponse({ type: DestinationListDto })
+  async list(@CurrentCaller() caller: Caller): Promise<DestinationListDto> {
+    return { data: await this.destinations.list(caller) };
+  }
+
+  @Post()
+  @ReadsJsonBody()
+  @ApiOperation({
+    summary: 'Have traces sent to an HTTP endpoint',
+    description:
+      'It gets the traces of requests with the header `X-Gateway-Broadcast: true`, as OTLP in JSON.',
+  })
+  @ApiCreatedResponse({ type: DestinationDto })
+  @ApiErrorResponse(400, INVALID)
+  @ApiErrorResponse(403, RESTRICTED)
+  create(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateDestinationDto,
+  ): Promise<DestinationDto> {
+    return this.destinations.create(caller, body);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Read a destination, with how its deliveries go' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DestinationDto })
+  @ApiErrorResponse(404, UNKNOWN)
+  get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<DestinationDto> {
+    return this.destinations.get(caller, id);
+  }
+
+  @Put(':id')
+  @ReadsJsonBody()
+  @ApiOperation({
+    summary: 'Change a destination',
+    description:
+      'What is left out stays as it is; `headers` are replaced as a whole, but a value that comes back masked stays as it is too. A `url` on another server needs `headers` anew, and what waits is dropped.',
+  })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DestinationDto })
+  @ApiErrorResponse(400, INVALID)
+  @ApiErrorResponse(403, RESTRICTED)
+  @ApiErrorResponse(404, UNKNOWN)
+  update(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() body: UpdateDestinationDto,
+  ): Promise<DestinationDto> {
+    return this.destinations.update(caller, id, body);
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Delete a destination, and what waits for it' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DeletedDestinationDto })
+  @ApiErrorResponse(403, RESTRICTED)
+  @ApiErrorResponse(404, UNKNOWN)
+  delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<DeletedDestinationDto> {
+    return this.destinations.delete(caller, id);
+  }
+
+  @Post(':id/test')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Send a made-up trace to a destination',
+    description: 'Once, without retries; the answer tells how it went.',
+  })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DestinationTestDto })
+  @ApiErrorResponse(403, RESTRICTED)
+  @ApiErrorResponse(404, UNKNOWN)
+  @ApiErrorResponse(429, 'Another test of this tenant is under way.')
+  test(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<DestinationTestDto> {
+    return this.destinations.test(caller, id);
+  }
+}

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../core/access/caller.js';
+import { isUuid } from '../../platform/database/is-uuid.js';
+import {
+  InvalidRequestError,
+  NotFoundError,
+  RateLimitError,
+} from '../../platform/errors/gateway-errors.js';
+import { OutboundClient } from '../../platform/outbound/outbound-client.js';
+import { draftSpans } from '../../core/tracing/draft-spans.js';
+import { DELIVERY_TIMEOUT_MS, MAX_DESTINATIONS_PER_TENANT } from './broadcast-limits.js';
+import { BroadcastMetrics } from './broadcast-metrics.js';
+import { deliveryHeaders, HEADERS_UNREADABLE } from './delivery-headers.js';
+import { DestinationDirectory } from './destination-directory.service.js';
+import type { DestinationRecord } from './destination.js';
+import { DestinationRepository } from './destination.repository.js';
+import type { CreateDestinationDto } from './dto/create-destination.dto.js';
+import type {
+  DeletedDestinationDto,
+  DestinationDto,
+  DestinationTestDto,
+} from './dto/destination.dto.js';
+import type { UpdateDestinationDto } from './dto/update-destination.dto.js';
+import { MASK, readDestinationHeaders } from './read-destination-headers.js';
+import { testTrace } from './test-trace.js';
+import { TraceBatch } from './trace-batch.js';
+
+/** Where a tenant's traces go. A change holds at once here, and within a second on other instances. */
+@Injectable()
+export class DestinationsService {
+  /** Tenants whose destination is being tried: one try at a time each. */
+  private readonly testing = new Set<string>();
+
+  constructor(
+    private readonly destinations: DestinationRepository,
+    private readonly directory: DestinationDirectory,
+    private readonly client: OutboundClient,
+    private readonly metrics: BroadcastMetrics,
+  ) {}
+
+  async list({ tenantId }: Caller): Promise<DestinationDto[]> {
+    return (await this.destinations.listOfTenant(tenantId)).map(toDestination);
+  }
+
+  async get({ tenantId }: Caller, id: string): Promise<DestinationDto> {
+    return toDestination(await this.find(tenantId, id));
+  }
+
+  async create({ tenantId }: Caller, body: CreateDestinationDto): Promise<DestinationDto> {
+    const headers = readDestinationHeaders(body.headers ?? {});
+    // Nobody has names looked up without end.
+    if ((await this.destinations.countOfTenant(tenantId)) >= MAX_DESTINATIONS_PER_TENANT) {
+      throw tooMany();
+    }
+    await this.client.assertDestinationUrl(body.url, 'url');
+    const draft = {
+      isEnabled: body.enabled ?? true,
+      url: body.url,
+      headers,
+      samplingRate: body.sampling_rate ?? 1,
+      includesContent: body.include_content ?? false,
+    };
+    const made = await this.destinations.insert(tenantId, draft, MAX_DESTINATIONS_PER_TENANT);
+    if (!made) throw tooMany();
+    this.directory.forget(tenantId);
+    return toDestination(made);
+  }
+
+  /** What waits for another server is dropped when the URL leads elsewhere. */
+  async update(
+    { tenantId }: Caller,
+    id: string,
+    body: UpdateDestinationDto,
+  ): Promise<DestinationDto> {
+    const before = await this.find(tenantId, id);
+    const headers = body.headers && readDestinationHeaders(body.headers, before.headers);
+    if (body.url !== undefined) await this.client.assertDestinationUrl(body.url, 'url');
+    const isMoved = body.url !== undefined && originOf(body.url) !== originOf(before.url);
+    if (isMoved) assertHeadersAreGiven(before, body);
+    const change = {
+      isEnabled: body.enabled,
+      url: body.url,
+      headers,
+      samplingRate: body.sampling_rate,
+      includesContent: body.include_content,
+    };
+    const changed = await this.destinations.update(tenantId, id, change, { dropsWaiting: isMoved });
+    if (!changed) notFound();
+    this.metrics.countDropped('moved', changed.dropped);
+    this.directory.forget(tenantId);
+    return toDestination(changed.record);
+  }
+
+  async delete({ tenantId }: Caller, id: string): Promise<DeletedDestinationDto> {
+    const dropped = isUuid(id) ? await this.destinations.delete(tenantId, id) : undefined;
+    if (dropped === undefined) notFound();
+    this.metrics.countDropped('disabled', dropped);
+    this.directory.forget(tenantId);
+    return { id, deleted: true };
+  }
+
+  /** Sends a made-up trace at once, whether the destination is enabled or not. */
+  async test({ tenantId }: Caller, id: string): Promise<DestinationTestDto> {
+    const { url, headers } = await this.find(tenantId, id);
+    if (this.testing.has(tenantId)) {
+      throw new RateLimitError('id', 'A destination is being tested; wait for its outcome.', 1);
+    }
+    const trace = testTrace(tenantId);
+    const { traceId: trace_id } = trace.context;
+    if (!headers) {
+      return {
+        delivered: false,
+        status: null,
+        error: HEADERS_UNREADABLE,
+        duration_ms: 0,
+        trace_id,
+      };
+    }
+    this.testing.add(tenantId);
+    try {
+      const batch = new TraceBatch([id]);
+      batch.add(JSON.stringify(draftSpans(trace, { audience: 'tenant', includeContent: false })));
+      // What it needs of OpenTelemetry is loaded by the first trace that is sent.
+      const { renderBatch } = await import('./render-batch.js');
+      const body = await renderBatch(batch.serialize(), { includesContent: false });
+      const startedMs = performance.now();
+      const outcome = await this.client.post({
+        url,
+        headers: deliveryHeaders(headers, randomUUID()),
+        body,
+        timeoutMs: DELIVERY_TIMEOUT_MS,
+      });
+      return {
+        delivered: outcome.ok,
+        status: outcome.status ?? null,
+        error: outcome.ok ? null : outcome.reason,
+        duration_ms: Math.round(performance.now() - startedMs),
+        trace_id,
+      };
+    } finally {
+      this.testing.delete(tenantId);
+    }
+  }
+
+  private async find(tenantId: string, id: string): Promise<DestinationRecord> {
+    const found = isUuid(id) && (await this.destinations.findOfTenant(tenantId, id));
+    return found || notFound();
+  }
+}
+
+function notFound(): never {
+  throw new NotFoundError('id', 'There is no destination with this id.');
+}
+
+function tooMany(): InvalidRequestError {
+  return new InvalidRequestError(
+    'destinations',
+    `There are ${MAX_DESTINATIONS_PER_TENANT} destinations already, which is the most; delete one first.`,
+  );
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+/**
+ * Headers hold the keys to a collector, which nobody can read: a server that they were not meant for
+ * must not be told them either.
+ */
+function assertHeadersAreGiven(
+  { headers = {} }: DestinationRecord,
+  given: UpdateDestinationDto,
+): void {
+  if (Object.keys(headers).length === 0) return;
+  if (given.headers && !Object.values(given.headers).includes(MASK)) return;
+  throw new InvalidRequestError(
+    'headers',
+    `\`url\` leads to another server, which is not told the headers of the one before: send \`headers\` anew, with their values or empty.`,
+  );
+}
+
+function toDestination(record: DestinationRecord): DestinationDto {
+  const masked = Object.keys(record.headers ?? {}).map((name) => [name, MASK] as const);
+  return {
+    id: record.id,
+    destination: 'webhook',
+    enabled: record.isEnabled,
+    url: record.url,
+    method: 'POST',
+    headers: Object.fromEntries(masked),
+    sampling_rate: record.samplingRate,
+    include_content: record.includesContent,
+    delivered_count: record.deliveredCount,
+    dropped_count: record.droppedCount,
+    pending_count: record.pendingCount,
+    last_success_at: record.lastSuccessAt?.toISOString() ?? null,
+    last_error: record.lastError,
+    last_error_at: record.lastErrorAt?.toISOString() ?? null,
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,58 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { withoutContent } from '../../core/tracing/content-attributes.js';
+import type { SpanDraft } from '../../core/tracing/span-draft.js';
+import { toSpans } from '../../core/tracing/to-spans.js';
+import { TENANT_RESOURCE } from '../../core/tracing/trace-resource.js';
+
+/** What stands around the list of `ResourceSpans` in a request. */
+const HEAD = Buffer.from('{"resourceSpans":[');
+const TAIL = Buffer.from(']}');
+const COMMA = Buffer.from(',');
+const NEW_LINE = 0x0a;
+
+/** Requests that arrive meanwhile wait no longer than this, and the trace that it ends with. */
+const SLICE_MS = 1;
+
+export interface RenderOptions {
+  /** Whether prompts and answers stay in it: the destination may have changed its mind since. */
+  readonly includesContent: boolean;
+}
+
+/**
+ * The `ExportTraceServiceRequest` in JSON of what a `TraceBatch` wrote. It lets others run in
+ * between, since a large batch takes as long as a few requests.
+ */
+export async function renderBatch(
+  written: Buffer,
+  { includesContent }: RenderOptions,
+): Promise<Buffer> {
+  const pieces: Buffer[] = [HEAD];
+  let sliceEndsAtMs = performance.now() + SLICE_MS;
+  for (let start = 0; start < written.length;) {
+    if (performance.now() > sliceEndsAtMs) {
+      await nextTurn();
+      sliceEndsAtMs = performance.now() + SLICE_MS;
+    }
+    const found = written.indexOf(NEW_LINE, start);
+    const end = found < 0 ? written.length : found;
+    if (start > 0) pieces.push(COMMA);
+    const drafts = JSON.parse(written.toString('utf8', start, end)) as SpanDraft[];
+    pieces.push(renderTrace(includesContent ? drafts : withoutContent(drafts)));
+    start = end + 1;
+  }
+  pieces.push(TAIL);
+  return Buffer.concat(pieces);
+}
+
+/** What stands in the list of a request for one trace. */
+function renderTrace(drafts: readonly SpanDraft[]): Buffer {
+  const bytes = JsonTraceSerializer.serializeRequest(toSpans(drafts, TENANT_RESOURCE));
+  if (!bytes) throw new Error('spans that make no request');
+  const request = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = request.length - TAIL.length;
+  if (!request.subarray(0, HEAD.length).equals(HEAD) || !request.subarray(end).equals(TAIL)) {
+    throw new Error('a request of another form');
+  }
+  return request.subarray(HEAD.length, end);
+}

@@ -1,0 +1,211 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { withoutContent } from '../../core/tracing/content-attributes.js';
+import { draftSpans } from '../../core/tracing/draft-spans.js';
+import { isSampled } from '../../core/tracing/is-sampled.js';
+import type { RecordedTrace } from '../../core/tracing/recorded-trace.js';
+import type { SpanDraft } from '../../core/tracing/span-draft.js';
+import type { TraceInterest, TraceSink, TraceSubject } from '../../core/tracing/trace-sink.js';
+import { TracingService } from '../../core/tracing/tracing.service.js';
+import { GATHERING, MAX_UNDECIDED_TRACES, PATIENT_GATHERING } from './broadcast-limits.js';
+import { BroadcastMetrics } from './broadcast-metrics.js';
+import { BufferRoom } from './buffer-room.js';
+import { DeliveryWriter } from './delivery-writer.service.js';
+import { DestinationDirectory } from './destination-directory.service.js';
+import type { DestinationChoice } from './destination.js';
+import { LostTraces } from './lost-traces.service.js';
+import { TraceGathering } from './trace-gathering.js';
+
+/** How long a stop waits for what is in memory to be written down. */
+const FLUSH_LIMIT_MS = 3_000;
+/** What is due within so long is written down together. */
+const TICK_MS = 100;
+
+/** A finished request, as far as its destinations are concerned. */
+interface FinishedTrace {
+  readonly tenantId: string;
+  readonly traceId: string;
+  draft(includeContent: boolean): SpanDraft[];
+}
+
+/**
+ * Takes the traces of requests that opted in, when their answers have left, and gathers them for
+ * the destinations. What it holds is bounded; what does not fit is dropped, and counted.
+ */
+@Injectable()
+export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationShutdown {
+  private readonly logger = new Logger(TraceBuffer.name);
+  private readonly gatherings = new Map<string, TraceGathering>();
+  private readonly undecided = new Set<Promise<void>>();
+  private readonly room = new BufferRoom();
+  private timer: NodeJS.Timeout | undefined;
+  private isStopping = false;
+
+  constructor(
+    private readonly tracing: TracingService,
+    private readonly directory: DestinationDirectory,
+    private readonly writer: DeliveryWriter,
+    private readonly lost: LostTraces,
+    private readonly metrics: BroadcastMetrics,
+  ) {}
+
+  onModuleInit(): void {
+    this.tracing.addSink(this);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    // The trace of an answer that has left already is given a turn later.
+    await nextTurn();
+    this.isStopping = true;
+    await Promise.race([this.drain(), wait(FLUSH_LIMIT_MS, undefined, { ref: false })]);
+    const left = this.undecided.size + this.room.total.traces;
+    if (left > 0) this.logger.error(`${left} traces were not written down before the stop`);
+  }
+
+  interestIn({ tenantId, isBroadcast, context }: TraceSubject): TraceInterest {
+    if (!isBroadcast) return 'none';
+    const destinations = this.directory.peek(tenantId);
+    // As long as it is not known where the trace goes, all of it may be wanted.
+    if (!destinations) return 'content';
+    if (destinations.length === 0) return 'none';
+    const takers = takersOf(destinations, context().traceId);
+    if (takers.length === 0) return 'none';
+    return takers.some(({ includesContent }) => includesContent) ? 'content' : 'figures';
+  }
+
+  accept(trace: RecordedTrace): void {
+    const {
+      tenantId,
+      context: { traceId },
+    } = trace;
+    const destinations = this.directory.of(tenantId);
+    if (!(destinations instanceof Promise)) {
+      const draft = (includeContent: boolean): SpanDraft[] =>
+        draftSpans(trace, { audience: 'tenant', includeContent });
+      this.take({ tenantId, traceId, draft }, destinations);
+      return;
+    }
+    if (this.undecided.size >= MAX_UNDECIDED_TRACES) {
+      this.loseUndecided(tenantId, traceId);
+      return;
+    }
+    // What waits must not hold on to the request's body, which may be large.
+    const spans = draftSpans(trace, { audience: 'tenant', includeContent: true });
+    const draft = (includeContent: boolean): SpanDraft[] =>
+      includeContent ? spans : withoutContent(spans);
+    const decision: Promise<void> = destinations
+      .then((found) => this.take({ tenantId, traceId, draft }, found))
+      .catch((error: unknown) => {
+        this.loseUndecided(tenantId, traceId);
+        this.logger.warn(`A trace found no destination: ${(error as Error).message}`);
+      })
+      .finally(() => this.undecided.delete(decision));
+    this.undecided.add(decision);
+  }
+
+  /** Counts a trace at the destinations that it would have gone to, as far as they are known. */
+  private loseUndecided(tenantId: string, traceId: string): void {
+    const known = takersOf(this.directory.lastKnown(tenantId), traceId);
+    if (known.length === 0) this.metrics.countDropped('undecided', 1);
+    for (const { id } of known) this.lost.count(id, 1, 'undecided');
+  }
+
+  private take(trace: FinishedTrace, destinations: readonly DestinationChoice[]): void {
+    const takers = takersOf(destinations, trace.traceId);
+    for (const includeContent of [true, false]) {
+      const group = takers.filter(({ includesContent }) => includesContent === includeContent);
+      const open = group.filter(({ id }) => this.hasPlace(trace.tenantId, id));
+      if (open.length === 0) continue;
+      let line: string;
+      try {
+        line = JSON.stringify(trace.draft(includeContent));
+      } catch (error) {
+        this.logger.error(`A trace could not be put together: ${(error as Error).message}`);
+        for (const { id } of open) this.lost.count(id, 1, 'faulty');
+        continue;
+      }
+      this.gather(trace.tenantId, open, line);
+    }
+    if (this.isStopping) this.flush(Infinity);
+  }
+
+  private hasPlace(tenantId: string, id: string): boolean {
+    const isFull = this.writer.isFull(id);
+    if (!isFull && this.room.hasRoom(tenantId)) return true;
+    this.lost.count(id, 1, isFull ? 'queue_full' : 'buffer_full');
+    return false;
+  }
+
+  private gather(tenantId: string, takers: readonly DestinationChoice[], line: string): void {
+    // Who gets the same has the same key; whether texts are in it decides who gets it.
+    const key = takers.map(({ id }) => id).join();
+    let gathering = this.gatherings.get(key);
+    if (!gathering) {
+      const limits = takers.every(({ isFailing }) => isFailing) ? PATIENT_GATHERING : GATHERING;
+      const ids = takers.map(({ id }) => id);
+      gathering = new TraceGathering(tenantId, ids, limits);
+      this.gatherings.set(key, gathering);
+      this.tickIn(limits.maxAgeMs);
+    }
+    gathering.add(line);
+    this.room.take(tenantId, line.length);
+    if (gathering.isFull) this.send(key, gathering);
+  }
+
+  /** Sends what is due before a moment on the clock of `performance.now()`. */
+  private flush(beforeMs: number): void {
+    let nextMs = Infinity;
+    for (const [key, gathering] of this.gatherings) {
+      if (gathering.dueAtMs <= beforeMs) this.send(key, gathering);
+      else nextMs = Math.min(nextMs, gathering.dueAtMs);
+    }
+    if (nextMs < Infinity) this.tickIn(nextMs - performance.now());
+  }
+
+  private tickIn(delayMs: number): void {
+    if (this.timer) {
+      // A patient gathering has set it for later than a hasty one can wait.
+      if (this.tickAtMs <= performance.now() + delayMs) return;
+      clearTimeout(this.timer);
+    }
+    const pauseMs = Math.max(TICK_MS, delayMs);
+    this.tickAtMs = performance.now() + pauseMs;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      // A timer may be early by a millisecond.
+      this.flush(performance.now() + 1);
+    }, pauseMs).unref();
+  }
+
+  private tickAtMs = 0;
+
+  private send(key: string, { tenantId, batches }: TraceGathering): void {
+    this.gatherings.delete(key);
+    for (const batch of batches) {
+      void this.writer.write(batch).finally(() => {
+        this.room.giveBack(tenantId, { traces: batch.traceCount, bytes: batch.bytes });
+      });
+    }
+  }
+
+  /** Until nothing is left, for more may come while it is written. */
+  private async drain(): Promise<void> {
+    do {
+      await Promise.allSettled(this.undecided);
+      this.flush(Infinity);
+      await this.writer.drain();
+    } while (this.undecided.size > 0 || this.gatherings.size > 0);
+  }
+}
+
+function takersOf(
+  destinations: readonly DestinationChoice[],
+  traceId: string,
+): readonly DestinationChoice[] {
+  return destinations.filter(({ samplingRate }) => isSampled(traceId, samplingRate));
+}

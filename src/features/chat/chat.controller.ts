@@ -1,0 +1,21 @@
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Inference } from '../../core/access/inference.decorator.js';
+import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { ApiChatCompletion } from './chat.openapi.js';
+import { ChatService } from './chat.service.js';
+
+@ApiTags('Inference')
+@Controller(['v1/chat/completions', 'api/v1/chat/completions'])
+@Inference({ writesResponse: true })
+export class ChatController {
+  constructor(private readonly chat: ChatService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiChatCompletion()
+  create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return this.chat.complete(request, response);
+  }
+}

@@ -1,0 +1,109 @@
+import { findBilledServiceTier, notOnSharedCapacity } from '../../canonical/account-bound.js';
+import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
+import { readModelChain } from '../../canonical/model-alias.js';
+import { once } from '../../canonical/once.js';
+import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import {
+  isJsonObject,
+  parseJsonBody,
+  type JsonBody,
+  type JsonObject,
+} from '../../platform/http/json-body.js';
+import { spliceMembers } from '../../platform/http/top-level-members.js';
+import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
+import { chatCompletionSchema } from './chat-completion.schema.js';
+import { chatPrompt } from './chat.prompt.js';
+import { measureChatPrompt } from './measure-chat-prompt.js';
+import { translateResponsesInput } from './translate-responses-input.js';
+
+const validate = compileSchema(chatCompletionSchema);
+
+/**
+ * Reads a chat completion body into the canonical form.
+ *
+ * @throws InvalidRequestError naming the first field at fault
+ */
+export function parseChat(received: JsonBody): CanonicalRequest {
+  assertValid(validate, received.value);
+  const body = withMessages(received);
+  const { value } = body;
+  const measured = measureChatPrompt(body);
+  return {
+    dialect: 'chat',
+    body,
+    models: readModelChain(value),
+    routing: readRoutingPreferences(value),
+    stream: value.stream === true,
+    choices: (value.n as number | null | undefined) ?? 1,
+    maxOutputTokens: readMaxOutputTokens(value),
+    promptSize: measured.size,
+    accountBoundParam: measured.accountBoundParam ?? findAccountBoundField(value),
+    prompt: once(() => chatPrompt(value)),
+  };
+}
+
+/** Whether the caller wants the usage chunk at the end of a stream. */
+export function wantsUsageChunk(request: CanonicalRequest): boolean {
+  const options = request.body.value.stream_options;
+  return isJsonObject(options) && options.include_usage === true;
+}
+
+/** Servers differ in which of the two they read, so credits are set aside for the larger one. */
+function readMaxOutputTokens(value: JsonObject): number | undefined {
+  const limits = [value.max_completion_tokens, value.max_tokens].filter(
+    (limit) => typeof limit === 'number',
+  );
+  return limits.length > 0 ? Math.max(...limits) : undefined;
+}
+
+/** Responses-style `input` becomes `messages`, so that everything behind knows one form only. */
+function withMessages(body: JsonBody): JsonBody {
+  const { messages, input } = body.value;
+  if (messages != null && input != null) {
+    throw new InvalidRequestError('input', 'Send either `messages` or `input`, not both.');
+  }
+  if (input != null) {
+    const translated = JSON.stringify(translateResponsesInput(input as string | JsonObject[]));
+    const edits = new Map([
+      ['input', undefined],
+      ['messages', translated],
+    ]);
+    return parseJsonBody(spliceMembers(body.bytes, body.members, edits));
+  }
+  if (messages == null) {
+    throw new InvalidRequestError(
+      'messages',
+      'The parameter `messages` is missing: send `messages`, or Responses-style `input`.',
+    );
+  }
+  if ((messages as unknown[]).length === 0) {
+    throw new InvalidRequestError('messages', '`messages` must hold at least one message.');
+  }
+  return body;
+}
+
+/** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
+function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined {
+  const tier = findBilledServiceTier(value);
+  if (tier) return tier;
+  if (value.web_search_options != null) {
+    return notOnSharedCapacity(
+      'web_search_options',
+      'searches that the vendor runs are billed apart',
+    );
+  }
+  if (value.audio != null) return notOnSharedCapacity('audio', 'audio output is billed apart');
+  if (Array.isArray(value.modalities) && value.modalities.includes('audio')) {
+    return notOnSharedCapacity('modalities', 'audio output is billed apart');
+  }
+  const tools = Array.isArray(value.tools) ? (value.tools as JsonObject[]) : [];
+  const foreign = tools.findIndex((tool) => tool.type !== 'function' && tool.type !== 'custom');
+  if (foreign !== -1) {
+    return notOnSharedCapacity(
+      `tools.${foreign}.type`,
+      'tools that the vendor runs are billed apart',
+    );
+  }
+  return undefined;
+}

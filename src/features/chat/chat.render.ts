@@ -1,0 +1,254 @@
+import type {
+  CanonicalEvent,
+  FinishEvent,
+  ReasoningEvent,
+  SettledEvent,
+  ToolCallEvent,
+} from '../../canonical/canonical-event.js';
+import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.js';
+import type { Usage } from '../../canonical/usage.js';
+import { errorBody } from '../../platform/errors/error-body.js';
+import type { GatewayError } from '../../platform/errors/gateway-errors.js';
+import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
+import type { StreamRenderer } from '../../core/answers/deliver-stream.js';
+
+export interface ChatRenderOptions {
+  requestId: string;
+  /** Unix seconds. */
+  created: number;
+  /** What the caller asked for first: the model's name until a route has answered. */
+  model?: string;
+  /** Whether one last chunk with the usage is wanted. */
+  includeUsage: boolean;
+}
+
+/** What of a choice is sealed, as it is shown at the end. */
+interface SealedDetails {
+  reasoning: object[];
+  calls: object[];
+}
+
+/** Spells an answer as chat completion chunks. */
+export class ChatStreamRenderer implements StreamRenderer {
+  private id: string;
+  private model: string;
+  /** What all chunks begin with, made once; undefined where it has to be made anew. */
+  private head: string | undefined;
+  private usageWasRelayed = false;
+  private readonly begunChoices = new Set<number>();
+  private readonly openReasoning = new Map<number, string>();
+  private readonly details = new Map<number, SealedDetails>();
+
+  constructor(private readonly options: ChatRenderOptions) {
+    this.id = completionId(options.requestId);
+    this.model = options.model ?? '';
+  }
+
+  render(event: CanonicalEvent): Buffer | string | undefined {
+    switch (event.type) {
+      case 'route':
+        this.model = event.route.model;
+        this.head = undefined;
+        return undefined;
+      case 'start':
+        this.id = event.id ?? this.id;
+        this.head = undefined;
+        return undefined;
+      case 'relay':
+        this.usageWasRelayed ||= event.usage !== undefined;
+        return event.bytes;
+      case 'text':
+        return this.delta(event.choice, `"content":${JSON.stringify(event.text)}`, {
+          logprobs: event.logprobs,
+        });
+      case 'reasoning':
+        return this.reasoning(event);
+      case 'refusal':
+        return this.delta(event.choice, `"refusal":${JSON.stringify(event.text)}`);
+      case 'tool_call':
+        return this.toolCall(event);
+      case 'tool_arguments': {
+        const text = JSON.stringify(event.text);
+        const call = `{"index":${event.index},"function":{"arguments":${text}}}`;
+        return this.delta(event.choice, `"tool_calls":[${call}]`);
+      }
+      case 'finish':
+        return this.finish(event);
+      case 'usage':
+        return undefined;
+      case 'settled':
+        return this.usage(event);
+    }
+  }
+
+  end(): string {
+    return 'data: [DONE]\n\n';
+  }
+
+  error(error: GatewayError): string {
+    const choices = [{ index: 0, delta: {}, finish_reason: 'error' }];
+    return this.chunk(membersOf({ choices, ...errorBody(error) }));
+  }
+
+  private toolCall({ choice, index, id, name, seal }: ToolCallEvent): string {
+    const call = { index, id, type: 'function', function: { name, arguments: '' } };
+    if (seal !== undefined) this.detailsOf(choice).calls.push(toCallDetail(id, seal));
+    return this.delta(choice, `"tool_calls":[${JSON.stringify(call)}]`);
+  }
+
+  private reasoning({ choice, text, seal }: ReasoningEvent): string | undefined {
+    const block = (this.openReasoning.get(choice) ?? '') + text;
+    this.openReasoning.set(choice, seal === undefined ? block : '');
+    if (seal !== undefined) {
+      this.detailsOf(choice).reasoning.push(toReasoningDetail({ text: block, seal }));
+    }
+    return text === ''
+      ? undefined
+      : this.delta(choice, `"reasoning_content":${JSON.stringify(text)}`);
+  }
+
+  /**
+   * Sealed blocks come once more as a whole, the form in which they are to be sent back. They come
+   * all at once, as clients keep only the last value of a field that they do not know.
+   */
+  private finish({ choice, reason }: FinishEvent): string {
+    const { reasoning, calls } = this.detailsOf(choice);
+    const details = [...reasoning, ...calls];
+    const members = details.length > 0 ? `"reasoning_details":${JSON.stringify(details)}` : '';
+    return this.delta(choice, members, { finishReason: reason });
+  }
+
+  private detailsOf(choice: number): SealedDetails {
+    const known = this.details.get(choice);
+    if (known) return known;
+    const details: SealedDetails = { reasoning: [], calls: [] };
+    this.details.set(choice, details);
+    return details;
+  }
+
+  private usage({ usage }: SettledEvent): string | undefined {
+    if (!this.options.includeUsage || this.usageWasRelayed) return undefined;
+    return this.chunk(membersOf({ choices: [], usage: chatUsage(usage) }));
+  }
+
+  /** @param members of the delta, as JSON */
+  private delta(
+    index: number,
+    members: string,
+    { finishReason, logprobs }: { finishReason?: string; logprobs?: unknown } = {},
+  ): string {
+    const delta = this.begunChoices.has(index) ? members : this.opening(index, members);
+    const logprobsJson = logprobs == null ? 'null' : JSON.stringify(logprobs);
+    const finishJson = finishReason === undefined ? 'null' : JSON.stringify(finishReason);
+    return this.chunk(
+      `"choices":[{"index":${index},"delta":{${delta}},"logprobs":${logprobsJson},` +
+        `"finish_reason":${finishJson}}]`,
+    );
+  }
+
+  /** The first delta of a choice names the role, and has content, be it none. */
+  private opening(index: number, members: string): string {
+    this.begunChoices.add(index);
+    const role = '"role":"assistant"';
+    if (members.startsWith('"content":')) return `${role},${members}`;
+    return members === '' ? `${role},"content":null` : `${role},"content":null,${members}`;
+  }
+
+  /** @param members that are not the same in all chunks, as JSON */
+  private chunk(members: string): string {
+    this.head ??= `data: ${JSON.stringify({
+      id: this.id,
+      object: 'chat.completion.chunk',
+      created: this.options.created,
+      model: this.model,
+    }).slice(0, -1)},`;
+    return `${this.head}${members}}\n\n`;
+  }
+}
+
+/** Spells a whole answer as a chat completion. */
+export function renderChatCompletion(answer: CollectedAnswer, options: ChatRenderOptions): Buffer {
+  const usage = chatUsage(answer.settled.usage);
+  if (answer.relay) {
+    const { bytes, usage: relayedUsage } = answer.relay;
+    if (relayedUsage) return bytes;
+    // The vendor gave no usage: what is charged is shown in its place.
+    const edits = new Map([['usage', JSON.stringify(usage)]]);
+    return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits);
+  }
+  return Buffer.from(
+    JSON.stringify({
+      id: completionId(options.requestId),
+      object: 'chat.completion',
+      created: options.created,
+      model: answer.route.model,
+      choices: answer.choices.map(renderChoice),
+      usage,
+      // Some clients insist on it, if only as null.
+      system_fingerprint: null,
+    }),
+  );
+}
+
+function renderChoice(choice: CollectedChoice, index: number): object {
+  const toolCalls = choice.toolCalls.map(({ id, name, arguments: args }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: args },
+  }));
+  const details = [
+    ...choice.reasoning.filter(({ seal }) => seal !== undefined).map(toReasoningDetail),
+    ...choice.toolCalls.flatMap(({ id, seal }) =>
+      seal === undefined ? [] : [toCallDetail(id, seal)],
+    ),
+  ];
+  const reasoning = choice.reasoning.map(({ text }) => text).join('');
+  const hasInstead = toolCalls.length > 0 || choice.refusal !== '';
+  return {
+    index,
+    message: {
+      role: 'assistant',
+      content: choice.text === '' && hasInstead ? null : choice.text,
+      refusal: choice.refusal || null,
+      ...(reasoning !== '' && { reasoning_content: reasoning }),
+      ...(details.length > 0 && { reasoning_details: details }),
+      ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+    },
+    logprobs: choice.logprobs.length > 0 ? mergeLogprobs(choice.logprobs) : null,
+    finish_reason: choice.finishReason ?? null,
+  };
+}
+
+/** A block of reasoning with its seal, to be sent back with the next turn. */
+function toReasoningDetail({ text, seal }: { text: string; seal?: string }): object {
+  if (text === '') return { type: 'reasoning.encrypted', data: seal };
+  return { type: 'reasoning.text', text, signature: seal };
+}
+
+/** The seal of one tool call, found again by the call's id. */
+function toCallDetail(id: string, seal: string): object {
+  return { type: 'reasoning.encrypted', id, data: seal };
+}
+
+/** An object's JSON without its braces. */
+function membersOf(value: object): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+function mergeLogprobs(pieces: unknown[]): object {
+  return { content: pieces.flatMap((piece) => (piece as { content?: unknown[] }).content ?? []) };
+}
+
+function chatUsage(usage: Usage): object {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: { cached_tokens: usage.cacheReadTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  };
+}
+
+function completionId(requestId: string): string {
+  return `chatcmpl-${requestId.replaceAll('-', '')}`;
+}

@@ -1,0 +1,21 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Authenticated } from '../../core/access/authenticated.decorator.js';
+import { type Caller } from '../../core/access/caller.js';
+import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import { CreditsService } from './credits.service.js';
+import { CreditsDto } from './dto/credits.dto.js';
+
+@ApiTags('Credits')
+@Authenticated('management')
+@Controller('api/v1/credits')
+export class CreditsController {
+  constructor(private readonly credits: CreditsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Credits granted and spent in total' })
+  @ApiOkResponse({ type: CreditsDto })
+  async get(@CurrentCaller() caller: Caller): Promise<CreditsDto> {
+    return { data: await this.credits.totals(caller) };
+  }
+}

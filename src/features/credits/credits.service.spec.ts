@@ -1,0 +1,57 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { Caller } from '../../core/access/caller.js';
+import type { BalanceReader } from '../../core/ledger/balance.reader.js';
+import { CreditsService } from './credits.service.js';
+
+const CALLER: Caller = {
+  tenantId: '7b0c2a52-3f0a-4b39-9d0f-0f9d2b6f1a01',
+  apiKeyId: '1f2c1f6e-52a5-4a4e-8d8e-3c1d3a7b9f02',
+  keyType: 'routing',
+  rateLimitPerMinute: 77,
+};
+
+const balanceOf = jest.fn<BalanceReader['balanceOf']>().mockResolvedValue({
+  balance: 900,
+  held: 150,
+  available: 750,
+  granted: 1000,
+  spent: 100,
+  requestCount: 12,
+});
+const monthOf = jest
+  .fn<BalanceReader['monthOf']>()
+  .mockResolvedValue({ spent: 30, requestCount: 4 });
+const service = new CreditsService({ balanceOf, monthOf } as unknown as BalanceReader);
+
+describe(CreditsService.name, () => {
+  it('shows what was ever granted and what of it was spent', async () => {
+    expect(await service.totals(CALLER)).toEqual({ total_credits: 1000, total_usage: 100 });
+    expect(balanceOf).toHaveBeenLastCalledWith(CALLER.tenantId);
+  });
+
+  it('shows the account, its calendar month in UTC and the limit of the calling key', async () => {
+    const lastOfYear = new Date('2026-12-31T23:59:59.999Z');
+    expect(await service.overview(CALLER, lastOfYear)).toEqual({
+      balance: { available: 750, held: 150, total: 900 },
+      current_period: {
+        start: '2026-12-01T00:00:00.000Z',
+        end: '2027-01-01T00:00:00.000Z',
+        spent: 30,
+        requests: 4,
+      },
+      lifetime: { granted: 1000, spent: 100, requests: 12 },
+      quotas: { requests_per_minute: 77, monthly_spend_limit: null },
+    });
+    expect(monthOf).toHaveBeenLastCalledWith(CALLER.tenantId, new Date('2026-12-01T00:00:00.000Z'));
+  });
+
+  it.each([
+    [{ key: 5, tenant: null }, 5],
+    [{ key: null, tenant: 7 }, 7],
+    [{ key: 0, tenant: 7 }, 0],
+    [{ key: 9, tenant: 7 }, 7],
+  ])('shows the lower of the limits %j', async (spendLimits, expected) => {
+    const { quotas } = await service.overview({ ...CALLER, spendLimits }, new Date());
+    expect(quotas.monthly_spend_limit).toBe(expected);
+  });
+});

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller, SpendLimitsOfCaller } from '../../core/access/caller.js';
+import { utcMonthOf } from '../../platform/time/utc-month.js';
+import { BalanceReader } from '../../core/ledger/balance.reader.js';
+import type { CreditTotalsDto } from './dto/credits.dto.js';
+import type { CustomerCreditsDto } from './dto/customer-credits.dto.js';
+
+@Injectable()
+export class CreditsService {
+  constructor(private readonly balances: BalanceReader) {}
+
+  async totals(caller: Caller): Promise<CreditTotalsDto> {
+    const { granted, spent } = await this.balances.balanceOf(caller.tenantId);
+    return { total_credits: granted, total_usage: spent };
+  }
+
+  /** @param now decides which calendar month is the current one */
+  async overview(caller: Caller, now: Date): Promise<CustomerCreditsDto> {
+    const month = utcMonthOf(now);
+    const [account, period] = await Promise.all([
+      this.balances.balanceOf(caller.tenantId),
+      this.balances.monthOf(caller.tenantId, month.start),
+    ]);
+    return {
+      balance: { available: account.available, held: account.held, total: account.balance },
+      current_period: {
+        start: month.start.toISOString(),
+        end: month.end.toISOString(),
+        spent: period.spent,
+        requests: period.requestCount,
+      },
+      lifetime: {
+        granted: account.granted,
+        spent: account.spent,
+        requests: account.requestCount,
+      },
+      quotas: {
+        requests_per_minute: caller.rateLimitPerMinute,
+        monthly_spend_limit: lowerOf(caller.spendLimits),
+      },
+    };
+  }
+}
+
+/** The limit that is reached first, going by the limits alone. */
+function lowerOf(limits: SpendLimitsOfCaller | undefined): number | null {
+  if (!limits) return null;
+  const { key, tenant } = limits;
+  return key === null || tenant === null ? (key ?? tenant) : Math.min(key, tenant);
+}

@@ -1,0 +1,28 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { type Caller } from '../../../core/access/caller.js';
+import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { Customer } from '../../../core/access/customer.decorator.js';
+import { ApiFilters } from '../../../core/access/customer.openapi.js';
+import { AnalyticsService } from './analytics.service.js';
+import { AnalyticsQueryDto } from './dto/analytics-query.dto.js';
+import { AnalyticsDto } from './dto/analytics.dto.js';
+
+@ApiTags('Customer')
+@Customer()
+@Controller('v1/customer/analytics')
+export class AnalyticsController {
+  constructor(private readonly analytics: AnalyticsService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: "Add the tenant's requests up",
+    description:
+      'Counts, tokens and costs are exact and include every request whose answer has ended.',
+  })
+  @ApiOkResponse({ type: AnalyticsDto })
+  @ApiFilters()
+  get(@CurrentCaller() caller: Caller, @Query() query: AnalyticsQueryDto): Promise<AnalyticsDto> {
+    return this.analytics.get(caller, query);
+  }
+}

@@ -1,0 +1,74 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { type Caller } from '../../../core/access/caller.js';
+import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { Customer } from '../../../core/access/customer.decorator.js';
+import { ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.openapi.js';
+import { ReadsJsonBody } from '../../../platform/http/json-body.interceptor.js';
+import { ApiKeysService } from './api-keys.service.js';
+import { ApiKeyDto, ApiKeyListDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
+import { CreateApiKeyDto } from './dto/create-api-key.dto.js';
+import { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
+
+@ApiTags('Customer')
+@Customer()
+@Controller('v1/customer/api-keys')
+export class ApiKeysController {
+  constructor(private readonly apiKeys: ApiKeysService) {}
+
+  @Get()
+  @ApiOperation({ summary: "List the tenant's API keys" })
+  @ApiOkResponse({ type: ApiKeyListDto })
+  async list(@CurrentCaller() caller: Caller): Promise<ApiKeyListDto> {
+    return { data: await this.apiKeys.list(caller) };
+  }
+
+  @Post()
+  @ReadsJsonBody()
+  @ApiOperation({ summary: 'Create an API key', description: 'The key itself is shown only here.' })
+  @ApiCreatedResponse({ type: CreatedApiKeyDto })
+  @ApiFields()
+  @ApiChange('the new key would have more rights or a higher limit than the caller')
+  create(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateApiKeyDto,
+  ): Promise<CreatedApiKeyDto> {
+    return this.apiKeys.create(caller, body);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Read an API key' })
+  @ApiOkResponse({ type: ApiKeyDto })
+  @ApiOwn('key')
+  get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ApiKeyDto> {
+    return this.apiKeys.get(caller, id);
+  }
+
+  @Patch(':id')
+  @ReadsJsonBody()
+  @ApiOperation({ summary: 'Change the name or the expiry of an API key' })
+  @ApiOkResponse({ type: ApiKeyDto })
+  @ApiFields()
+  @ApiChange('only management keys change management keys')
+  @ApiOwn('key')
+  update(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() body: UpdateApiKeyDto,
+  ): Promise<ApiKeyDto> {
+    return this.apiKeys.update(caller, id, body);
+  }
+
+  @Delete(':id')
+  @ApiOperation({
+    summary: 'Revoke an API key',
+    description:
+      'It stops working at once and stays listed as revoked. Doing it again is no error.',
+  })
+  @ApiOkResponse({ type: ApiKeyDto })
+  @ApiChange('only management keys revoke management keys')
+  @ApiOwn('key')
+  revoke(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ApiKeyDto> {
+    return this.apiKeys.revoke(caller, id);
+  }
+}

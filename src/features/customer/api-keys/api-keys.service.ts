@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import type { ApiKeyEntity } from '../../../core/access/api-key.entity.js';
+import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
+import { apiKeyStatus } from '../../../core/access/api-key-status.js';
+import type { ApiKeyType, Caller } from '../../../core/access/caller.js';
+import { KeyDirectory } from '../../../core/access/key-directory.service.js';
+import { mintApiKey } from '../../../core/access/mint-api-key.js';
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-bounds.js';
+import { isUuid } from '../../../platform/database/is-uuid.js';
+import {
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+} from '../../../platform/errors/gateway-errors.js';
+import { parseIsoDateTime } from '../../../platform/time/parse-iso-date-time.js';
+import type { ApiKeyDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
+import type { CreateApiKeyDto } from './dto/create-api-key.dto.js';
+import type { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
+
+@Injectable()
+export class ApiKeysService {
+  constructor(
+    private readonly apiKeys: ApiKeyRepository,
+    private readonly directory: KeyDirectory,
+  ) {}
+
+  async list(caller: Caller): Promise<ApiKeyDto[]> {
+    return (await this.apiKeys.listOfTenant(caller.tenantId)).map(toApiKey);
+  }
+
+  async get(caller: Caller, id: string): Promise<ApiKeyDto> {
+    return toApiKey(await this.find(caller, id));
+  }
+
+  async create(caller: Caller, body: CreateApiKeyDto): Promise<CreatedApiKeyDto> {
+    const type = body.type ?? 'routing';
+    if (type === 'management' && caller.keyType !== 'management') {
+      throw new PermissionError('Only a management key may create management keys.', 'type');
+    }
+    const plaintext = mintApiKey(type);
+    const rateLimitPerMinute = rateLimitFor(caller, body.rate_limit_per_minute);
+    const monthlySpendLimit = spendLimitFor(caller, body.monthly_spend_limit);
+    const id = await this.apiKeys.insert({
+      tenantId: caller.tenantId,
+      type,
+      name: body.name,
+      plaintext,
+      rateLimitPerMinute,
+      expiresAt: expiryOf(body.expires_at) ?? null,
+      monthlySpendLimit,
+    });
+    if (id === undefined) throw new Error('A freshly minted key exists already');
+    const record = await this.get(caller, id);
+    return { ...record, rate_limit_per_minute: rateLimitPerMinute, key: plaintext };
+  }
+
+  async update(caller: Caller, id: string, body: UpdateApiKeyDto): Promise<ApiKeyDto> {
+    const key = await this.find(caller, id);
+    refuseOnManagementKey(caller, key.type, 'change');
+    const change = { name: body.name, expiresAt: expiryOf(body.expires_at) };
+    if (change.name === undefined && change.expiresAt === undefined) return toApiKey(key);
+    await this.apiKeys.updateNameAndExpiry(caller.tenantId, key.id, change);
+    this.directory.forget(key.id);
+    return this.get(caller, key.id);
+  }
+
+  /** Revoking twice is the same as once. The row stays, because log rows refer to it. */
+  async revoke(caller: Caller, id: string): Promise<ApiKeyDto> {
+    const key = await this.find(caller, id);
+    refuseOnManagementKey(caller, key.type, 'revoke');
+    await this.apiKeys.revoke(caller.tenantId, key.id);
+    this.directory.forget(key.id);
+    return this.get(caller, key.id);
+  }
+
+  private async find(caller: Caller, id: string): Promise<ApiKeyEntity> {
+    const key = isUuid(id) ? await this.apiKeys.findOfTenant(caller.tenantId, id) : null;
+    if (!key) throw new NotFoundError('id', 'There is no API key with this id.');
+    return key;
+  }
+}
+
+function refuseOnManagementKey(caller: Caller, type: ApiKeyType, verb: string): void {
+  if (type === 'management' && caller.keyType !== 'management') {
+    throw new PermissionError(`Only a management key may ${verb} a management key.`);
+  }
+}
+
+function rateLimitFor(caller: Caller, wanted: number | undefined): number {
+  const own = caller.rateLimitPerMinute;
+  if (wanted === undefined) return Math.min(DEFAULT_RATE_LIMIT_PER_MINUTE, own);
+  if (wanted > own) {
+    throw new PermissionError(
+      `A key may not create one with a higher limit than its own ${own} requests per minute.`,
+      'rate_limit_per_minute',
+    );
+  }
+  return wanted;
+}
+
+function spendLimitFor(caller: Caller, wanted: number | null | undefined): number | null {
+  const own = caller.spendLimits?.key ?? null;
+  if (own === null) return wanted ?? null;
+  if (wanted === undefined) return own;
+  if (wanted === null || wanted > own) {
+    throw new PermissionError(
+      `A key may not create one with a higher limit than its own ${own} credits a month.`,
+      'monthly_spend_limit',
+    );
+  }
+  return wanted;
+}
+
+/** Undefined: not given. Null: none. */
+function expiryOf(text: string | null | undefined): Date | null | undefined {
+  if (text === undefined || text === null) return text;
+  const expiresAt = parseIsoDateTime(text);
+  if (!expiresAt || expiresAt.getTime() <= Date.now()) {
+    throw new InvalidRequestError('expires_at', 'expires_at must lie in the future.');
+  }
+  return expiresAt;
+}
+
+function toApiKey(key: ApiKeyEntity): ApiKeyDto {
+  const status = apiKeyStatus(key, Date.now());
+  return {
+    id: key.id,
+    name: key.name,
+    key_preview: key.keyPreview,
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    is_active: status === 'active',
+    status,
+    usage: { request_count: key.requestCount, total_spend: key.totalSpend },
+    monthly_spend_limit: key.monthlySpendLimit,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    created_at: key.createdAt.toISOString(),
+    updated_at: key.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,21 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Authenticated } from '../../../core/access/authenticated.decorator.js';
+import { type Caller } from '../../../core/access/caller.js';
+import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { CurrentKeyService } from './current-key.service.js';
+import { CurrentKeyDto } from './dto/current-key.dto.js';
+
+@ApiTags('Credits')
+@Authenticated('any')
+@Controller('api/v1/key')
+export class CurrentKeyController {
+  constructor(private readonly currentKey: CurrentKeyService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'The calling key, what it has spent and its limits' })
+  @ApiOkResponse({ type: CurrentKeyDto })
+  async get(@CurrentCaller() caller: Caller): Promise<CurrentKeyDto> {
+    return { data: await this.currentKey.get(caller, new Date()) };
+  }
+}

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
+import type { Caller } from '../../../core/access/caller.js';
+import { AuthenticationError } from '../../../platform/errors/gateway-errors.js';
+import { BalanceReader } from '../../../core/ledger/balance.reader.js';
+import { DAY_MS } from '../../../platform/time/durations.js';
+import { startOfUtcDay } from '../../../platform/time/start-of-utc-day.js';
+import { utcMonthOf } from '../../../platform/time/utc-month.js';
+import { RequestLogAnalyticsReader } from '../../../core/ledger/request-log/request-log-analytics.reader.js';
+import type { CurrentKeyRecordDto } from './dto/current-key.dto.js';
+
+const RATE_LIMIT_NOTE = 'Requests to models; see X-RateLimit-Limit.';
+
+@Injectable()
+export class CurrentKeyService {
+  constructor(
+    private readonly apiKeys: ApiKeyRepository,
+    private readonly balances: BalanceReader,
+    private readonly analytics: RequestLogAnalyticsReader,
+  ) {}
+
+  /** @param now decides which day, week and month (UTC, from Monday) are the current ones */
+  async get({ tenantId, apiKeyId }: Caller, now: Date): Promise<CurrentKeyRecordDto> {
+    const key = await this.apiKeys.findOfTenant(tenantId, apiKeyId);
+    if (!key) throw new AuthenticationError('The API key is unknown.');
+    const limit = key.monthlySpendLimit;
+    const used = limit === null ? 0 : await this.balances.usedByKey(apiKeyId, now);
+    const costs = [startOfUtcDay(now), startOfWeek(now), utcMonthOf(now).start].map((start) =>
+      this.costSince(tenantId, apiKeyId, start),
+    );
+    const [daily, weekly, monthly] = await Promise.all(costs);
+    const isManagementKey = key.type === 'management';
+    return {
+      label: key.name,
+      usage: key.totalSpend,
+      limit,
+      limit_remaining: limit === null ? null : Math.max(0, limit - used),
+      is_free_tier: false,
+      rate_limit: { requests: key.rateLimitPerMinute, interval: '1m', note: RATE_LIMIT_NOTE },
+      usage_daily: daily!,
+      usage_weekly: weekly!,
+      usage_monthly: monthly!,
+      limit_reset: limit === null ? null : 'monthly',
+      expires_at: key.expiresAt?.toISOString() ?? null,
+      is_management_key: isManagementKey,
+      is_provisioning_key: isManagementKey,
+      include_byok_in_limit: false,
+      byok_usage: 0,
+      byok_usage_daily: 0,
+      byok_usage_weekly: 0,
+      byok_usage_monthly: 0,
+      free_model_daily_requests: { limit: 0, used: 0, remaining: 0 },
+      allowed_data_regions: [],
+      creator_user_id: null,
+      organization_id: null,
+      workspace_id: null,
+    };
+  }
+
+  private async costSince(tenantId: string, apiKeyId: string, start: Date): Promise<number> {
+    const groups = await this.analytics.groupsOfTenant(tenantId, 'api_key', { start });
+    return groups.find(({ group }) => group === apiKeyId)?.cost ?? 0;
+  }
+}
+
+function startOfWeek(now: Date): Date {
+  const today = startOfUtcDay(now);
+  const daysSinceMonday = (today.getUTCDay() + 6) % 7;
+  return new Date(today.getTime() - daysSinceMonday * DAY_MS);
+}

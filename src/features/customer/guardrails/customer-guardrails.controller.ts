@@ -1,0 +1,85 @@
+import { Body, Controller, Delete, Get, Param, Post, Put } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { type Caller } from '../../../core/access/caller.js';
+import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { Customer } from '../../../core/access/customer.decorator.js';
+import { ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.openapi.js';
+import { ReadsJsonBody } from '../../../platform/http/json-body.interceptor.js';
+import { CreateGuardrailDto } from './dto/create-guardrail.dto.js';
+import {
+  CreatedGuardrailDto,
+  DeletedGuardrailDto,
+  GuardrailDto,
+  GuardrailListDto,
+} from './dto/guardrail.dto.js';
+import { UpdateGuardrailDto } from './dto/update-guardrail.dto.js';
+import { CustomerGuardrailsService } from './customer-guardrails.service.js';
+
+const GUARDRAIL = 'guardrail';
+/** A field as an error names it. */
+const FIELD = 'rules.0.pattern';
+
+@ApiTags('Customer')
+@Customer()
+@Controller('v1/customer/guardrails')
+export class CustomerGuardrailsController {
+  constructor(private readonly guardrails: CustomerGuardrailsService) {}
+
+  @Get()
+  @ApiOperation({ summary: "List the tenant's guardrails" })
+  @ApiOkResponse({ type: GuardrailListDto })
+  async list(@CurrentCaller() caller: Caller): Promise<GuardrailListDto> {
+    return { data: await this.guardrails.list(caller) };
+  }
+
+  @Post()
+  @ReadsJsonBody()
+  @ApiOperation({
+    summary: 'Create a guardrail',
+    description: 'It holds at once, on other instances within a second.',
+  })
+  @ApiCreatedResponse({ type: CreatedGuardrailDto })
+  @ApiFields(FIELD)
+  @ApiChange()
+  create(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateGuardrailDto,
+  ): Promise<CreatedGuardrailDto> {
+    return this.guardrails.create(caller, body);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Read a guardrail' })
+  @ApiOkResponse({ type: GuardrailDto })
+  @ApiOwn(GUARDRAIL)
+  get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<GuardrailDto> {
+    return this.guardrails.get(caller, id);
+  }
+
+  @Put(':id')
+  @ReadsJsonBody()
+  @ApiOperation({
+    summary: 'Change a guardrail',
+    description: 'What is left out stays as it is; `rules` are replaced as a whole.',
+  })
+  @ApiOkResponse({ type: GuardrailDto })
+  @ApiFields(FIELD)
+  @ApiChange()
+  @ApiOwn(GUARDRAIL)
+  update(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Body() body: UpdateGuardrailDto,
+  ): Promise<GuardrailDto> {
+    return this.guardrails.update(caller, id, body);
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Delete a guardrail' })
+  @ApiOkResponse({ type: DeletedGuardrailDto })
+  @ApiChange()
+  @ApiOwn(GUARDRAIL)
+  delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<DeletedGuardrailDto> {
+    return this.guardrails.delete(caller, id);
+  }
+}

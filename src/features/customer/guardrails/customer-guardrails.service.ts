@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../../core/access/caller.js';
+import { isUuid } from '../../../platform/database/is-uuid.js';
+import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import { GuardrailDirectory } from '../../../core/guardrails/guardrail-directory.service.js';
+import { MAX_GUARDRAILS_PER_TENANT } from '../../../core/guardrails/guardrail-rule.js';
+import { GuardrailTriggerLog } from '../../../core/guardrails/guardrail-trigger.log.js';
+import {
+  GuardrailRepository,
+  type GuardrailDraft,
+  type GuardrailRecord,
+} from '../../../core/guardrails/guardrail.repository.js';
+import { PatternGauge } from '../../../core/guardrails/pattern-gauge.service.js';
+import type { CreateGuardrailDto } from './dto/create-guardrail.dto.js';
+import type {
+  CreatedGuardrailDto,
+  DeletedGuardrailDto,
+  GuardrailDto,
+} from './dto/guardrail.dto.js';
+import type { UpdateGuardrailDto } from './dto/update-guardrail.dto.js';
+import { readGuardrailRules } from './read-guardrail-rules.js';
+
+/** A tenant's own guardrails. A change holds at once here, and within a second on other instances. */
+@Injectable()
+export class CustomerGuardrailsService {
+  constructor(
+    private readonly guardrails: GuardrailRepository,
+    private readonly directory: GuardrailDirectory,
+    private readonly triggers: GuardrailTriggerLog,
+    private readonly patterns: PatternGauge,
+  ) {}
+
+  async list({ tenantId }: Caller): Promise<GuardrailDto[]> {
+    await this.triggers.drain();
+    return (await this.guardrails.listOfTenant(tenantId)).map(toGuardrail);
+  }
+
+  async get({ tenantId }: Caller, id: string): Promise<GuardrailDto> {
+    await this.triggers.drain();
+    const found = isUuid(id) && (await this.guardrails.findOfTenant(tenantId, id));
+    return toGuardrail(found || notFound());
+  }
+
+  async create({ tenantId }: Caller, body: CreateGuardrailDto): Promise<CreatedGuardrailDto> {
+    const { name, description, action, applies_to: appliesTo, is_enabled: isEnabled } = body;
+    const draft = {
+      name,
+      description: description ?? null,
+      ...(await this.readRules(tenantId, body.rules)),
+      action: action ?? 'block',
+      appliesTo: appliesTo ?? ['input'],
+      isEnabled: isEnabled ?? true,
+    };
+    const made = await this.guardrails.insert(tenantId, draft, MAX_GUARDRAILS_PER_TENANT);
+    if (!made) {
+      throw new InvalidRequestError(
+        'guardrails',
+        `There are ${MAX_GUARDRAILS_PER_TENANT} guardrails already, which is the most; delete one first.`,
+      );
+    }
+    this.directory.forget(tenantId);
+    return toCreatedGuardrail(made);
+  }
+
+  async update({ tenantId }: Caller, id: string, body: UpdateGuardrailDto): Promise<GuardrailDto> {
+    await this.triggers.drain();
+    if (!isUuid(id) || !(await this.guardrails.findOfTenant(tenantId, id))) notFound();
+    const { name, description, action, applies_to: appliesTo, is_enabled: isEnabled } = body;
+    const rules = body.rules && (await this.readRules(tenantId, body.rules));
+    const change = { name, description, ...rules, action, appliesTo, isEnabled };
+    const changed = await this.guardrails.update(tenantId, id, change);
+    this.directory.forget(tenantId);
+    return toGuardrail(changed ?? notFound());
+  }
+
+  async delete({ tenantId }: Caller, id: string): Promise<DeletedGuardrailDto> {
+    if (!isUuid(id) || !(await this.guardrails.delete(tenantId, id))) notFound();
+    this.directory.forget(tenantId);
+    return { id, deleted: true };
+  }
+
+  /** @throws InvalidRequestError naming the field at fault, such as `rules.0.pattern` */
+  private async readRules(
+    tenantId: string,
+    received: readonly unknown[],
+  ): Promise<Pick<GuardrailDraft, 'rules' | 'patternSizes'>> {
+    const rules = readGuardrailRules(received);
+    const gauged = await this.patterns.gauge(tenantId, rules);
+    if ('sizes' in gauged) return { rules, patternSizes: gauged.sizes };
+    const path = `rules.${gauged.ruleIndex}.pattern`;
+    throw new InvalidRequestError(path, `\`${path}\` ${gauged.fault}`);
+  }
+}
+
+function notFound(): never {
+  throw new NotFoundError('id', 'There is no guardrail with this id.');
+}
+
+function toCreatedGuardrail(record: GuardrailRecord): CreatedGuardrailDto {
+  return {
+    id: record.id,
+    name: record.name,
+    description: record.description,
+    rules: record.rules,
+    action: record.action,
+    applies_to: record.appliesTo,
+    is_enabled: record.isEnabled,
+    trigger_count: record.triggerCount,
+    created_at: record.createdAt.toISOString(),
+  };
+}
+
+function toGuardrail(record: GuardrailRecord): GuardrailDto {
+  return {
+    ...toCreatedGuardrail(record),
+    last_triggered_at: record.lastTriggeredAt?.toISOString() ?? null,
+    updated_at: record.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,44 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsNotEmpty, IsOptional, IsString } from 'class-validator';
+import { DateRangeQueryDto } from '../../../../platform/http/date-range-query.dto.js';
+import { PageLimit, PageOffset } from '../../../../platform/http/query-field.decorators.js';
+import {
+  REQUEST_STATUSES,
+  type RequestStatus,
+} from '../../../../core/ledger/request-log/request-log-row.js';
+
+const DEFAULT_LIMIT = 50;
+/** A larger `limit` is taken for this one. */
+export const MAX_LIMIT = 100;
+
+/** Which part of the request log is asked for. Filters add up. */
+export class LogsQueryDto extends DateRangeQueryDto {
+  @PageLimit({
+    default: DEFAULT_LIMIT,
+    description: `Rows per page; more than ${MAX_LIMIT} is taken for ${MAX_LIMIT}.`,
+  })
+  limit: number = DEFAULT_LIMIT;
+
+  @PageOffset('Rows')
+  offset: number = 0;
+
+  @ApiPropertyOptional({
+    enum: REQUEST_STATUSES,
+    description: '`success` includes requests whose caller left before the end of the answer.',
+  })
+  @IsOptional()
+  @IsIn(REQUEST_STATUSES, { message: `status must be ${REQUEST_STATUSES.join(' or ')}` })
+  status?: RequestStatus;
+
+  // Filters have no example: Swagger UI would fill it in and leave nothing of most logs.
+  @ApiPropertyOptional({ description: 'Exactly this model alias, as `openai/gpt-4o-mini`.' })
+  @IsOptional()
+  @IsString({ message: 'model must be one model alias' })
+  @IsNotEmpty({ message: 'model must be one model alias' })
+  model?: string;
+
+  @ApiPropertyOptional({ format: 'uuid', description: "One of the tenant's API keys, by its id." })
+  @IsOptional()
+  @IsString({ message: 'api_key_id must be one id' })
+  api_key_id?: string;
+}

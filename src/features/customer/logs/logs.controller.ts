@@ -1,0 +1,59 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { type Caller } from '../../../core/access/caller.js';
+import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { Customer } from '../../../core/access/customer.decorator.js';
+import { ApiFilters } from '../../../core/access/customer.openapi.js';
+import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
+import { sendTextStream } from '../../../platform/http/send-text-stream.js';
+import { LogsExportQueryDto } from './dto/logs-export-query.dto.js';
+import { LogListDto } from './dto/log-list.dto.js';
+import { LogsQueryDto } from './dto/logs-query.dto.js';
+import { LogsService } from './logs.service.js';
+
+@ApiTags('Customer')
+@Customer()
+@Controller('v1/customer/logs')
+export class LogsController {
+  constructor(private readonly logs: LogsService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: "List the tenant's requests",
+    description:
+      'Newest first. A request is listed as soon as its answer has ended; one that was refused ' +
+      'before it reached a model (400, 401, 404, 429) is not listed.',
+  })
+  @ApiOkResponse({ type: LogListDto })
+  @ApiFilters()
+  @ApiErrorResponse(404, 'The tenant has no key with the id given in `api_key_id`.')
+  list(@CurrentCaller() caller: Caller, @Query() query: LogsQueryDto): Promise<LogListDto> {
+    return this.logs.list(caller, query);
+  }
+
+  @Get('export.csv')
+  @ApiOperation({
+    summary: "Export the tenant's requests",
+    description:
+      'Newest first, as CSV (RFC 4180) with one header line: the log row with its nested fields ' +
+      'side by side. Texts that a spreadsheet would take for formulas begin with an apostrophe.',
+  })
+  @ApiOkResponse({
+    description: 'The log.',
+    content: { 'text/csv': { schema: { type: 'string' } } },
+  })
+  @ApiFilters()
+  export(
+    @CurrentCaller() caller: Caller,
+    @Query() query: LogsExportQueryDto,
+    @Res() response: Response,
+  ): Promise<void> {
+    const headers = {
+      'Content-Type': CSV_CONTENT_TYPE,
+      'Content-Disposition': 'attachment; filename="logs.csv"',
+    };
+    return sendTextStream(response, headers, this.logs.export(caller, query));
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
+import type { Caller } from '../../../core/access/caller.js';
+import { isUuid } from '../../../platform/database/is-uuid.js';
+import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import { parseDateRange } from '../../../platform/time/parse-date-range.js';
+import { RequestLogReader } from '../../../core/ledger/request-log/request-log.reader.js';
+import type { LogsExportQueryDto } from './dto/logs-export-query.dto.js';
+import type { LogListDto } from './dto/log-list.dto.js';
+import { MAX_LIMIT, type LogsQueryDto } from './dto/logs-query.dto.js';
+import { LOG_CSV_HEADER, toLogCsv } from './log-csv.js';
+import { toLogRow } from './to-log-row.js';
+
+/** Rows that an export reads at once. */
+const EXPORT_BATCH_SIZE = 1_000;
+
+@Injectable()
+export class LogsService {
+  constructor(
+    private readonly requestLog: RequestLogReader,
+    private readonly apiKeys: ApiKeyRepository,
+  ) {}
+
+  /** @throws InvalidRequestError on a malformed date, NotFoundError on a key that is not the tenant's */
+  async list(caller: Caller, query: LogsQueryDto): Promise<LogListDto> {
+    const limit = Math.min(query.limit, MAX_LIMIT);
+    const { offset, status, model, api_key_id: apiKeyId } = query;
+    const range = parseDateRange(query.start_date, query.end_date);
+    if (apiKeyId !== undefined) await this.requireKey(caller, apiKeyId);
+
+    const filters = { status, model, apiKeyId, ...range };
+    const { rows, total } = await this.requestLog.pageOfTenant(caller.tenantId, filters, {
+      limit,
+      offset,
+    });
+    return {
+      logs: rows.map(toLogRow),
+      pagination: { total, limit, offset, has_more: offset + rows.length < total },
+    };
+  }
+
+  /** All rows as CSV, newest first, piece by piece. @throws InvalidRequestError on a malformed date */
+  async *export(caller: Caller, query: LogsExportQueryDto): AsyncGenerator<string> {
+    const range = parseDateRange(query.start_date, query.end_date);
+    const batches = this.requestLog.batchesOfTenant(caller.tenantId, range, EXPORT_BATCH_SIZE);
+    let header = LOG_CSV_HEADER;
+    for await (const batch of batches) {
+      yield header + toLogCsv(batch);
+      header = '';
+    }
+    if (header !== '') yield header;
+  }
+
+  /** A mistyped id would otherwise look like a key that was never used. */
+  private async requireKey(caller: Caller, id: string): Promise<void> {
+    const key = isUuid(id) ? await this.apiKeys.findOfTenant(caller.tenantId, id) : null;
+    if (!key) throw new NotFoundError('api_key_id', 'There is no API key with this id.');
+  }
+}

@@ -1,0 +1,58 @@
+import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { type Caller } from '../../../core/access/caller.js';
+import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { Customer } from '../../../core/access/customer.decorator.js';
+import { ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.openapi.js';
+import { ReadsJsonBody } from '../../../platform/http/json-body.interceptor.js';
+import { CreateProviderCredentialDto } from './dto/create-provider-credential.dto.js';
+import {
+  DeletedProviderCredentialDto,
+  ProviderCredentialDto,
+  ProviderCredentialListDto,
+} from './dto/provider-credential.dto.js';
+import { ProviderCredentialsService } from './provider-credentials.service.js';
+
+@ApiTags('Customer')
+@Customer()
+@Controller('v1/customer/provider-credentials')
+export class ProviderCredentialsController {
+  constructor(private readonly credentials: ProviderCredentialsService) {}
+
+  @Get()
+  @ApiOperation({ summary: "List the tenant's own accounts with providers, without their keys" })
+  @ApiOkResponse({ type: ProviderCredentialListDto })
+  async list(@CurrentCaller() caller: Caller): Promise<ProviderCredentialListDto> {
+    return { data: await this.credentials.list(caller) };
+  }
+
+  @Post()
+  @ReadsJsonBody()
+  @ApiOperation({
+    summary: 'Store an own account with a provider',
+    description:
+      "Requests go over it before the provider's shared capacity: at once, on other instances " +
+      'within a second. Of several with one provider the newest is tried first.',
+  })
+  @ApiCreatedResponse({ type: ProviderCredentialDto })
+  @ApiFields('settings.region')
+  @ApiChange()
+  create(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateProviderCredentialDto,
+  ): Promise<ProviderCredentialDto> {
+    return this.credentials.create(caller, body);
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Delete an own account with a provider, and its key' })
+  @ApiOkResponse({ type: DeletedProviderCredentialDto })
+  @ApiChange()
+  @ApiOwn('credential')
+  delete(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+  ): Promise<DeletedProviderCredentialDto> {
+    return this.credentials.delete(caller, id);
+  }
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Caller } from '../../../core/access/caller.js';
+import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
+import { isUuid } from '../../../platform/database/is-uuid.js';
+import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import { CredentialDirectory } from '../../../core/credentials/credential-directory.service.js';
+import { CredentialSeal } from '../../../core/credentials/credential-seal.service.js';
+import { CredentialUseLog } from '../../../core/credentials/credential-use.log.js';
+import {
+  CredentialRepository,
+  type CredentialRecord,
+} from '../../../core/credentials/credential.repository.js';
+import { OwnUpstreams } from '../../../core/credentials/own-upstreams.service.js';
+import type { CreateProviderCredentialDto } from './dto/create-provider-credential.dto.js';
+import type {
+  DeletedProviderCredentialDto,
+  ProviderCredentialDto,
+} from './dto/provider-credential.dto.js';
+import { readAccountSettings } from './read-account-settings.js';
+
+const MAX_CREDENTIALS_PER_TENANT = 50;
+
+/** A tenant's own accounts with providers. A change holds at once here, elsewhere within a second. */
+@Injectable()
+export class ProviderCredentialsService {
+  constructor(
+    private readonly credentials: CredentialRepository,
+    private readonly directory: CredentialDirectory,
+    private readonly upstreams: OwnUpstreams,
+    private readonly seal: CredentialSeal,
+    private readonly uses: CredentialUseLog,
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
+  ) {}
+
+  async list({ tenantId }: Caller): Promise<ProviderCredentialDto[]> {
+    await this.uses.write();
+    return (await this.credentials.listOfTenant(tenantId)).map(toDto);
+  }
+
+  /** @throws InvalidRequestError naming the field at fault, such as `settings.region` */
+  async create(
+    { tenantId }: Caller,
+    body: CreateProviderCredentialDto,
+  ): Promise<ProviderCredentialDto> {
+    const offers = this.upstreams.providersOnOffer();
+    const offer = offers.get(body.provider);
+    if (!offer) {
+      throw new InvalidRequestError(
+        'provider',
+        `\`provider\` must be one of ${[...offers.keys()].join(', ')}.`,
+      );
+    }
+    const read = offer.form.readKey(body.key);
+    if ('fault' in read) throw new InvalidRequestError('key', `\`key\` ${read.fault}.`);
+    const settings = readAccountSettings(offer.form, body.settings ?? {}, {
+      allowPrivate: this.config.allowPrivateDestinations,
+    });
+    const id = randomUUID();
+    const draft = {
+      id,
+      provider: body.provider,
+      name: body.name ?? null,
+      sealedKey: this.seal.seal(read.key, id),
+      keyPreview: read.preview,
+      settings,
+      allowSharedFallback: body.allow_shared_fallback ?? false,
+    };
+    const made = await this.credentials.insert(tenantId, draft, MAX_CREDENTIALS_PER_TENANT);
+    if (!made) {
+      throw new InvalidRequestError(
+        'provider-credentials',
+        `There are ${MAX_CREDENTIALS_PER_TENANT} credentials already, which is the most; delete one first.`,
+      );
+    }
+    this.directory.forget(tenantId);
+    return toDto(made);
+  }
+
+  /** @throws NotFoundError for what is not the tenant's */
+  async delete({ tenantId }: Caller, id: string): Promise<DeletedProviderCredentialDto> {
+    if (!isUuid(id) || !(await this.credentials.delete(tenantId, id))) {
+      throw new NotFoundError('id', 'There is no provider credential with this id.');
+    }
+    this.directory.forget(tenantId);
+    this.upstreams.drop(id);
+    return { id, deleted: true };
+  }
+}
+
+function toDto(record: CredentialRecord): ProviderCredentialDto {
+  return {
+    id: record.id,
+    provider: record.provider,
+    name: record.name,
+    key_preview: record.keyPreview,
+    settings: record.settings,
+    allow_shared_fallback: record.allowSharedFallback,
+    created_at: record.createdAt.toISOString(),
+    last_used_at: record.lastUsedAt?.toISOString() ?? null,
+  };
+}

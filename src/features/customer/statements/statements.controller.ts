@@ -1,0 +1,60 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import {
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { type Caller } from '../../../core/access/caller.js';
+import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { Customer } from '../../../core/access/customer.decorator.js';
+import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
+import { sendTextStream } from '../../../platform/http/send-text-stream.js';
+import { StatementDto } from './dto/statement.dto.js';
+import { StatementsService } from './statements.service.js';
+
+@ApiTags('Customer')
+@ApiExtraModels(StatementDto)
+@Customer()
+@Controller('v1/customer/statements')
+export class StatementsController {
+  constructor(private readonly statements: StatementsService) {}
+
+  @Get(':month')
+  @ApiOperation({
+    summary: 'A calendar month of the ledger',
+    description:
+      'Every grant and charge of the month (UTC); credits that are only set aside are none. JSON, ' +
+      'or the entries as CSV with `Accept: text/csv`.',
+  })
+  @ApiParam({ name: 'month', description: 'As `2026-01`.', example: '2026-01' })
+  @ApiOkResponse({
+    description: 'The statement.',
+    content: {
+      'application/json': { schema: { $ref: getSchemaPath(StatementDto) } },
+      'text/csv': { schema: { type: 'string' } },
+    },
+  })
+  @ApiErrorResponse(400, 'The month is malformed or there is none such.')
+  get(
+    @CurrentCaller() caller: Caller,
+    @Param('month') month: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    response.setHeader('Vary', 'Accept');
+    if (request.accepts(['application/json', 'text/csv']) === 'text/csv') {
+      const headers = {
+        'Content-Type': CSV_CONTENT_TYPE,
+        'Content-Disposition': 'attachment; filename="statement.csv"',
+      };
+      return sendTextStream(response, headers, this.statements.csv(caller, month));
+    }
+    const headers = { 'Content-Type': 'application/json; charset=utf-8' };
+    return sendTextStream(response, headers, this.statements.json(caller, month));
+  }
+}

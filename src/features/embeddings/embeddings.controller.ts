@@ -1,0 +1,21 @@
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { Inference } from '../../core/access/inference.decorator.js';
+import { ApiCreateEmbeddings } from './embeddings.openapi.js';
+import { EmbeddingsService } from './embeddings.service.js';
+
+@ApiTags('Inference')
+@Controller(['v1/embeddings', 'api/v1/embeddings'])
+@Inference()
+export class EmbeddingsController {
+  constructor(private readonly embeddings: EmbeddingsService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiCreateEmbeddings()
+  create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return this.embeddings.create(request, response);
+  }
+}

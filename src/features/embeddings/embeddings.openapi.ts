@@ -1,0 +1,79 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import {
+  ApiCacheHeader,
+  ApiGenerationErrors,
+  ApiTraceHeaders,
+  GENERATION_HEADERS,
+} from '../../core/answers/generation.openapi.js';
+import { createEmbeddingsSchema } from './create-embeddings.schema.js';
+
+type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
+
+const list = {
+  type: 'object',
+  required: ['object', 'data', 'model', 'usage'],
+  properties: {
+    object: { type: 'string', enum: ['list'] },
+    data: {
+      type: 'array',
+      description: 'One vector for each item, in the order of the items.',
+      items: {
+        type: 'object',
+        required: ['object', 'index', 'embedding'],
+        properties: {
+          object: { type: 'string', enum: ['embedding'] },
+          index: { type: 'integer' },
+          embedding: {
+            oneOf: [{ type: 'array', items: { type: 'number' } }, { type: 'string' }],
+            description: 'Numbers; a string where `encoding_format` is `base64`.',
+          },
+        },
+      },
+    },
+    model: { type: 'string', description: 'The alias that answered.' },
+    usage: {
+      type: 'object',
+      required: ['prompt_tokens', 'total_tokens'],
+      properties: { prompt_tokens: { type: 'integer' }, total_tokens: { type: 'integer' } },
+    },
+  },
+} satisfies Schema;
+
+/** The OpenAPI description of embeddings, with the schema that also checks them. */
+export function ApiCreateEmbeddings(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Create embeddings',
+      description:
+        'One vector for each text, in their order. Only providers of the same model stand in for each other: vectors of different models do not compare.',
+    }),
+    ApiBody({
+      schema: toOpenApiSchema(createEmbeddingsSchema),
+      examples: {
+        sandbox: {
+          summary: 'Two texts, answered without any vendor',
+          value: { model: 'sandbox/embed', input: ['a red apple', 'a green apple'] },
+        },
+        base64: {
+          summary: 'Short vectors, as base64',
+          value: {
+            model: 'sandbox/embed',
+            input: 'Hello!',
+            dimensions: 8,
+            encoding_format: 'base64',
+          },
+        },
+      },
+    }),
+    ApiOkResponse({
+      description: 'The vectors.',
+      headers: GENERATION_HEADERS,
+      content: { 'application/json': { schema: list } },
+    }),
+    ApiCacheHeader(),
+    ApiTraceHeaders(),
+    ApiGenerationErrors(),
+  );
+}

@@ -1,0 +1,33 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CollectedWork } from '../../canonical/collect-work.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import { decodeFloats, encodeFloats } from './vector-encoding.js';
+
+/** Two thousand long vectors take a second to spell out, so others get their turn in between. */
+const VECTORS_PER_TURN = 64;
+
+/** The JSON body of an answer: the vectors in the order of the items, in the encoding asked for. */
+export async function renderEmbeddings(
+  { route, outputs: [vectors], settled }: CollectedWork<EmbeddingVectors>,
+  encoding: EmbeddingRequest['encoding'],
+): Promise<Buffer> {
+  const pieces: Buffer[] = [Buffer.from('{"object":"list","data":[')];
+  for (const [index, vector] of vectors.entries()) {
+    if (index % VECTORS_PER_TURN === VECTORS_PER_TURN - 1) await nextTurn();
+    const item = { object: 'embedding', index, embedding: inEncoding(vector, encoding) };
+    pieces.push(Buffer.from(`${index === 0 ? '' : ','}${JSON.stringify(item)}`));
+  }
+  const tokens = settled.usage.inputTokens;
+  const usage = { prompt_tokens: tokens, total_tokens: tokens };
+  const end = JSON.stringify({ model: route.model, usage }).slice(1);
+  pieces.push(Buffer.from(`],${end}`));
+  return Buffer.concat(pieces);
+}
+
+function inEncoding(
+  vector: readonly number[] | string,
+  encoding: EmbeddingRequest['encoding'],
+): readonly number[] | string {
+  if (encoding === 'base64') return typeof vector === 'string' ? vector : encodeFloats(vector);
+  return typeof vector === 'string' ? decodeFloats(vector) : vector;
+}

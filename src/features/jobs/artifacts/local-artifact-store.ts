@@ -1,0 +1,188 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { DAY_MS, HOUR_MS } from '../../../platform/time/durations.js';
+import { SweepTimer } from '../../../platform/time/sweep-timer.js';
+import {
+  ArtifactIdError,
+  ArtifactStore,
+  ArtifactTooLargeError,
+  isArtifactId,
+  type ByteRange,
+  type OpenedArtifact,
+} from './artifact-store.js';
+
+const SWEEP_EVERY_MS = 6 * HOUR_MS;
+/** A file that was not written to for so long belongs to a process that is gone. */
+const ABANDONED_AFTER_MS = DAY_MS;
+
+const PRIVATE_FOLDER = 0o700;
+const PRIVATE_FILE = 0o600;
+
+/**
+ * Keeps artifacts in a folder. A file is written beside its place and moved there when it lies on
+ * the disk as a whole, so that nobody ever reads half of one. The folder is made with the first
+ * artifact: a service that makes none needs no place to write to.
+ */
+@Injectable()
+export class LocalArtifactStore
+  extends ArtifactStore
+  implements OnApplicationBootstrap, OnApplicationShutdown
+{
+  private readonly logger = new Logger(LocalArtifactStore.name);
+  private readonly drafts: string;
+  private readonly timer = new SweepTimer(
+    () => this.sweep(),
+    (error) => this.reportFailure(error),
+  );
+
+  constructor(private readonly root: string) {
+    super();
+    this.drafts = join(root, 'drafts');
+  }
+
+  async put(
+    id: string,
+    _contentType: string,
+    bytes: AsyncIterable<Buffer>,
+    limitBytes: number,
+  ): Promise<{ bytes: number }> {
+    const path = this.pathOf(id);
+    const draft = join(this.drafts, randomUUID());
+    await this.prepare(path);
+    try {
+      const file = await open(draft, 'wx', PRIVATE_FILE);
+      let size: number;
+      try {
+        size = await writeAll(file, bytes, limitBytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(draft, path);
+      await syncFolder(dirname(path));
+      return { bytes: size };
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  async open(id: string, range?: ByteRange): Promise<OpenedArtifact | undefined> {
+    const file = await openIfPresent(this.pathOf(id));
+    if (!file) return undefined;
+    try {
+      const { size } = await file.stat();
+      // The stream closes the file when it ends or is destroyed.
+      return { bytes: size, stream: file.createReadStream({ ...range }) };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    await rm(this.pathOf(id), { force: true });
+  }
+
+  async presign(): Promise<undefined> {
+    return undefined;
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.sweep().catch((error: Error) => this.reportFailure(error));
+    this.timer.startLater(SWEEP_EVERY_MS);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.timer.stop();
+  }
+
+  /** Removes what killed processes had begun to write. */
+  async sweep(now = Date.now()): Promise<void> {
+    for (const name of await readdir(this.drafts).catch(() => [])) {
+      const path = join(this.drafts, name);
+      // One that has been finished meanwhile is not there any more.
+      const found = await stat(path).catch(() => undefined);
+      if (found && now - found.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
+    }
+  }
+
+  private reportFailure({ message }: Error): void {
+    this.logger.warn(`Abandoned artifacts could not be removed: ${message}`);
+  }
+
+  /** A folder takes a 256th of the files. Nothing of an id that was not checked gets into a path. */
+  private pathOf(id: string): string {
+    if (!isArtifactId(id)) throw new ArtifactIdError();
+    const folder = createHash('sha256').update(id).digest('hex').slice(0, 2);
+    return join(this.root, folder, id);
+  }
+
+  private async prepare(path: string): Promise<void> {
+    try {
+      for (const folder of [this.drafts, dirname(path)]) {
+        await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+      }
+    } catch (error) {
+      const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+      throw new Error(
+        `Artifacts cannot be written to ${this.root} (${code}): give GATEWAY_DATA_DIR a folder ` +
+          'that can be written to, or set S3_BUCKET.',
+        { cause: error },
+      );
+    }
+  }
+}
+
+/** @throws ArtifactTooLargeError, and whatever the source throws */
+async function writeAll(
+  file: FileHandle,
+  bytes: AsyncIterable<Buffer>,
+  limitBytes: number,
+): Promise<number> {
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (size > limitBytes) throw new ArtifactTooLargeError(limitBytes);
+    await writeWhole(file, chunk);
+  }
+  return size;
+}
+
+/** One write may take less than it was given. */
+async function writeWhole(file: FileHandle, chunk: Buffer): Promise<void> {
+  let written = 0;
+  while (written < chunk.length) {
+    const { bytesWritten } = await file.write(chunk, written);
+    written += bytesWritten;
+  }
+}
+
+/** Makes a rename outlast a power cut, on systems where a folder can be opened for it. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => undefined);
+  if (!folder) return;
+  try {
+    await folder.sync();
+  } catch {
+    // Some systems cannot do it; the file is in place all the same.
+  } finally {
+    await folder.close();
+  }
+}
+
+async function openIfPresent(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

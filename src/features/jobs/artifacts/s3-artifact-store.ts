@@ -1,0 +1,154 @@
+import { Readable } from 'node:stream';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3Config } from '../../../platform/config/app-config.js';
+import {
+  ArtifactIdError,
+  ArtifactStore,
+  ArtifactTooLargeError,
+  isArtifactId,
+  type ByteRange,
+  type OpenedArtifact,
+  type PresignOptions,
+} from './artifact-store.js';
+
+/** What a bucket may hold of others stays apart. */
+const PREFIX = 'artifacts/';
+/** The least that S3 takes for a part; 10,000 of them are 50 GB. */
+const PART_BYTES = 5 * 1024 * 1024;
+/** Parts that are in memory and on their way at once. */
+const PARTS_AT_ONCE = 2;
+const MAX_ATTEMPTS = 3;
+const CONNECT_TIMEOUT_MS = 5_000;
+const IDLE_TIMEOUT_MS = 60_000;
+
+/** The packages are loaded with the first use: they cost memory that nobody without S3 should pay. */
+async function loadPackages() {
+  const [client, storage, presigner] = await Promise.all([
+    import('@aws-sdk/client-s3'),
+    import('@aws-sdk/lib-storage'),
+    import('@aws-sdk/s3-request-presigner'),
+  ]);
+  return { ...client, Upload: storage.Upload, getSignedUrl: presigner.getSignedUrl };
+}
+
+type S3 = Awaited<ReturnType<typeof loadPackages>> & { readonly client: S3Client };
+
+/** Keeps artifacts in a bucket of S3, or of a server that speaks its language. */
+@Injectable()
+export class S3ArtifactStore extends ArtifactStore implements OnApplicationShutdown {
+  private loading: Promise<S3> | undefined;
+
+  constructor(private readonly config: S3Config) {
+    super();
+  }
+
+  async put(
+    id: string,
+    contentType: string,
+    bytes: AsyncIterable<Buffer>,
+    limitBytes: number,
+  ): Promise<{ bytes: number }> {
+    const location = this.locate(id);
+    const { client, Upload } = await this.load();
+    let size = 0;
+    let failure: unknown;
+    async function* counted(): AsyncGenerator<Buffer> {
+      try {
+        for await (const chunk of bytes) {
+          size += chunk.length;
+          if (size > limitBytes) throw new ArtifactTooLargeError(limitBytes);
+          yield chunk;
+        }
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
+    }
+    const body = Readable.from(counted(), { objectMode: false });
+    const upload = new Upload({
+      client,
+      params: { ...location, Body: body, ContentType: contentType },
+      partSize: PART_BYTES,
+      queueSize: PARTS_AT_ONCE,
+    });
+    try {
+      await upload.done();
+      return { bytes: size };
+    } catch (error) {
+      throw failure ?? error;
+    } finally {
+      body.destroy();
+    }
+  }
+
+  async open(id: string, range?: ByteRange): Promise<OpenedArtifact | undefined> {
+    const { client, GetObjectCommand } = await this.load();
+    const Range = range && `bytes=${range.start}-${range.end}`;
+    try {
+      const answer = await client.send(new GetObjectCommand({ ...this.locate(id), Range }));
+      const total = /\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1];
+      return {
+        bytes: total === undefined ? (answer.ContentLength ?? 0) : Number(total),
+        stream: answer.Body as Readable,
+      };
+    } catch (error) {
+      if ((error as Error).name === 'NoSuchKey') return undefined;
+      throw error;
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    const { client, DeleteObjectCommand } = await this.load();
+    await client.send(new DeleteObjectCommand(this.locate(id)));
+  }
+
+  async presign(id: string, options: PresignOptions): Promise<string | undefined> {
+    if (!this.config.redirect) return undefined;
+    const { client, GetObjectCommand, getSignedUrl } = await this.load();
+    const command = new GetObjectCommand({
+      ...this.locate(id),
+      ResponseContentType: options.contentType,
+      ResponseContentDisposition: options.contentDisposition,
+      ResponseCacheControl: 'private, no-store',
+    });
+    return getSignedUrl(client, command, { expiresIn: options.lifetimeSeconds });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    const s3 = await this.loading?.catch(() => undefined);
+    s3?.client.destroy();
+  }
+
+  private locate(id: string): { Bucket: string; Key: string } {
+    if (!isArtifactId(id)) throw new ArtifactIdError();
+    return { Bucket: this.config.bucket, Key: PREFIX + id };
+  }
+
+  private load(): Promise<S3> {
+    this.loading ??= this.connect().catch((error: unknown) => {
+      this.loading = undefined;
+      throw error;
+    });
+    return this.loading;
+  }
+
+  private async connect(): Promise<S3> {
+    const { endpoint, region, accessKeyId, secretAccessKey } = this.config;
+    const packages = await loadPackages();
+    const client = new packages.S3Client({
+      region,
+      // Servers of one's own have no host name for each bucket.
+      ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+      // Without keys the SDK looks where it always does, such as the machine's role.
+      ...(accessKeyId !== undefined &&
+        secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
+      maxAttempts: MAX_ATTEMPTS,
+      requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS },
+      // Further checksums are news that not every server has heard of.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    });
+    return { ...packages, client };
+  }
+}

@@ -1,0 +1,44 @@
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { Caller } from '../../core/access/caller.js';
+import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { Inference } from '../../core/access/inference.decorator.js';
+import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import { ApiGenerationErrors, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
+import { ImageGenerationDto } from './dto/image-generation.dto.js';
+import { imageGenerationSchema } from './image-generation.schema.js';
+import { ImageGenerationsService } from './image-generations.service.js';
+
+@ApiTags('Inference')
+@Controller(['v1/images/generations', 'api/v1/images/generations'])
+@Inference({ writesResponse: true })
+export class ImageGenerationsController {
+  constructor(private readonly images: ImageGenerationsService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Make pictures and wait for them',
+    description: 'The same work as an image job, which is cancelled when its caller leaves.',
+  })
+  @ApiBody({
+    schema: toOpenApiSchema(imageGenerationSchema),
+    examples: {
+      sandbox: {
+        summary: 'A first picture, made without any vendor',
+        value: { model: 'sandbox/image', prompt: 'A lighthouse in the fog' },
+      },
+    },
+  })
+  @ApiOkResponse({ type: ImageGenerationDto, headers: GENERATION_HEADERS })
+  @ApiGenerationErrors()
+  create(
+    @CurrentCaller() caller: Caller,
+    @Req() request: GatewayRequest,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.images.create(caller, request, response);
+  }
+}

@@ -1,0 +1,142 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { ArtifactAccess, type ServableArtifact } from './artifacts/artifact-access.js';
+import { ArtifactDesk } from './artifacts/artifact-desk.js';
+import { ArtifactStore } from './artifacts/artifact-store.js';
+import { Database } from '../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import type { MediaFile } from '../../vendors/media-work.js';
+import { newArtifactId } from './job-id.js';
+import type { JobModality } from './job.js';
+
+const MEGABYTE = 1_000_000;
+/** What one file may have. */
+const LIMIT_BYTES: Readonly<Record<JobModality, number>> = {
+  image: 50 * MEGABYTE,
+  video: 1_000 * MEGABYTE,
+  audio: 500 * MEGABYTE,
+};
+const MAX_CONTENT_TYPE_LENGTH = 100;
+/** How long after its deadline a job's files may be of use to anybody, if it did not take them. */
+const GRACE_SECONDS = 3_600;
+const REMOVED_AT_ONCE = 100;
+
+interface AccessRow {
+  contentType: string;
+  bytes: number;
+  isOpen: boolean;
+}
+
+/** The files of jobs: noted before they are written, given out while they last, and removed. */
+@Injectable()
+export class JobArtifacts extends ArtifactAccess implements OnModuleInit {
+  private readonly logger = new Logger(JobArtifacts.name);
+
+  constructor(
+    private readonly database: Database,
+    private readonly store: ArtifactStore,
+    private readonly desk: ArtifactDesk,
+  ) {
+    super();
+  }
+
+  onModuleInit(): void {
+    this.desk.bind(this);
+  }
+
+  /**
+   * Stores what a job has made, all or nothing. Returns the files' ids, in order.
+   *
+   * @throws UpstreamError when a file breaks off, Error when the store does not take it
+   */
+  async keep(
+    job: { id: string; modality: JobModality; deadlineAt: Date },
+    files: readonly MediaFile[],
+  ): Promise<string[]> {
+    const ids: string[] = [];
+    try {
+      for (const [position, file] of files.entries()) {
+        const id = newArtifactId(job.id, position);
+        ids.push(id);
+        await this.database.query(
+          `INSERT INTO job_artifacts (id, job_id, position, content_type, remove_after)
+           VALUES ($1, $2, $3, $4, $5::timestamptz + make_interval(secs => $6))`,
+          [
+            id,
+            job.id,
+            position,
+            toStoredText(file.contentType.slice(0, MAX_CONTENT_TYPE_LENGTH)),
+            job.deadlineAt,
+            GRACE_SECONDS,
+          ],
+        );
+        const { bytes } = await this.store.put(
+          id,
+          file.contentType,
+          file.bytes,
+          LIMIT_BYTES[job.modality],
+        );
+        await this.database.query('UPDATE job_artifacts SET bytes = $2 WHERE id = $1', [id, bytes]);
+      }
+      return ids;
+    } catch (error) {
+      await Promise.allSettled([...files.slice(ids.length).map(leave), this.discard(ids)]);
+      throw error;
+    }
+  }
+
+  /** Removes files that nobody wants; what fails is left to the sweep. */
+  async discard(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      try {
+        await this.store.remove(id);
+        await this.database.query('UPDATE job_artifacts SET removed_at = now() WHERE id = $1', [
+          id,
+        ]);
+      } catch (error) {
+        this.logger.warn(`A file stays for now: ${(error as Error).name}`);
+      }
+    }
+  }
+
+  /** Removes files whose time is over. Returns how many. */
+  async sweep(): Promise<number> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `UPDATE job_artifacts SET remove_after = now() + interval '1 minute'
+       WHERE id IN (
+         SELECT id FROM job_artifacts WHERE removed_at IS NULL AND remove_after <= now()
+         ORDER BY remove_after LIMIT $1 FOR UPDATE SKIP LOCKED
+       ) RETURNING id`,
+      [REMOVED_AT_ONCE],
+    );
+    await this.discard(rows.map(({ id }) => id));
+    return rows.length;
+  }
+
+  async lookUp(artifactId: string): Promise<'unknown' | 'expired' | ServableArtifact> {
+    const { rows } = await this.database.query<AccessRow>(
+      `SELECT file.content_type AS "contentType", file.bytes,
+         status = 'succeeded' AND expires_at > now() AND removed_at IS NULL AS "isOpen"
+       FROM job_artifacts AS file JOIN jobs ON jobs.id = file.job_id
+       WHERE file.id = $1 AND kept`,
+      [artifactId],
+    );
+    const [row] = rows;
+    if (!row) return 'unknown';
+    if (!row.isOpen) return 'expired';
+    return { contentType: fromStoredText(row.contentType), bytes: row.bytes };
+  }
+
+  async fetched(artifactId: string): Promise<void> {
+    await this.database.query(
+      `UPDATE jobs SET fetched_at = now()
+       WHERE id = (SELECT job_id FROM job_artifacts WHERE id = $1)
+         AND fetched_at IS NULL AND status = 'succeeded'`,
+      [artifactId],
+    );
+  }
+}
+
+/** Closes the connection of a file that is not read. */
+async function leave({ bytes }: MediaFile): Promise<void> {
+  await bytes[Symbol.asyncIterator]().return?.();
+}

@@ -1,0 +1,129 @@
+import { findBilledServiceTier, notOnSharedCapacity } from '../../canonical/account-bound.js';
+import type { AccountBoundParam } from '../../canonical/canonical-request.js';
+import { countCodePoints } from '../../canonical/count-code-points.js';
+import { estimateTokens } from '../../canonical/estimate-tokens.js';
+import { measureSpeech } from '../../canonical/measure-speech.js';
+import {
+  MAX_DEFAULT_VIDEO_SECONDS,
+  type ImageRequest,
+  type MediaRequest,
+  type VideoRequest,
+} from '../../canonical/media-request.js';
+import { readModelChain } from '../../canonical/model-alias.js';
+import { PromptMeter } from '../../canonical/prompt-size.js';
+import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
+import type { SpeechRequest } from '../../canonical/speech-request.js';
+import { NO_USAGE, type Usage } from '../../canonical/usage.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import type { JobModality } from './job.js';
+
+const DEFAULT_VOICE = 'alloy';
+const DEFAULT_FORMAT = 'mp3';
+
+/** Fields that name things in a vendor account, or cost what the catalogue has no price for. */
+const ACCOUNT_BOUND: Readonly<Record<string, string>> = {
+  file_id: 'it names a file in the vendor account',
+  input_reference: 'it names a thing in the vendor account, or a picture that has no price here',
+  remix_video_id: 'it names a video in the vendor account',
+  video_id: 'it names a video in the vendor account',
+  storage_uri: 'it names a place in a vendor account',
+};
+
+/**
+ * The request that a job's body stands for; also that of a body that was kept.
+ *
+ * @param value a body that the schema has let pass, without what is the gateway's alone
+ * @throws InvalidRequestError naming the field at fault: the models
+ */
+export function toMediaRequest(modality: JobModality, value: JsonObject): MediaRequest {
+  switch (modality) {
+    case 'image':
+      return toImageRequest(value);
+    case 'video':
+      return toVideoRequest(value);
+    case 'audio':
+      return toSpeechRequest(value);
+  }
+}
+
+/** The field that holds what is to be made. */
+export function textFieldOf({ prompt }: JsonObject): 'prompt' | 'input' {
+  return prompt == null ? 'input' : 'prompt';
+}
+
+function toImageRequest(value: JsonObject): ImageRequest {
+  const prompt = textOf(value);
+  const count = (value.n ?? 1) as number;
+  return {
+    kind: 'image',
+    ...sharedFields(value),
+    ...measure(prompt, { imageCount: count }),
+    prompt,
+    count,
+  };
+}
+
+function toVideoRequest(value: JsonObject): VideoRequest {
+  const prompt = textOf(value);
+  const seconds = value.seconds == null ? undefined : Number(value.seconds);
+  return {
+    kind: 'video',
+    ...sharedFields(value),
+    ...measure(prompt, { videoSeconds: seconds ?? MAX_DEFAULT_VIDEO_SECONDS }),
+    prompt,
+    seconds,
+  };
+}
+
+function toSpeechRequest(value: JsonObject): SpeechRequest {
+  const text = textOf(value);
+  const voice = (value.voice ?? DEFAULT_VOICE) as string | { id: string };
+  const instructions = (value.instructions ?? undefined) as string | undefined;
+  const speed = (value.speed ?? undefined) as number | undefined;
+  const isOwnVoice = typeof voice !== 'string';
+  const shared = sharedFields(value);
+  return {
+    kind: 'speech',
+    ...shared,
+    accountBoundParam: isOwnVoice
+      ? notOnSharedCapacity('voice.id', 'it names a voice in the vendor account')
+      : shared.accountBoundParam,
+    ...measureSpeech(text, instructions ?? '', speed ?? 1),
+    text,
+    voice: isOwnVoice ? voice.id : voice,
+    instructions,
+    format: (value.response_format ?? DEFAULT_FORMAT) as string,
+    speed,
+  };
+}
+
+function sharedFields(value: JsonObject) {
+  return {
+    body: { value },
+    models: readModelChain(value),
+    routing: readRoutingPreferences(value),
+    stream: false,
+    accountBoundParam: findAccountBoundField(value),
+  };
+}
+
+function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined {
+  const tier = findBilledServiceTier(value);
+  if (tier) return tier;
+  const field = Object.keys(ACCOUNT_BOUND).find((name) => value[name] != null);
+  return field === undefined ? undefined : notOnSharedCapacity(field, ACCOUNT_BOUND[field]!);
+}
+
+function textOf(value: JsonObject): string {
+  return value[textFieldOf(value)] as string;
+}
+
+function measure(prompt: string, made: Partial<Usage>): { ceiling: Usage; estimate: Usage } {
+  const meter = new PromptMeter();
+  meter.addText(prompt);
+  const inputTokens = estimateTokens(countCodePoints(prompt));
+  return {
+    ceiling: { ...NO_USAGE, ...made, inputTokens: meter.size().tokens },
+    estimate: { ...NO_USAGE, ...made, inputTokens },
+  };
+}

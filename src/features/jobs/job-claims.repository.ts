@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import type { JobModality, JobStatus } from './job.js';
+
+/** How long a worker that has died keeps others from its job. */
+const LEASE_SECONDS = 15;
+
+export type JobStep = 'waiting' | 'submitting' | 'accepted';
+
+/** A job in the hands of a worker. */
+export interface ClaimedJob {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly apiKeyId: string;
+  readonly requestId: string;
+  readonly endpoint: string;
+  readonly modality: JobModality;
+  readonly status: JobStatus;
+  /** JSON. */
+  readonly body: string;
+  /** JSON. */
+  readonly routes: string;
+  readonly flagged: boolean;
+  readonly step: JobStep;
+  readonly routeIndex: number;
+  /** How often all routes have been tried in vain. */
+  readonly round: number;
+  readonly operation: string | null;
+  readonly acceptedAt: Date | null;
+  readonly polls: number;
+  readonly createdAt: Date;
+  /** Whether its time is over. */
+  readonly isLate: boolean;
+  /** JSON of the routes that were tried. */
+  readonly attempts: string;
+  readonly isTraced: boolean;
+  readonly deadlineAt: Date;
+}
+
+/** A claim on a job; whoever claims it later makes this one void. */
+export interface JobClaim {
+  readonly leaseId: string;
+  readonly job: ClaimedJob;
+}
+
+const COLUMNS = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId", request_id AS "requestId",
+  endpoint, modality, status, body, routes, flagged, step, route_index AS "routeIndex", round,
+  operation, accepted_at AS "acceptedAt", polls, created_at AS "createdAt",
+  attempts, trace IS NOT NULL AS "isTraced", deadline_at AS "deadlineAt", deadline_at <= now() AS "isLate"`;
+
+const IS_OPEN = `status IN ('queued', 'in_progress')`;
+const IS_FREE = `(lease_until IS NULL OR lease_until < now())`;
+
+/**
+ * The worker's side of the rows: who works on a job, and how far it has come. Every move asks for
+ * the claim, so a worker that was away for too long can do nothing any more.
+ */
+@Injectable()
+export class JobClaims {
+  constructor(private readonly database: Database) {}
+
+  /** Undefined when the job is not due, over, or in other hands. */
+  async claim(id: string): Promise<JobClaim | undefined> {
+    const leaseId = randomUUID();
+    const { rows } = await this.database.query<ClaimedJob>(
+      `UPDATE jobs SET lease_id = $2, lease_until = now() + make_interval(secs => $3)
+       WHERE id = $1 AND ${IS_OPEN} AND ${IS_FREE} AND run_at <= now()
+       RETURNING ${COLUMNS}`,
+      [id, leaseId, LEASE_SECONDS],
+    );
+    const [job] = rows;
+    return job && { leaseId, job };
+  }
+
+  /** Which provider the job needs next, and for what; undefined when it is not due. */
+  async peek(id: string): Promise<{ provider: string; step: JobStep } | undefined> {
+    const { rows } = await this.database.query<{ provider: string; step: JobStep }>(
+      `SELECT routes::json -> route_index ->> 'provider' AS provider, step FROM jobs
+       WHERE id = $1 AND ${IS_OPEN} AND ${IS_FREE} AND run_at <= now()`,
+      [id],
+    );
+    return rows[0];
+  }
+
+  /** Puts a job off that nobody works on. False when somebody else has. */
+  async defer(id: string, delayMs: number): Promise<boolean> {
+    const { rowCount } = await this.database.query(
+      `UPDATE jobs SET run_at = now() + make_interval(secs => $2 / 1000.0)
+       WHERE id = $1 AND ${IS_OPEN} AND ${IS_FREE} AND run_at <= now()`,
+      [id, delayMs],
+    );
+    return rowCount === 1;
+  }
+
+  /** False when the job has ended, or is in other hands. */
+  renew({ leaseId, job }: JobClaim): Promise<boolean> {
+    return this.move(`lease_until = now() + make_interval(secs => ${LEASE_SECONDS})`, leaseId, job);
+  }
+
+  /** Lets others have the job, not before the delay. */
+  release({ leaseId, job }: JobClaim, delayMs: number): Promise<boolean> {
+    return this.move(`${FREED}, ${runAtAfter('$3')}`, leaseId, job, [delayMs]);
+  }
+
+  /** To be committed before the vendor is called: from here on the job is never sent again. */
+  beginSubmission(
+    { leaseId, job }: JobClaim,
+    routeIndex: number,
+    provider: string,
+  ): Promise<boolean> {
+    return this.move(
+      `status = 'in_progress', step = 'submitting', route_index = $3, provider = $4,
+       lease_until = now() + make_interval(secs => ${LEASE_SECONDS})`,
+      leaseId,
+      job,
+      [routeIndex, provider],
+      `step = 'waiting'`,
+    );
+  }
+
+  /** The vendor surely has not taken the work: another route may be tried. */
+  refused({ leaseId, job }: JobClaim, nextRouteIndex: number): Promise<boolean> {
+    return this.move(`step = 'waiting', route_index = $3, attempts = $4`, leaseId, job, [
+      nextRouteIndex,
+      job.attempts,
+    ]);
+  }
+
+  /** All routes have refused; they are tried again after the delay. */
+  retryLater({ leaseId, job }: JobClaim, delayMs: number): Promise<boolean> {
+    return this.move(
+      `step = 'waiting', route_index = 0, round = round + 1, ${FREED}, ${runAtAfter('$3')}`,
+      leaseId,
+      job,
+      [delayMs],
+    );
+  }
+
+  /** The vendor has taken the work and goes on by itself. */
+  accepted({ leaseId, job }: JobClaim, operation: string, delayMs: number): Promise<boolean> {
+    return this.move(
+      `step = 'accepted', operation = $4, accepted_at = coalesce(accepted_at, now()),
+       attempts = $5, ${FREED}, ${runAtAfter('$3')}`,
+      leaseId,
+      job,
+      [delayMs, operation, job.attempts],
+    );
+  }
+
+  /** The vendor is still at it, or did not say. */
+  polled({ leaseId, job }: JobClaim, operation: string, delayMs: number): Promise<boolean> {
+    return this.move(
+      `operation = $4, polls = polls + 1, ${FREED}, ${runAtAfter('$3')}`,
+      leaseId,
+      job,
+      [delayMs, operation],
+    );
+  }
+
+  private async move(
+    change: string,
+    leaseId: string,
+    { id }: ClaimedJob,
+    values: unknown[] = [],
+    condition = 'true',
+  ): Promise<boolean> {
+    const { rowCount } = await this.database.query(
+      `UPDATE jobs SET ${change} WHERE id = $1 AND lease_id = $2 AND ${IS_OPEN} AND ${condition}`,
+      [id, leaseId, ...values],
+    );
+    return rowCount === 1;
+  }
+}
+
+const FREED = 'lease_id = NULL, lease_until = NULL';
+
+function runAtAfter(parameter: string): string {
+  return `run_at = now() + make_interval(secs => ${parameter} / 1000.0)`;
+}

@@ -1,0 +1,57 @@
+import {
+  GatewayError,
+  InternalError,
+  InvalidRequestError,
+  ProviderError,
+  TimeoutError,
+} from '../../platform/errors/gateway-errors.js';
+import { MediaFailedError } from '../../vendors/media-work.js';
+import type { JobFailure } from './job.js';
+
+/** What a vendor's filters say, whatever the vendor calls it otherwise. */
+const CONTENT_POLICY = 'content_policy_violation';
+
+/** It may have been taken, and may even be made; asking again could cost twice. */
+export const UNKNOWN_OUTCOME = new ProviderError(
+  'It is not known whether the provider took this job, so it was not sent again. Nothing was charged; submit it anew.',
+);
+
+/** The account that the work was to be, or was being, made with cannot be asked any more. */
+export const CREDENTIAL_GONE = new ProviderError(
+  'The provider credential that this job was to be made with has been deleted. Nothing was charged; submit it anew.',
+  { param: 'provider-credentials' },
+);
+
+export const DEADLINE_PASSED = new TimeoutError(
+  'The job was not done before its deadline. Nothing was charged.',
+);
+
+/** Why a job came to nothing, in words fit for its tenant. */
+export function toJobFailure(error: unknown): JobFailure {
+  if (error instanceof MediaFailedError) {
+    const known = error.code === CONTENT_POLICY ? refused(error) : new ProviderError(error.message);
+    return { ...fieldsOf(known), code: error.code };
+  }
+  return fieldsOf(error instanceof GatewayError ? error : new InternalError());
+}
+
+/** The reverse, for a caller who waits. */
+export function toGatewayError(failure: JobFailure): GatewayError {
+  const { code: _, ...fields } = failure;
+  return new GatewayError(fields);
+}
+
+function refused({ message }: MediaFailedError): GatewayError {
+  return new InvalidRequestError('prompt', message);
+}
+
+function fieldsOf({ message, type, status, param, retryAfterSeconds }: GatewayError): JobFailure {
+  return {
+    code: type,
+    message,
+    type,
+    status,
+    param,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+}

@@ -1,0 +1,147 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { MediaRequest } from '../../canonical/media-request.js';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { ProviderError } from '../../platform/errors/gateway-errors.js';
+import type { PlannedRoute } from '../../core/routing/plan.js';
+import { RoutingService } from '../../core/routing/routing.service.js';
+import { MediaFailedError, type MediaDone, type MediaProgress } from '../../vendors/media-work.js';
+import { UpstreamError } from '../../vendors/upstream-error.js';
+import { JobAccounts } from './job-accounts.js';
+import { JobAfterwards } from './job-afterwards.service.js';
+import { JobArtifacts } from './job-artifacts.service.js';
+import { toMediaRequest } from './job-body.js';
+import { JobClaims, type ClaimedJob, type JobClaim } from './job-claims.repository.js';
+import { JobEndings } from './job-endings.service.js';
+import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
+import type { JobLease } from './job-lease.js';
+import { readRoutes } from './job-routes.js';
+import { JobSubmission } from './job-submission.service.js';
+import { nextPollMs } from './next-poll.js';
+
+const POLL_LIMIT_MS = 30_000;
+
+/** What becomes of a job after a piece of work on it: when to look at it again, if at all. */
+export type NextLook = { readonly afterMs: number } | undefined;
+
+/** Does for a claimed job what is due, one step at a time: submit it, or ask how it stands. */
+@Injectable()
+export class JobRunner {
+  private readonly logger = new Logger(JobRunner.name);
+
+  constructor(
+    private readonly claims: JobClaims,
+    private readonly submission: JobSubmission,
+    private readonly endings: JobEndings,
+    private readonly afterwards: JobAfterwards,
+    private readonly artifacts: JobArtifacts,
+    private readonly routing: RoutingService,
+    private readonly accounts: JobAccounts,
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
+  ) {}
+
+  async run(claim: JobClaim, lease: JobLease): Promise<NextLook> {
+    const { job } = claim;
+    if (job.isLate) {
+      await this.endings.expire(job);
+      return undefined;
+    }
+    if (job.step === 'submitting') {
+      // Whoever sent it has died, and what the vendor made of it nobody knows.
+      await this.endings.fail(job, UNKNOWN_OUTCOME);
+      return undefined;
+    }
+    const request = toMediaRequest(job.modality, JSON.parse(job.body) as Record<string, unknown>);
+    if (job.step === 'accepted') return this.poll(claim, lease, request);
+    return this.submit(claim, lease, request);
+  }
+
+  private async submit(begun: JobClaim, lease: JobLease, request: MediaRequest): Promise<NextLook> {
+    const outcome = await this.submission.submit(begun, lease, request);
+    if (outcome.state === 'over') return undefined;
+    if (outcome.state === 'later') return { afterMs: outcome.afterMs };
+    const { claim, progress, route, routeIndex, sentAt: acceptedAt } = outcome;
+    if (progress.state === 'running') {
+      const afterMs = progress.pollAfterMs ?? this.config.jobs.pollMs;
+      if (await this.claims.accepted(claim, progress.operation, afterMs)) return { afterMs };
+      // It ended while the vendor took it.
+      await this.afterwards.stop(claim.job.tenantId, route, progress.operation);
+      return undefined;
+    }
+    const job = { ...claim.job, routeIndex, acceptedAt };
+    try {
+      await this.finish(job, route, request, progress);
+    } catch (error) {
+      // The files were in this answer and nowhere else.
+      await this.endings.fail(job, brokenOff(error, route));
+    }
+    return undefined;
+  }
+
+  private async poll(claim: JobClaim, lease: JobLease, request: MediaRequest): Promise<NextLook> {
+    const { job } = claim;
+    const route = await this.accounts.open(job.tenantId, readRoutes(job.routes)[job.routeIndex]!);
+    if (!route) {
+      await this.endings.fail(job, CREDENTIAL_GONE);
+      return undefined;
+    }
+    const operation = job.operation!;
+    const patienceMs = nextPollMs(this.config.jobs.pollMs, job.polls);
+    try {
+      const progress = await this.ask(route, operation, lease);
+      if (progress.state === 'done') {
+        await this.finish(job, route, request, progress);
+        return undefined;
+      }
+      const afterMs = progress.pollAfterMs ?? patienceMs;
+      const isNoted = await this.claims.polled(claim, progress.operation, afterMs);
+      return isNoted ? { afterMs } : undefined;
+    } catch (error) {
+      if (error instanceof MediaFailedError) {
+        await this.endings.fail(job, error);
+        return undefined;
+      }
+      if (!lease.signal.aborted) this.tell(job, route, error);
+      // No verdict: whatever came between, the vendor goes on.
+      const isNoted = await this.claims.polled(claim, operation, patienceMs);
+      return isNoted ? { afterMs: patienceMs } : undefined;
+    }
+  }
+
+  private async ask(
+    route: PlannedRoute,
+    operation: string,
+    lease: JobLease,
+  ): Promise<MediaProgress> {
+    const upstream = this.routing.upstreamOf(route);
+    if (!upstream?.pollMedia) throw new Error('its provider is not configured here');
+    const { upstreamModel } = route;
+    const limits = { ...route.limits, firstByteMs: POLL_LIMIT_MS };
+    return upstream.pollMedia({ operation, upstreamModel, limits, signal: lease.signal });
+  }
+
+  private async finish(
+    job: ClaimedJob,
+    route: PlannedRoute,
+    request: MediaRequest,
+    done: MediaDone,
+  ): Promise<void> {
+    const artifactIds = await this.artifacts.keep(job, done.files);
+    // Some of it is measured as the files pass.
+    const { usage = request.estimate } = done;
+    const source = done.usage ? (done.usageSource ?? 'upstream') : 'estimated';
+    const isOurs = await this.endings.succeed(job, { route, usage, source, artifactIds });
+    if (!isOurs) await this.artifacts.discard(artifactIds);
+  }
+
+  private tell({ id }: ClaimedJob, { provider }: PlannedRoute, error: unknown): void {
+    const reason = error instanceof UpstreamError ? error.summary : (error as Error).message;
+    this.logger.warn(`${provider} did not say about ${id}: ${reason}`);
+  }
+}
+
+function brokenOff(error: unknown, { provider }: PlannedRoute): unknown {
+  if (!(error instanceof UpstreamError)) return error;
+  return new ProviderError(`What ${provider} made broke off on its way. Nothing was charged.`, {
+    cause: error,
+  });
+}

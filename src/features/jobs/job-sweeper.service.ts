@@ -1,0 +1,164 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { Database } from '../../platform/database/database.js';
+import { SweepTimer } from '../../platform/time/sweep-timer.js';
+import { RefundsService } from '../../core/ledger/refunds.service.js';
+import { WorkQueue } from '../../platform/queue/work-queue.js';
+import { JobAfterwards } from './job-afterwards.service.js';
+import { JobArtifacts } from './job-artifacts.service.js';
+import { JobEndings } from './job-endings.service.js';
+import { JobMetrics } from './job-metrics.js';
+import { JobTraces } from './job-traces.service.js';
+import type { EndableJob, JobModality } from './job.js';
+import { ENDABLE } from './jobs.repository.js';
+
+const SWEEP_INTERVAL_MS = 3_000;
+/** A wake-up that is so late has got lost. */
+const LOST_AFTER_SECONDS = 5;
+/** Who began to fetch just before the end is given the time to be seen. */
+const FETCH_GRACE_SECONDS = 5;
+const MAX_ROWS = 200;
+
+interface UnfetchedJob {
+  id: string;
+  tenantId: string;
+  requestId: string;
+  modality: JobModality;
+  provider: string | null;
+}
+
+/**
+ * Looks through the rows from time to time for what no wake-up brings about: jobs whose wake-up got
+ * lost or whose worker died, deadlines, what nobody fetched, files to remove, and what was left
+ * undone after an end. Any number of instances may sweep at once.
+ */
+@Injectable()
+export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger(JobSweeper.name);
+  private readonly timer = new SweepTimer(
+    () => this.sweepNow(),
+    (error) => this.logFailure('all', error),
+  );
+
+  constructor(
+    private readonly database: Database,
+    private readonly queue: WorkQueue,
+    private readonly endings: JobEndings,
+    private readonly afterwards: JobAfterwards,
+    private readonly traces: JobTraces,
+    private readonly artifacts: JobArtifacts,
+    private readonly refunds: RefundsService,
+    private readonly metrics: JobMetrics,
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.queue.consume) this.timer.startLater(SWEEP_INTERVAL_MS);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.timer.stop();
+  }
+
+  /** Everything once; what fails is tried again the next time. */
+  async sweepNow(): Promise<void> {
+    await this.attempt('deadlines', () => this.expireLate());
+    await this.attempt('lost wake-ups', () => this.wakeLost());
+    await this.attempt('unfetched results', () => this.refundUnfetched());
+    await this.attempt('ends', () => this.attendEnds());
+    await this.attempt('traces', () => this.traces.sweep());
+    await this.attempt('files', async () => {
+      while ((await this.artifacts.sweep()) > 0);
+    });
+  }
+
+  private async expireLate(): Promise<void> {
+    const { rows } = await this.database.query<EndableJob>(
+      `SELECT ${ENDABLE} FROM jobs
+       WHERE status IN ('queued', 'in_progress') AND deadline_at <= now()
+       ORDER BY deadline_at LIMIT $1`,
+      [MAX_ROWS],
+    );
+    await Promise.all(rows.map((job) => this.endings.expire(job)));
+  }
+
+  /** Only as many as wait in no queue, so that a backlog is not woken over and over. */
+  private async wakeLost(): Promise<void> {
+    const { waiting } = (await this.queue.depths()).jobs;
+    const { rows } = await this.database.query<{ id: string }>(
+      `UPDATE jobs SET run_at = now() WHERE id IN (
+         SELECT id FROM jobs
+         WHERE status IN ('queued', 'in_progress')
+           AND run_at < now() - make_interval(secs => $1)
+           AND (lease_until IS NULL OR lease_until < now())
+         ORDER BY run_at LIMIT $2 FOR UPDATE SKIP LOCKED
+       ) RETURNING id`,
+      [LOST_AFTER_SECONDS, Math.max(0, MAX_ROWS - waiting)],
+    );
+    for (const { id } of rows) await this.queue.wake('jobs', id);
+  }
+
+  private async refundUnfetched(): Promise<void> {
+    const { rows } = await this.database.query<UnfetchedJob>(
+      `SELECT id, tenant_id AS "tenantId", request_id AS "requestId", modality, provider FROM jobs
+       WHERE status = 'succeeded' AND fetched_at IS NULL
+         AND expires_at <= now() - make_interval(secs => $1)
+       ORDER BY expires_at LIMIT $2`,
+      [FETCH_GRACE_SECONDS, MAX_ROWS],
+    );
+    for (const job of rows) await this.refund(job);
+  }
+
+  private async refund({
+    id,
+    tenantId,
+    requestId,
+    modality,
+    provider,
+  }: UnfetchedJob): Promise<void> {
+    const refunded = await this.refunds.refund({
+      tenantId,
+      requestId,
+      decide: async (client) => {
+        const { rowCount } = await client.query(
+          `UPDATE jobs SET status = 'expired', actual_cost = 0,
+             webhook_due = webhook_url IS NOT NULL, run_at = now()
+           WHERE id = $1 AND status = 'succeeded' AND fetched_at IS NULL AND expires_at <= now()`,
+          [id],
+        );
+        return rowCount === 1;
+      },
+    });
+    if (refunded === undefined) return;
+    this.metrics.ended(modality, provider ?? '', 'expired');
+    await this.afterwards.attend(id);
+  }
+
+  private async attendEnds(): Promise<void> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `SELECT id FROM jobs
+       WHERE (webhook_due OR cancel_due) AND run_at < now() - make_interval(secs => $1)
+       ORDER BY run_at LIMIT $2`,
+      [LOST_AFTER_SECONDS, MAX_ROWS],
+    );
+    for (const { id } of rows) await this.afterwards.attend(id);
+  }
+
+  private async attempt(what: string, sweep: () => Promise<void>): Promise<void> {
+    try {
+      await sweep();
+    } catch (error) {
+      this.logFailure(what, error as Error);
+    }
+  }
+
+  private logFailure(what: string, { message }: Error): void {
+    this.logger.warn(`The sweep of jobs (${what}) failed: ${message}`);
+  }
+}

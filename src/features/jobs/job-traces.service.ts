@@ -1,0 +1,217 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import type { TrafficMode } from '../../canonical/billable-request.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
+import type {
+  RequestEnding,
+  RequestFollower,
+  TriggeredGuardrail,
+} from '../../canonical/request-follower.js';
+import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
+import { Database } from '../../platform/database/database.js';
+import { endsWithin } from '../../platform/queue/before-limit.js';
+import type { Plan } from '../../core/routing/plan.js';
+import type { TracedResponse } from '../../core/tracing/request-trace.js';
+import type { TracedRequest } from '../../core/tracing/traced-request.js';
+import { TracingService } from '../../core/tracing/tracing.service.js';
+import { readAttempts } from './job-attempts.js';
+import { toMediaRequest } from './job-body.js';
+import { readRoutes } from './job-routes.js';
+import type { JobModality } from './job.js';
+
+/** What a job keeps of its submission for the trace that is made at its end. */
+interface KeptTrace {
+  headers: Record<string, unknown>;
+  /** The body's `trace`. */
+  trace: unknown;
+  guardrails: readonly TriggeredGuardrail[];
+}
+
+interface EndedJobRow {
+  tenantId: string;
+  requestId: string;
+  endpoint: string;
+  modality: JobModality;
+  body: string;
+  routes: string;
+  attempts: string;
+  trace: string;
+  usage: string | null;
+  flagged: boolean;
+  createdAt: Date;
+  completedAt: Date;
+  outcome: string;
+  model: string;
+  provider: string;
+  errorType: string | null;
+  trafficMode: TrafficMode;
+  usageSource: UsageSource;
+  cost: number;
+}
+
+/** An end that is so old has lost whoever was to give its trace. */
+const LOST_AFTER_SECONDS = 5;
+const MAX_ROWS = 200;
+/** How long a stop waits for traces that are being given; the others stand in their rows. */
+const STOP_LIMIT_MS = 3_000;
+
+const TRACE_HEADERS = ['x-gateway-broadcast', 'traceparent', 'tracestate'];
+
+/**
+ * The traces of jobs. A submission that is refused has its trace at once; a job has one when it has
+ * ended, made of its row. That it is due stands in the row, from the transaction that ends the job, so
+ * that a process that dies in between leaves it to the sweep.
+ */
+@Injectable()
+export class JobTraces implements OnModuleDestroy {
+  private readonly logger = new Logger(JobTraces.name);
+  private readonly giving = new Set<Promise<void>>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly tracing: TracingService,
+  ) {}
+
+  /**
+   * Follows a submission, if anybody wants its trace. Returns what gives the JSON for the job's row.
+   *
+   * @param trace the body's
+   * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
+   */
+  begin(
+    tenantId: string,
+    plan: Plan<MediaRequest>,
+    origin: { headers: IncomingHttpHeaders; response: TracedResponse },
+    trace: unknown,
+  ): () => string | null {
+    const { requestId, endpoint, startedAt, routes, attempts, request } = plan;
+    const traced = toTraced({ requestId, endpoint, startedAt, routes, attempts }, request, trace);
+    this.tracing.follow(traced, { tenantId, ...origin });
+    const { follower } = traced;
+    if (!follower) return () => null;
+    const guardrails: TriggeredGuardrail[] = [];
+    plan.follower = keepGuardrails(follower, guardrails);
+    const headers = Object.fromEntries(TRACE_HEADERS.map((name) => [name, origin.headers[name]]));
+    return () => JSON.stringify({ headers, trace, guardrails } satisfies KeptTrace);
+  }
+
+  /** Before the buffers of traces are emptied. */
+  async onModuleDestroy(): Promise<void> {
+    await endsWithin(Promise.allSettled(this.giving), STOP_LIMIT_MS);
+  }
+
+  /** Gives the trace of a job that has ended. Does not wait and does not fail: the sweep comes again. */
+  endedSoon(jobId: string): void {
+    const run: Promise<void> = this.give(jobId)
+      .catch((error: unknown) => {
+        this.logger.warn(`The trace of ${jobId} waits: ${(error as Error).message}`);
+      })
+      .finally(() => this.giving.delete(run));
+    this.giving.add(run);
+  }
+
+  /** Gives the traces of jobs whose end nobody told of. */
+  async sweep(): Promise<void> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `SELECT id FROM jobs
+       WHERE trace_due AND completed_at < now() - make_interval(secs => $1)
+       ORDER BY completed_at LIMIT $2`,
+      [LOST_AFTER_SECONDS, MAX_ROWS],
+    );
+    for (const { id } of rows) await this.give(id);
+  }
+
+  private async give(jobId: string): Promise<void> {
+    // Whoever takes the mark away gives the trace: nobody else does.
+    const { rows } = await this.database.query<EndedJobRow>(
+      `UPDATE jobs SET trace_due = false
+       FROM request_logs AS log
+       WHERE jobs.id = $1 AND jobs.trace_due AND log.request_id = jobs.request_id
+       RETURNING jobs.tenant_id AS "tenantId", jobs.request_id AS "requestId", jobs.endpoint,
+         jobs.modality, jobs.body, jobs.routes, jobs.attempts, jobs.trace, jobs.usage,
+         jobs.flagged, jobs.created_at AS "createdAt", jobs.completed_at AS "completedAt", log.outcome, log.model, log.provider,
+         log.error_type AS "errorType", log.traffic_mode AS "trafficMode",
+         log.usage_source AS "usageSource", log.cost`,
+      [jobId],
+    );
+    const [row] = rows;
+    if (!row) return;
+    try {
+      this.follow(row);
+    } catch (error) {
+      this.logger.error(`The trace of ${jobId} is lost: ${(error as Error).message}`);
+    }
+  }
+
+  private follow(row: EndedJobRow): void {
+    const { tenantId, requestId, endpoint, createdAt: startedAt } = row;
+    const kept = JSON.parse(row.trace) as KeptTrace;
+    const body = JSON.parse(row.body) as Record<string, unknown>;
+    const [first, ...others] = readRoutes(row.routes);
+    if (!first) throw new Error('it has no route');
+    const routes: TracedRequest['routes'] = [first, ...others];
+    const attempts = readAttempts(row.attempts);
+    const media = toMediaRequest(row.modality, body);
+    const traced = toTraced(
+      { requestId, endpoint, startedAt, routes, attempts },
+      media,
+      kept.trace,
+    );
+    this.tracing.follow(traced, { tenantId, headers: kept.headers as IncomingHttpHeaders });
+    const { follower } = traced;
+    if (!follower) return;
+    const answered = routes.find(
+      ({ model, provider }) => model === row.model && provider === row.provider,
+    );
+    if (row.outcome === 'completed' && answered) {
+      follower.observe({ type: 'route', route: answered, droppedParams: [] });
+    }
+    for (const guardrail of kept.guardrails) follower.guardrailTriggered(guardrail);
+    follower.ended(toEnding(row));
+  }
+}
+
+function toEnding(row: EndedJobRow): RequestEnding {
+  const { outcome, model, provider, errorType, trafficMode, usageSource, flagged, cost } = row;
+  return {
+    outcome,
+    model,
+    provider,
+    errorType,
+    trafficMode,
+    usage: row.usage === null ? NO_USAGE : (JSON.parse(row.usage) as Usage),
+    usageSource,
+    flagged,
+    cost,
+    firstContentMs: undefined,
+    endedAt: row.completedAt,
+  };
+}
+
+type Planned = Pick<TracedRequest, 'requestId' | 'endpoint' | 'startedAt' | 'routes' | 'attempts'>;
+
+/** With the body's `trace`, which is kept apart from what goes to vendors. */
+function toTraced(planned: Planned, request: MediaRequest, trace: unknown): TracedRequest {
+  return {
+    ...planned,
+    streamed: false,
+    estimate: request.estimate,
+    callerGone: new AbortController().signal,
+    upstreamCalled: planned.attempts.length > 0,
+    request: { ...request, body: { value: { ...request.body.value, trace } } },
+  };
+}
+
+function keepGuardrails(
+  follower: RequestFollower,
+  guardrails: TriggeredGuardrail[],
+): RequestFollower {
+  return {
+    observe: (event) => follower.observe(event),
+    guardrailTriggered: (triggered) => {
+      guardrails.push(triggered);
+      follower.guardrailTriggered(triggered);
+    },
+    ended: (ending) => follower.ended(ending),
+  };
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
+import { JobNotices } from './job-notices.js';
+import { isOpen, type JobView } from './job.js';
+import { JobsRepository } from './jobs.repository.js';
+
+const FIRST_LOOK_MS = 200;
+const LONGEST_LOOK_MS = 2_000;
+const GROWTH = 1.5;
+
+/** Waits for the ends of jobs, in whichever process they come about. */
+@Injectable()
+export class JobWaiter {
+  constructor(
+    private readonly repository: JobsRepository,
+    private readonly notices: JobNotices,
+  ) {}
+
+  /** Undefined when the caller has gone before the end. */
+  async wait(tenantId: string, id: string, callerGone: CancelSignal): Promise<JobView | undefined> {
+    let wake = (): void => undefined;
+    const stir = (): void => wake();
+    const unsubscribe = this.notices.onEnd(id, stir);
+    callerGone.addEventListener('abort', stir);
+    try {
+      for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * GROWTH, LONGEST_LOOK_MS)) {
+        const stirred = new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, lookMs);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+        const job = await this.repository.find(tenantId, id);
+        if (job && !isOpen(job.status)) {
+          wake();
+          return job;
+        }
+        if (callerGone.aborted) {
+          wake();
+          return undefined;
+        }
+        await stirred;
+      }
+    } finally {
+      unsubscribe();
+      callerGone.removeEventListener('abort', stir);
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import type { Usage } from '../../canonical/usage.js';
+import type { GatewayErrorType } from '../../platform/errors/gateway-errors.js';
+
+export const JOB_STATUSES = [
+  'queued',
+  'in_progress',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'expired',
+] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+export const JOB_MODALITIES = ['image', 'video', 'audio'] as const;
+export type JobModality = (typeof JOB_MODALITIES)[number];
+
+/** A job in one of these may still come to something. */
+export const OPEN_STATUSES = ['queued', 'in_progress'] as const satisfies readonly JobStatus[];
+
+/** True as long as the job may still come to something. */
+export function isOpen(status: JobStatus): boolean {
+  return status === 'queued' || status === 'in_progress';
+}
+
+/** Why a job came to nothing. */
+export interface JobFailure {
+  /** What the job's `error` says. */
+  readonly code: string;
+  readonly message: string;
+  /** What a caller who waits is answered with. */
+  readonly type: GatewayErrorType;
+  readonly status: number;
+  readonly param: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** A file that a job has made. */
+export interface JobArtifact {
+  readonly id: string;
+  readonly contentType: string;
+  readonly bytes: number;
+}
+
+/** What a tenant sees of its job. */
+export interface JobView {
+  readonly id: string;
+  readonly requestId: string;
+  readonly tenantId: string;
+  readonly modality: JobModality;
+  readonly model: string;
+  readonly status: JobStatus;
+  readonly provider: string | null;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly error: JobFailure | null;
+  readonly usage: Usage | null;
+  readonly actualCost: number;
+  readonly createdAt: Date;
+  readonly completedAt: Date | null;
+  /** Of what it made; until then the job's deadline. */
+  readonly expiresAt: Date;
+  /** In order; only of a job that has succeeded. */
+  readonly artifacts: readonly JobArtifact[];
+}
+
+/** A line of the list of jobs. */
+export interface JobListRow {
+  readonly id: string;
+  readonly modality: JobModality;
+  readonly model: string;
+  readonly status: JobStatus;
+  readonly createdAt: Date;
+  readonly actualCost: number;
+  readonly reservedCredits: number;
+  readonly errorMessage: string | null;
+  readonly expiresAt: Date;
+}
+
+/** What has to be known of a job to end it. */
+export interface EndableJob {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly apiKeyId: string;
+  readonly requestId: string;
+  readonly endpoint: string;
+  readonly modality: JobModality;
+  /** JSON. */
+  readonly routes: string;
+  readonly routeIndex: number;
+  readonly flagged: boolean;
+  readonly acceptedAt: Date | null;
+  readonly createdAt: Date;
+  /** JSON of the routes that were tried; undefined: as the row has them. */
+  readonly attempts?: string;
+  readonly isTraced: boolean;
+}

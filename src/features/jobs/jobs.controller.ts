@@ -1,0 +1,44 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Authenticated } from '../../core/access/authenticated.decorator.js';
+import type { Caller } from '../../core/access/caller.js';
+import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { Inference } from '../../core/access/inference.decorator.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { ApiCancelJob, ApiReadJob, ApiSubmitJob } from './jobs.openapi.js';
+import { JobsService } from './jobs.service.js';
+
+/** Jobs of any modality. Submissions count against the rate limit, reading and cancelling do not. */
+@ApiTags('Jobs')
+@Controller(['v1/jobs', 'api/v1/jobs'])
+export class JobsController {
+  constructor(private readonly jobs: JobsService) {}
+
+  @Post()
+  @HttpCode(202)
+  @Inference()
+  @ApiSubmitJob()
+  create(
+    @CurrentCaller() caller: Caller,
+    @Req() request: GatewayRequest,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<JsonObject> {
+    return this.jobs.create(caller, request, response);
+  }
+
+  @Get(':id')
+  @Authenticated('routing')
+  @ApiReadJob('a job')
+  get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
+    return this.jobs.get(caller, id);
+  }
+
+  @Delete(':id')
+  @Authenticated('routing')
+  @ApiCancelJob('a job')
+  cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
+    return this.jobs.cancel(caller, id);
+  }
+}

@@ -1,0 +1,141 @@
+import type { MediaRequest } from '../../canonical/media-request.js';
+import { countCodePoints } from '../../canonical/count-code-points.js';
+import { readModelChain } from '../../canonical/model-alias.js';
+import type { ModelKind } from '../../core/catalogue/catalogue.types.js';
+import type { Model } from '../../core/catalogue/model.js';
+import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
+import { textFieldOf, toMediaRequest } from './job-body.js';
+import type { JobModality } from './job.js';
+import { jobSchema, MAX_VIDEO_SECONDS } from './jobs.schema.js';
+
+const validate = compileSchema(jobSchema);
+
+const SPEECH_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
+
+/** The kinds of models that jobs are for. */
+const MODALITIES: Partial<Record<ModelKind, JobModality>> = {
+  image: 'image',
+  video: 'video',
+  speech: 'audio',
+};
+
+/** A new job as it was asked for. */
+export interface ParsedJob {
+  readonly modality: JobModality;
+  readonly request: MediaRequest;
+  /** All that may steer the work: first the text to make something of, which came in `textField`. */
+  readonly texts: readonly string[];
+  readonly textField: 'prompt' | 'input';
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly webhookUrl: string | undefined;
+  /** The body's own, which goes to no vendor. */
+  readonly trace: unknown;
+}
+
+/**
+ * Reads the body of a new job. Its model decides what is made.
+ *
+ * @param find looks a model up by its alias
+ * @throws InvalidRequestError naming the first field at fault
+ * @throws NotFoundError (`model`, or `models`) for an unknown model
+ */
+export function parseJob(body: JsonObject, find: (alias: string) => Model | undefined): ParsedJob {
+  assertValid(validate, body);
+  const model = findModel(body, find);
+  const modality = MODALITIES[model.kind];
+  if (!modality) {
+    throw new InvalidRequestError(
+      paramOf(body, model.id),
+      `${JSON.stringify(model.id)} is a model for ${model.kind}; jobs take models of images, videos and speech.`,
+    );
+  }
+  return readJob(body, modality, model);
+}
+
+/** The same for a body that its own schema has let pass, and a modality that is given. */
+export function readJob(body: JsonObject, modality: JobModality, model: Model): ParsedJob {
+  const { metadata, webhook_url: webhookUrl, trace, ...value } = body;
+  assertText(value, modality);
+  if (modality === 'audio') assertSpeechFormat(value);
+  if (modality === 'video') assertSeconds(value);
+  const textField = textFieldOf(value);
+  const text = value[textField] as string;
+  assertLength(text, textField, modality, model);
+  return {
+    modality,
+    request: toMediaRequest(modality, value),
+    texts: [text, ...furtherTexts(value, textField)],
+    textField,
+    metadata: (metadata ?? null) as Record<string, string> | null,
+    webhookUrl: (webhookUrl ?? undefined) as string | undefined,
+    trace,
+  };
+}
+
+/** What a model takes besides its prompt, such as `instructions`, whatever its vendor calls it. */
+function furtherTexts(value: JsonObject, textField: string): string[] {
+  const fields = Object.entries(value).filter(([name]) => name !== textField && name !== 'model');
+  return fields.flatMap(([, field]) => (typeof field === 'string' ? [field] : []));
+}
+
+export function findModel(body: JsonObject, find: (alias: string) => Model | undefined): Model {
+  const [alias] = readModelChain(body);
+  const model = find(alias);
+  if (model) return model;
+  throw new NotFoundError(
+    paramOf(body, alias),
+    `The model ${JSON.stringify(alias)} does not exist here; GET /v1/models lists those that do.`,
+  );
+}
+
+export function paramOf({ model }: JsonObject, alias: string): 'model' | 'models' {
+  return model === alias ? 'model' : 'models';
+}
+
+function assertText({ prompt, input }: JsonObject, modality: JobModality): void {
+  if (prompt != null && input != null) {
+    throw new InvalidRequestError('input', 'Send `prompt` or `input`, not both.');
+  }
+  const text = (prompt ?? input) as string | null | undefined;
+  const field = input == null ? (modality === 'audio' ? 'input' : 'prompt') : 'input';
+  if (text == null) {
+    throw new InvalidRequestError(field, `The parameter \`${field}\` is missing.`);
+  }
+  if (text.trim() === '') {
+    throw new InvalidRequestError(
+      prompt == null ? 'input' : 'prompt',
+      'The text is empty; say what is to be made.',
+    );
+  }
+}
+
+/** The catalogue has the limit of models without a tokenizer in characters. */
+function assertLength(
+  text: string,
+  field: string,
+  modality: JobModality,
+  { id, context_length: limit, architecture }: Model,
+): void {
+  if (modality === 'audio' || architecture?.tokenizer !== 'none') return;
+  const length = countCodePoints(text);
+  if (length <= limit) return;
+  throw new InvalidRequestError(
+    field,
+    `\`${field}\` has ${length} characters; ${JSON.stringify(id)} takes ${limit}.`,
+  );
+}
+
+function assertSpeechFormat({ response_format: format }: JsonObject): void {
+  if (format == null || SPEECH_FORMATS.includes(format as string)) return;
+  throw new InvalidRequestError(
+    'response_format',
+    `\`response_format\` must be one of ${SPEECH_FORMATS.join(', ')}.`,
+  );
+}
+
+function assertSeconds({ seconds }: JsonObject): void {
+  if (seconds == null || Number(seconds) <= MAX_VIDEO_SECONDS) return;
+  throw new InvalidRequestError('seconds', `\`seconds\` must be at most ${MAX_VIDEO_SECONDS}.`);
+}

@@ -1,0 +1,218 @@
+import { Injectable } from '@nestjs/common';
+import type { Pool, PoolClient } from 'pg';
+import type { Usage } from '../../canonical/usage.js';
+import { Database } from '../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import type {
+  EndableJob,
+  JobArtifact,
+  JobFailure,
+  JobListRow,
+  JobModality,
+  JobStatus,
+  JobView,
+} from './job.js';
+
+/** A job as it is submitted. */
+export interface NewJob {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly apiKeyId: string;
+  readonly requestId: string;
+  readonly endpoint: string;
+  readonly modality: JobModality;
+  readonly model: string;
+  /** JSON. */
+  readonly body: string;
+  /** JSON. */
+  readonly routes: string;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly webhookUrl: string | undefined;
+  readonly isFlagged: boolean;
+  /** JSON; null when nobody wants the job's trace. */
+  readonly trace: string | null;
+  readonly idempotencyKey: string | undefined;
+  readonly bodyHash: Buffer;
+  readonly reservedCredits: number;
+  readonly createdAt: Date;
+  readonly deadlineSeconds: number;
+}
+
+/** Which of a tenant's jobs are asked for; what is undefined does not matter. */
+export interface JobFilters {
+  readonly modality?: JobModality;
+  readonly status?: JobStatus;
+  /** Exactly this alias. */
+  readonly model?: string;
+  /** Jobs of this instant and later. */
+  readonly start?: Date;
+  /** Jobs before this instant. */
+  readonly end?: Date;
+}
+
+interface ViewRow extends Omit<JobView, 'error' | 'usage' | 'metadata' | 'artifacts'> {
+  error: string | null;
+  usage: string | null;
+  metadata: string | null;
+  artifacts: JobArtifact[];
+}
+
+/** What has to be known of a job to end it. */
+export const ENDABLE = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId",
+  request_id AS "requestId", endpoint, modality, routes, route_index AS "routeIndex", flagged,
+  trace IS NOT NULL AS "isTraced", accepted_at AS "acceptedAt", created_at AS "createdAt"`;
+
+const VIEW = `
+  SELECT id, request_id AS "requestId", tenant_id AS "tenantId", modality, model, status, provider,
+    metadata, error, usage, actual_cost AS "actualCost", created_at AS "createdAt",
+    completed_at AS "completedAt", expires_at AS "expiresAt",
+    CASE WHEN status = 'succeeded' THEN coalesce((
+      SELECT json_agg(json_build_object('id', file.id, 'contentType', file.content_type,
+        'bytes', file.bytes) ORDER BY position)
+      FROM job_artifacts AS file WHERE file.job_id = jobs.id AND kept
+    ), '[]'::json) ELSE '[]'::json END AS artifacts
+  FROM jobs`;
+
+/** What tenants see of their jobs; every method but `findEnding` is bound to one tenant. */
+@Injectable()
+export class JobsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @throws Error with SQLSTATE 23505 when the tenant has a job with this idempotency key */
+  async insert(client: PoolClient, job: NewJob): Promise<void> {
+    await client.query(
+      `INSERT INTO jobs (
+         id, tenant_id, api_key_id, request_id, endpoint, modality, model, body, routes, metadata,
+         webhook_url, flagged, idempotency_key, body_hash, reserved_credits, created_at,
+         deadline_at, expires_at, trace
+       ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+         $16::timestamptz + make_interval(secs => $17), $16::timestamptz + make_interval(secs => $17), $18)`,
+      [
+        job.id,
+        job.tenantId,
+        job.apiKeyId,
+        job.requestId,
+        job.endpoint,
+        job.modality,
+        toStoredText(job.model),
+        job.body,
+        job.routes,
+        job.metadata && JSON.stringify(job.metadata),
+        job.webhookUrl === undefined ? null : toStoredText(job.webhookUrl),
+        job.isFlagged,
+        job.idempotencyKey === undefined ? null : toStoredText(job.idempotencyKey),
+        job.bodyHash,
+        job.reservedCredits,
+        job.createdAt,
+        job.deadlineSeconds,
+        job.trace,
+      ],
+    );
+  }
+
+  /** Whoever uses the same key at the same time waits for the end of the transaction. */
+  async lockIdempotencyKey(client: PoolClient, tenantId: string, key: string): Promise<void> {
+    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      toStoredText(`jobs ${tenantId} ${key}`),
+    ]);
+  }
+
+  /** The job that an idempotency key stands for. */
+  async findByIdempotencyKey(
+    client: Pool | PoolClient,
+    tenantId: string,
+    key: string,
+  ): Promise<{ id: string; bodyHash: Buffer } | undefined> {
+    const { rows } = await client.query<{ id: string; bodyHash: Buffer }>(
+      `SELECT id, body_hash AS "bodyHash" FROM jobs WHERE tenant_id = $1 AND idempotency_key = $2`,
+      [tenantId, toStoredText(key)],
+    );
+    return rows[0];
+  }
+
+  async hasRequest(requestId: string): Promise<boolean> {
+    const { rowCount } = await this.database.query('SELECT FROM jobs WHERE request_id = $1', [
+      requestId,
+    ]);
+    return rowCount === 1;
+  }
+
+  async find(tenantId: string, id: string): Promise<JobView | undefined> {
+    const { rows } = await this.database.query<ViewRow>(
+      `${VIEW} WHERE id = $1 AND tenant_id = $2`,
+      [id, tenantId],
+    );
+    return rows.map(toView)[0];
+  }
+
+  async findEndable(tenantId: string, id: string): Promise<EndableJob | undefined> {
+    const { rows } = await this.database.query<EndableJob>(
+      `SELECT ${ENDABLE} FROM jobs WHERE id = $1 AND tenant_id = $2`,
+      [id, tenantId],
+    );
+    return rows[0];
+  }
+
+  /** How a job stands, and who has ended it. */
+  async findEnding(id: string): Promise<{ status: JobStatus; endedBy: string | null }> {
+    const { rows } = await this.database.query<{ status: JobStatus; endedBy: string | null }>(
+      'SELECT status, ended_by AS "endedBy" FROM jobs WHERE id = $1',
+      [id],
+    );
+    return rows[0]!;
+  }
+
+  /** Newest first. */
+  async list(
+    tenantId: string,
+    filters: JobFilters,
+    page: { limit: number; offset: number },
+  ): Promise<JobListRow[]> {
+    const values: unknown[] = [tenantId];
+    const conditions = ['tenant_id = $1'];
+    const restrict = (condition: string, value: unknown): void => {
+      if (value === undefined) return;
+      values.push(value);
+      conditions.push(`${condition} $${values.length}`);
+    };
+    const { model } = filters;
+    restrict('modality =', filters.modality);
+    restrict('status =', filters.status);
+    restrict('model =', model === undefined ? undefined : toStoredText(model));
+    restrict('created_at >=', filters.start);
+    restrict('created_at <', filters.end);
+    values.push(page.limit, page.offset);
+    // The page is found in the index alone; only its own rows are read.
+    const { rows } = await this.database.query<JobListRow & { error: string | null }>(
+      `SELECT jobs.id, modality, model, status, jobs.created_at AS "createdAt",
+         actual_cost AS "actualCost", reserved_credits AS "reservedCredits", error,
+         expires_at AS "expiresAt"
+       FROM (
+         SELECT id, created_at FROM jobs WHERE ${conditions.join(' AND ')}
+         ORDER BY created_at DESC, id DESC
+         LIMIT $${values.length - 1} OFFSET $${values.length}
+       ) AS page JOIN jobs ON jobs.id = page.id
+       ORDER BY page.created_at DESC, page.id DESC`,
+      values,
+    );
+    return rows.map(({ error, ...row }) => ({
+      ...row,
+      model: fromStoredText(row.model),
+      errorMessage: error === null ? null : (JSON.parse(error) as JobFailure).message,
+    }));
+  }
+}
+
+function toView({ error, usage, metadata, ...row }: ViewRow): JobView {
+  return {
+    ...row,
+    model: fromStoredText(row.model),
+    error: parse<JobFailure>(error),
+    usage: parse<Usage>(usage),
+    metadata: parse<Record<string, string>>(metadata),
+  };
+}
+
+function parse<Value>(json: string | null): Value | null {
+  return json === null ? null : (JSON.parse(json) as Value);
+}

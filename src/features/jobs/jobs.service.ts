@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import type { Caller } from '../../core/access/caller.js';
+import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { ArtifactUrls } from './artifacts/artifact-urls.js';
+import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
+import {
+  ConflictError,
+  InvalidRequestError,
+  NotFoundError,
+} from '../../platform/errors/gateway-errors.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { readJsonBody } from '../../platform/http/read-json-body.js';
+import { parseDateRange } from '../../platform/time/parse-date-range.js';
+import { setDroppedParams } from '../../core/answers/deliver-stream.js';
+import { OutboundClient } from '../../platform/outbound/outbound-client.js';
+import type { JobsQueryDto } from './dto/jobs-query.dto.js';
+import { JobEndings } from './job-endings.service.js';
+import { modalityOfJobId } from './job-id.js';
+import { isOpen, type JobModality, type JobView } from './job.js';
+import { parseJob } from './jobs.parse.js';
+import { JobsRepository } from './jobs.repository.js';
+import { renderJob, renderListItem } from './render-job.js';
+import { SubmitJobService } from './submit-job.service.js';
+
+const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
+
+/** What tenants do with their jobs; the work itself is `JobRunner`'s. */
+@Injectable()
+export class JobsService {
+  constructor(
+    private readonly submission: SubmitJobService,
+    private readonly repository: JobsRepository,
+    private readonly endings: JobEndings,
+    private readonly catalogue: CatalogueService,
+    private readonly urls: ArtifactUrls,
+    private readonly outbound: OutboundClient,
+  ) {}
+
+  /** Takes a job in. @throws GatewayError when it is not taken in */
+  async create(caller: Caller, received: GatewayRequest, response: Response): Promise<JsonObject> {
+    const idempotencyKey = readIdempotencyKey(received);
+    const body = await readJsonBody(received);
+    const parsed = parseJob(body.value, (alias) => this.catalogue.find(alias));
+    const { webhookUrl } = parsed;
+    if (webhookUrl !== undefined) {
+      await this.outbound.assertDestinationUrl(webhookUrl, 'webhook_url');
+    }
+    const { id, droppedParams } = await this.submission.submit(caller, received, response, {
+      parsed,
+      body,
+      endpoint: 'jobs',
+      idempotencyKey,
+    });
+    setDroppedParams(response, droppedParams);
+    return this.render(await this.find(caller, id));
+  }
+
+  /** @param modality the only one that the path is for @throws NotFoundError (`id`) */
+  async get(caller: Caller, id: string, modality?: JobModality): Promise<JsonObject> {
+    return this.render(await this.find(caller, id, modality));
+  }
+
+  /**
+   * Ends a job that has not ended.
+   *
+   * @throws NotFoundError (`id`)
+   * @throws ConflictError (`id`) when it has ended already, or ended meanwhile
+   */
+  async cancel(caller: Caller, id: string, modality?: JobModality): Promise<JsonObject> {
+    const { status } = await this.find(caller, id, modality);
+    if (!isOpen(status)) throw tooLate(status);
+    const job = await this.repository.findEndable(caller.tenantId, id);
+    const isOurs = await this.endings.cancel(job!);
+    const ended = await this.find(caller, id, modality);
+    if (!isOurs) throw tooLate(ended.status);
+    return this.render(ended);
+  }
+
+  /** @throws InvalidRequestError on a malformed date */
+  async list(caller: Caller, query: JobsQueryDto): Promise<JsonObject> {
+    const { limit, offset, modality, status, model } = query;
+    const range = parseDateRange(query.start_date, query.end_date);
+    const filters = { modality, status, model, ...range };
+    // One more than asked for tells whether there are more.
+    const page = { limit: limit + 1, offset };
+    const rows = await this.repository.list(caller.tenantId, filters, page);
+    return {
+      jobs: rows.slice(0, limit).map(renderListItem),
+      pagination: { offset, limit, has_more: rows.length > limit },
+    };
+  }
+
+  private async find({ tenantId }: Caller, id: string, modality?: JobModality): Promise<JobView> {
+    const known = modalityOfJobId(id);
+    const isPossible = known !== undefined && (modality === undefined || modality === known);
+    const job = isPossible ? await this.repository.find(tenantId, id) : undefined;
+    if (job) return job;
+    throw new NotFoundError(
+      'id',
+      `There is no ${modality ?? ''}${modality ? ' ' : ''}job ${JSON.stringify(id.slice(0, 80))}.`,
+    );
+  }
+
+  private render(job: JobView): JsonObject {
+    return renderJob(job, (id, expiresAt) => this.urls.sign(id, expiresAt));
+  }
+}
+
+function tooLate(status: string): ConflictError {
+  return new ConflictError('id', `This job has ended (${status}) and cannot be cancelled.`);
+}
+
+/** @throws InvalidRequestError (`idempotency-key`) */
+function readIdempotencyKey({ headers }: GatewayRequest): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key !== '' && key.length <= MAX_IDEMPOTENCY_KEY_LENGTH) return key;
+  throw new InvalidRequestError(
+    'idempotency-key',
+    `\`Idempotency-Key\` must be one text of 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} characters.`,
+  );
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import { NO_USAGE } from '../../canonical/usage.js';
+import type { JobView } from './job.js';
+import { renderJob, renderUsage } from './render-job.js';
+
+const JOB: JobView = {
+  id: 'img_1',
+  requestId: 'r',
+  tenantId: 't',
+  modality: 'image',
+  model: 'one/draw',
+  status: 'succeeded',
+  provider: 'one',
+  metadata: null,
+  error: null,
+  usage: { ...NO_USAGE, imageCount: 1, inputTokens: 3 },
+  actualCost: 5,
+  createdAt: new Date(1_000_900),
+  completedAt: new Date(2_000_900),
+  expiresAt: new Date(3_000_900),
+  artifacts: [{ id: 'img_1-a-0', contentType: 'image/png', bytes: 7 }],
+};
+const render = (overrides: Partial<JobView>) =>
+  renderJob({ ...JOB, ...overrides }, (id, expiresAt) => `${id}@${expiresAt.getTime()}`);
+
+describe(renderJob.name, () => {
+  it('signs each file anew and tells times in whole seconds', () => {
+    expect(render({})).toEqual({
+      id: 'img_1',
+      object: 'image_job',
+      status: 'succeeded',
+      model: 'one/draw',
+      provider: 'one',
+      modality: 'image',
+      created_at: 1_000,
+      completed_at: 2_000,
+      expires_at: 3_000,
+      result: {
+        data: [{ url: 'img_1-a-0@3000900', content_type: 'image/png', bytes: 7 }],
+      },
+      error: null,
+      usage: { image_count: 1, input_tokens: 3 },
+      metadata: null,
+    });
+  });
+
+  it('shows no result before the end and after the expiry, and an error only of a failure', () => {
+    const error = {
+      code: 'timeout_error',
+      message: 'Late.',
+      type: 'timeout_error',
+      status: 504,
+      param: 'model',
+    } as const;
+    const open = { usage: null, completedAt: null, artifacts: [] };
+    expect(render({ ...open, status: 'queued', provider: null })).toMatchObject({
+      completed_at: null,
+      expires_at: null,
+      result: null,
+    });
+    expect(render({ ...open, status: 'failed', error })).toMatchObject({
+      error: { code: 'timeout_error', message: 'Late.' },
+    });
+    expect(render({ ...open, status: 'expired', error })).toMatchObject({
+      error: null,
+      expires_at: null,
+    });
+    expect(render({ status: 'expired' })).toMatchObject({ result: null, expires_at: 3_000 });
+  });
+});
+
+describe(renderUsage.name, () => {
+  it('has the units of its kind', () => {
+    const usage = {
+      ...NO_USAGE,
+      videoSeconds: 8,
+      inputCharacters: 2,
+      inputBytes: 3,
+      audioMs: 1_250,
+    };
+    expect(renderUsage('video', usage)).toEqual({ video_seconds: 8 });
+    expect(renderUsage('audio', usage)).toEqual({
+      input_characters: 2,
+      input_bytes: 3,
+      audio_seconds: 1.25,
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import type { Usage } from '../../canonical/usage.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import type { JobListRow, JobModality, JobView } from './job.js';
+
+/** Gives an artifact a URL. */
+export type SignArtifact = (artifactId: string, expiresAt: Date) => string;
+
+/** A job as its tenant sees it, with URLs made for this very answer. */
+export function renderJob(job: JobView, sign: SignArtifact): JsonObject {
+  const { status, error, usage, expiresAt } = job;
+  const isSucceeded = status === 'succeeded';
+  const hadArtifacts = isSucceeded || (status === 'expired' && usage !== null);
+  return {
+    id: job.id,
+    object: `${job.modality}_job`,
+    status,
+    model: job.model,
+    provider: job.provider,
+    modality: job.modality,
+    created_at: toSeconds(job.createdAt),
+    completed_at: job.completedAt && toSeconds(job.completedAt),
+    expires_at: hadArtifacts ? toSeconds(expiresAt) : null,
+    result: isSucceeded
+      ? {
+          data: job.artifacts.map(({ id, contentType, bytes }) => ({
+            url: sign(id, expiresAt),
+            content_type: contentType,
+            bytes,
+          })),
+        }
+      : null,
+    error: status === 'failed' && error ? { code: error.code, message: error.message } : null,
+    usage: usage && renderUsage(job.modality, usage),
+    metadata: job.metadata,
+  };
+}
+
+/** What was billed, in the units of its kind. */
+export function renderUsage(modality: JobModality, usage: Usage): JsonObject {
+  const tokens = {
+    ...(usage.inputTokens > 0 && { input_tokens: usage.inputTokens }),
+    ...(usage.outputTokens > 0 && { output_tokens: usage.outputTokens }),
+  };
+  switch (modality) {
+    case 'image':
+      return { image_count: usage.imageCount, ...tokens };
+    case 'video':
+      return { video_seconds: usage.videoSeconds };
+    case 'audio':
+      return {
+        input_characters: usage.inputCharacters,
+        input_bytes: usage.inputBytes,
+        audio_seconds: usage.audioMs / 1_000,
+      };
+  }
+}
+
+export function renderListItem(row: JobListRow): JsonObject {
+  return {
+    id: row.id,
+    modality: row.modality,
+    model: row.model,
+    status: row.status,
+    created_at: row.createdAt.toISOString(),
+    actual_cost: row.actualCost,
+    reserved_credits: row.reservedCredits,
+    error_message: row.errorMessage,
+    expires_at: row.expiresAt.toISOString(),
+  };
+}
+
+function toSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1_000);
+}

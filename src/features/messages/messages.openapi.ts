@@ -1,0 +1,124 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import {
+  ApiCacheHeader,
+  ApiGenerationErrors,
+  ApiTraceHeaders,
+  GENERATION_HEADERS,
+} from '../../core/answers/generation.openapi.js';
+import { messageEventSchema } from './message-event.schema.js';
+import { countTokensSchema, messagesSchema } from './messages.schema.js';
+
+const HELLO = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello!' }] };
+
+const message = {
+  type: 'object',
+  required: ['id', 'type', 'role', 'content', 'model', 'stop_reason', 'usage'],
+  properties: {
+    id: { type: 'string', example: 'msg_0f8fad5bd9cb469fa16570867728950e' },
+    type: { type: 'string', enum: ['message'] },
+    role: { type: 'string', enum: ['assistant'] },
+    content: {
+      type: 'array',
+      description: 'Blocks of type `thinking`, `redacted_thinking`, `text` and `tool_use`.',
+      items: {
+        type: 'object',
+        required: ['type'],
+        properties: {
+          type: { type: 'string', example: 'text' },
+          text: { type: 'string', example: 'Sandbox echo: Hello!' },
+        },
+        additionalProperties: true,
+      },
+    },
+    model: { type: 'string', description: 'The alias that answered.' },
+    stop_reason: {
+      type: 'string',
+      nullable: true,
+      example: 'end_turn',
+      description:
+        '`end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal`, or a vendor’s own.',
+    },
+    stop_sequence: { type: 'string', nullable: true },
+    usage: {
+      type: 'object',
+      required: ['input_tokens', 'output_tokens'],
+      properties: {
+        input_tokens: { type: 'integer', description: 'Without cached tokens.' },
+        cache_creation_input_tokens: { type: 'integer' },
+        cache_read_input_tokens: { type: 'integer' },
+        output_tokens: { type: 'integer' },
+      },
+    },
+  },
+} as const;
+
+/** The OpenAPI description of a message, with the schema that also checks it. */
+export function ApiCreateMessage(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Create a message',
+      description:
+        'Takes bodies of the messages API. `models` is a chain of fallbacks; `stream: true` answers with server-sent events from `message_start` to `message_stop`.',
+    }),
+    ApiBody({
+      schema: toOpenApiSchema({ ...messagesSchema, required: ['messages', 'max_tokens'] }),
+      examples: {
+        sandbox: {
+          summary: 'A first call, answered without any vendor',
+          value: { ...HELLO, max_tokens: 1024 },
+        },
+        stream: {
+          summary: 'Streamed, with fallback',
+          value: {
+            models: ['sandbox/fault-500', 'sandbox/words'],
+            messages: [{ role: 'user', content: '20 words, please' }],
+            max_tokens: 1024,
+            stream: true,
+          },
+        },
+      },
+    }),
+    ApiOkResponse({
+      description: 'The message, or its stream of events.',
+      headers: GENERATION_HEADERS,
+      content: {
+        'application/json': { schema: toOpenApiSchema(message) },
+        'text/event-stream': { schema: toOpenApiSchema(messageEventSchema(message)) },
+      },
+    }),
+    ApiCacheHeader(),
+    ApiTraceHeaders(),
+    ApiGenerationErrors(),
+  );
+}
+
+/** The OpenAPI description of a count of tokens. */
+export function ApiCountTokens(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Count the tokens of a prompt',
+      description:
+        'By the vendor of the first route, which `X-Gateway-Provider` then names, or estimated as characters ÷ 4. Costs nothing.',
+    }),
+    ApiBody({
+      schema: toOpenApiSchema({ ...countTokensSchema, required: ['messages'] }),
+      examples: { sandbox: { summary: 'An estimate', value: HELLO } },
+    }),
+    ApiOkResponse({
+      description: 'The number of input tokens.',
+      schema: {
+        type: 'object',
+        required: ['input_tokens'],
+        properties: { input_tokens: { type: 'integer', example: 2 } },
+      },
+    }),
+    ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
+    ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
+    ApiErrorResponse(413, 'The body is larger than 20 MB.'),
+    ApiErrorResponse(415, 'The body is not JSON.'),
+    ApiErrorResponse(503, 'No provider of the model is configured.'),
+  );
+}

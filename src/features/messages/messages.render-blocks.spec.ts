@@ -1,0 +1,127 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import {
+  text,
+  think,
+  call,
+  args,
+  finish,
+  toolUse,
+  streamOf,
+  bytesOf,
+  wholeOf,
+  contentOf,
+} from '../../../test/support/rendered-messages.js';
+
+describe('the blocks of an answer as a message', () => {
+  describe('reasoning', () => {
+    it.each<[string, CanonicalEvent[], object[]]>([
+      [
+        'sealed by the native maker',
+        [think('Hm'), think('m.'), think('', 'anthropic:c2ln')],
+        [{ type: 'thinking', thinking: 'Hmm.', signature: 'c2ln' }],
+      ],
+      [
+        'sealed by another maker',
+        [think('Hmm.', 'other:c2ln')],
+        [{ type: 'thinking', thinking: 'Hmm.', signature: 'other:c2ln' }],
+      ],
+      [
+        'without a seal',
+        [think('Hm'), think('m.')],
+        [{ type: 'thinking', thinking: 'Hmm.', signature: '' }],
+      ],
+      [
+        'of a signature alone',
+        [think('', 'anthropic:c2ln')],
+        [{ type: 'thinking', thinking: '', signature: 'c2ln' }],
+      ],
+      [
+        'that is encrypted',
+        [think('', 'anthropic:redacted:QQ=='), think('', 'other:Qg==')],
+        [
+          { type: 'redacted_thinking', data: 'QQ==' },
+          { type: 'redacted_thinking', data: 'other:Qg==' },
+        ],
+      ],
+      [
+        'in several blocks',
+        [think('One', 'anthropic:MQ=='), think('Two'), think('', 'anthropic:Mg==')],
+        [
+          { type: 'thinking', thinking: 'One', signature: 'MQ==' },
+          { type: 'thinking', thinking: 'Two', signature: 'Mg==' },
+        ],
+      ],
+      [
+        'with an encrypted thought behind it',
+        [think('One'), think('', 'anthropic:redacted:Mg==')],
+        [
+          { type: 'thinking', thinking: 'One', signature: '' },
+          { type: 'redacted_thinking', data: 'Mg==' },
+        ],
+      ],
+    ])('%s stands before the text', async (_name, events, blocks) => {
+      expect(await contentOf([...events, text('So.')])).toEqual([
+        ...blocks,
+        { type: 'text', text: 'So.' },
+      ]);
+    });
+  });
+
+  describe('tool calls', () => {
+    it('come one after the other', async () => {
+      const events = [text('a'), call(0), args(0, '{"a":'), args(0, '1}'), call(1), args(1, '{}')];
+      expect(await contentOf(events)).toEqual([
+        { type: 'text', text: 'a' },
+        toolUse(0, { a: 1 }),
+        toolUse(1, {}),
+      ]);
+    });
+
+    it('are kept apart when their arguments come by turns', async () => {
+      const events = [
+        ...[call(0), call(1), args(0, '{"a":'), args(1, '{"b":{'), args(0, '"}"'), call(2)],
+        ...[args(1, '}'), args(0, '}'), args(2, '{"c":3}'), args(1, '}')],
+      ];
+      expect(await contentOf(events)).toEqual([
+        toolUse(0, { a: '}' }),
+        toolUse(1, { b: {} }),
+        toolUse(2, { c: 3 }),
+      ]);
+    });
+
+    it('have an empty input without arguments', async () => {
+      const content = [toolUse(0, {}), toolUse(1, { b: 1 })];
+      expect(await contentOf([call(0), call(1), args(1, '{"b":1}')])).toEqual(content);
+      expect(await contentOf([call(0), args(0, ''), call(1), args(1, '{"b":1}')])).toEqual(content);
+    });
+
+    it('may be numbered from anywhere', async () => {
+      expect(await contentOf([call(2), args(2, '{}')])).toEqual([toolUse(2, {})]);
+    });
+
+    it('show their seals as thoughts before them', async () => {
+      expect(await contentOf([call(0, 'other:c2ln'), args(0, '{}'), call(1)])).toEqual([
+        { type: 'redacted_thinking', data: 'call:Y2FsbF8w:other:c2ln' },
+        toolUse(0, {}),
+        toolUse(1, {}),
+      ]);
+    });
+
+    it('keep numbers and keys as the model wrote them', async () => {
+      const json = '{"id":12345678901234567890,"__proto__":{"a":1e400}}';
+      expect(await bytesOf([call(0), args(0, json), finish()])).toContain(`"input":${json}`);
+    });
+
+    it.each(['{"a":', '[1]', '"x"', 'null', '{"a":1}}', 'city=Rome'])(
+      'show arguments that are no object (%s) whole, under a name that tells',
+      async (json) => {
+        const { content } = await wholeOf([call(0), args(0, json), finish('length')]);
+        expect(content).toEqual([toolUse(0, { INVALID_JSON: json })]);
+        const streamed = streamOf([call(0), args(0, json), finish('length')]);
+        const pieces = streamed.flatMap(({ delta }) => delta?.partial_json ?? []);
+        expect(pieces).toEqual([json]);
+      },
+    );
+  });
+});

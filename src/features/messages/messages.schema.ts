@@ -1,0 +1,115 @@
+import {
+  modelFieldsSchema,
+  routingFieldsSchema,
+  traceFieldSchema,
+} from '../../canonical/routing-fields.schema.js';
+
+/**
+ * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
+ * description shows, so the two cannot disagree. Content blocks are checked one by one as they are
+ * measured. Fields that are not named here are allowed and go to vendors of this dialect.
+ */
+const block = {
+  type: 'object',
+  required: ['type'],
+  properties: { type: { type: 'string', example: 'text' } },
+} as const;
+
+const content = { type: ['string', 'array'], items: block } as const;
+
+const sharedProperties = {
+  ...modelFieldsSchema,
+  messages: {
+    type: ['array', 'null'],
+    description:
+      'The conversation; `content` is a string or an array of blocks: `text`, `image`, `document`, `search_result`, `thinking`, `redacted_thinking`, `tool_use`, `tool_result`.',
+    items: {
+      type: 'object',
+      required: ['role', 'content'],
+      properties: {
+        role: { type: 'string', enum: ['user', 'assistant', 'system'] },
+        content,
+      },
+    },
+  },
+  system: {
+    type: ['string', 'array', 'null'],
+    items: block,
+    description: 'System prompt, or an array of `text` blocks.',
+  },
+  tools: {
+    type: ['array', 'null'],
+    description: 'Tools that the caller runs.',
+    items: {
+      type: 'object',
+      properties: {
+        type: { type: ['string', 'null'], description: '`custom`, which may be left out.' },
+        name: { type: 'string', minLength: 1 },
+        description: { type: ['string', 'null'] },
+        input_schema: { type: ['object', 'null'], description: 'JSON Schema of the input.' },
+        strict: { type: ['boolean', 'null'] },
+      },
+    },
+  },
+  tool_choice: {
+    type: ['object', 'null'],
+    required: ['type'],
+    properties: {
+      type: { type: 'string', enum: ['auto', 'any', 'tool', 'none'] },
+      name: { type: ['string', 'null'], description: 'Of the tool, with type `tool`.' },
+      disable_parallel_tool_use: { type: ['boolean', 'null'] },
+    },
+  },
+  thinking: {
+    type: ['object', 'null'],
+    required: ['type'],
+    properties: {
+      type: { type: 'string', description: '`enabled`, `adaptive` or `disabled`.' },
+      budget_tokens: { type: ['integer', 'null'], minimum: 1, maximum: 2_147_483_647 },
+    },
+  },
+  output_config: {
+    type: ['object', 'null'],
+    properties: {
+      effort: { type: ['string', 'null'], description: '`low`, `medium`, `high`, …' },
+      format: {
+        type: ['object', 'null'],
+        required: ['type'],
+        properties: {
+          type: { type: 'string', enum: ['json_schema'] },
+          schema: { type: 'object' },
+        },
+      },
+    },
+  },
+  ...routingFieldsSchema,
+} as const;
+
+export const messagesSchema = {
+  type: 'object',
+  properties: {
+    ...sharedProperties,
+    max_tokens: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: 'Maximum output tokens; required.',
+      example: 1024,
+    },
+    stream: { type: ['boolean', 'null'], default: false },
+    temperature: { type: ['number', 'null'], minimum: 0, maximum: 1, description: '0 to 1.' },
+    top_p: { type: ['number', 'null'], description: 'Nucleus sampling threshold.' },
+    top_k: { type: ['integer', 'null'], minimum: 0 },
+    stop_sequences: { type: ['array', 'null'], items: { type: 'string' } },
+    metadata: {
+      type: ['object', 'null'],
+      properties: {
+        user_id: { type: ['string', 'null'], description: 'End-user identifier.' },
+      },
+    },
+    trace: traceFieldSchema,
+  },
+} as const;
+
+/** What is counted is what the model reads; all else is taken and left aside. */
+export const countTokensSchema = { type: 'object', properties: sharedProperties } as const;

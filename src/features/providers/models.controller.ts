@@ -1,0 +1,43 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { type Caller } from '../../core/access/caller.js';
+import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import { Authenticated } from '../../core/access/authenticated.decorator.js';
+import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { ModelDto, ModelListDto } from './model.dto.js';
+import { ModelsService } from './models.service.js';
+
+@ApiTags('Catalogue')
+@Controller('v1')
+@Authenticated('any')
+export class ModelsController {
+  constructor(private readonly models: ModelsService) {}
+
+  @Get('models')
+  @ApiOperation({ summary: 'List the models that a configured provider serves' })
+  @ApiOkResponse({ type: ModelListDto })
+  async list(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
+    return { data: await this.models.list(caller) };
+  }
+
+  @Get('embeddings/models')
+  @ApiOperation({ summary: 'List the embedding models that a configured provider serves' })
+  @ApiOkResponse({ type: ModelListDto })
+  async listEmbeddingModels(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
+    return { data: await this.models.listEmbeddingModels(caller) };
+  }
+
+  @Get('models/*id')
+  @ApiOperation({ summary: 'Get one model' })
+  @ApiParam({
+    name: 'id',
+    type: String,
+    description: 'Alias `<provider>/<model>`, its slashes plain or encoded.',
+    example: 'sandbox/echo',
+  })
+  @ApiOkResponse({ type: ModelDto })
+  @ApiErrorResponse(404, 'There is no such model, or no configured provider serves it.')
+  get(@CurrentCaller() caller: Caller, @Param('id') id: string | string[]): Promise<ModelDto> {
+    return this.models.get(caller, Array.isArray(id) ? id.join('/') : id);
+  }
+}

@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../core/access/caller.js';
+import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
+import type { Model } from '../../core/catalogue/model.js';
+import { NotFoundError } from '../../platform/errors/gateway-errors.js';
+import { OwnUpstreams } from '../../core/credentials/own-upstreams.service.js';
+import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
+import type { ModelDto } from './model.dto.js';
+
+/**
+ * The catalogue as callers see it: only what a configured provider serves, or one with which the
+ * caller has an account of its own.
+ */
+@Injectable()
+export class ModelsService {
+  constructor(
+    private readonly catalogue: CatalogueService,
+    private readonly upstreams: UpstreamRegistry,
+    private readonly ownUpstreams: OwnUpstreams,
+  ) {}
+
+  async list(caller: Caller): Promise<ModelDto[]> {
+    return (await this.served(caller)).map(toModelDto);
+  }
+
+  async listEmbeddingModels(caller: Caller): Promise<ModelDto[]> {
+    const served = await this.served(caller);
+    return served.filter((model) => model.kind === 'embedding').map(toModelDto);
+  }
+
+  /** @throws NotFoundError (`id`) for a model that is unknown or that nobody serves here */
+  async get(caller: Caller, id: string): Promise<ModelDto> {
+    const model = this.catalogue.find(id);
+    if (!model || !isServed(model, await this.providersOf(caller))) {
+      throw new NotFoundError(
+        'id',
+        `The model ${JSON.stringify(id.slice(0, 200))} does not exist here; GET /v1/models lists those that do.`,
+      );
+    }
+    return toModelDto(model);
+  }
+
+  private async served(caller: Caller): Promise<Model[]> {
+    const providers = await this.providersOf(caller);
+    return this.catalogue.models.filter((model) => isServed(model, providers));
+  }
+
+  private async providersOf({ tenantId }: Caller): Promise<ReadonlySet<string>> {
+    const own = await this.ownUpstreams.of(tenantId);
+    return new Set([
+      ...this.upstreams.providers.map(({ id }) => id),
+      ...own.map(({ credential }) => credential.provider),
+    ]);
+  }
+}
+
+function isServed(model: Model, providers: ReadonlySet<string>): boolean {
+  return model.routes.some((route) => providers.has(route.provider));
+}
+
+function toModelDto(model: Model): ModelDto {
+  return {
+    id: model.id,
+    object: 'model',
+    created: model.created,
+    owned_by: model.owned_by,
+    name: model.name,
+    description: model.description,
+    context_length: model.context_length,
+    pricing: { ...model.pricing, ...fourPrices(model) },
+    architecture: model.architecture,
+    top_provider: {
+      context_length: model.context_length,
+      max_completion_tokens: model.max_completion_tokens,
+      is_moderated: model.is_moderated,
+    },
+    supported_parameters: model.supported_parameters,
+    per_request_limits: null,
+  };
+}
+
+/** The interface's four are always there. */
+function fourPrices({
+  pricing,
+}: Model): Pick<ModelDto['pricing'], 'prompt' | 'completion' | 'request' | 'image'> {
+  return {
+    prompt: pricing.prompt ?? '0',
+    completion: pricing.completion ?? '0',
+    request: pricing.request ?? '0',
+    image: pricing.image ?? '0',
+  };
+}

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
+import { CredentialsModule } from '../../core/credentials/credentials.module.js';
+import { UpstreamModule } from '../../vendors/upstream.module.js';
+import { CompatibleModelsController } from './compatible-models.controller.js';
+import { ModelsController } from './models.controller.js';
+import { ModelsService } from './models.service.js';
+import { ProviderHealthService } from './provider-health.service.js';
+import { ProvidersController } from './providers.controller.js';
+import { ProvidersService } from './providers.service.js';
+
+@Module({
+  imports: [CatalogueModule, CredentialsModule, UpstreamModule],
+  controllers: [ModelsController, CompatibleModelsController, ProvidersController],
+  providers: [ModelsService, ProviderHealthService, ProvidersService],
+})
+export class ProvidersModule {}

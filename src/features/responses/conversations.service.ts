@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { itemsOfInput } from './complete-body.js';
+import type { Conversation } from './conversation.js';
+import { isResponseId } from './response-id.js';
+import { StoredResponsesRepository } from './stored-responses.repository.js';
+
+/** As much as a whole body may hold, since a caller could send no more of it by itself. */
+export const MAX_CONTEXT_BYTES = 20_000_000;
+
+const PARAM = 'previous_response_id';
+
+/** Loads what a turn goes on from. */
+@Injectable()
+export class ConversationsService {
+  constructor(private readonly repository: StoredResponsesRepository) {}
+
+  /**
+   * The turns up to a stored response.
+   *
+   * @throws NotFoundError for an id that is not the tenant's, or when an earlier turn is gone
+   * @throws InvalidRequestError when the response failed, or the conversation is too large
+   */
+  async load(tenantId: string, previousResponseId: string): Promise<Conversation> {
+    const turns = isResponseId(previousResponseId)
+      ? await this.repository.findConversation(tenantId, previousResponseId, MAX_CONTEXT_BYTES)
+      : [];
+    const [newest] = turns;
+    if (!newest) {
+      throw new NotFoundError(
+        PARAM,
+        `There is no stored response ${JSON.stringify(previousResponseId.slice(0, 80))}; it may have been deleted, or made with \`store: false\`.`,
+      );
+    }
+    if (newest.status === 'failed') {
+      throw new InvalidRequestError(
+        PARAM,
+        'That response failed, so no turn can follow it; go on from the one before.',
+      );
+    }
+    if (newest.context_bytes > MAX_CONTEXT_BYTES) {
+      throw new InvalidRequestError(
+        PARAM,
+        `The conversation is larger than ${MAX_CONTEXT_BYTES / 1_000_000} MB; begin a new one.`,
+      );
+    }
+    if (turns.at(-1)!.previous_response_id !== null) {
+      throw new NotFoundError(
+        PARAM,
+        'An earlier turn of this conversation has been deleted, so no turn can follow it.',
+      );
+    }
+    return {
+      previousResponseId,
+      conversationId: newest.conversation_id,
+      contextBytes: newest.context_bytes,
+      items: turns
+        .reverse()
+        .flatMap(({ input_items: input, output_items: output }) => [
+          ...itemsOfInput(JSON.parse(input ?? '[]')),
+          ...(JSON.parse(output ?? '[]') as JsonObject[]),
+        ]),
+    };
+  }
+}

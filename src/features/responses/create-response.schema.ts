@@ -1,0 +1,115 @@
+import {
+  modelFieldsSchema,
+  routingFieldsSchema,
+  traceFieldSchema,
+} from '../../canonical/routing-fields.schema.js';
+
+const MAX_TOKENS = 2_147_483_647;
+const text = { type: ['string', 'null'] } as const;
+const flag = { type: ['boolean', 'null'] } as const;
+const object = { type: ['object', 'null'] } as const;
+
+/**
+ * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
+ * description shows, so the two cannot disagree. Fields that are not named here are allowed and
+ * go to vendors that speak this dialect. `null` is what several SDKs send for "not set".
+ */
+export const createResponseSchema = {
+  type: 'object',
+  properties: {
+    ...modelFieldsSchema,
+    input: {
+      type: ['string', 'array', 'null'],
+      items: {
+        type: 'object',
+        properties: {
+          type: text,
+          role: text,
+          content: { type: ['string', 'array', 'null'], items: { type: 'object' } },
+        },
+      },
+      description: 'Text, or items: messages, function calls, their outputs, reasoning.',
+    },
+    instructions: { ...text, description: 'A system message for this turn alone.' },
+    previous_response_id: {
+      type: ['string', 'null'],
+      maxLength: 256,
+      description: 'The stored response that this turn follows.',
+    },
+    store: { ...flag, default: true, description: 'Keep this turn for later ones.' },
+    stream: { ...flag, default: false },
+    stream_options: object,
+    metadata: {
+      ...object,
+      maxProperties: 16,
+      propertyNames: { maxLength: 64 },
+      additionalProperties: { type: 'string', maxLength: 512 },
+      description: 'Key-value pairs, shown with the response.',
+    },
+    max_output_tokens: { type: ['integer', 'null'], minimum: 1, maximum: MAX_TOKENS },
+    temperature: { type: ['number', 'null'], description: 'Typically 0 to 2.' },
+    top_p: { type: ['number', 'null'], description: 'Typically 0 to 1.' },
+    top_logprobs: { type: ['integer', 'null'], minimum: 0, maximum: 20 },
+    include: { type: ['array', 'null'], items: { type: 'string' } },
+    tools: {
+      type: ['array', 'null'],
+      items: {
+        type: 'object',
+        required: ['type'],
+        properties: {
+          type: { type: 'string' },
+          name: { type: 'string', minLength: 1 },
+          description: text,
+          parameters: object,
+          strict: flag,
+        },
+      },
+    },
+    tool_choice: { type: ['string', 'object', 'null'] },
+    parallel_tool_calls: flag,
+    text: {
+      type: ['object', 'null'],
+      properties: {
+        format: {
+          type: ['object', 'null'],
+          required: ['type'],
+          properties: {
+            type: { type: 'string', enum: ['text', 'json_object', 'json_schema'] },
+            name: { type: 'string', minLength: 1 },
+            schema: { type: 'object' },
+            strict: flag,
+          },
+        },
+        verbosity: text,
+      },
+    },
+    response_format: {
+      type: ['object', 'null'],
+      required: ['type'],
+      properties: {
+        type: { type: 'string', enum: ['text', 'json_object', 'json_schema'] },
+        json_schema: object,
+      },
+      description: 'Another spelling of `text.format`, as chat completions have it.',
+    },
+    reasoning: {
+      type: ['object', 'null'],
+      properties: {
+        effort: text,
+        summary: text,
+        max_tokens: { type: ['integer', 'null'], minimum: 0 },
+        verbosity: { ...text, description: 'Another spelling of `text.verbosity`.' },
+      },
+    },
+    truncation: text,
+    user: { ...text, description: 'End-user identifier.' },
+    safety_identifier: text,
+    prompt_cache_key: text,
+    service_tier: text,
+    background: flag,
+    conversation: { type: ['string', 'object', 'null'] },
+    prompt: object,
+    trace: traceFieldSchema,
+    ...routingFieldsSchema,
+  },
+} as const;

@@ -1,0 +1,78 @@
+import { NotFoundError } from '../../platform/errors/gateway-errors.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { inputItemId } from './item-id.js';
+
+/** Which of the items are asked for. */
+export interface InputItemsPage {
+  limit: number;
+  order: 'asc' | 'desc';
+  /** The id of the item before the first one wanted. */
+  after?: string;
+}
+
+export interface InputItemList {
+  object: 'list';
+  data: JsonObject[];
+  first_id: string | null;
+  last_id: string | null;
+  has_more: boolean;
+}
+
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: 'msg',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
+  reasoning: 'rs',
+};
+
+/**
+ * One page of a turn's input items, each with an id that is the same at every reading.
+ *
+ * @throws NotFoundError (`after`) for an id that is none of theirs
+ */
+export function listInputItems(
+  responseId: string,
+  input: readonly JsonObject[],
+  { limit, order, after }: InputItemsPage,
+): InputItemList {
+  const items = withItemIds(responseId, input);
+  if (order === 'desc') items.reverse();
+  let start = 0;
+  if (after !== undefined) {
+    start = items.findIndex(({ id }) => id === after) + 1;
+    if (start === 0)
+      throw new NotFoundError('after', 'No input item of this response has that id.');
+  }
+  const data = items.slice(start, start + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: start + limit < items.length,
+  };
+}
+
+/** A turn's input items as they are listed. */
+export function withItemIds(
+  responseId: string,
+  input: readonly JsonObject[],
+): (JsonObject & { id: string })[] {
+  return input.map((item, index) => toListed(item, responseId, index));
+}
+
+function toListed(
+  item: JsonObject,
+  responseId: string,
+  index: number,
+): JsonObject & { id: string } {
+  const type = (item.type ?? 'message') as string;
+  const ownId = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
+  const id = ownId ?? inputItemId(PREFIXES[type] ?? 'item', responseId, index);
+  if (type !== 'message' || typeof item.content !== 'string') return { ...item, type, id };
+  const partType = item.role === 'assistant' ? 'output_text' : 'input_text';
+  const content = [{ type: partType, text: item.content }];
+  return { ...item, type, id, content };
+}

@@ -1,0 +1,285 @@
+import type {
+  ReasoningEvent,
+  RefusalEvent,
+  TextEvent,
+  ToolArgumentsEvent,
+  ToolCallEvent,
+} from '../../canonical/canonical-event.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
+import { fromFunctionArguments } from './custom-tools.js';
+import { outputItemId } from './item-id.js';
+import type {
+  CustomToolCallItem,
+  FunctionCallItem,
+  ItemStatus,
+  MessageItem,
+  OutputItem,
+  OutputTextPart,
+  ReasoningItem,
+  RefusalPart,
+} from './output-item.js';
+import { toEncryptedContent } from './response-seal.js';
+
+/**
+ * Takes one event of the dialect, without its sequence number: its other members, or what spells
+ * them as JSON, which is left undone where nobody streams.
+ */
+export type EmitEvent = (type: string, fields: Record<string, unknown> | (() => string)) => void;
+
+export type ContentEvent =
+  TextEvent | ReasoningEvent | RefusalEvent | ToolCallEvent | ToolArgumentsEvent;
+
+/** A message or a block of reasoning that is being written; tool calls stay open beside each other. */
+type OpenItem = { item: MessageItem | ReasoningItem; index: number };
+
+interface OpenCall {
+  item: FunctionCallItem | CustomToolCallItem;
+  index: number;
+  /** Of a custom tool's call, until all of it is there and can be read. */
+  arguments: string;
+}
+
+/**
+ * Puts canonical content together into output items, and tells each step as the event that a
+ * stream shows of it.
+ */
+export class OutputBuilder {
+  readonly items: OutputItem[] = [];
+  private open: OpenItem | undefined;
+  private readonly openCalls = new Map<number, OpenCall>();
+
+  constructor(
+    /** The random part of the response's id, from which the items have theirs. */
+    private readonly idBase: string,
+    private readonly customTools: ReadonlySet<string>,
+    private readonly emit: EmitEvent,
+  ) {}
+
+  observe(event: ContentEvent): void {
+    switch (event.type) {
+      case 'text':
+        if (event.text !== '' || event.logprobs != null) this.text(event);
+        return;
+      case 'refusal':
+        if (event.text !== '') this.refusal(event.text);
+        return;
+      case 'reasoning':
+        if (event.text !== '' || event.seal !== undefined) this.reasoning(event);
+        return;
+      case 'tool_call':
+        this.toolCall(event);
+        return;
+      case 'tool_arguments':
+        this.toolArguments(event);
+        return;
+    }
+  }
+
+  /** Ends whatever is open; with `incomplete` when the answer was cut short. */
+  close(status: ItemStatus): void {
+    this.closeOpen(status);
+    for (const call of this.openCalls.values()) this.closeCall(call, status);
+    this.openCalls.clear();
+  }
+
+  /** Notes that what is open will never end; nothing is told of it. */
+  abandon(): void {
+    if (this.open?.item.type === 'message') this.open.item.status = 'incomplete';
+    for (const { item } of this.openCalls.values()) item.status = 'incomplete';
+  }
+
+  private text({ text, logprobs }: TextEvent): void {
+    const message = this.messageFor('output_text');
+    const at = message.item.content.length - 1;
+    const part = message.item.content[at] as OutputTextPart;
+    const pieces = logprobsOf(logprobs);
+    part.text += text;
+    if (pieces.length > 0) part.logprobs.push(...pieces);
+    this.emit('response.output_text.delta', () => {
+      const logprobsJson = pieces.length === 0 ? '[]' : JSON.stringify(pieces);
+      return `${placeJson(message, at)},${deltaJson(text)},"logprobs":${logprobsJson}`;
+    });
+  }
+
+  private refusal(text: string): void {
+    const message = this.messageFor('refusal');
+    const at = message.item.content.length - 1;
+    (message.item.content[at] as RefusalPart).refusal += text;
+    this.emit('response.refusal.delta', () => `${placeJson(message, at)},${deltaJson(text)}`);
+  }
+
+  /** The open message, whose last part is of this type. */
+  private messageFor(type: 'output_text' | 'refusal'): OpenItem & { item: MessageItem } {
+    const { open } = this;
+    if (open?.item.type !== 'message') {
+      this.close('completed');
+      const content = [newPart(type)];
+      const index = this.items.length;
+      const item: MessageItem = {
+        id: this.id('msg', index),
+        type: 'message',
+        status: 'in_progress',
+        role: 'assistant',
+        content,
+      };
+      const added = { item, index };
+      this.open = added;
+      this.add(item);
+      return added;
+    }
+    const message = { item: open.item, index: open.index };
+    if (message.item.content.at(-1)?.type !== type) {
+      this.closePart(message);
+      const part = newPart(type);
+      message.item.content.push(part);
+      const at = message.item.content.length - 1;
+      this.emit('response.content_part.added', { ...place(message, at), part });
+    }
+    return message;
+  }
+
+  private reasoning({ text, seal }: ReasoningEvent): void {
+    if (this.open?.item.type !== 'reasoning') {
+      this.close('completed');
+      const index = this.items.length;
+      const item: ReasoningItem = { id: this.id('rs', index), type: 'reasoning', summary: [] };
+      this.open = { item, index };
+      this.add(item);
+    }
+    const open = this.open as OpenItem & { item: ReasoningItem };
+    const where = { item_id: open.item.id, output_index: open.index, summary_index: 0 };
+    if (text !== '') {
+      let [part] = open.item.summary;
+      if (!part) {
+        part = { type: 'summary_text', text: '' };
+        open.item.summary.push(part);
+        this.emit('response.reasoning_summary_part.added', { ...where, part });
+      }
+      part.text += text;
+      this.emit(
+        'response.reasoning_summary_text.delta',
+        () => `${itemJson(open)},"summary_index":0,${deltaJson(text)}`,
+      );
+    }
+    if (seal !== undefined) {
+      // A seal ends the block: what comes after it is another one.
+      open.item.encrypted_content = toEncryptedContent(seal);
+      this.closeOpen('completed');
+    }
+  }
+
+  private toolCall({ index: callIndex, id, name, seal }: ToolCallEvent): void {
+    this.closeOpen('completed');
+    const index = this.items.length;
+    const common = { status: 'in_progress' as const, call_id: id, name };
+    const sealed = seal === undefined ? {} : { encrypted_content: toEncryptedContent(seal) };
+    const item: FunctionCallItem | CustomToolCallItem = this.customTools.has(name)
+      ? { id: this.id('ctc', index), type: 'custom_tool_call', ...common, input: '', ...sealed }
+      : { id: this.id('fc', index), type: 'function_call', ...common, arguments: '', ...sealed };
+    const repeated = this.openCalls.get(callIndex);
+    if (repeated) this.closeCall(repeated, 'completed');
+    this.openCalls.set(callIndex, { item, index, arguments: '' });
+    this.add(item);
+  }
+
+  private toolArguments({ index, text }: ToolArgumentsEvent): void {
+    const call = this.openCalls.get(index);
+    if (!call || text === '') return;
+    call.arguments += text;
+    if (call.item.type === 'custom_tool_call') return;
+    call.item.arguments += text;
+    this.emit(
+      'response.function_call_arguments.delta',
+      () => `${itemJson(call)},${deltaJson(text)}`,
+    );
+  }
+
+  private closeOpen(status: ItemStatus): void {
+    const { open } = this;
+    if (!open) return;
+    this.open = undefined;
+    if (open.item.type === 'message') {
+      const message = { item: open.item, index: open.index };
+      this.closePart(message);
+      message.item.status = status;
+    } else {
+      const where = { item_id: open.item.id, output_index: open.index, summary_index: 0 };
+      const [part] = open.item.summary;
+      if (part) {
+        this.emit('response.reasoning_summary_text.done', { ...where, text: part.text });
+        this.emit('response.reasoning_summary_part.done', { ...where, part });
+      }
+    }
+    this.done(open.item, open.index);
+  }
+
+  private closePart(message: OpenItem & { item: MessageItem }): void {
+    const at = message.item.content.length - 1;
+    const part = message.item.content[at]!;
+    if (part.type === 'output_text') {
+      const { text, logprobs } = part;
+      this.emit('response.output_text.done', { ...place(message, at), text, logprobs });
+    } else {
+      this.emit('response.refusal.done', { ...place(message, at), refusal: part.refusal });
+    }
+  }
+
+  private closeCall({ item, index, arguments: args }: OpenCall, status: ItemStatus): void {
+    item.status = status;
+    const where = { item_id: item.id, output_index: index };
+    if (item.type === 'function_call') {
+      this.emit('response.function_call_arguments.done', {
+        ...where,
+        name: item.name,
+        arguments: item.arguments,
+      });
+    } else {
+      item.input = fromFunctionArguments(args);
+      this.emit('response.custom_tool_call_input.delta', { ...where, delta: item.input });
+      this.emit('response.custom_tool_call_input.done', { ...where, input: item.input });
+    }
+    this.done(item, index);
+  }
+
+  private add(item: OutputItem): void {
+    this.items.push(item);
+    this.emit('response.output_item.added', { output_index: this.items.length - 1, item });
+  }
+
+  private done(item: OutputItem, index: number): void {
+    this.emit('response.output_item.done', { output_index: index, item });
+  }
+
+  private id(prefix: string, index: number): string {
+    return outputItemId(prefix, this.idBase, index);
+  }
+}
+
+function newPart(type: 'output_text' | 'refusal'): OutputTextPart | RefusalPart {
+  if (type === 'refusal') return { type, refusal: '' };
+  return { type, text: '', annotations: [], logprobs: [] };
+}
+
+function place({ item, index }: OpenItem, contentIndex: number): object {
+  return { item_id: item.id, output_index: index, content_index: contentIndex };
+}
+
+/** The members that name an item, as JSON; its id is the gateway's own. */
+function itemJson({ item, index }: OpenItem | OpenCall): string {
+  return `"item_id":"${item.id}","output_index":${index}`;
+}
+
+/** The same as `place`, as JSON. */
+function placeJson(open: OpenItem, contentIndex: number): string {
+  return `${itemJson(open)},"content_index":${contentIndex}`;
+}
+
+function deltaJson(text: string): string {
+  return `"delta":${JSON.stringify(text)}`;
+}
+
+/** The chat dialect wraps the list in an object. */
+function logprobsOf(logprobs: unknown): unknown[] {
+  if (Array.isArray(logprobs)) return logprobs;
+  return isJsonObject(logprobs) && Array.isArray(logprobs.content) ? logprobs.content : [];
+}

@@ -1,0 +1,187 @@
+import type { CanonicalEvent, RelayEvent, SettledEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { FinishReason } from '../../canonical/finish-reason.js';
+import type { Usage } from '../../canonical/usage.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
+import { customToolNames } from './custom-tools.js';
+import { isVendorItemId } from './item-id.js';
+import { OutputBuilder, type EmitEvent } from './output-builder.js';
+import {
+  outputText,
+  responseFields,
+  usageFields,
+  type ResponseState,
+  type ResponseStatus,
+} from './response-object.js';
+import { randomPartOf } from './response-id.js';
+
+/** Which answer it will be. */
+export interface AnswerSubject {
+  request: CanonicalRequest & { answerId: string };
+  /** Unix seconds. */
+  createdAt: number;
+}
+
+/** An answer as it was kept: the response object without its items, and the items. */
+export interface AnswerSnapshot {
+  status: ResponseStatus;
+  model: string;
+  /** JSON of the response object, its `output` empty. */
+  response: string;
+  /** JSON of the output items. */
+  output: string;
+  /** Ids that the vendor gave to items of its own. */
+  vendorItemIds?: readonly string[];
+}
+
+/** How far an answer has come, whether it is streamed or not: the events so far, folded. */
+export class ResponseAnswer {
+  readonly output: OutputBuilder;
+  settled: SettledEvent | undefined;
+  relay: RelayEvent | undefined;
+  /** True once the caller may have seen something of it. */
+  hasBegun = false;
+  /** What was asked for first, until a route has answered. */
+  private model: string;
+  private finishReason: FinishReason | undefined;
+  private outputJson: string | undefined;
+
+  constructor(
+    private readonly subject: AnswerSubject,
+    emit: EmitEvent = () => undefined,
+  ) {
+    const { answerId, body, models } = subject.request;
+    this.model = models[0];
+    this.output = new OutputBuilder(
+      randomPartOf(answerId),
+      customToolNames(body.value.tools),
+      emit,
+    );
+  }
+
+  /** Whether the caller wants it kept. */
+  get wantsStore(): boolean {
+    return this.subject.request.body.value.store !== false;
+  }
+
+  /** `completed`, or `incomplete` when the answer was cut short. */
+  get status(): 'completed' | 'incomplete' {
+    return this.incompleteReason === undefined ? 'completed' : 'incomplete';
+  }
+
+  observe(event: CanonicalEvent): void {
+    switch (event.type) {
+      case 'route':
+        this.model = event.route.model;
+        return;
+      case 'text':
+      case 'reasoning':
+      case 'refusal':
+      case 'tool_call':
+      case 'tool_arguments':
+        this.hasBegun = true;
+        this.output.observe(event);
+        return;
+      case 'finish':
+        this.hasBegun = true;
+        this.finishReason = event.reason;
+        this.output.close(this.status);
+        return;
+      case 'relay':
+        this.hasBegun = true;
+        this.relay = event;
+        return;
+      case 'settled':
+        this.settled = event;
+        return;
+      case 'start':
+      case 'usage':
+        return;
+    }
+  }
+
+  /** JSON of the response object as it is before any output. */
+  skeleton(): string {
+    const { before, after } = this.fields('in_progress', {});
+    return JSON.stringify({ ...before, output: [], ...after });
+  }
+
+  /** JSON of the complete response object. */
+  complete(): string {
+    const usage = this.settled?.usage;
+    const isStored = this.wantsStore && this.settled?.recorded !== false;
+    const { before, after } = this.fields(this.status, { isStored, ...(usage && { usage }) });
+    const head = JSON.stringify(before).slice(0, -1);
+    const text = JSON.stringify(outputText(this.status, this.output.items));
+    const tail = JSON.stringify(after).slice(1, -1);
+    return `${head},"output":${this.itemsJson()},${tail},"output_text":${text}}`;
+  }
+
+  /** JSON of the response object of an answer that broke off. */
+  failed(error: { code: string; message: string }): string {
+    this.output.abandon();
+    const { before, after } = this.fields('failed', { error });
+    return JSON.stringify({ ...before, output: this.output.items, ...after });
+  }
+
+  /** The complete answer, to be kept. */
+  snapshot(usage: Usage): AnswerSnapshot {
+    const answer = this.relay?.answer;
+    if (answer) {
+      const { output, status } = answer;
+      const filled = { ...answer, output: [], usage: answer.usage ?? usageFields(usage) };
+      return {
+        status: status === 'incomplete' ? 'incomplete' : 'completed',
+        model: this.model,
+        response: JSON.stringify(filled),
+        output: JSON.stringify(output ?? []),
+        vendorItemIds: vendorItemIdsOf(output),
+      };
+    }
+    const { before, after } = this.fields(this.status, { usage });
+    const response = JSON.stringify({ ...before, output: [], ...after });
+    return { status: this.status, model: this.model, response, output: this.itemsJson() };
+  }
+
+  /** The answer as far as it came, to be kept. */
+  failedSnapshot(error: { code: string; message: string }): AnswerSnapshot {
+    this.output.abandon();
+    const { before, after } = this.fields('failed', { error });
+    return {
+      status: 'failed',
+      model: this.model,
+      response: JSON.stringify({ ...before, output: [], ...after }),
+      output: JSON.stringify(this.output.items),
+    };
+  }
+
+  private get incompleteReason(): string | undefined {
+    if (this.finishReason === 'length') return 'max_output_tokens';
+    return this.finishReason === 'content_filter' ? 'content_filter' : undefined;
+  }
+
+  private itemsJson(): string {
+    return (this.outputJson ??= JSON.stringify(this.output.items));
+  }
+
+  private fields(
+    status: ResponseStatus,
+    rest: Partial<ResponseState>,
+  ): ReturnType<typeof responseFields> {
+    const { request, createdAt } = this.subject;
+    return responseFields(request.body.value, {
+      id: request.answerId,
+      createdAt,
+      status,
+      model: this.model,
+      isStored: this.wantsStore,
+      ...(status === 'incomplete' && { incompleteReason: this.incompleteReason }),
+      ...rest,
+    });
+  }
+}
+
+function vendorItemIdsOf(output: unknown): string[] {
+  const items = Array.isArray(output) ? output.filter(isJsonObject) : [];
+  return items.map(({ id }) => id).filter(isVendorItemId);
+}

@@ -1,0 +1,94 @@
+import type { Usage } from '../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+
+export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
+
+/** What of an answer is not in the request. */
+export interface ResponseState {
+  id: string;
+  /** Unix seconds. */
+  createdAt: number;
+  status: ResponseStatus;
+  /** The alias that answers. */
+  model: string;
+  /** Whether the response is kept; as the caller asked, unless that turned out to be impossible. */
+  isStored: boolean;
+  usage?: Usage;
+  error?: { code: string; message: string };
+  incompleteReason?: string;
+}
+
+/** Fields that are shown only when the request has them. */
+const OPTIONAL_ECHOES = ['max_tool_calls', 'prompt_cache_key', 'safety_identifier', 'top_logprobs'];
+
+/** The response object, but for its output: the fields that stand before it and behind it. */
+export function responseFields(
+  request: JsonObject,
+  state: ResponseState,
+): { before: JsonObject; after: JsonObject } {
+  const reasoning = isJsonObject(request.reasoning) ? request.reasoning : {};
+  const text = isJsonObject(request.text) ? request.text : {};
+  const before = {
+    id: state.id,
+    object: 'response',
+    created_at: state.createdAt,
+    status: state.status,
+    model: state.model,
+    error: state.error ?? null,
+    incomplete_details:
+      state.incompleteReason === undefined ? null : { reason: state.incompleteReason },
+  };
+  const after: JsonObject = {
+    usage: state.usage ? usageFields(state.usage) : null,
+    previous_response_id: request.previous_response_id ?? null,
+    store: state.isStored,
+    metadata: request.metadata ?? {},
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    reasoning: {
+      ...reasoning,
+      effort: reasoning.effort ?? null,
+      summary: reasoning.summary ?? null,
+    },
+    temperature: request.temperature ?? null,
+    text: { ...text, format: text.format ?? { type: 'text' } },
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: request.tools ?? [],
+    top_p: request.top_p ?? null,
+    truncation: request.truncation ?? 'disabled',
+    user: request.user ?? null,
+    background: false,
+    service_tier: request.service_tier ?? 'default',
+  };
+  for (const field of OPTIONAL_ECHOES) {
+    if (request[field] != null) after[field] = request[field];
+  }
+  return { before, after };
+}
+
+/**
+ * What `output_text` is of a response that has ended, and undefined of any other. The items may be
+ * a vendor's.
+ */
+export function outputText(status: unknown, output: unknown): string | undefined {
+  if (status !== 'completed' && status !== 'incomplete') return undefined;
+  const items = Array.isArray(output) ? output.filter(isJsonObject) : [];
+  return items
+    .flatMap(({ content }) => (Array.isArray(content) ? content.filter(isJsonObject) : []))
+    .map(({ type, text }) => (type === 'output_text' ? String(text) : ''))
+    .join('');
+}
+
+export function usageFields(usage: Usage): object {
+  return {
+    input_tokens: usage.inputTokens,
+    input_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  };
+}

@@ -1,0 +1,12 @@
+import { nameSeal, sealOf } from '../../canonical/reasoning-seal.js';
+import { NATIVE_MAKER } from './responses.vendor.js';
+
+/** A canonical seal as `encrypted_content`: that of the dialect's own vendor without its name. */
+export function toEncryptedContent(seal: string): string {
+  return sealOf(NATIVE_MAKER, seal) ?? seal;
+}
+
+/** The reverse. The vendor's own seals are base64, which has no colon. */
+export function fromEncryptedContent(content: string): string {
+  return /^[a-z][a-z0-9-]*:/.test(content) ? content : nameSeal(NATIVE_MAKER, content);
+}

@@ -1,0 +1,198 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import {
+  ApiCacheHeader,
+  ApiGenerationErrors,
+  ApiTraceHeaders,
+  GENERATION_HEADERS,
+} from '../../core/answers/generation.openapi.js';
+import { createResponseSchema } from './create-response.schema.js';
+import { responseEventSchema } from './response-event.schema.js';
+
+type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
+
+const usage = {
+  type: 'object',
+  nullable: true,
+  properties: {
+    input_tokens: { type: 'integer' },
+    input_tokens_details: {
+      type: 'object',
+      properties: {
+        cached_tokens: { type: 'integer' },
+        cache_write_tokens: { type: 'integer' },
+      },
+    },
+    output_tokens: { type: 'integer' },
+    output_tokens_details: {
+      type: 'object',
+      properties: { reasoning_tokens: { type: 'integer' } },
+    },
+    total_tokens: { type: 'integer' },
+  },
+} satisfies Schema;
+
+const item = {
+  type: 'object',
+  required: ['id', 'type'],
+  properties: {
+    id: { type: 'string' },
+    type: { type: 'string', example: 'message' },
+    role: { type: 'string' },
+    status: { type: 'string' },
+    content: { type: 'array', items: { type: 'object' } },
+    summary: { type: 'array', items: { type: 'object' } },
+    encrypted_content: { type: 'string', nullable: true },
+    call_id: { type: 'string' },
+    name: { type: 'string' },
+    arguments: { type: 'string' },
+  },
+} satisfies Schema;
+
+const response = {
+  type: 'object',
+  required: ['id', 'object', 'created_at', 'status', 'model', 'output', 'usage'],
+  properties: {
+    id: { type: 'string', example: 'resp_…' },
+    object: { type: 'string', enum: ['response'] },
+    created_at: { type: 'integer', description: 'Unix seconds.' },
+    status: { type: 'string', enum: ['in_progress', 'completed', 'incomplete', 'failed'] },
+    model: { type: 'string', description: 'The alias that answered.' },
+    output: { type: 'array', items: item },
+    output_text: { type: 'string' },
+    error: {
+      type: 'object',
+      nullable: true,
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+    },
+    incomplete_details: {
+      type: 'object',
+      nullable: true,
+      properties: { reason: { type: 'string', enum: ['max_output_tokens', 'content_filter'] } },
+    },
+    usage,
+    previous_response_id: { type: 'string', nullable: true },
+    store: { type: 'boolean' },
+    metadata: { type: 'object' },
+    instructions: { type: 'string', nullable: true },
+    max_output_tokens: { type: 'integer', nullable: true },
+    parallel_tool_calls: { type: 'boolean' },
+    reasoning: { type: 'object' },
+    temperature: { type: 'number', nullable: true },
+    text: { type: 'object' },
+    tool_choice: { oneOf: [{ type: 'string' }, { type: 'object' }] },
+    tools: { type: 'array', items: { type: 'object' } },
+    top_p: { type: 'number', nullable: true },
+    truncation: { type: 'string' },
+    user: { type: 'string', nullable: true },
+  },
+} satisfies Schema;
+
+/** The OpenAPI description of creating a response, with the schema that also checks it. */
+export function ApiCreateResponse(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Create a response',
+      description:
+        'Takes Responses-style bodies. `previous_response_id` goes on from a stored response, whichever model gave it; `store: false` keeps nothing. `stream: true` answers with server-sent events that end in `response.completed`, `response.incomplete` or `response.failed`.',
+    }),
+    ApiBody({
+      schema: toOpenApiSchema(createResponseSchema),
+      examples: {
+        sandbox: {
+          summary: 'A first call, answered without any vendor',
+          value: { model: 'sandbox/echo', input: 'Hello!' },
+        },
+        items: {
+          summary: 'Items, streamed, with fallback',
+          value: {
+            models: ['sandbox/fault-500', 'sandbox/words'],
+            input: [{ role: 'user', content: [{ type: 'input_text', text: '20 words, please' }] }],
+            stream: true,
+          },
+        },
+      },
+    }),
+    ApiOkResponse({
+      description: 'The response, or its stream of events.',
+      headers: GENERATION_HEADERS,
+      content: {
+        'application/json': { schema: response },
+        'text/event-stream': { schema: toOpenApiSchema(responseEventSchema({ response, item })) },
+      },
+    }),
+    ApiCacheHeader(),
+    ApiTraceHeaders(),
+    ApiGenerationErrors(),
+    ApiErrorResponse(
+      404,
+      'The model or the previous response is unknown, or routing preferences leave no provider.',
+    ),
+  );
+}
+
+export function ApiRetrieveResponse(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Get a stored response',
+      description: 'As it was sent. It can be read as soon as its answer has ended.',
+    }),
+    ApiResponseId(),
+    ApiOkResponse({ description: 'The response.', schema: response }),
+    ApiErrorResponse(400, 'A query parameter is not valid.'),
+  );
+}
+
+export function ApiDeleteResponse(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Delete a stored response',
+      description: 'Turns that followed it stay, but no further turn can follow them.',
+    }),
+    ApiResponseId(),
+    ApiOkResponse({
+      description: 'It is gone.',
+      schema: {
+        type: 'object',
+        properties: {
+          id: { type: 'string' },
+          object: { type: 'string', enum: ['response'] },
+          deleted: { type: 'boolean' },
+        },
+      },
+    }),
+  );
+}
+
+export function ApiListInputItems(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: "List a stored response's input",
+      description: 'The items of its own request; those of earlier turns are with their responses.',
+    }),
+    ApiResponseId(),
+    ApiOkResponse({
+      description: 'One page of the items.',
+      schema: {
+        type: 'object',
+        properties: {
+          object: { type: 'string', enum: ['list'] },
+          data: { type: 'array', items: item },
+          first_id: { type: 'string', nullable: true },
+          last_id: { type: 'string', nullable: true },
+          has_more: { type: 'boolean' },
+        },
+      },
+    }),
+    ApiErrorResponse(400, 'A query parameter is not valid.'),
+  );
+}
+
+function ApiResponseId(): MethodDecorator {
+  return applyDecorators(
+    ApiParam({ name: 'id', description: 'The id of the response, as `resp_…`.' }),
+    ApiErrorResponse(404, 'The tenant has no such response.'),
+  );
+}

@@ -1,0 +1,90 @@
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import { readModelChain } from '../../canonical/model-alias.js';
+import { once } from '../../canonical/once.js';
+import { PromptMeter } from '../../canonical/prompt-size.js';
+import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import type { JsonBody, JsonObject } from '../../platform/http/json-body.js';
+import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
+import { completeBody } from './complete-body.js';
+import type { Conversation } from './conversation.js';
+import { createResponseSchema } from './create-response.schema.js';
+import { findAccountBoundField } from './find-account-bound-field.js';
+import { measureItems } from './measure-responses-prompt.js';
+import { responsesPrompt } from './responses.prompt.js';
+
+const validate = compileSchema(createResponseSchema);
+
+/** Members beside the items that the model reads as well. */
+const PROMPT_MEMBERS = new Set(['instructions', 'text', 'response_format']);
+const TOOL_MEMBER = 'tools';
+
+/**
+ * Checks the body's shape, and that there is an input.
+ *
+ * @throws InvalidRequestError naming the first field at fault
+ */
+export function checkResponsesBody(body: JsonBody): void {
+  assertValid(validate, body.value);
+  const { input, tools } = body.value;
+  if (input == null) {
+    throw new InvalidRequestError(
+      'input',
+      'The parameter `input` is missing: send text, or an array of items.',
+    );
+  }
+  if (Array.isArray(input) && input.length === 0) {
+    throw new InvalidRequestError('input', '`input` must hold at least one item.');
+  }
+  for (const [index, tool] of ((tools ?? []) as JsonObject[]).entries()) {
+    if ((tool.type !== 'function' && tool.type !== 'custom') || tool.name !== undefined) continue;
+    throw new InvalidRequestError(`tools.${index}.name`, `\`tools.${index}.name\` is required.`);
+  }
+}
+
+export interface ParseOptions {
+  /** The id that the answer will have. */
+  answerId: string;
+  /** The turns that this one follows. */
+  conversation: Conversation | undefined;
+  /** The items of the body's own input, of which some may have been looked up. */
+  ownItems: readonly JsonObject[];
+}
+
+/**
+ * Reads a body that has been checked into the canonical form.
+ *
+ * @throws InvalidRequestError naming the first field at fault
+ */
+export function parseResponses(
+  received: JsonBody,
+  { answerId, conversation, ownItems }: ParseOptions,
+): CanonicalRequest {
+  const models = readModelChain(received.value);
+  const history = conversation?.items ?? [];
+  const body = completeBody(received, history, ownItems);
+  const { value } = body;
+
+  const meter = new PromptMeter();
+  const inHistory = measureItems(history, () => 'previous_response_id', meter);
+  const isText = typeof received.value.input === 'string';
+  const inInput = measureItems(ownItems, (index) => (isText ? 'input' : `input.${index}`), meter);
+  // Schemas are prompt text as well; their length in bytes stands for their characters.
+  for (const { key, valueStart, valueEnd } of received.members) {
+    if (PROMPT_MEMBERS.has(key)) meter.addBytes(valueEnd - valueStart);
+    else if (key === TOOL_MEMBER) meter.addTools(valueEnd - valueStart);
+  }
+  return {
+    dialect: 'responses',
+    body,
+    models,
+    routing: readRoutingPreferences(value),
+    stream: value.stream === true,
+    choices: 1,
+    maxOutputTokens: (value.max_output_tokens ?? undefined) as number | undefined,
+    promptSize: meter.size(),
+    accountBoundParam: inInput ?? inHistory ?? findAccountBoundField(value),
+    answerId,
+    prompt: once(() => responsesPrompt(value, history.length)),
+  };
+}

@@ -1,0 +1,166 @@
+import type {
+  CanonicalPrompt,
+  ReasoningControl,
+  ResponseFormat,
+  SamplingParameters,
+  ToolChoice,
+  ToolDefinition,
+} from '../../canonical/canonical-request.js';
+import { optional } from '../../canonical/optional.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { itemsOfInput } from './complete-body.js';
+import { CUSTOM_TOOL_PARAMETERS } from './custom-tools.js';
+import { readItems } from './read-items.js';
+
+/** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
+const READ_FIELDS = new Set([
+  'model',
+  'models',
+  'input',
+  'instructions',
+  'previous_response_id',
+  'store',
+  'stream',
+  'stream_options',
+  'metadata',
+  'max_output_tokens',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'reasoning',
+  'temperature',
+  'top_p',
+  'top_logprobs',
+  'include',
+  'truncation',
+  'user',
+  'safety_identifier',
+  'service_tier',
+  'background',
+  'provider',
+  'route',
+  'trace',
+  'transforms',
+  'plugins',
+  'usage',
+]);
+
+/** What `include` may ask for that every dialect has a place for. */
+const LOGPROBS = 'message.output_text.logprobs';
+const READ_INCLUDES: ReadonlySet<unknown> = new Set([LOGPROBS, 'reasoning.encrypted_content']);
+
+/**
+ * The canonical conversation of a body that has been checked already.
+ *
+ * @param historyLength how many of the items come from earlier turns
+ */
+export function responsesPrompt(body: JsonObject, historyLength: number): CanonicalPrompt {
+  const { messages, leftOver } = readItems(itemsOfInput(body.input), historyLength);
+  if (typeof body.instructions === 'string' && body.instructions !== '') {
+    messages.unshift({ role: 'system', parts: [{ type: 'text', text: body.instructions }] });
+  }
+  const tools = (body.tools ?? []) as JsonObject[];
+  const choice = readToolChoice(body.tool_choice);
+  return {
+    messages,
+    tools: tools.filter((tool) => !choice.allowed || choice.allowed.has(tool.name)).flatMap(toTool),
+    toolChoice: choice.toolChoice,
+    parallelToolCalls: (body.parallel_tool_calls ?? undefined) as boolean | undefined,
+    responseFormat: toResponseFormat(body.text),
+    reasoning: toReasoning(body.reasoning),
+    sampling: toSampling(body),
+    endUser: (body.safety_identifier ?? body.user ?? undefined) as string | undefined,
+    leftOver: [
+      ...leftOver,
+      ...leftOverFields(body, tools),
+      ...(body.tool_choice != null && choice.toolChoice === undefined ? ['tool_choice'] : []),
+    ],
+  };
+}
+
+function leftOverFields(body: JsonObject, tools: readonly JsonObject[]): string[] {
+  const fields = Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key));
+  if (isJsonObject(body.text) && body.text.verbosity != null) fields.push('text.verbosity');
+  if (isJsonObject(body.reasoning) && body.reasoning.summary != null) {
+    fields.push('reasoning.summary');
+  }
+  if (body.truncation === 'auto') fields.push('truncation');
+  const include = (body.include ?? []) as unknown[];
+  if (include.some((name) => !READ_INCLUDES.has(name))) fields.push('include');
+  for (const [index, tool] of tools.entries()) {
+    if (tool.type === 'custom' && tool.format != null) fields.push(`tools.${index}.format`);
+  }
+  return fields;
+}
+
+function toTool(tool: JsonObject): ToolDefinition[] {
+  const isCustom = tool.type === 'custom';
+  if (!isCustom && tool.type !== 'function') return [];
+  const parameters = isCustom ? CUSTOM_TOOL_PARAMETERS : tool.parameters;
+  return [
+    {
+      name: tool.name as string,
+      ...optional('description', tool.description as string | null | undefined),
+      ...optional('parameters', parameters as Record<string, unknown> | null | undefined),
+      ...optional('strict', tool.strict as boolean | null | undefined),
+    },
+  ];
+}
+
+/** The choice, and the names of the tools that it leaves, where it leaves only some. */
+function readToolChoice(choice: unknown): {
+  toolChoice: ToolChoice | undefined;
+  allowed?: ReadonlySet<unknown>;
+} {
+  if (choice === 'auto' || choice === 'none' || choice === 'required')
+    return { toolChoice: choice };
+  if (!isJsonObject(choice)) return { toolChoice: undefined };
+  if (choice.type === 'allowed_tools') {
+    const tools = Array.isArray(choice.tools) ? choice.tools.filter(isJsonObject) : [];
+    return {
+      toolChoice: choice.mode === 'required' ? 'required' : 'auto',
+      allowed: new Set(tools.map(({ name }) => name)),
+    };
+  }
+  const isNamed = typeof choice.name === 'string';
+  return { toolChoice: isNamed ? { name: choice.name as string } : undefined };
+}
+
+function toResponseFormat(text: unknown): ResponseFormat | undefined {
+  const format = isJsonObject(text) ? text.format : undefined;
+  if (!isJsonObject(format)) return undefined;
+  if (format.type === 'json_object') return { type: 'json_object' };
+  if (format.type !== 'json_schema') return { type: 'text' };
+  return {
+    type: 'json_schema',
+    name: typeof format.name === 'string' ? format.name : 'response',
+    schema: isJsonObject(format.schema) ? format.schema : {},
+    ...optional('strict', format.strict as boolean | null | undefined),
+  };
+}
+
+function toReasoning(control: unknown): ReasoningControl | undefined {
+  if (!isJsonObject(control)) return undefined;
+  const reasoning = {
+    ...optional('effort', control.effort as string | null | undefined),
+    ...optional('maxTokens', control.max_tokens as number | null | undefined),
+    ...optional('enabled', typeof control.enabled === 'boolean' ? control.enabled : undefined),
+  };
+  return Object.keys(reasoning).length > 0 ? reasoning : undefined;
+}
+
+function toSampling(body: JsonObject): SamplingParameters {
+  const topLogprobs = body.top_logprobs as number | null | undefined;
+  return {
+    ...optional('temperature', body.temperature as number | null | undefined),
+    ...optional('topP', body.top_p as number | null | undefined),
+    ...(wantsLogprobs(body) && { logprobs: true }),
+    ...optional('topLogprobs', topLogprobs),
+  };
+}
+
+/** Whether the answer is to bring token log probabilities. */
+export function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
+  return top_logprobs != null || (Array.isArray(include) && include.includes(LOGPROBS));
+}

@@ -1,0 +1,131 @@
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { GatewayError } from '../../platform/errors/gateway-errors.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
+import type { StreamRenderer } from '../../core/answers/deliver-stream.js';
+import type { EmitEvent } from './output-builder.js';
+import { ResponseAnswer, type AnswerSubject } from './response-answer.js';
+import { toResponseError } from './response-failure.js';
+import { usageFields } from './response-object.js';
+
+/** Spells an answer as the dialect's server-sent events. */
+export class ResponsesStreamRenderer implements StreamRenderer {
+  readonly answer: ResponseAnswer;
+  private pending = '';
+  private sequenceNumber = 0;
+  private isStarted = false;
+  private lastRelayed: Buffer | undefined;
+
+  constructor(subject: AnswerSubject) {
+    this.answer = new ResponseAnswer(subject, (type, fields) => this.emit(type, fields));
+  }
+
+  render(event: CanonicalEvent): Buffer | string | undefined {
+    switch (event.type) {
+      case 'relay':
+        this.answer.observe(event);
+        // The last event repeats the whole answer; it has to wait for the commit.
+        if (event.answer) return undefined;
+        this.lastRelayed = event.bytes;
+        return event.bytes;
+      case 'route':
+      case 'settled':
+        this.answer.observe(event);
+        return undefined;
+      case 'start':
+      case 'usage':
+        return undefined;
+      case 'text':
+      case 'reasoning':
+      case 'refusal':
+      case 'tool_call':
+      case 'tool_arguments':
+      case 'finish':
+        this.start();
+        this.answer.observe(event);
+        return this.flush();
+    }
+  }
+
+  end(): Buffer | string {
+    const { relay, status } = this.answer;
+    if (relay?.answer) return completeRelayedEvent(this.answer);
+    this.emitResponse(`response.${status}`, this.answer.complete());
+    return this.flush();
+  }
+
+  error(error: GatewayError): string {
+    if (this.lastRelayed) this.sequenceNumber = nextSequenceNumber(this.lastRelayed);
+    else this.start();
+    this.emitResponse('response.failed', this.answer.failed(toResponseError(error)));
+    return this.flush();
+  }
+
+  /** Held until there is content, since until then another model may still take over. */
+  private start(): void {
+    if (this.isStarted) return;
+    this.isStarted = true;
+    const skeleton = this.answer.skeleton();
+    this.emitResponse('response.created', skeleton);
+    this.emitResponse('response.in_progress', skeleton);
+  }
+
+  private emit(...[type, fields]: Parameters<EmitEvent>): void {
+    this.write(type, typeof fields === 'function' ? fields() : JSON.stringify(fields).slice(1, -1));
+  }
+
+  private emitResponse(type: string, response: string): void {
+    this.write(type, `"response":${response}`);
+  }
+
+  /** @param members of the event besides its type and number, as JSON */
+  private write(type: string, members: string): void {
+    const number = this.sequenceNumber++;
+    const data = `{"type":"${type}","sequence_number":${number},${members}}`;
+    this.pending += `event: ${type}\ndata: ${data}\n\n`;
+  }
+
+  private flush(): string {
+    const flushed = this.pending;
+    this.pending = '';
+    return flushed;
+  }
+}
+
+/** Spells a whole answer as one JSON body. */
+export function renderResponse(answer: ResponseAnswer): Buffer {
+  const { relay } = answer;
+  if (!relay) return Buffer.from(answer.complete());
+  const edits = lateEdits(answer);
+  if (edits.size === 0) return relay.bytes;
+  return spliceMembers(relay.bytes, scanTopLevelMembers(relay.bytes).members, edits);
+}
+
+/** The vendor's last event, which was kept back. */
+function completeRelayedEvent(answer: ResponseAnswer): Buffer | string {
+  const { bytes } = answer.relay!;
+  const edits = lateEdits(answer);
+  if (edits.size === 0) return bytes;
+  const text = bytes.toString('utf8');
+  const dataAt = text.indexOf('data: ') + 'data: '.length;
+  const event = JSON.parse(text.slice(dataAt)) as { response: JsonObject };
+  for (const [field, value] of edits) event.response[field] = JSON.parse(value);
+  return `${text.slice(0, dataAt)}${JSON.stringify(event)}\n\n`;
+}
+
+/** What is known of a relayed answer only after the commit, as JSON. */
+function lateEdits({ relay, settled, wantsStore }: ResponseAnswer): Map<string, string> {
+  const edits = new Map<string, string>();
+  // The vendor gave no usage: what is charged is shown in its place.
+  if (settled && !relay?.usage) edits.set('usage', JSON.stringify(usageFields(settled.usage)));
+  if (wantsStore && settled?.recorded === false) edits.set('store', 'false');
+  return edits;
+}
+
+function nextSequenceNumber(relayed: Buffer): number {
+  const key = '"sequence_number":';
+  const at = relayed.lastIndexOf(key);
+  if (at === -1) return 0;
+  const digits = relayed.toString('latin1', at + key.length, at + key.length + 16);
+  return (parseInt(digits, 10) || 0) + 1;
+}

@@ -1,0 +1,116 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { CallerGoneError } from './read-body.js';
+import { SseWriter } from './sse-writer.js';
+
+/** A response whose reader can be made to stop reading and to leave. */
+class FakeResponse extends EventEmitter {
+  headersSent = false;
+  destroyed = false;
+  ended = false;
+  written = '';
+  writableLength = 0;
+  /** As towards HTTP/1.0: what is written is what is seen. */
+  chunkedEncoding = false;
+  isFull = false;
+  headers: Record<string, string> = {};
+
+  get writableNeedDrain(): boolean {
+    return this.isFull;
+  }
+
+  writeHead(_status: number, headers: Record<string, string>): void {
+    this.headersSent = true;
+    this.headers = headers;
+  }
+
+  write(text: Buffer | string): boolean {
+    this.written += text.toString();
+    return !this.isFull;
+  }
+
+  end(): void {
+    this.ended = true;
+  }
+
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+describe(SseWriter.name, () => {
+  let response: FakeResponse;
+  let writer: SseWriter;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    response = new FakeResponse();
+    writer = new SseWriter(response as unknown as ServerResponse);
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it('sends the head with the first event', async () => {
+    expect(response.headersSent).toBe(false);
+    await writer.write('data: a\n\n');
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+    });
+    await writer.write(Buffer.from('data: b\n\n'));
+    writer.end();
+    expect(response.written).toBe('data: a\n\ndata: b\n\n');
+    expect(response.ended).toBe(true);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('sends a comment after 15 s of silence, and one every 15 s', async () => {
+    jest.advanceTimersByTime(14_999);
+    expect(response.written).toBe('');
+    jest.advanceTimersByTime(1);
+    expect(response.written).toBe(': waiting\n\n');
+    jest.advanceTimersByTime(15_000);
+    expect(response.written).toBe(': waiting\n\n'.repeat(2));
+    await writer.write('data: a\n\n');
+    jest.advanceTimersByTime(14_999);
+    expect(response.written).toBe(': waiting\n\n'.repeat(2) + 'data: a\n\n');
+  });
+
+  it('does not end a response whose head was not sent: an error may still go out', () => {
+    writer.end();
+    expect(response.ended).toBe(false);
+    jest.advanceTimersByTime(60_000);
+    expect(response.written).toBe('');
+  });
+
+  it('waits for a slow reader', async () => {
+    response.isFull = true;
+    let isWritten = false;
+    const writing = writer.write('data: a\n\n')!.then(() => (isWritten = true));
+    await Promise.resolve();
+    expect(isWritten).toBe(false);
+    jest.advanceTimersByTime(30_000);
+    expect(response.written).toBe('data: a\n\n'); // and does not pile comments up meanwhile
+    response.isFull = false;
+    response.emit('drain');
+    await writing;
+    expect(response.listenerCount('drain') + response.listenerCount('close')).toBe(0);
+  });
+
+  it('notices a reader who leaves, now or before', async () => {
+    response.isFull = true;
+    const writing = expect(writer.write('data: a\n\n')).rejects.toBeInstanceOf(CallerGoneError);
+    response.destroy();
+    await writing;
+    expect(() => writer.write('data: b\n\n')).toThrow(CallerGoneError);
+    jest.advanceTimersByTime(15_000);
+    writer.end();
+    expect(response.written).toBe('data: a\n\n');
+    expect(response.ended).toBe(false);
+  });
+});

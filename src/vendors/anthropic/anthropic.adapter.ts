@@ -1,0 +1,132 @@
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
+import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js';
+import { encodeMessagesCount } from '../dialects/messages/encode-messages-count.js';
+import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
+import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
+import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
+import { nameCallerParam } from '../dialects/name-caller-param.js';
+import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import { VendorAnswer } from '../dialects/vendor-answer.js';
+import type { HttpTransport } from '../transport/http-transport.js';
+import type { UpstreamResponse } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import { CLAUDE_SEAL_MAKER, claudeModelTraits } from './claude-model-traits.js';
+
+/** The newest version of the API that takes `temperature`, `top_p` and `top_k`. */
+const API_VERSION = '2023-06-01';
+
+const MAX_COUNT_BYTES = 64 * 1024;
+
+/** Anthropic, and every server that speaks its messages API. */
+export class AnthropicAdapter implements Upstream {
+  readonly passesVendorHeaders = true;
+  private readonly messagesUrl: URL;
+  private readonly countUrl: URL;
+  private readonly modelsUrl: URL;
+  private readonly headers: Record<string, string>;
+
+  constructor(
+    private readonly provider: ProviderConfig,
+    private readonly transport: HttpTransport,
+  ) {
+    this.messagesUrl = new URL(`${provider.baseUrl}/v1/messages`);
+    this.countUrl = new URL(`${provider.baseUrl}/v1/messages/count_tokens`);
+    this.modelsUrl = new URL(`${provider.baseUrl}/v1/models?limit=1`);
+    this.headers = {
+      'content-type': 'application/json',
+      'user-agent': 'model-gateway',
+      'anthropic-version': API_VERSION,
+      ...(provider.apiKey !== undefined && { 'x-api-key': provider.apiKey }),
+    };
+  }
+
+  /** A caller of the same dialect loses nothing. */
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
+    if (request.dialect === 'messages') return [];
+    const { maxOutputTokens } = route;
+    return droppedFromMessages({ request, maxOutputTokens }, vendorOf(route));
+  }
+
+  generate(call: UpstreamCall): VendorAnswer {
+    const describe = (failure: unknown): unknown => this.toTold(failure, call);
+    return new VendorAnswer(async () => {
+      const { body, jsonTool } = encodeMessagesCall(call, vendorOf(call), {
+        model: call.upstreamModel,
+      });
+      const response = await this.post(this.messagesUrl, body, call);
+      const options = { sealMaker: CLAUDE_SEAL_MAKER, jsonTool };
+      return readMessagesResponse(response, call, options, describe);
+    }, describe);
+  }
+
+  async countTokens(call: UpstreamCall): Promise<number> {
+    try {
+      const body = encodeMessagesCount(call, vendorOf(call));
+      const response = await this.post(this.countUrl, body, call, 'application/json');
+      return readCount(await response.readAll(MAX_COUNT_BYTES));
+    } catch (error) {
+      throw this.toTold(error, call);
+    }
+  }
+
+  async probe({ limits, signal }: ProbeCall): Promise<void> {
+    const response = await this.transport.call({
+      method: 'GET',
+      url: this.modelsUrl,
+      headers: this.headers,
+      limits,
+      signal,
+    });
+    if (response.status !== 200) {
+      const error = await readFailedAnswer(response, classifyMessagesError);
+      throw hideOwnKey(error, this.provider.apiKey);
+    }
+    response.drain();
+  }
+
+  /** What was thrown, in the caller's words and without our key. */
+  private toTold(error: unknown, { request: { dialect } }: UpstreamCall): unknown {
+    const told = dialect === 'messages' ? error : nameCallerParam(error, dialect);
+    return hideOwnKey(told, this.provider.apiKey);
+  }
+
+  /** @throws UpstreamError for an answer of any other status than 200 */
+  private async post(
+    url: URL,
+    body: Buffer,
+    { request, limits, signal }: UpstreamCall,
+    accept = request.stream ? 'text/event-stream' : 'application/json',
+  ): Promise<UpstreamResponse> {
+    const headers = { ...this.headers, ...request.vendorHeaders, accept };
+    const response = await this.transport.call({
+      method: 'POST',
+      url,
+      headers,
+      body,
+      limits,
+      signal,
+    });
+    if (response.status === 200) return response;
+    throw await readFailedAnswer(response, classifyMessagesError);
+  }
+}
+
+function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {
+  return { sealMaker: CLAUDE_SEAL_MAKER, traits: claudeModelTraits(upstreamModel) };
+}
+
+/** @throws UpstreamError `unreadable` for anything but `{"input_tokens": <count>}` */
+function readCount(bytes: Buffer): number {
+  let count: unknown;
+  try {
+    count = (JSON.parse(bytes.toString('utf8')) as { input_tokens?: unknown } | null)?.input_tokens;
+  } catch {
+    // Told below, like any other answer that is none.
+  }
+  if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number;
+  throw new UpstreamError({ failure: 'unreadable', status: 200, message: 'no count of tokens' });
+}

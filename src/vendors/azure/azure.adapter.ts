@@ -1,0 +1,95 @@
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
+import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { ChatClient } from '../dialects/chat/chat-client.js';
+import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
+import { ImagesClient } from '../dialects/images/images-client.js';
+import { unsupportedField } from '../dialects/media/unsupported-field.js';
+import type { MediaProgress } from '../media-work.js';
+import type { HttpTransport } from '../transport/http-transport.js';
+import type { MediaFetcher } from '../transport/media-fetcher.js';
+import type { ProbeCall, Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream.js';
+
+/**
+ * Azure OpenAI: OpenAI's dialects at addresses of its own. An upstream model is the name of a
+ * deployment.
+ *
+ * With a dated `apiVersion` the deployment stands in the path; without one the v1 surface is used,
+ * where it stands in the body and no version is named.
+ */
+export class AzureAdapter implements Upstream {
+  private readonly chat: ChatClient;
+  private readonly embeddings: EmbeddingsClient;
+  private readonly images: ImagesClient;
+
+  constructor(provider: ProviderConfig, transport: HttpTransport, mediaFetcher?: MediaFetcher) {
+    const { apiKey } = provider;
+    const addresses = addressesOf(provider);
+    const authorization: Record<string, string> = apiKey === undefined ? {} : { 'api-key': apiKey };
+    this.chat = new ChatClient(
+      { ...addresses, authorization, apiKey, outputLimitField: 'max_completion_tokens' },
+      transport,
+    );
+    // A deployment's name does not tell its model, and the present ones refuse to be asked.
+    const server = { ...addresses, authorization, apiKey, asksForBytes: () => false };
+    this.embeddings = new EmbeddingsClient(server, transport);
+    this.images = new ImagesClient(server, transport, mediaFetcher);
+  }
+
+  droppedParams(request: CanonicalRequest): readonly string[] {
+    return this.chat.droppedParams(request);
+  }
+
+  generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
+    return this.chat.generate(call);
+  }
+
+  embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
+    return this.embeddings.embed(call);
+  }
+
+  droppedMediaParams(): readonly string[] {
+    return [];
+  }
+
+  async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request } = call;
+    if (request.kind === 'image') return this.images.submit({ ...call, request });
+    throw unsupportedField('model', `This provider makes no ${request.kind} here.`);
+  }
+
+  probe(call: ProbeCall): Promise<void> {
+    return this.chat.probe(call);
+  }
+}
+
+function addressesOf({ baseUrl, settings }: ProviderConfig): {
+  chatUrl(deployment: string): URL;
+  embeddingsUrl(deployment: string): URL;
+  imagesUrl(deployment: string): URL;
+  modelsUrl: URL;
+} {
+  const { apiVersion } = settings;
+  if (apiVersion === undefined || apiVersion === '') {
+    const chatUrl = new URL(`${baseUrl}/openai/v1/chat/completions`);
+    const embeddingsUrl = new URL(`${baseUrl}/openai/v1/embeddings`);
+    const imagesUrl = new URL(`${baseUrl}/openai/v1/images/generations`);
+    return {
+      chatUrl: () => chatUrl,
+      embeddingsUrl: () => embeddingsUrl,
+      imagesUrl: () => imagesUrl,
+      modelsUrl: new URL(`${baseUrl}/openai/v1/models`),
+    };
+  }
+  const query = `?api-version=${encodeURIComponent(apiVersion)}`;
+  const urlOf = (deployment: string, operation: string): URL =>
+    new URL(`${baseUrl}/openai/deployments/${encodeURIComponent(deployment)}/${operation}${query}`);
+  return {
+    chatUrl: (deployment) => urlOf(deployment, 'chat/completions'),
+    embeddingsUrl: (deployment) => urlOf(deployment, 'embeddings'),
+    imagesUrl: (deployment) => urlOf(deployment, 'images/generations'),
+    modelsUrl: new URL(`${baseUrl}/openai/models${query}`),
+  };
+}

@@ -1,0 +1,178 @@
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import { conversationField } from '../../canonical/prompt-fields.js';
+import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { assertEventStream } from '../dialects/assert-event-stream.js';
+import { classifyConverseError } from '../dialects/converse/classify-converse-error.js';
+import type { ConverseAnswerOptions } from '../dialects/converse/converse-answer-reader.js';
+import { ConverseStreamDecoder } from '../dialects/converse/converse-stream-decoder.js';
+import { decodeConverseAnswer } from '../dialects/converse/decode-converse-answer.js';
+import {
+  droppedByConverse,
+  encodeConverseRequest,
+} from '../dialects/converse/encode-converse-request.js';
+import { blameInput } from '../dialects/embeddings/blame-input.js';
+import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
+import { runBatches } from '../dialects/embeddings/run-batches.js';
+import { fetchPromptMedia } from '../dialects/fetch-prompt-media.js';
+import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { nameCallerParam } from '../dialects/name-caller-param.js';
+import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import type { UpstreamResponse } from '../transport/upstream-response.js';
+import type {
+  DroppingRoute,
+  ProbeCall,
+  Upstream,
+  UpstreamCall,
+  UpstreamWork,
+  WorkCall,
+} from '../upstream.js';
+import type { AdapterTools } from '../upstream.registry.js';
+import { AwsSigner, type SignableRequest } from './aws-signer.js';
+import { bedrockTraits } from './bedrock-models.js';
+import { encodeCohereBatches, readCohereVectors } from './cohere-embeddings.js';
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const EVENT_STREAM = 'application/vnd.amazon.eventstream';
+
+/**
+ * AWS Bedrock: text by its Converse API, which is one for the models of all makers, and embeddings
+ * by invoking a model in its maker's own format.
+ */
+export class BedrockAdapter implements Upstream {
+  private readonly runtimeUrl: string;
+  private readonly probeUrl: URL;
+  private readonly signer: AwsSigner;
+  private readonly secrets: readonly string[];
+
+  constructor(
+    provider: ProviderConfig,
+    private readonly tools: Pick<AdapterTools, 'transport' | 'mediaFetcher'>,
+  ) {
+    const { baseUrl, apiKey: secretAccessKey = '', settings } = provider;
+    const { accessKeyId = '', sessionToken, region = 'us-east-1' } = settings;
+    this.runtimeUrl = baseUrl || `https://bedrock-runtime.${region}.amazonaws.com`;
+    const controlUrl = baseUrl || `https://bedrock.${region}.amazonaws.com`;
+    this.probeUrl = new URL(`${controlUrl}/foundation-models`);
+    this.signer = new AwsSigner({ accessKeyId, secretAccessKey, sessionToken }, region, 'bedrock');
+    this.secrets = [secretAccessKey, sessionToken ?? '', accessKeyId];
+  }
+
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
+    return droppedByConverse(request, bedrockTraits(route.upstreamModel));
+  }
+
+  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+    try {
+      const { request, upstreamModel, maxOutputTokens, limits, signal } = call;
+      const traits = bedrockTraits(upstreamModel);
+      const param = conversationField(request.dialect);
+      const { body, jsonTool } = await encodeConverseRequest(request, {
+        traits,
+        maxOutputTokens,
+        fetchMedia: () =>
+          fetchPromptMedia(request.prompt(), this.tools.mediaFetcher, { signal, param }),
+      });
+      const operation = request.stream ? 'converse-stream' : 'converse';
+      const response = await this.send(
+        {
+          method: 'POST',
+          url: this.modelUrl(upstreamModel, operation),
+          headers: {
+            'content-type': 'application/json',
+            accept: request.stream ? EVENT_STREAM : 'application/json',
+          },
+          body: Buffer.from(JSON.stringify(body)),
+        },
+        { limits, signal },
+      );
+      const { sealMaker, redactedSealMaker } = traits;
+      const options = { sealMaker, redactedSealMaker, jsonTool };
+      if (request.stream) yield* readStream(response, options);
+      else yield* decodeConverseAnswer(await response.readAll(MAX_ANSWER_BYTES), options);
+    } catch (error) {
+      throw this.withoutSecrets(nameCallerParam(error, call.request.dialect));
+    }
+  }
+
+  embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
+    return {
+      droppedParams: droppedEmbeddingFields(call.request, []),
+      events: this.embedBatches(call),
+    };
+  }
+
+  async probe(call: ProbeCall): Promise<void> {
+    try {
+      const headers = { accept: 'application/json' };
+      const response = await this.send({ method: 'GET', url: this.probeUrl, headers }, call);
+      response.drain();
+    } catch (error) {
+      throw this.withoutSecrets(error);
+    }
+  }
+
+  /** The vendor counts no tokens, so there is no `usage` event and the estimate counts. */
+  private async *embedBatches(
+    call: WorkCall<EmbeddingRequest>,
+  ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
+    try {
+      const batches = encodeCohereBatches(call.request.input, call.upstreamModel);
+      const url = this.modelUrl(call.upstreamModel, 'invoke');
+      const answers = await runBatches(batches, call, async ({ body, count }, batchCall) => {
+        const headers = { 'content-type': 'application/json', accept: 'application/json' };
+        const response = await this.send({ method: 'POST', url, headers, body }, batchCall);
+        return readCohereVectors(await response.readAll(MAX_ANSWER_BYTES), count);
+      });
+      yield { type: 'output', output: answers.flat() };
+    } catch (error) {
+      throw blameInput(this.withoutSecrets(error));
+    }
+  }
+
+  /** @throws UpstreamError for anything but status 200 */
+  private async send(
+    request: SignableRequest,
+    { limits, signal }: ProbeCall,
+  ): Promise<UpstreamResponse> {
+    const headers = await this.signer.sign({
+      ...request,
+      headers: { ...request.headers, 'user-agent': 'model-gateway' },
+    });
+    const response = await this.tools.transport.call({ ...request, headers, limits, signal });
+    if (response.status !== 200) throw await readFailedAnswer(response, classifyConverseError);
+    return response;
+  }
+
+  /** Ids hold colons, and ARNs slashes, which are part of the name and not of the path. */
+  private modelUrl(modelId: string, operation: string): URL {
+    const segment = encodeURIComponent(modelId).replace(
+      /[!'()*]/g,
+      (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
+    return new URL(`${this.runtimeUrl}/model/${segment}/${operation}`);
+  }
+
+  /** Callers and the log read what vendors say of a failure, which may repeat our credentials. */
+  private withoutSecrets(error: unknown): unknown {
+    return this.secrets.reduce(hideOwnKey, error);
+  }
+}
+
+async function* readStream(
+  response: UpstreamResponse,
+  options: ConverseAnswerOptions,
+): AsyncGenerator<CanonicalEvent> {
+  assertEventStream(response, EVENT_STREAM);
+  const decoder = new ConverseStreamDecoder(options);
+  for await (const chunk of response) {
+    yield* decoder.push(chunk);
+    if (decoder.isDone) {
+      response.drain();
+      break;
+    }
+  }
+  decoder.end();
+}

@@ -1,0 +1,75 @@
+import type { EmbeddingInput } from '../../canonical/embedding-request.js';
+import { countCodePoints } from '../../canonical/count-code-points.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
+import { textsOf } from '../dialects/embeddings/count-items.js';
+import { readFloats } from '../dialects/embeddings/read-vector.js';
+import { UpstreamError } from '../upstream-error.js';
+
+/** Limits of Cohere's third generation of embedding models. */
+const MAX_TEXTS = 96;
+const MAX_CHARACTERS = 2_048;
+/** The name of an inference profile does not tell whose model it is. */
+const OURS = /cohere\.embed|^arn:/;
+
+export interface CohereBatch {
+  body: Buffer;
+  count: number;
+}
+
+/**
+ * The calls for an input, in its order. Texts are always embedded as documents: the caller's
+ * dialect has no word for a query.
+ *
+ * @throws UpstreamError `unsupported` for another maker's model and for tokens, `context_length` for a text that is too long
+ */
+export function encodeCohereBatches(input: EmbeddingInput, modelId: string): CohereBatch[] {
+  if (!OURS.test(modelId)) {
+    throw new UpstreamError({
+      failure: 'unsupported',
+      message: 'Only Cohere’s embedding models are known here.',
+      param: 'model',
+    });
+  }
+  const texts = textsOf(input);
+  const tooLong = texts.findIndex(
+    (text) => text.length > MAX_CHARACTERS && countCodePoints(text) > MAX_CHARACTERS,
+  );
+  if (tooLong !== -1) {
+    throw new UpstreamError({
+      failure: 'context_length',
+      message: `This model embeds texts of at most ${MAX_CHARACTERS} characters; item ${tooLong} of \`input\` is longer.`,
+      param: `input.${tooLong}`,
+    });
+  }
+  const batches: CohereBatch[] = [];
+  for (let start = 0; start < texts.length; start += MAX_TEXTS) {
+    const part = texts.slice(start, start + MAX_TEXTS);
+    const body = Buffer.from(JSON.stringify({ texts: part, input_type: 'search_document' }));
+    batches.push({ body, count: part.length });
+  }
+  return batches;
+}
+
+/**
+ * The vectors of one call, in the order of its texts.
+ *
+ * @throws UpstreamError `unreadable`
+ */
+export function readCohereVectors(bytes: Buffer, count: number): (readonly number[])[] {
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw new UpstreamError({ failure: 'unreadable', message: 'no JSON' }, { cause: error });
+  }
+  const given = isJsonObject(body) ? body.embeddings : undefined;
+  // Where types of vectors were asked for, each type has its own list.
+  const vectors: unknown = isJsonObject(given) ? given.float : given;
+  if (!Array.isArray(vectors) || vectors.length !== count) {
+    throw new UpstreamError({
+      failure: 'unreadable',
+      message: `not the ${count} vectors asked for`,
+    });
+  }
+  return vectors.map(readFloats);
+}

@@ -1,0 +1,127 @@
+import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+import { isRelayed } from '../../../canonical/is-relayed.js';
+import { isJsonObject } from '../../../platform/http/json-body.js';
+import type { HttpTransport } from '../../transport/http-transport.js';
+import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
+import { hideOwnKey } from '../hide-own-key.js';
+import { nameCallerParam } from '../name-caller-param.js';
+import { readEventStream, type EventStreamReader } from '../read-event-stream.js';
+import { readFailedAnswer } from '../read-failed-answer.js';
+import { isUnstreamed, readUnstreamed } from '../unstreamed-answer.js';
+import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
+import { ChatStreamDecoder } from './chat-stream-decoder.js';
+import { ChatStreamRelay } from './chat-stream-relay.js';
+import { classifyChatError, classifyInlineChatError } from './classify-chat-error.js';
+import { decodeChatAnswer } from './decode-chat-answer.js';
+import { encodeChatPrompt, fieldsChatLacks, type OutputLimitField } from './encode-chat-prompt.js';
+import { encodeChatRequest } from './encode-chat-request.js';
+import { relayChatAnswer } from './relay-chat-answer.js';
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** The names that may stand in a response header; any others are the caller's invention. */
+const REASONING_FIELDS = new Set(['max_tokens', 'exclude', 'enabled', 'summary']);
+
+/** Where a server of the chat dialect is, and what is particular about it. */
+export interface ChatServer {
+  chatUrl(upstreamModel: string): URL;
+  /** Answers GET cheaply, with the key checked. */
+  modelsUrl: URL;
+  /** What shows who calls. */
+  authorization: Record<string, string>;
+  /** Never shown, even where the server repeats it. */
+  apiKey: string | undefined;
+  outputLimitField: OutputLimitField;
+}
+
+/** Speaks the chat completions dialect with a server, for callers of every dialect. */
+export class ChatClient implements Upstream {
+  private readonly headers: Record<string, string>;
+  private readonly streamHeaders: Record<string, string>;
+
+  constructor(
+    private readonly server: ChatServer,
+    private readonly transport: HttpTransport,
+  ) {
+    this.headers = {
+      'content-type': 'application/json',
+      'user-agent': 'model-gateway',
+      accept: 'application/json',
+      ...server.authorization,
+    };
+    this.streamHeaders = { ...this.headers, accept: 'text/event-stream' };
+  }
+
+  /** Of a chat caller's `reasoning` only the effort has a counterpart; all else is passed on. */
+  droppedParams(request: CanonicalRequest): readonly string[] {
+    if (request.dialect !== 'chat') return fieldsChatLacks(request);
+    const { reasoning } = request.body.value;
+    if (!isJsonObject(reasoning)) return [];
+    const dropped = Object.keys(reasoning)
+      .filter((key) => key !== 'effort' && reasoning[key] != null)
+      .map((key) => (REASONING_FIELDS.has(key) ? `reasoning.${key}` : 'reasoning'));
+    return [...new Set(dropped)];
+  }
+
+  generate(call: UpstreamCall): VendorAnswer {
+    const { dialect } = call.request;
+    const describe = (failure: unknown): unknown => {
+      const told = dialect === 'chat' ? failure : nameCallerParam(failure, dialect);
+      return hideOwnKey(told, this.server.apiKey);
+    };
+    return new VendorAnswer(() => this.ask(call, describe), describe);
+  }
+
+  async probe({ limits, signal }: ProbeCall): Promise<void> {
+    const response = await this.transport.call({
+      method: 'GET',
+      url: this.server.modelsUrl,
+      headers: this.headers,
+      limits,
+      signal,
+    });
+    if (response.status !== 200) {
+      const error = await readFailedAnswer(response, classifyChatError);
+      throw hideOwnKey(error, this.server.apiKey);
+    }
+    response.drain();
+  }
+
+  private async ask(
+    call: UpstreamCall,
+    describe: (failure: unknown) => unknown,
+  ): Promise<AnswerEvents> {
+    const { request } = call;
+    const response = await this.transport.call({
+      method: 'POST',
+      url: this.server.chatUrl(call.upstreamModel),
+      headers: request.stream ? this.streamHeaders : this.headers,
+      body: this.encode(call),
+      limits: call.limits,
+      signal: call.signal,
+    });
+    if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
+    if (request.stream) {
+      if (isUnstreamed(response)) throw await readUnstreamed(response, classifyInlineChatError);
+      return readEventStream(response, streamReader(call), describe);
+    }
+    const bytes = await response.readAll(MAX_ANSWER_BYTES);
+    return isRelayed(request, 'chat')
+      ? relayChatAnswer(bytes, call.alias)
+      : decodeChatAnswer(bytes);
+  }
+
+  private encode(call: UpstreamCall): Buffer {
+    const { outputLimitField } = this.server;
+    return call.request.dialect === 'chat'
+      ? encodeChatRequest(call, outputLimitField)
+      : encodeChatPrompt(call, outputLimitField);
+  }
+}
+
+function streamReader({ alias, request }: UpstreamCall): EventStreamReader {
+  if (!isRelayed(request, 'chat')) return new ChatStreamDecoder();
+  const options = request.body.value.stream_options;
+  const includeUsage = isJsonObject(options) && options.include_usage === true;
+  return new ChatStreamRelay({ alias, includeUsage });
+}

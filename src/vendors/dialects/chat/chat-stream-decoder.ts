@@ -1,0 +1,123 @@
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { Usage } from '../../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { assertFinished } from './assert-finished.js';
+import { assertNotFailed } from './assert-not-failed.js';
+import { ChatChoiceDecoder } from './chat-choice-decoder.js';
+import { classifyInlineChatError } from './classify-chat-error.js';
+import { eventData } from './event-data.js';
+import { parseChatObject } from './parse-chat-object.js';
+import { readChatUsage } from './read-chat-usage.js';
+
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+/** More than any vendor gives; an index beyond is a broken one. */
+const MAX_CHOICES = 128;
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Reads a chat stream for a caller of another dialect. Same rules as `ChatStreamRelay`. */
+export class ChatStreamDecoder {
+  private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
+  private readonly choices = new Map<number, ChatChoiceDecoder>();
+  private started = false;
+  private usage: Usage | undefined;
+
+  /** True after `[DONE]`: nothing of interest follows. */
+  isDone = false;
+
+  /** An error chunk or an unreadable one; to be thrown once the events before it are passed on. */
+  failure: UpstreamError | undefined;
+
+  /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
+  push(chunk: Buffer): CanonicalEvent[] {
+    if (this.isDone || this.failure) return [];
+    let bytes: Buffer | undefined;
+    try {
+      bytes = this.frames.push(chunk);
+    } catch (error) {
+      const { message } = error as RangeError;
+      this.failure = new UpstreamError({ failure: 'unreadable', message });
+    }
+    return bytes ? this.read(bytes) : [];
+  }
+
+  /**
+   * The vendor's stream has ended.
+   *
+   * @throws UpstreamError `cut` when a choice has not finished, or the `failure` so far
+   */
+  end(): CanonicalEvent[] {
+    const events = this.isDone || this.failure ? [] : this.readRest();
+    if (this.failure) throw this.failure;
+    const finished = [...this.choices.values()].filter((choice) => choice.isFinished);
+    assertFinished(this.choices.size, finished.length);
+    if (this.usage) events.push({ type: 'usage', usage: this.usage });
+    return events;
+  }
+
+  /** An event without its blank line counts when it is whole; a torn one is dropped. */
+  private readRest(): CanonicalEvent[] {
+    const events = this.read(this.frames.rest());
+    if (this.failure?.failure === 'unreadable') this.failure = undefined;
+    return events;
+  }
+
+  private read(bytes: Buffer): CanonicalEvent[] {
+    const events: CanonicalEvent[] = [];
+    try {
+      this.readFrames(bytes.toString('utf8'), events);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
+    }
+    return events;
+  }
+
+  private readFrames(received: string, events: CanonicalEvent[]): void {
+    let text = received.includes('\r') ? received.replaceAll('\r\n', '\n') : received;
+    if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length);
+    for (let start = 0; start < text.length && !this.isDone;) {
+      let end = text.indexOf('\n\n', start);
+      if (end === -1) end = text.length;
+      this.readData(eventData(text.slice(start, end)), events);
+      start = end + 2;
+    }
+  }
+
+  private readData(data: string, events: CanonicalEvent[]): void {
+    if (data === '') return;
+    if (data === '[DONE]') this.isDone = true;
+    else this.readChunk(parseChatObject(data, 'a chunk'), events);
+  }
+
+  private readChunk(chunk: JsonObject, events: CanonicalEvent[]): void {
+    if (chunk.error != null) throw classifyInlineChatError(chunk);
+    this.usage = readChatUsage(chunk.usage) ?? this.usage;
+    // A prelude brings no choices, and nothing else of interest.
+    if (!Array.isArray(chunk.choices) || chunk.choices.length === 0) return;
+    if (!this.started) {
+      this.started = true;
+      const isNamed = typeof chunk.id === 'string' && chunk.id !== '';
+      events.push({ type: 'start', ...(isNamed && { id: chunk.id as string }) });
+    }
+    for (const choice of chunk.choices) {
+      if (!isJsonObject(choice)) continue;
+      assertNotFailed(choice);
+      this.decoderOf(choice.index ?? 0).read(choice, choice.delta, events);
+      // Some servers put the usage into the choice.
+      this.usage = readChatUsage(choice.usage) ?? this.usage;
+    }
+  }
+
+  private decoderOf(index: unknown): ChatChoiceDecoder {
+    if (!Number.isInteger(index) || (index as number) < 0 || (index as number) >= MAX_CHOICES) {
+      throw new UpstreamError({ failure: 'unreadable', message: 'a choice with a broken index' });
+    }
+    const known = this.choices.get(index as number);
+    if (known) return known;
+    const decoder = new ChatChoiceDecoder(index as number);
+    this.choices.set(index as number, decoder);
+    return decoder;
+  }
+}

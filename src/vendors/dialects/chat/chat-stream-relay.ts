@@ -1,0 +1,309 @@
+import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-event.js';
+import type { FinishReason } from '../../../canonical/finish-reason.js';
+import type { Usage } from '../../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { assertFinished } from './assert-finished.js';
+import { assertNotFailed } from './assert-not-failed.js';
+import { classifyInlineChatError } from './classify-chat-error.js';
+import { eventData } from './event-data.js';
+import { findTextDelta, type TextDelta } from './find-text-delta.js';
+import { measureChatOutput } from './measure-chat-output.js';
+import { offsetOfOnly } from './offset-of-only.js';
+import { parseChatObject } from './parse-chat-object.js';
+import { readChatUsage } from './read-chat-usage.js';
+import { scanJsonString } from './scan-json-string.js';
+import { standsAt } from './stands-at.js';
+
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+/** Keys are searched for without their opening quote; see `findTextDelta`. */
+const USAGE_KEY = 'usage":';
+/** What vendors put into every chunk before the one that brings the usage. */
+const NULL_USAGE = ',"usage":null';
+
+/** The byte order mark, which a stream may begin with, as three Latin-1 characters. */
+const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
+
+export interface ChatStreamRelayOptions {
+  /** What the answer is to call its model. */
+  alias: string;
+  /** Whether the caller asked for the usage chunk; it is always asked for upstream. */
+  includeUsage: boolean;
+}
+
+/** The bytes around the text of one stream's chunks, as received and as passed on. */
+interface TextTemplate {
+  head: string;
+  tail: string;
+  editedHead: string;
+  editedTail: string;
+}
+
+/**
+ * Passes an OpenAI-style chat stream through to a caller of the same dialect.
+ *
+ * The bytes stay the vendor's, but for the documented edits: the model's name, the usage chunk
+ * for who did not ask for it, empty preludes and comments. A chunk that only brings text is never
+ * parsed: the few places that matter are found by searching. Text is handled as Latin-1, one
+ * character per byte, which copies instead of decoding.
+ */
+export class ChatStreamRelay {
+  private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
+  private readonly aliasJson: string;
+  private readonly modelEdit: string;
+  private modelNeedle: string | undefined;
+  private template: TextTemplate | undefined;
+  private started = false;
+  private usage: Usage | undefined;
+  private usageChunk: string | undefined;
+  private finishReason: FinishReason | undefined;
+  private readonly seenChoices = new Set<unknown>();
+  private readonly finishedChoices = new Set<unknown>();
+
+  // Of the events being gathered by the current push:
+  private output = '';
+  private hasContent = false;
+  private characters = 0;
+  private newFinishReason: FinishReason | undefined;
+  private events: CanonicalEvent[] = [];
+
+  /** True after `[DONE]`: nothing of interest follows. */
+  isDone = false;
+
+  /** An error chunk or an unreadable one; to be thrown once the events before it are passed on. */
+  failure: UpstreamError | undefined;
+
+  constructor(private readonly options: ChatStreamRelayOptions) {
+    this.aliasJson = JSON.stringify(options.alias);
+    this.modelEdit = `model":${latin1(this.aliasJson)}`;
+  }
+
+  /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
+  push(chunk: Buffer): CanonicalEvent[] {
+    if (this.isDone || this.failure) return [];
+    const bytes = this.cut(chunk);
+    return bytes ? this.read(bytes) : [];
+  }
+
+  /**
+   * The vendor's stream has ended.
+   *
+   * @throws UpstreamError `cut` when a choice has not finished, or the `failure` so far
+   */
+  end(): CanonicalEvent[] {
+    const events = this.isDone || this.failure ? [] : this.readRest();
+    if (this.failure) throw this.failure;
+    assertFinished(this.seenChoices.size, this.finishedChoices.size);
+    if (this.usageChunk !== undefined && this.options.includeUsage) {
+      this.startGathering();
+      const edits = this.modelOnly().set('choices', '[]');
+      const relay = this.relay(`data: ${splice(this.usageChunk, edits)}\n\n`);
+      events.push({ ...relay, usage: this.usage! });
+    } else if (this.usage) {
+      events.push({ type: 'usage', usage: this.usage });
+    }
+    return events;
+  }
+
+  private cut(chunk: Buffer): Buffer | undefined {
+    try {
+      return this.frames.push(chunk);
+    } catch (error) {
+      this.failure = unreadable((error as Error).message);
+      return undefined;
+    }
+  }
+
+  /** An event without its blank line counts when it is whole; a torn one is dropped. */
+  private readRest(): CanonicalEvent[] {
+    // Only parsing tells whether it is whole.
+    this.modelNeedle = undefined;
+    this.template = undefined;
+    const events = this.read(this.frames.rest());
+    if (this.failure?.failure === 'unreadable') this.failure = undefined;
+    return events;
+  }
+
+  private read(bytes: Buffer): CanonicalEvent[] {
+    this.startGathering();
+    try {
+      this.readFrames(bytes.toString('latin1'));
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
+    }
+    if (this.output !== '') this.events.push(this.relay(this.output));
+    return this.events;
+  }
+
+  private startGathering(): void {
+    this.events = [];
+    this.output = '';
+    this.hasContent = false;
+    this.characters = 0;
+    this.newFinishReason = undefined;
+  }
+
+  private relay(output: string): RelayEvent {
+    const event: RelayEvent = {
+      type: 'relay',
+      dialect: 'chat',
+      bytes: Buffer.from(output, 'latin1'),
+      hasContent: this.hasContent,
+      outputCharacters: this.characters,
+    };
+    if (this.newFinishReason !== undefined) event.finishReason = this.newFinishReason;
+    return event;
+  }
+
+  private readFrames(received: string): void {
+    let text = received.includes('\r') ? received.replaceAll('\r\n', '\n') : received;
+    if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length);
+    for (let start = 0; start < text.length && !this.isDone;) {
+      let end = text.indexOf('\n\n', start);
+      if (end === -1) end = text.length;
+      this.readFrame(text.slice(start, end));
+      start = end + 2;
+    }
+  }
+
+  private readFrame(frame: string): void {
+    if (this.relayByTemplate(frame) || this.relayTextFrame(frame)) return;
+    const data = eventData(frame);
+    if (data === '') return;
+    if (data === '[DONE]') {
+      this.isDone = true;
+      return;
+    }
+    const text = Buffer.from(data, 'latin1').toString('utf8');
+    this.readChunk(data, parseChatObject(text, 'a chunk'));
+  }
+
+  /** The hottest path: the chunk that is like the one before to the byte, but for its text. */
+  private relayByTemplate(frame: string): boolean {
+    const { template } = this;
+    if (!template || !standsAt(frame, template.head, 0)) return false;
+    if (!standsAt(frame, template.tail, frame.length - template.tail.length)) return false;
+    const start = template.head.length;
+    const { end, characters } = scanJsonString(frame, start);
+    if (end !== frame.length - template.tail.length) return false;
+    this.output += template.editedHead + frame.slice(start, end) + template.editedTail;
+    this.characters += characters;
+    if (characters > 0) this.hasContent = true;
+    return true;
+  }
+
+  /** What the chunks of a vendor's stream have in common, edited once for all of them. */
+  private learnTemplate(frame: string, { start, end }: TextDelta): void {
+    const head = frame.slice(0, start);
+    const tail = frame.slice(end);
+    // A control character cannot stand in a frame of JSON as it is, so it marks the text's place.
+    const edited = this.editBySearch(`${head}\u0000${tail}`)?.split('\u0000');
+    if (edited?.length !== 2) return;
+    this.template = { head, tail, editedHead: edited[0]!, editedTail: `${edited[1]}\n\n` };
+  }
+
+  /** The hot path: the chunk that needs no parsing. */
+  private relayTextFrame(frame: string): boolean {
+    if (this.modelNeedle === undefined) return false;
+    const delta = findTextDelta(frame);
+    const edited = delta && this.editBySearch(frame);
+    if (delta === undefined || edited === undefined) return false;
+    this.learnTemplate(frame, delta);
+    this.output += edited + '\n\n';
+    this.characters += delta.characters;
+    if (delta.characters > 0) this.hasContent = true;
+    this.seenChoices.add(0);
+    return true;
+  }
+
+  private readChunk(data: string, chunk: JsonObject): void {
+    if (chunk.error != null) throw classifyInlineChatError(chunk);
+    const choices: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
+    for (const choice of choices) if (isJsonObject(choice)) this.readChoice(choice);
+    const usage = readChatUsage(chunk.usage);
+    if (usage) {
+      this.usage = usage;
+      this.usageChunk = data;
+    }
+    if (choices.length === 0) return;
+
+    if (!this.started) {
+      this.started = true;
+      const isNamed = typeof chunk.id === 'string' && chunk.id !== '';
+      this.events.push({ type: 'start', ...(isNamed && { id: chunk.id as string }) });
+    }
+    this.output += `data: ${this.edit(data, chunk)}\n\n`;
+  }
+
+  private readChoice(choice: JsonObject): void {
+    assertNotFailed(choice);
+    this.seenChoices.add(choice.index);
+    const delta = isJsonObject(choice.delta) ? choice.delta : {};
+    const characters = measureChatOutput(delta);
+    this.characters += characters;
+    if (characters > 0 || Array.isArray(delta.tool_calls) || isJsonObject(delta.audio)) {
+      this.hasContent = true;
+    }
+    // Some servers spell "not yet" as an empty reason …
+    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') {
+      this.hasContent = true;
+      this.finishedChoices.add(choice.index);
+      this.finishReason ??= choice.finish_reason;
+      this.newFinishReason = this.finishReason;
+    }
+    // … and some put the usage into the choice.
+    const usage = readChatUsage(choice.usage);
+    if (usage) {
+      this.usage = usage;
+      this.usageChunk = undefined;
+    }
+  }
+
+  /** The chunk's own text with the edits done; learns how this vendor spells its model's name. */
+  private edit(data: string, chunk: JsonObject): string {
+    this.modelNeedle = `model":${latin1(JSON.stringify(String(chunk.model)))}`;
+    const edited = this.editBySearch(data);
+    if (edited !== undefined) return edited;
+    const edits = this.modelOnly();
+    if (chunk.usage !== null || !this.options.includeUsage) edits.set('usage', undefined);
+    return splice(data, edits);
+  }
+
+  /** The text with the edits done; undefined where it takes parsing to tell what to edit. */
+  private editBySearch(text: string): string | undefined {
+    const needle = this.modelNeedle ?? '';
+    const modelAt = offsetOfOnly(text, needle);
+    if (modelAt === -1) return undefined;
+    const before = text.slice(0, modelAt) + this.modelEdit;
+    const afterModel = modelAt + needle.length;
+    if (!text.includes(USAGE_KEY)) return before + text.slice(afterModel);
+
+    const usageAt = offsetOfOnly(text, USAGE_KEY) - ',"'.length;
+    if (usageAt < afterModel || !text.startsWith(NULL_USAGE, usageAt)) return undefined;
+    if (this.options.includeUsage) return before + text.slice(afterModel);
+    return before + text.slice(afterModel, usageAt) + text.slice(usageAt + NULL_USAGE.length);
+  }
+
+  private modelOnly(): Map<string, string | undefined> {
+    return new Map([['model', this.aliasJson]]);
+  }
+}
+
+/** A chunk's text with some members exchanged, the others as the vendor wrote them. */
+function splice(data: string, edits: ReadonlyMap<string, string | undefined>): string {
+  const bytes = Buffer.from(data, 'latin1');
+  return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits).toString('latin1');
+}
+
+function unreadable(message: string): UpstreamError {
+  return new UpstreamError({ failure: 'unreadable', message });
+}
+
+/** UTF-8 bytes, one per character, as everything in this file. */
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}

@@ -1,0 +1,85 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
+import { hideVendorKeys } from '../hide-vendor-keys.js';
+import { isOperatorStatus, isServerStatus } from '../fault-of-status.js';
+import { isPromptTooLong } from '../is-prompt-too-long.js';
+import { readErrorBody } from '../read-error-body.js';
+import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
+
+const MAX_MESSAGE_LENGTH = 1_000;
+
+/** 429s that waiting does not mend: the account has no credit left. */
+const QUOTA_CODES = new Set([
+  'insufficient_quota',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'account_deactivated',
+]);
+
+/** What is the operator's to mend even where a server calls it a bad request. */
+const OPERATOR_CODES = new Set([
+  'invalid_api_key',
+  'model_not_found',
+  'DeploymentNotFound',
+  // The deployment is of a model that does not chat.
+  'OperationNotSupported',
+]);
+
+/** The vendor's filter took offence at the prompt, which it names by a word that is no field's. */
+const CONTENT_FILTER = 'content_filter';
+
+/** The status that a code or type stands for, in an answer that began with status 200. */
+const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
+  ['rate_limit_exceeded', 429],
+  ['rate_limit_error', 429],
+  ['context_length_exceeded', 400],
+  ['invalid_request_error', 400],
+  [CONTENT_FILTER, 400],
+]);
+
+/** Whose fault a failed answer in OpenAI's error shape is, and what can be done about it. */
+export function classifyChatError(
+  status: number,
+  headers: IncomingHttpHeaders,
+  body: unknown,
+): UpstreamError {
+  const error = readErrorBody(body);
+  const code = typeof error.code === 'string' ? error.code : undefined;
+  const type = typeof error.type === 'string' ? error.type : undefined;
+  const message = typeof error.message === 'string' ? error.message : `status ${status}`;
+  const retryAfterMs = readRetryAfterMs(headers);
+  const param = code === CONTENT_FILTER ? 'messages' : error.param;
+  return new UpstreamError({
+    failure: classify(status, code, type, message),
+    status,
+    message: hideVendorKeys(message).slice(0, MAX_MESSAGE_LENGTH),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(typeof param === 'string' && param !== '' && { param: hideVendorKeys(param) }),
+  });
+}
+
+/** An error that came inside an answer with status 200; the status it stands for may be in `code`. */
+export function classifyInlineChatError(body: unknown): UpstreamError {
+  const { code, type } = readErrorBody(body);
+  const status = Number(code);
+  const spelledOut = STATUS_OF_CODE.get(code) ?? STATUS_OF_CODE.get(type) ?? 500;
+  return classifyChatError(status >= 400 && status < 600 ? status : spelledOut, {}, body);
+}
+
+function classify(
+  status: number,
+  code: string | undefined,
+  type: string | undefined,
+  message: string,
+): UpstreamFailure {
+  if (isOperatorStatus(status)) return 'operator';
+  if (QUOTA_CODES.has(code ?? '') || QUOTA_CODES.has(type ?? '')) return 'operator';
+  if (OPERATOR_CODES.has(code ?? '')) return 'operator';
+  if (status === 429) return 'rate_limited';
+  if (status === 408 || status === 504) return 'timeout';
+  if (isServerStatus(status)) return 'server';
+  if (status < 400) return 'unreadable';
+  if (status === 413) return 'context_length';
+  if (code === 'context_length_exceeded' || isPromptTooLong(message)) return 'context_length';
+  return 'caller';
+}

@@ -1,0 +1,111 @@
+import type {
+  CanonicalMessage,
+  MessagePart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../canonical/canonical-request.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import { unsupported } from '../../unsupported.js';
+import { mapToolId } from '../map-tool-id.js';
+import { encodeChatContent, encodeChatPart, isSpoken } from './encode-chat-content.js';
+
+/** The vendor's limit on the id of a tool call. */
+const MAX_TOOL_ID_LENGTH = 40;
+
+/**
+ * The conversation as chat messages.
+ *
+ * A `tool` message holds text only, so pictures and documents in a tool's result follow in a user
+ * message, once all results of the turn have been given: nothing may stand between those and the
+ * calls. What a model thought in earlier turns has no place in this dialect and is left out.
+ *
+ * @param field what the caller's dialect calls the conversation, to name it in an error
+ * @throws UpstreamError `unsupported` for what the dialect has no spelling for
+ */
+export function encodeChatMessages(
+  messages: readonly CanonicalMessage[],
+  field: string,
+): JsonObject[] {
+  const encoded: JsonObject[] = [];
+  let attachments: JsonObject[] = [];
+  const push = (message: JsonObject): void => {
+    if (attachments.length > 0) encoded.push({ role: 'user', content: attachments });
+    attachments = [];
+    encoded.push(message);
+  };
+
+  for (const message of messages) {
+    const results = message.parts.filter((part) => part.type === 'tool_result');
+    for (const result of results) {
+      encoded.push(encodeToolResult(result));
+      attachments.push(...encodeAttachments(result, field));
+    }
+    if (results.length === 0 || results.length < message.parts.length) {
+      push(encodeMessage(message, field));
+    }
+  }
+  if (attachments.length > 0) encoded.push({ role: 'user', content: attachments });
+  return encoded;
+}
+
+/** An error has no mark of its own in this dialect: the text says it. */
+function encodeToolResult({ toolCallId, parts, isError }: ToolResultPart): JsonObject {
+  const text = parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
+  return {
+    role: 'tool',
+    tool_call_id: mapToolId(toolCallId, MAX_TOOL_ID_LENGTH),
+    content: isError ? `Error: ${text}` : text,
+  };
+}
+
+function encodeAttachments({ toolCallId, parts }: ToolResultPart, field: string): JsonObject[] {
+  const media = parts.filter((part) => part.type !== 'text');
+  if (media.length === 0) return [];
+  const id = mapToolId(toolCallId, MAX_TOOL_ID_LENGTH);
+  const title = { type: 'text', text: `From the result of tool call ${id}:` };
+  return [title, ...media.map((part) => encodeChatPart(part, field))];
+}
+
+function encodeMessage({ role, name, parts }: CanonicalMessage, field: string): JsonObject {
+  if (role === 'assistant') return encodeAssistant(name, parts, field);
+  const spoken = parts.filter(isSpoken);
+  if (role === 'system' && spoken.some((part) => part.type !== 'text')) {
+    throw unsupported(field, 'Instructions to this model can only hold text.');
+  }
+  return {
+    role: role === 'system' ? 'system' : 'user',
+    content: encodeChatContent(spoken, field),
+    name,
+  };
+}
+
+function encodeAssistant(
+  name: string | undefined,
+  parts: readonly MessagePart[],
+  field: string,
+): JsonObject {
+  if (parts.some((part) => isSpoken(part) && part.type !== 'text')) {
+    throw unsupported(field, 'Turns of this model can only hold text and tool calls.');
+  }
+  const textOf = (type: 'text' | 'refusal'): string =>
+    parts.map((part) => (part.type === type ? part.text : '')).join('');
+  const calls = parts.filter((part) => part.type === 'tool_call').map(encodeToolCall);
+  const text = textOf('text');
+  const refusal = textOf('refusal');
+  const hasInstead = calls.length > 0 || refusal !== '';
+  return {
+    role: 'assistant',
+    content: text === '' && hasInstead ? null : text,
+    name,
+    ...(refusal !== '' && { refusal }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+function encodeToolCall(call: ToolCallPart): JsonObject {
+  return {
+    id: mapToolId(call.id, MAX_TOOL_ID_LENGTH),
+    type: 'function',
+    function: { name: call.name, arguments: call.arguments },
+  };
+}

@@ -1,0 +1,118 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatRequest, jsonBody } from '../../../../test/support/chat-requests.js';
+import { parseChat } from '../../../features/chat/chat.parse.js';
+import { encodeChatRequest } from './encode-chat-request.js';
+
+const encode = (fields: Record<string, unknown>, model = 'gpt-4o'): Record<string, unknown> => {
+  const bytes = encodeChatRequest(
+    { request: chatRequest(fields), upstreamModel: model },
+    'max_tokens',
+  );
+  return JSON.parse(bytes.toString()) as Record<string, unknown>;
+};
+const messages = [{ role: 'user', content: 'Hi' }];
+
+describe(encodeChatRequest.name, () => {
+  it('leaves all bytes but the model as they were', () => {
+    const text =
+      '{"mod\\u0065l" : "openai/gpt-4o","messages":[ {"role":"user","content":"\\u0041 größe \\ud800"} ],' +
+      '"temperature":1.0,"seed":12345678901234567890,"x" : {"provider":1,"model":"y"}}';
+    expect(
+      encodeChatRequest(
+        { request: parseChat(jsonBody(text)), upstreamModel: 'gpt-4o' },
+        'max_tokens',
+      ).toString(),
+    ).toBe(text.replace('"openai/gpt-4o"', '"gpt-4o"'));
+  });
+
+  it.each(['max_tokens', 'max_completion_tokens'] as const)(
+    "tells the gateway's own limit as %s, also in place of null",
+    (field) => {
+      for (const fields of [{}, { [field]: null }]) {
+        const call = { request: chatRequest(fields), upstreamModel: 'm', ownOutputLimit: 4_096 };
+        const body = JSON.parse(encodeChatRequest(call, field).toString()) as unknown;
+        expect(body).toEqual({ model: 'm', messages, [field]: 4_096 });
+      }
+    },
+  );
+
+  it.each(['gpt-4o', 'a"b', '$&', 'größe'])('spells the model %j as JSON', (model) => {
+    expect(encode({}, model)).toEqual({ model, messages });
+  });
+
+  it('adds the model where only a list of models was given', () => {
+    expect(encode({ model: undefined, models: ['a/b', 'c/d'] })).toEqual({
+      model: 'gpt-4o',
+      messages,
+    });
+  });
+
+  it("takes out the gateway's own fields and those of other gateways", () => {
+    expect(
+      encode({
+        models: ['a/b'],
+        provider: { order: ['openai'] },
+        route: 'sort',
+        trace: { trace_name: 'x' },
+        transforms: ['middle-out'],
+        plugins: [{ id: 'web' }],
+        usage: { include: true },
+        reasoning: { max_tokens: 5 },
+        input: null,
+        user: 'ann',
+        top_k: 5,
+      }),
+    ).toEqual({ model: 'gpt-4o', messages, user: 'ann', top_k: 5 });
+  });
+
+  it('takes them out however they are spelled and repeated', () => {
+    const text = `{"model":"x/y","model":"a/b","pr\\u006fvider":{},"route":"sort","route":"fallback","messages":${JSON.stringify(messages)}}`;
+    const bytes = encodeChatRequest(
+      { request: parseChat(jsonBody(text)), upstreamModel: 'gpt-4o' },
+      'max_tokens',
+    );
+    expect(JSON.parse(bytes.toString())).toEqual({ model: 'gpt-4o', messages });
+    expect(bytes.toString()).not.toMatch(/x\/y|route|vider/);
+  });
+
+  it.each<[object, object]>([
+    [{ reasoning: { effort: 'low' } }, { reasoning_effort: 'low' }],
+    [{ reasoning: { effort: 'low' }, reasoning_effort: null }, { reasoning_effort: 'low' }],
+    [{ reasoning: { effort: 'low' }, reasoning_effort: 'high' }, { reasoning_effort: 'high' }],
+    [{ reasoning: { effort: null } }, {}],
+    [{ reasoning: null }, {}],
+    [{ reasoning_effort: 'minimal' }, { reasoning_effort: 'minimal' }],
+    [{ store: true }, { store: false }],
+    [{ store: false }, { store: false }],
+    [{ store: null }, { store: null }],
+    [{ stream: false }, { stream: false }],
+    [{ stream: true }, { stream: true, stream_options: { include_usage: true } }],
+    [
+      { stream: true, stream_options: null },
+      { stream: true, stream_options: { include_usage: true } },
+    ],
+    [
+      { stream: true, stream_options: { include_usage: false, include_obfuscation: false } },
+      { stream: true, stream_options: { include_usage: true, include_obfuscation: false } },
+    ],
+    [
+      { max_tokens: 5, n: 2 },
+      { max_tokens: 5, n: 2 },
+    ],
+  ])('sends %j as %j', (fields, expected) => {
+    expect(encode({ ...fields })).toEqual({ model: 'gpt-4o', messages, ...expected });
+  });
+
+  it('sends translated input as messages', () => {
+    expect(encode({ messages: undefined, input: 'Hi' })).toEqual({ model: 'gpt-4o', messages });
+  });
+
+  it('does not change the body that was received', () => {
+    const request = chatRequest({ stream: true, provider: {} });
+    const before = Buffer.from(request.body.bytes);
+    encodeChatRequest({ request, upstreamModel: 'one' }, 'max_tokens');
+    const second = encodeChatRequest({ request, upstreamModel: 'two' }, 'max_tokens').toString();
+    expect(request.body.bytes).toEqual(before);
+    expect(second).toContain('"two"');
+  });
+});

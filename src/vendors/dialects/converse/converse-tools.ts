@@ -1,0 +1,143 @@
+import type {
+  CanonicalRequest,
+  ResponseFormat,
+  ToolChoice,
+  ToolDefinition,
+} from '../../../canonical/canonical-request.js';
+import { fieldName } from '../../../canonical/prompt-fields.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import { unsupported } from '../../unsupported.js';
+import { unusedToolName } from '../unused-tool-name.js';
+import { cachePoint } from './cache-point.js';
+import type { ConverseReasoning } from './converse-reasoning.js';
+import type { ConverseTraits } from './converse-traits.js';
+import { toNativeSchema } from './native-schema.js';
+
+/** A request's tools and the form of its answer, as one model takes them. */
+export interface ConverseTools {
+  /** Undefined: no tools, and then none may stand in the conversation either. */
+  toolConfig?: JsonObject;
+  /** The model's own `tool_choice`, for `additionalModelRequestFields`, instead of the API's. */
+  toolChoiceField?: JsonObject;
+  /** For `outputConfig`. */
+  textFormat?: JsonObject;
+  /** Name of the tool whose arguments are the answer's text. */
+  jsonTool?: string;
+  /** A sentence for the system prompt that asks for JSON where nothing else can. */
+  jsonInstruction?: string;
+}
+
+type JsonPlan =
+  { kind: 'none' | 'instruction' } | { kind: 'native' | 'tool'; name: string; schema: JsonObject };
+
+const JSON_INSTRUCTION = 'Answer with one JSON object and nothing else, not even a code fence.';
+const JSON_TOOL = 'answer_in_json';
+const JSON_TOOL_DESCRIPTION =
+  'Gives the answer to the user. Call it once, with the whole answer as its input.';
+
+/** @throws UpstreamError `unsupported` where this model cannot be held to what is asked for */
+export function converseTools(
+  request: CanonicalRequest,
+  traits: ConverseTraits,
+  reasoning: ConverseReasoning,
+): ConverseTools {
+  const { tools, toolChoice, parallelToolCalls, responseFormat } = request.prompt();
+  const offered = toolChoice === 'none' ? [] : tools;
+  // Models that think refuse to be forced to call a tool meanwhile.
+  const canForce = traits.forcedTools !== 'none' && !reasoning.isThinking;
+  const choice = offered.length > 0 ? toolChoice : undefined;
+  const param = fieldName(request.dialect, 'responseFormat');
+  // A forced call is the whole answer: it has no text that could be JSON.
+  const json = isForced(choice) ? NO_JSON : planJson(responseFormat, traits, canForce, param);
+  const specs = offered.flatMap((tool) => toolSpec(tool, traits));
+
+  if (json.kind === 'tool') {
+    const jsonTool = unusedToolName(offered, JSON_TOOL);
+    const inputSchema = { json: json.schema };
+    specs.push({
+      toolSpec: { name: jsonTool, description: JSON_TOOL_DESCRIPTION, inputSchema },
+    });
+    const isAlone = offered.length === 0 && traits.forcedTools === 'any-or-named';
+    const forced = isAlone ? { tool: { name: jsonTool } } : { any: {} };
+    return { toolConfig: { tools: specs, toolChoice: forced }, jsonTool };
+  }
+  return {
+    ...(specs.length > 0 && choose(specs, choice, parallelToolCalls, request, traits, canForce)),
+    ...(json.kind === 'native' && { textFormat: textFormat(json.name, json.schema) }),
+    ...(json.kind === 'instruction' && { jsonInstruction: JSON_INSTRUCTION }),
+  };
+}
+
+const NO_JSON: JsonPlan = { kind: 'none' };
+
+function isForced(choice: ToolChoice | undefined): boolean {
+  return choice === 'required' || typeof choice === 'object';
+}
+
+function planJson(
+  format: ResponseFormat | undefined,
+  traits: ConverseTraits,
+  canForce: boolean,
+  param: string,
+): JsonPlan {
+  if (!format || format.type === 'text') return NO_JSON;
+  if (format.type === 'json_object') {
+    return canForce
+      ? { kind: 'tool', name: JSON_TOOL, schema: { type: 'object' } }
+      : { kind: 'instruction' };
+  }
+  const { name, schema } = format;
+  const native = traits.nativeSchemas ? toNativeSchema(schema) : undefined;
+  if (native) return { kind: 'native', name, schema: native };
+  if (canForce && schema.type === 'object') return { kind: 'tool', name, schema };
+  throw unsupported(param, 'This model cannot be held to this JSON schema.');
+}
+
+function textFormat(name: string, schema: JsonObject): JsonObject {
+  return {
+    type: 'json_schema',
+    structure: { jsonSchema: { name, schema: JSON.stringify(schema) } },
+  };
+}
+
+function toolSpec(tool: ToolDefinition, traits: ConverseTraits): JsonObject[] {
+  const { name, description, parameters, strict, cacheControl } = tool;
+  const spec: JsonObject = {
+    name,
+    ...(description?.trim() && { description }),
+    inputSchema: { json: { type: 'object', ...parameters } },
+    ...(strict === true && traits.strictTools && { strict }),
+  };
+  const isCached = traits.cachePoints === 'everywhere';
+  return [{ toolSpec: spec }, ...(isCached ? cachePoint(cacheControl, traits) : [])];
+}
+
+function choose(
+  tools: JsonObject[],
+  choice: ToolChoice | undefined,
+  parallelToolCalls: boolean | undefined,
+  request: CanonicalRequest,
+  traits: ConverseTraits,
+  canForce: boolean,
+): Pick<ConverseTools, 'toolConfig' | 'toolChoiceField'> {
+  const isNamed = typeof choice === 'object';
+  const canName = traits.forcedTools === 'any-or-named';
+  if (isForced(choice) && (!canForce || (isNamed && !canName))) {
+    throw unsupported(
+      fieldName(request.dialect, 'toolChoice'),
+      'This model cannot be made to call a tool, or not while it reasons.',
+    );
+  }
+  if (parallelToolCalls === false && traits.singleToolCalls) {
+    const type = isNamed ? 'tool' : choice === 'required' ? 'any' : 'auto';
+    const toolChoiceField = {
+      type,
+      ...(isNamed && { name: choice.name }),
+      disable_parallel_tool_use: true,
+    };
+    return { toolConfig: { tools }, toolChoiceField };
+  }
+  if (isNamed) return { toolConfig: { tools, toolChoice: { tool: { name: choice.name } } } };
+  if (choice === 'required') return { toolConfig: { tools, toolChoice: { any: {} } } };
+  return { toolConfig: { tools } };
+}

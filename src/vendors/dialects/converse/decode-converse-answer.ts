@@ -1,0 +1,91 @@
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { unreadable } from '../../unreadable.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { ConverseAnswerReader, type ConverseAnswerOptions } from './converse-answer-reader.js';
+import { readConverseUsage } from './read-converse-usage.js';
+import { readStopSequence } from './read-stop-sequence.js';
+
+/**
+ * The events of a whole answer of `Converse`, as if it had been streamed.
+ *
+ * @throws UpstreamError `unreadable` when it is none, `cut` when it has no stop reason
+ */
+export function decodeConverseAnswer(
+  bytes: Buffer,
+  options: ConverseAnswerOptions,
+): CanonicalEvent[] {
+  const answer = parse(bytes);
+  const message = isJsonObject(answer.output) ? answer.output.message : undefined;
+  const content = isJsonObject(message) ? message.content : undefined;
+  if (!Array.isArray(content)) throw unreadable('an answer without a message');
+  const reader = new ConverseAnswerReader(options);
+  const events: CanonicalEvent[] = [{ type: 'start' }];
+  for (const [index, block] of content.entries()) {
+    if (isJsonObject(block)) events.push(...readBlock(block, index, reader));
+  }
+  if (typeof answer.stopReason !== 'string') {
+    throw new UpstreamError({ failure: 'cut', message: 'an answer without a stop reason' });
+  }
+  events.push(...reader.stop(answer.stopReason, readStopSequence(answer)));
+  const usage = readConverseUsage(answer.usage);
+  if (usage) events.push({ type: 'usage', usage });
+  return events;
+}
+
+function readBlock(
+  block: JsonObject,
+  index: number,
+  reader: ConverseAnswerReader,
+): CanonicalEvent[] {
+  const { text, toolUse, reasoningContent: reasoning, citationsContent: cited } = block;
+  if (typeof text === 'string') return reader.text(text);
+  if (isJsonObject(toolUse)) return readToolUse(toolUse, index, reader);
+  if (isJsonObject(reasoning)) return readReasoning(reasoning, index, reader);
+  if (isJsonObject(cited) && Array.isArray(cited.content)) {
+    const texts = cited.content.filter(isJsonObject).map((part) => part.text);
+    return texts.flatMap((part) => (typeof part === 'string' ? reader.text(part) : []));
+  }
+  return [];
+}
+
+function readToolUse(
+  { toolUseId, name, input }: JsonObject,
+  index: number,
+  reader: ConverseAnswerReader,
+): CanonicalEvent[] {
+  if (typeof toolUseId !== 'string' || typeof name !== 'string') {
+    throw unreadable('a tool call without an id or a name');
+  }
+  return [
+    ...reader.toolStart(index, toolUseId, name),
+    ...reader.toolInput(index, JSON.stringify(input ?? {})),
+    ...reader.blockStop(index),
+  ];
+}
+
+function readReasoning(
+  { reasoningText, redactedContent }: JsonObject,
+  index: number,
+  reader: ConverseAnswerReader,
+): CanonicalEvent[] {
+  const { text, signature } = isJsonObject(reasoningText) ? reasoningText : {};
+  return [
+    ...(typeof text === 'string' ? reader.reasoning(text) : []),
+    ...(typeof signature === 'string' ? reader.signature(index, signature) : []),
+    ...(typeof redactedContent === 'string'
+      ? reader.redactedReasoning(index, redactedContent)
+      : []),
+    ...reader.blockStop(index),
+  ];
+}
+
+function parse(bytes: Buffer): JsonObject {
+  try {
+    const answer: unknown = JSON.parse(bytes.toString('utf8'));
+    if (isJsonObject(answer)) return answer;
+  } catch {
+    // Falls through: there is nothing to add about what is no JSON.
+  }
+  throw unreadable('an answer that is no JSON object');
+}

@@ -1,0 +1,131 @@
+import type {
+  CanonicalRequest,
+  MessagePart,
+  ToolDefinition,
+} from '../../../canonical/canonical-request.js';
+import {
+  conversationField,
+  fieldName,
+  unsupportedFields,
+  type PromptField,
+} from '../../../canonical/prompt-fields.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import { unsupported } from '../../unsupported.js';
+import type { PromptMedia } from '../fetch-prompt-media.js';
+import { converseControls } from './converse-controls.js';
+import { converseMessages } from './converse-messages.js';
+import { converseTools } from './converse-tools.js';
+import type { ConverseTraits } from './converse-traits.js';
+
+export interface EncodeConverseOptions {
+  traits: ConverseTraits;
+  /** Called once, and only for a request that is not refused before. */
+  fetchMedia: () => Promise<PromptMedia>;
+  maxOutputTokens: number;
+}
+
+export interface EncodedConverseRequest {
+  body: JsonObject;
+  /** Name of the tool whose arguments are the answer's text. */
+  jsonTool: string | undefined;
+}
+
+/** What the API has a place for, for some models at least; `converseControls` knows for which. */
+const SUPPORTED = new Set<PromptField>([
+  'temperature',
+  'topP',
+  'topK',
+  'stop',
+  'toolChoice',
+  'parallelToolCalls',
+  'responseFormat',
+  'reasoning',
+  'endUser',
+]);
+
+/**
+ * The body of `Converse` and `ConverseStream`, which is the same.
+ *
+ * @throws UpstreamError `unsupported` for what this model refuses, or whatever `fetchMedia` throws
+ */
+export async function encodeConverseRequest(
+  request: CanonicalRequest,
+  { traits, fetchMedia, maxOutputTokens }: EncodeConverseOptions,
+): Promise<EncodedConverseRequest> {
+  if (request.choices > 1) throw unsupported('n', 'This model gives one answer at a time.');
+  const controls = converseControls(request, traits, maxOutputTokens);
+  const { reasoning, inferenceConfig, requestMetadata } = controls;
+  const tools = converseTools(request, traits, reasoning);
+  const { toolConfig, toolChoiceField, textFormat, jsonTool, jsonInstruction } = tools;
+  const { system, messages } = converseMessages(request.prompt(), {
+    traits,
+    media: await fetchMedia(),
+    param: conversationField(request.dialect),
+    hasTools: toolConfig !== undefined,
+  });
+  if (jsonInstruction !== undefined) system.push({ text: jsonInstruction });
+  const fields = { ...controls.fields, ...(toolChoiceField && { tool_choice: toolChoiceField }) };
+  const { effort } = reasoning;
+  const outputConfig = { ...(textFormat && { textFormat }), ...(effort && { effort }) };
+  const body = {
+    messages,
+    ...(system.length > 0 && { system }),
+    inferenceConfig,
+    ...(toolConfig && { toolConfig }),
+    ...(isFilled(fields) && { additionalModelRequestFields: fields }),
+    ...(traits.namesStopSequence && {
+      additionalModelResponseFieldPaths: [
+        request.stream ? '/delta/stop_sequence' : '/stop_sequence',
+      ],
+    }),
+    ...(isFilled(outputConfig) && { outputConfig }),
+    ...(requestMetadata && { requestMetadata }),
+  };
+  return { body, jsonTool };
+}
+
+/** Fields that this model has no place for, as the caller spells them. */
+export function droppedByConverse(request: CanonicalRequest, traits: ConverseTraits): string[] {
+  const { messages, tools, parallelToolCalls } = request.prompt();
+  // Without a limit of the caller's, the route's leaves room for everything.
+  const limit = request.maxOutputTokens ?? Number.MAX_SAFE_INTEGER;
+  const dropped = [
+    ...unsupportedFields(request, SUPPORTED),
+    ...converseControls(request, traits, limit).dropped,
+  ];
+  if (parallelToolCalls === false && tools.length > 0 && !traits.singleToolCalls) {
+    dropped.push(fieldName(request.dialect, 'parallelToolCalls'));
+  }
+  if (!traits.strictTools && tools.some(({ strict }) => strict === true)) {
+    dropped.push('tools.strict');
+  }
+  const parts = messages.flatMap((message) => message.parts.flatMap(withInnerParts));
+  if (messages.some((message) => message.name !== undefined)) dropped.push('messages.name');
+  if (parts.some((part) => part.type === 'image' && part.detail !== undefined)) {
+    dropped.push('image_url.detail');
+  }
+  return [...new Set([...dropped, ...droppedCacheMarks(parts, tools, traits)])];
+}
+
+function droppedCacheMarks(
+  parts: readonly MessagePart[],
+  tools: readonly ToolDefinition[],
+  { cachePoints, longCache }: ConverseTraits,
+): string[] {
+  const inParts = parts.flatMap((part) =>
+    'cacheControl' in part ? (part.cacheControl ?? []) : [],
+  );
+  const inTools = tools.flatMap(({ cacheControl }) => cacheControl ?? []);
+  const wanted = [...inParts, ...inTools];
+  const taken = { everywhere: wanted, 'not-in-tools': inParts, none: [] }[cachePoints];
+  if (taken.length < wanted.length) return ['cache_control'];
+  return !longCache && taken.some(({ ttl }) => ttl === '1h') ? ['cache_control.ttl'] : [];
+}
+
+function isFilled(fields: object): boolean {
+  return Object.keys(fields).length > 0;
+}
+
+function withInnerParts(part: MessagePart): MessagePart[] {
+  return part.type === 'tool_result' ? [part, ...part.parts] : [part];
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { FinishReason } from '../../../canonical/finish-reason.js';
+import type { Usage } from '../../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { unreadable } from '../../unreadable.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { mapFinishReason } from '../map-finish-reason.js';
+import {
+  classifyInlineGenerateContentError,
+  isGenerateContentError,
+} from './classify-generate-content-error.js';
+import { nameGoogleSeal, nameTextSeal } from './google-seals.js';
+import { readLogprobs } from './read-logprobs.js';
+import { readUsageMetadata } from './read-usage-metadata.js';
+
+/** More than any caller may ask for. */
+const MAX_CHOICES = 128;
+
+interface ChoiceState {
+  callCount: number;
+  finishReason: string | undefined;
+}
+
+/**
+ * Reads an answer's objects, one or, in a stream, many of the same shape, into canonical events.
+ *
+ * A choice's finish is given out at the end only: the vendor may give a reason more than once and
+ * with every piece, and only the end shows whether `STOP` stands for tool calls.
+ */
+export class AnswerReader {
+  private readonly choices = new Map<number, ChoiceState>();
+  private readonly callIds = new Set<string>();
+  private hasStarted = false;
+  private isBlocked = false;
+  private usage: Usage | undefined;
+  private shownUsage: Usage | undefined;
+
+  /**
+   * @param events takes what the object brings, also when it throws
+   * @throws UpstreamError for an error in the answer's place, and for what makes no sense
+   */
+  read(answer: unknown, events: CanonicalEvent[]): void {
+    if (isGenerateContentError(answer)) throw classifyInlineGenerateContentError(answer);
+    if (!isJsonObject(answer)) throw unreadable('an answer that is no JSON object', 200);
+    if (!this.hasStarted) {
+      this.hasStarted = true;
+      const { responseId } = answer;
+      const isNamed = typeof responseId === 'string' && responseId !== '';
+      events.push({ type: 'start', ...(isNamed && { id: responseId }) });
+    }
+    const candidates: unknown[] = Array.isArray(answer.candidates) ? answer.candidates : [];
+    for (const [position, candidate] of candidates.entries()) {
+      if (isJsonObject(candidate)) this.readCandidate(candidate, position, events);
+    }
+    const { promptFeedback } = answer;
+    this.isBlocked ||= isJsonObject(promptFeedback) && promptFeedback.blockReason != null;
+    this.readUsage(answer.usageMetadata, events);
+  }
+
+  /**
+   * What the end of the answer brings.
+   *
+   * @throws UpstreamError `unreadable` for an answer that says nothing, `cut` when a choice has no
+   *   reason to be over
+   */
+  end(): CanonicalEvent[] {
+    // A prompt that the vendor blocks has no answer at all, which is an end of its own.
+    if (this.isBlocked && this.choices.size === 0) this.choiceOf(0);
+    if (this.choices.size === 0) throw unreadable('an empty answer', 200);
+    const events: CanonicalEvent[] = [];
+    for (const [choice, { finishReason, callCount }] of this.choices) {
+      const reason = finishReason ?? (this.isBlocked ? 'PROHIBITED_CONTENT' : undefined);
+      if (reason === undefined) {
+        throw new UpstreamError({
+          failure: 'cut',
+          message: 'the answer ended without a finish reason',
+        });
+      }
+      events.push({ type: 'finish', choice, reason: nameReason(reason, callCount) });
+    }
+    if (this.usage && this.usage !== this.shownUsage) {
+      events.push({ type: 'usage', usage: this.usage });
+    }
+    return events;
+  }
+
+  private readCandidate(candidate: JsonObject, position: number, events: CanonicalEvent[]): void {
+    // An index of 0 is left out of the vendor's JSON, as all zeros are.
+    const choice = candidate.index ?? position;
+    if (!Number.isInteger(choice) || (choice as number) < 0 || (choice as number) >= MAX_CHOICES) {
+      throw unreadable('a candidate whose index makes no sense', 200);
+    }
+    const state = this.choiceOf(choice as number);
+    const content = isJsonObject(candidate.content) ? candidate.content : {};
+    const parts: unknown[] = Array.isArray(content.parts) ? content.parts : [];
+    const first = events.length;
+    for (const part of parts) {
+      if (isJsonObject(part)) this.readPart(part, choice as number, state, events);
+    }
+    addLogprobs(readLogprobs(candidate.logprobsResult), choice as number, events, first);
+    const { finishReason } = candidate;
+    if (typeof finishReason === 'string' && !NO_REASONS.has(finishReason)) {
+      state.finishReason = finishReason;
+    }
+  }
+
+  /** Parts of kinds that were not asked for (pictures, code that the vendor ran) are passed over. */
+  private readPart(
+    part: JsonObject,
+    choice: number,
+    state: ChoiceState,
+    events: CanonicalEvent[],
+  ): void {
+    const { text, thoughtSignature } = part;
+    const seal =
+      typeof thoughtSignature === 'string' && thoughtSignature !== ''
+        ? thoughtSignature
+        : undefined;
+    if (isJsonObject(part.functionCall)) {
+      this.readCall(part.functionCall, seal, choice, state, events);
+    } else if (part.thought === true) {
+      const said = typeof text === 'string' ? text : '';
+      if (seal !== undefined) {
+        events.push({ type: 'reasoning', choice, text: said, seal: nameGoogleSeal(seal) });
+      } else if (said !== '') {
+        events.push({ type: 'reasoning', choice, text: said });
+      }
+    } else {
+      if (typeof text === 'string' && text !== '') events.push({ type: 'text', choice, text });
+      if (seal !== undefined) {
+        events.push({ type: 'reasoning', choice, text: '', seal: nameTextSeal(seal) });
+      }
+    }
+  }
+
+  private readCall(
+    call: JsonObject,
+    seal: string | undefined,
+    choice: number,
+    state: ChoiceState,
+    events: CanonicalEvent[],
+  ): void {
+    const { name, args } = call;
+    if (typeof name !== 'string' || name === '')
+      throw unreadable('a function call without a name', 200);
+    const index = state.callCount++;
+    events.push(
+      {
+        type: 'tool_call',
+        choice,
+        index,
+        id: this.idOf(call.id),
+        name,
+        ...(seal !== undefined && { seal: nameGoogleSeal(seal) }),
+      },
+      { type: 'tool_arguments', choice, index, text: JSON.stringify(args ?? {}) },
+    );
+  }
+
+  /** The vendor's id of a call, or one made here where it gives none, or one that is taken. */
+  private idOf(given: unknown): string {
+    const isUsable = typeof given === 'string' && given !== '' && !this.callIds.has(given);
+    const id = isUsable ? given : `call_${randomBytes(12).toString('hex')}`;
+    this.callIds.add(id);
+    return id;
+  }
+
+  /** Early pieces count the prompt only; shown too soon, that would pass for an answer without output. */
+  private readUsage(metadata: unknown, events: CanonicalEvent[]): void {
+    const usage = readUsageMetadata(metadata);
+    if (!usage) return;
+    this.usage = usage;
+    if (usage.outputTokens === 0 || usage.outputTokens === this.shownUsage?.outputTokens) return;
+    this.shownUsage = usage;
+    events.push({ type: 'usage', usage });
+  }
+
+  private choiceOf(choice: number): ChoiceState {
+    const known = this.choices.get(choice);
+    if (known) return known;
+    const state: ChoiceState = { callCount: 0, finishReason: undefined };
+    this.choices.set(choice, state);
+    return state;
+  }
+}
+
+/** "Not yet", in so many words. */
+const NO_REASONS: ReadonlySet<string> = new Set(['', 'FINISH_REASON_UNSPECIFIED']);
+
+/** The vendor says `STOP` after tool calls, too. */
+function nameReason(reason: string, callCount: number): FinishReason {
+  if (reason === 'STOP' && callCount > 0) return 'tool_calls';
+  return mapFinishReason('generate-content', reason);
+}
+
+/** The tokens of a candidate's text go with its first piece, or alone where there is none. */
+function addLogprobs(
+  logprobs: object | undefined,
+  choice: number,
+  events: CanonicalEvent[],
+  first: number,
+): void {
+  if (!logprobs) return;
+  const text = events.slice(first).find((event) => event.type === 'text');
+  if (text) text.logprobs = logprobs;
+  else events.push({ type: 'text', choice, text: '', logprobs });
+}

@@ -1,0 +1,233 @@
+import type {
+  CanonicalMessage,
+  CanonicalRequest,
+  MessagePart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../canonical/canonical-request.js';
+import { conversationField } from '../../../canonical/prompt-fields.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { encodeAudio, encodeMedia } from './encode-media.js';
+import { NO_SEAL_AT_HAND, readGoogleSeal } from './google-seals.js';
+import type { ModelTraits } from './model-traits.js';
+
+export interface Content {
+  role: 'user' | 'model';
+  parts: JsonObject[];
+}
+
+export interface EncodedContents {
+  contents: Content[];
+  systemInstruction: { parts: JsonObject[] } | undefined;
+}
+
+/**
+ * The conversation in the vendor's form: system texts apart, roles taking turns, results of parallel
+ * calls together and in the order of the calls.
+ *
+ * @throws UpstreamError `caller` or `unsupported` for what the vendor cannot be told
+ */
+export function encodeContents(request: CanonicalRequest, traits: ModelTraits): EncodedContents {
+  return new ConversationEncoder(request, traits).encode();
+}
+
+class ConversationEncoder {
+  private readonly contents: Content[] = [];
+  /** Name and position of the latest call by each id. */
+  private readonly calls = new Map<string, { name: string; position: number }>();
+  private callCount = 0;
+  /** The request's field that holds the conversation. */
+  private readonly param: string;
+
+  constructor(
+    private readonly request: CanonicalRequest,
+    private readonly traits: ModelTraits,
+  ) {
+    this.param = conversationField(request.dialect);
+  }
+
+  encode(): EncodedContents {
+    const { messages } = this.request.prompt();
+    const system = messages.filter(({ role }) => role === 'system').flatMap(textsOf);
+    for (const message of messages) {
+      if (message.role === 'assistant') this.append('model', this.modelParts(message.parts));
+      else if (message.role !== 'system') this.append('user', this.userParts(message.parts));
+    }
+    const systemParts = system.map((text) => ({ text }));
+    if (!this.traits.takesCallIds) this.contents.forEach(removeResultIds);
+    if (this.contents.length > 0) {
+      const systemInstruction = systemParts.length > 0 ? { parts: systemParts } : undefined;
+      return { contents: this.contents, systemInstruction };
+    }
+    if (systemParts.length === 0) {
+      throw new UpstreamError({
+        failure: 'caller',
+        param: this.param,
+        message: 'The conversation is empty: no message has any content.',
+      });
+    }
+    // The vendor wants a turn to answer; with only a system message, that is the one.
+    return { contents: [{ role: 'user', parts: systemParts }], systemInstruction: undefined };
+  }
+
+  private append(role: Content['role'], parts: JsonObject[]): void {
+    if (parts.length === 0) return;
+    let content = this.contents.at(-1);
+    if (content?.role !== role) {
+      content = { role, parts: [] };
+      this.contents.push(content);
+    }
+    content.parts.push(...parts);
+    if (role === 'user') content.parts = this.resultsFirst(content.parts);
+  }
+
+  private userParts(parts: readonly MessagePart[]): JsonObject[] {
+    return parts.flatMap((part): JsonObject[] => {
+      switch (part.type) {
+        case 'tool_result':
+          return this.resultParts(part);
+        case 'tool_call':
+        case 'reasoning':
+          return [];
+        default:
+          return this.contentParts(part);
+      }
+    });
+  }
+
+  private modelParts(parts: readonly MessagePart[]): JsonObject[] {
+    const encoded: JsonObject[] = [];
+    let textSeal: string | undefined;
+    let isBatchSealed = false;
+    for (const part of parts) {
+      if (part.type === 'tool_call') {
+        encoded.push(this.callPart(part, isBatchSealed));
+        isBatchSealed = true;
+        continue;
+      }
+      isBatchSealed = false;
+      if (part.type === 'reasoning') {
+        // Thoughts that another vendor sealed, or nobody, are no use to this one.
+        const seal = readGoogleSeal(part.seal);
+        if (seal?.isOnText) textSeal = seal.seal;
+        else if (seal)
+          encoded.push({ text: part.text, thought: true, thoughtSignature: seal.seal });
+      } else if (part.type !== 'tool_result') {
+        encoded.push(...this.contentParts(part));
+      }
+    }
+    if (textSeal !== undefined) sealText(encoded, textSeal);
+    return encoded;
+  }
+
+  private contentParts(
+    part: Exclude<MessagePart, { type: 'tool_result' | 'tool_call' | 'reasoning' }>,
+  ): JsonObject[] {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        return part.text === '' ? [] : [{ text: part.text }];
+      case 'image':
+      case 'document':
+        return [{ ...encodeMedia(part, this.param) }];
+      case 'audio':
+        return [{ ...encodeAudio(part) }];
+    }
+  }
+
+  /** Of calls made in parallel only the first one carries a seal. */
+  private callPart(part: ToolCallPart, isBatchSealed: boolean): JsonObject {
+    this.calls.set(part.id, { name: part.name, position: this.callCount++ });
+    const standIn = this.traits.wantsSealedCalls && !isBatchSealed ? NO_SEAL_AT_HAND : undefined;
+    const thoughtSignature = readGoogleSeal(part.seal)?.seal ?? standIn;
+    return {
+      functionCall: {
+        ...(this.traits.takesCallIds && { id: part.id }),
+        name: part.name,
+        args: readArguments(part.arguments),
+      },
+      ...(thoughtSignature !== undefined && { thoughtSignature }),
+    };
+  }
+
+  private resultParts({ toolCallId, parts, isError }: ToolResultPart): JsonObject[] {
+    const name = this.nameOf(toolCallId);
+    const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    const media = parts.flatMap((part) =>
+      part.type === 'text' ? [] : [{ ...encodeMedia(part, this.param) }],
+    );
+    const isInside = media.length > 0 && this.traits.takesMediaInResults;
+    const functionResponse = {
+      id: toolCallId,
+      name,
+      response: isError === true ? { error: text } : { output: text },
+      ...(isInside && { parts: media }),
+    };
+    return [{ functionResponse }, ...(isInside ? [] : media)];
+  }
+
+  /** A result whose call is not in the conversation may name its tool instead, as old clients do. */
+  private nameOf(toolCallId: string): string {
+    const call = this.calls.get(toolCallId);
+    if (call) return call.name;
+    if (this.request.prompt().tools.some((tool) => tool.name === toolCallId)) return toolCallId;
+    throw new UpstreamError({
+      failure: 'caller',
+      param: this.param,
+      message: `There is a result for the tool call ${JSON.stringify(toolCallId.slice(0, 100))}, but no such call before it.`,
+    });
+  }
+
+  /** The vendor tells results apart by their order, and wants them before anything else. */
+  private resultsFirst(parts: JsonObject[]): JsonObject[] {
+    const results = parts.filter(isResult);
+    if (results.length === 0) return parts;
+    const positionOf = ({ functionResponse: { id } }: ResultPart): number =>
+      this.calls.get(id)?.position ?? Infinity;
+    const ordered = results.toSorted((one, other) => compare(positionOf(one), positionOf(other)));
+    return [...ordered, ...parts.filter((part) => !isResult(part))];
+  }
+}
+
+interface ResultPart extends JsonObject {
+  functionResponse: { id: string };
+}
+
+function isResult(part: JsonObject): part is ResultPart {
+  return 'functionResponse' in part;
+}
+
+/** Until the results are in order their ids are needed, even where the vendor has no place for them. */
+function removeResultIds({ parts }: Content): void {
+  for (const part of parts) {
+    if (isResult(part)) delete (part.functionResponse as { id?: string }).id;
+  }
+}
+
+function compare(one: number, other: number): number {
+  return one === other ? 0 : one - other;
+}
+
+/** The seal of an answer's text belongs on the last piece of it. */
+function sealText(parts: JsonObject[], seal: string): void {
+  const last = parts.findLast((part) => typeof part.text === 'string' && part.thought !== true);
+  if (last) last.thoughtSignature = seal;
+  else parts.push({ text: '', thoughtSignature: seal });
+}
+
+/** The vendor takes an object; what is none, such as a free-form tool's text, is put into one. */
+function readArguments(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value)) return value;
+  } catch {
+    // A model may have written half an object; it is shown what it wrote.
+  }
+  return { input: text };
+}
+
+function textsOf({ parts }: CanonicalMessage): string[] {
+  return parts.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : []));
+}

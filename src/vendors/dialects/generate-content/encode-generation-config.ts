@@ -1,0 +1,85 @@
+import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+import { fieldName, type PromptField } from '../../../canonical/prompt-fields.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { encodeThinking } from './encode-thinking.js';
+import { mustCallTool, offersTools } from './encode-tools.js';
+import type { ModelTraits } from './model-traits.js';
+import { restrictSchema } from './restrict-schema.js';
+
+const MAX_STOP_SEQUENCES = 5;
+
+/** The vendor's seeds have 32 bits with a sign. */
+const SEED_RANGE = 2 ** 31;
+
+/**
+ * The controls of an answer; members that are undefined are not sent.
+ *
+ * @throws UpstreamError `unsupported`, naming the field, for what this model cannot do but another may
+ */
+export function encodeGenerationConfig(
+  request: CanonicalRequest,
+  traits: ModelTraits,
+  ownOutputLimit?: number,
+): JsonObject {
+  const prompt = request.prompt();
+  const { sampling } = prompt;
+  assertPossible(request, traits);
+  const wantsLogprobs = sampling.logprobs === true || (sampling.topLogprobs ?? 0) > 0;
+  return {
+    ...(traits.takesSampling && {
+      temperature: sampling.temperature,
+      topP: sampling.topP,
+      topK: sampling.topK,
+    }),
+    maxOutputTokens: request.maxOutputTokens ?? ownOutputLimit,
+    candidateCount: request.choices > 1 ? request.choices : undefined,
+    stopSequences: sampling.stop,
+    seed: sampling.seed === undefined ? undefined : sampling.seed % SEED_RANGE,
+    presencePenalty: sampling.presencePenalty || undefined,
+    frequencyPenalty: sampling.frequencyPenalty || undefined,
+    responseLogprobs: wantsLogprobs ? true : undefined,
+    logprobs: wantsLogprobs ? sampling.topLogprobs || undefined : undefined,
+    ...encodeFormat(request),
+    thinkingConfig: encodeThinking(prompt.reasoning, traits.thinking).thinkingConfig,
+  };
+}
+
+/** The vendor refuses a format for an answer that must be a tool call, which has none anyway. */
+function encodeFormat(request: CanonicalRequest): JsonObject {
+  const prompt = request.prompt();
+  const format = prompt.responseFormat;
+  if (!format || format.type === 'text' || mustCallTool(prompt)) return {};
+  return {
+    responseMimeType: 'application/json',
+    ...(format.type === 'json_schema' && {
+      responseJsonSchema: restrictSchema(format.schema).schema,
+    }),
+  };
+}
+
+function assertPossible(request: CanonicalRequest, traits: ModelTraits): void {
+  const prompt = request.prompt();
+  const { stop = [], presencePenalty = 0, frequencyPenalty = 0 } = prompt.sampling;
+  const refuse = (field: PromptField | 'n', message: string): never => {
+    const param = field === 'n' ? field : fieldName(request.dialect, field);
+    throw new UpstreamError({ failure: 'unsupported', param, message });
+  };
+  if (request.choices > traits.maxCandidates) {
+    refuse('n', `This model gives ${traits.maxCandidates} answer(s) to a request at most.`);
+  }
+  if (stop.length > MAX_STOP_SEQUENCES) {
+    refuse('stop', `This provider takes ${MAX_STOP_SEQUENCES} stop sequences at most.`);
+  }
+  if (!traits.takesPenalties && presencePenalty !== 0) {
+    refuse('presencePenalty', 'This model takes no presence penalty.');
+  }
+  if (!traits.takesPenalties && frequencyPenalty !== 0) {
+    refuse('frequencyPenalty', 'This model takes no frequency penalty.');
+  }
+  const wantsJson = (prompt.responseFormat?.type ?? 'text') !== 'text';
+  const hasTools = offersTools(prompt, traits) && !mustCallTool(prompt);
+  if (wantsJson && hasTools && !traits.formatsBesideTools) {
+    refuse('responseFormat', 'This model gives no JSON answers while it has tools to call.');
+  }
+}

@@ -1,0 +1,167 @@
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+
+/** A schema as the vendor takes it. */
+export interface RestrictedSchema {
+  schema: JsonObject;
+  /** False when a constraint had to be left out, so that answers may break it. */
+  isExact: boolean;
+}
+
+/** Keywords that are passed on as they are. */
+const PASSED = new Set([
+  '$anchor',
+  'type',
+  'format',
+  'title',
+  'description',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'required',
+  'propertyOrdering',
+]);
+
+/** Keywords that constrain nothing: leaving them out changes no answer. */
+const ANNOTATIONS = new Set([
+  '$schema',
+  '$id',
+  '$comment',
+  'default',
+  'deprecated',
+  'example',
+  'examples',
+  'readOnly',
+  'writeOnly',
+  'contentEncoding',
+  'contentMediaType',
+]);
+
+/**
+ * The part of JSON Schema that the vendor knows; it refuses or ignores the rest. What has a
+ * spelling in that part is rewritten (`const`, exclusive bounds of integers, an `allOf` of one,
+ * `definitions`); of the rest, constraints are counted as lost and annotations are not.
+ */
+export function restrictSchema(schema: JsonObject): RestrictedSchema {
+  const walk = new SchemaWalk();
+  return { schema: walk.object(schema), isExact: !walk.hasLost };
+}
+
+class SchemaWalk {
+  hasLost = false;
+
+  object(schema: JsonObject): JsonObject {
+    const plain = spellNullable(unwrapAllOf(schema));
+    if (typeof plain.$ref === 'string') return this.reference(plain);
+    const members: [string, unknown][] = [];
+    for (const [keyword, value] of Object.entries(plain)) {
+      members.push(...this.keyword(keyword, value, plain));
+    }
+    // `fromEntries` makes a property of its own even of the name `__proto__`.
+    return Object.fromEntries(members);
+  }
+
+  private keyword(keyword: string, value: unknown, schema: JsonObject): [string, unknown][] {
+    if (PASSED.has(keyword)) return [[keyword, value]];
+    if (ANNOTATIONS.has(keyword) || keyword.startsWith('x-')) return [];
+    switch (keyword) {
+      case 'properties':
+        return [[keyword, this.map(value)]];
+      case '$defs':
+      case 'definitions':
+        return [['$defs', this.map(value)]];
+      case 'additionalProperties':
+        return [[keyword, typeof value === 'boolean' ? value : this.any(value)]];
+      case 'items':
+        return Array.isArray(value)
+          ? [['prefixItems', this.list(value)]]
+          : [[keyword, this.any(value)]];
+      case 'prefixItems':
+      case 'anyOf':
+      case 'oneOf':
+        return [[keyword, this.list(value)]];
+      case 'enum':
+        return this.enumeration(value, schema);
+      case 'const':
+        return this.enumeration([value], schema);
+      case 'exclusiveMinimum':
+        return this.bound('minimum', value, 1, schema);
+      case 'exclusiveMaximum':
+        return this.bound('maximum', value, -1, schema);
+      default:
+        this.hasLost = true;
+        return [];
+    }
+  }
+
+  /** Beside a reference the vendor takes nothing but keywords that begin with `$`. */
+  private reference(schema: JsonObject): JsonObject {
+    const $ref = (schema.$ref as string).replace(/^#\/definitions\//, '#/$defs/');
+    const beside = this.object(without(schema, '$ref'));
+    const { $defs, description: _description, title: _title, ...constraints } = beside;
+    if (Object.keys(constraints).length > 0) this.hasLost = true;
+    return { $ref, ...($defs !== undefined && { $defs }) };
+  }
+
+  private map(value: unknown): JsonObject {
+    const entries = Object.entries(isJsonObject(value) ? value : {});
+    return Object.fromEntries(entries.map(([name, schema]) => [name, this.any(schema)]));
+  }
+
+  private list(value: unknown): JsonObject[] {
+    return (Array.isArray(value) ? value : [value]).map((schema) => this.any(schema));
+  }
+
+  /** A sub-schema; `true` allows all, as an empty one does, and `false` has no spelling. */
+  private any(value: unknown): JsonObject {
+    if (isJsonObject(value)) return this.object(value);
+    if (value === false) this.hasLost = true;
+    return {};
+  }
+
+  /** Only strings and numbers may be listed; `null` goes where the type allows it anyway. */
+  private enumeration(value: unknown, schema: JsonObject): [string, unknown][] {
+    const listed: unknown[] = Array.isArray(value) ? value : [];
+    const isNullable = Array.isArray(schema.type) && schema.type.includes('null');
+    const kept = listed.filter((item) => !(item === null && isNullable));
+    if (kept.length > 0 && kept.every(isListable)) return [['enum', kept]];
+    this.hasLost = true;
+    return [];
+  }
+
+  private bound(
+    keyword: 'minimum' | 'maximum',
+    value: unknown,
+    step: 1 | -1,
+    schema: JsonObject,
+  ): [string, unknown][] {
+    const isExact = schema.type === 'integer' && Number.isInteger(value) && !(keyword in schema);
+    if (isExact) return [[keyword, (value as number) + step]];
+    this.hasLost = true;
+    return [];
+  }
+}
+
+function isListable(item: unknown): boolean {
+  return typeof item === 'string' || typeof item === 'number';
+}
+
+/** An `allOf` of one schema says the same without it, unless both speak of the same thing. */
+function unwrapAllOf(schema: JsonObject): JsonObject {
+  const [only, ...others] = Array.isArray(schema.allOf) ? (schema.allOf as unknown[]) : [];
+  if (!isJsonObject(only) || others.length > 0) return schema;
+  const rest = without(schema, 'allOf');
+  return Object.keys(only).some((keyword) => keyword in rest) ? schema : { ...rest, ...only };
+}
+
+/** OpenAPI's way of allowing null, in JSON Schema's. */
+function spellNullable(schema: JsonObject): JsonObject {
+  if (typeof schema.nullable !== 'boolean') return schema;
+  const rest = without(schema, 'nullable');
+  if (!schema.nullable || typeof schema.type !== 'string') return rest;
+  return { ...rest, type: [schema.type, 'null'] };
+}
+
+function without(schema: JsonObject, keyword: string): JsonObject {
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== keyword));
+}

@@ -1,0 +1,210 @@
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { mapFinishReason } from '../map-finish-reason.js';
+import type { MessagesDeltaField } from './find-messages-delta.js';
+import { sealRedactedThinking, sealThinking } from './messages-seal.js';
+import { MessagesUsageReader } from './read-messages-usage.js';
+
+export interface MessagesDecoderOptions {
+  /** Who seals this vendor's reasoning, see `reasoning-seal.ts`. */
+  sealMaker: string;
+  /** The tool whose arguments are the answer's text, if any. */
+  jsonTool: string | undefined;
+}
+
+/** A content block that has begun. */
+type OpenBlock =
+  | { kind: 'text' }
+  | { kind: 'json'; input: unknown; hasArguments: boolean }
+  | { kind: 'thinking'; signature: string }
+  | { kind: 'tool'; index: number; input: unknown; hasArguments: boolean }
+  | { kind: 'other' };
+
+/** The answer is the only one there is. */
+const choice = 0;
+
+/** Turns the events of one answer into canonical ones. What it does not know, it passes over. */
+export class MessagesEventDecoder {
+  private readonly blocks = new Map<unknown, OpenBlock>();
+  private readonly usage = new MessagesUsageReader();
+  private toolCalls = 0;
+  private hasStarted = false;
+
+  /** Whether the vendor has said why the answer ended. */
+  hasFinished = false;
+  isDone = false;
+
+  constructor(private readonly options: MessagesDecoderOptions) {}
+
+  /** Adds what an event stands for to `events`. */
+  decode(event: JsonObject, events: CanonicalEvent[]): void {
+    switch (event.type) {
+      case 'content_block_delta':
+        if (isJsonObject(event.delta)) this.readDelta(event.index, event.delta, events);
+        break;
+      case 'message_start':
+        this.start(isJsonObject(event.message) ? event.message : {}, events);
+        break;
+      case 'content_block_start':
+        if (isJsonObject(event.content_block)) {
+          this.startBlock(event.index, event.content_block, events);
+        }
+        break;
+      case 'content_block_stop':
+        this.stopBlock(event.index, events);
+        break;
+      case 'message_delta':
+        this.readEnd(event, events);
+        break;
+      case 'message_stop':
+        this.isDone = true;
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** Adds what a delta event brings, of which no more is known than its piece. */
+  addPiece(
+    index: number,
+    field: MessagesDeltaField,
+    piece: string,
+    events: CanonicalEvent[],
+  ): void {
+    switch (field) {
+      case 'text':
+        addText(piece, events);
+        break;
+      case 'thinking':
+        addReasoning(piece, events);
+        break;
+      case 'partial_json':
+        this.addArguments(this.blocks.get(index), piece, events);
+        break;
+    }
+  }
+
+  private start({ id, usage }: JsonObject, events: CanonicalEvent[]): void {
+    this.usage.add(usage, { isFinal: false });
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    events.push({ type: 'start', ...(typeof id === 'string' && id !== '' && { id }) });
+  }
+
+  private startBlock(index: unknown, block: JsonObject, events: CanonicalEvent[]): void {
+    this.stopBlock(index, events);
+    this.blocks.set(index, this.openBlock(block, events));
+  }
+
+  private openBlock(block: JsonObject, events: CanonicalEvent[]): OpenBlock {
+    switch (block.type) {
+      case 'text':
+        addText(block.text, events);
+        return { kind: 'text' };
+      case 'thinking':
+        addReasoning(block.thinking, events);
+        return { kind: 'thinking', signature: textOf(block.signature) };
+      case 'redacted_thinking': {
+        const seal = sealRedactedThinking(this.options.sealMaker, textOf(block.data));
+        events.push({ type: 'reasoning', choice, text: '', seal });
+        return { kind: 'other' };
+      }
+      case 'tool_use': {
+        const { input } = block;
+        const name = textOf(block.name);
+        if (name === this.options.jsonTool) return { kind: 'json', input, hasArguments: false };
+        const index = this.toolCalls++;
+        events.push({ type: 'tool_call', choice, index, id: textOf(block.id), name });
+        return { kind: 'tool', index, input, hasArguments: false };
+      }
+      default:
+        return { kind: 'other' };
+    }
+  }
+
+  private readDelta(index: unknown, delta: JsonObject, events: CanonicalEvent[]): void {
+    switch (delta.type) {
+      case 'text_delta':
+        addText(delta.text, events);
+        break;
+      case 'thinking_delta':
+        addReasoning(delta.thinking, events);
+        break;
+      case 'signature_delta': {
+        const block = this.blocks.get(index);
+        if (block?.kind === 'thinking') block.signature += textOf(delta.signature);
+        break;
+      }
+      case 'input_json_delta':
+        this.addArguments(this.blocks.get(index), textOf(delta.partial_json), events);
+        break;
+      default:
+        break;
+    }
+  }
+
+  private addArguments(block: OpenBlock | undefined, text: string, events: CanonicalEvent[]): void {
+    if (text === '' || (block?.kind !== 'tool' && block?.kind !== 'json')) return;
+    block.hasArguments = true;
+    if (block.kind === 'json') addText(text, events);
+    else addToolArguments(block.index, text, events);
+  }
+
+  private stopBlock(index: unknown, events: CanonicalEvent[]): void {
+    const block = this.blocks.get(index);
+    if (!block) return;
+    this.blocks.delete(index);
+    if (block.kind === 'thinking' && block.signature !== '') {
+      const seal = sealThinking(this.options.sealMaker, block.signature);
+      events.push({ type: 'reasoning', choice, text: '', seal });
+    }
+    // A call without a piece of arguments has them in its beginning, or takes none.
+    if ((block.kind === 'tool' || block.kind === 'json') && !block.hasArguments) {
+      const input = isJsonObject(block.input) ? block.input : {};
+      this.addArguments(block, JSON.stringify(input), events);
+    }
+  }
+
+  private readEnd({ delta, usage }: JsonObject, events: CanonicalEvent[]): void {
+    this.usage.add(usage, { isFinal: true });
+    const total = this.usage.read();
+    const { stop_reason: reason, stop_sequence: sequence } = isJsonObject(delta) ? delta : {};
+    if (typeof reason === 'string' && reason !== '') {
+      for (const index of [...this.blocks.keys()]) this.stopBlock(index, events);
+      this.hasFinished = true;
+      const isJsonAnswer = reason === 'tool_use' && this.toolCalls === 0 && this.options.jsonTool;
+      events.push({
+        type: 'finish',
+        choice,
+        reason: isJsonAnswer ? 'stop' : mapFinishReason('messages', reason),
+        ...(typeof sequence === 'string' && { stopSequence: sequence }),
+      });
+    }
+    if (total) events.push({ type: 'usage', usage: total });
+  }
+}
+
+/** Pieces that came in one read go on as one: each event costs, however little it brings. */
+function addText(text: unknown, events: CanonicalEvent[]): void {
+  if (typeof text !== 'string' || text === '') return;
+  const last = events.at(-1);
+  if (last?.type === 'text') last.text += text;
+  else events.push({ type: 'text', choice, text });
+}
+
+function addReasoning(text: unknown, events: CanonicalEvent[]): void {
+  if (typeof text !== 'string' || text === '') return;
+  const last = events.at(-1);
+  if (last?.type === 'reasoning' && last.seal === undefined) last.text += text;
+  else events.push({ type: 'reasoning', choice, text });
+}
+
+function addToolArguments(index: number, text: string, events: CanonicalEvent[]): void {
+  const last = events.at(-1);
+  if (last?.type === 'tool_arguments' && last.index === index) last.text += text;
+  else events.push({ type: 'tool_arguments', choice, index, text });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

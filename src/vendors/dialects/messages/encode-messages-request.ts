@@ -1,0 +1,164 @@
+import type { CanonicalPrompt } from '../../../canonical/canonical-request.js';
+import {
+  fieldName,
+  unsupportedFields,
+  type PromptField,
+} from '../../../canonical/prompt-fields.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import { UpstreamError } from '../../upstream-error.js';
+import type { UpstreamCall } from '../../upstream.js';
+import { encodeSampling } from './encode-messages-sampling.js';
+import { encodeThinking, type MessagesThinking } from './encode-messages-thinking.js';
+import { encodeTools, type MessagesTools } from './encode-messages-tools.js';
+import { encodeTurns, endsWithPrefill } from './encode-messages-turns.js';
+import { mapEndUser } from './map-end-user.js';
+import { unsealThinking } from './messages-seal.js';
+import type { MessagesVendor } from './messages-vendor.js';
+
+/** What the dialect has a place for, be it not on every model. */
+const SUPPORTED: ReadonlySet<PromptField> = new Set<PromptField>([
+  'temperature',
+  'topP',
+  'topK',
+  'stop',
+  'toolChoice',
+  'parallelToolCalls',
+  'responseFormat',
+  'reasoning',
+  'endUser',
+]);
+
+/** What the encoding of a call depends on. */
+export type MessagesCall = Pick<UpstreamCall, 'request' | 'maxOutputTokens'>;
+
+export interface EncodedMessagesRequest {
+  /** The body, but for `model` and `stream`, which vendors of this dialect spell differently. */
+  body: JsonObject;
+  /** The tool whose arguments are the answer's text, if any. */
+  jsonTool: string | undefined;
+}
+
+/**
+ * A canonical request in the messages dialect.
+ *
+ * @throws UpstreamError `unsupported` for what this vendor or model cannot do, `caller` for what no
+ *   vendor takes
+ */
+export function encodeMessagesRequest(
+  call: MessagesCall,
+  vendor: MessagesVendor,
+): EncodedMessagesRequest {
+  const { request } = call;
+  if (request.choices > 1) {
+    throw new UpstreamError({
+      failure: 'unsupported',
+      message: 'This model gives one answer at a time; send `n` as 1.',
+      param: 'n',
+    });
+  }
+  const prompt = request.prompt();
+  const { system, turns } = encodeTurns(prompt.messages, vendor.sealMaker);
+  if (endsWithPrefill(turns) && !vendor.traits.prefill) {
+    throw new UpstreamError({
+      failure: 'unsupported',
+      message:
+        'This model cannot continue a turn of the assistant; end with a message of the user.',
+      param: 'messages',
+    });
+  }
+  const { tools, thinking, sampling } = encodeControls(call, vendor);
+  const outputConfig = {
+    ...(thinking.effort !== undefined && { effort: thinking.effort }),
+    ...(tools.format && { format: tools.format }),
+  };
+  const body: JsonObject = {
+    max_tokens: call.maxOutputTokens,
+    ...(system.length > 0 && { system }),
+    messages: turns,
+    ...(tools.tools.length > 0 && { tools: tools.tools }),
+    ...(tools.toolChoice && { tool_choice: tools.toolChoice }),
+    ...(thinking.thinking && { thinking: thinking.thinking }),
+    ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
+    ...sampling.fields,
+    ...(prompt.endUser !== undefined &&
+      prompt.endUser !== '' && { metadata: { user_id: mapEndUser(prompt.endUser) } }),
+  };
+  return { body, jsonTool: tools.jsonTool };
+}
+
+/**
+ * What of a request does not reach the vendor, as the caller spells it, in words fit for a header.
+ *
+ * @throws UpstreamError as `encodeMessagesRequest` does
+ */
+export function droppedFromMessages(call: MessagesCall, vendor: MessagesVendor): string[] {
+  const { request } = call;
+  const { tools, thinking, sampling } = encodeControls(call, vendor);
+  const names = [
+    ...unsupportedFields(request, SUPPORTED),
+    ...sampling.dropped.map((field) => fieldName(request.dialect, field)),
+    ...thinking.dropped,
+    ...tools.dropped,
+    ...droppedParts(request.prompt()),
+  ];
+  // What a caller made up may hold anything, and there may be any number of it.
+  const fit = names.map((name) => (/^[\w.-]{1,64}$/.test(name) ? name : 'unknown'));
+  return [...new Set(fit)].slice(0, 50);
+}
+
+interface MessagesControls {
+  tools: MessagesTools;
+  thinking: MessagesThinking;
+  sampling: ReturnType<typeof encodeSampling>;
+}
+
+function encodeControls(
+  { request, maxOutputTokens }: MessagesCall,
+  { traits, sealMaker }: MessagesVendor,
+): MessagesControls {
+  const prompt = request.prompt();
+  const name = (field: PromptField): string => fieldName(request.dialect, field);
+  const tools = encodeTools(prompt, traits, {
+    toolChoice: name('toolChoice'),
+    responseFormat: name('responseFormat'),
+  });
+  const thinking = encodeThinking(prompt.reasoning, traits, {
+    name: name('reasoning'),
+    maxTokens: maxOutputTokens,
+    isForced: tools.isForced,
+    lacksThought: lacksThought(prompt, sealMaker),
+  });
+  const sampling = encodeSampling(prompt.sampling, traits, thinking.isOn, name('stop'));
+  return { tools, thinking, sampling };
+}
+
+/**
+ * Whether the answer takes up a turn of the assistant's without the thought that it began with: one
+ * that is to be continued, or calls whose results have come. Callers drop thoughts, and those of
+ * other vendors are left out.
+ */
+function lacksThought({ messages }: CanonicalPrompt, sealMaker: string): boolean {
+  const spoken = messages.filter(({ role }) => role !== 'system');
+  const last = spoken.findLastIndex(({ role }) => role === 'assistant');
+  if (last === -1) return false;
+  const since = spoken.slice(last + 1);
+  if (since.length === 0) return true;
+  if (!since.some(({ role }) => role === 'tool')) return false;
+  // A turn goes on over any number of calls and results, and is thought about at its beginning.
+  const before = spoken.slice(0, last).findLastIndex(({ role }) => role === 'user');
+  const turn = spoken.slice(before + 1).find(({ role }) => role === 'assistant');
+  const [first] = turn?.parts ?? [];
+  if (first?.type !== 'reasoning') return true;
+  return unsealThinking(sealMaker, first.seal, first.text) === undefined;
+}
+
+/** Members of messages that the dialect has no place for. */
+function droppedParts({ messages }: CanonicalPrompt): string[] {
+  const dropped: string[] = [];
+  if (messages.some(({ name }) => name !== undefined)) dropped.push('messages.name');
+  const hasDetail = messages.some(({ parts }) =>
+    parts.some((part) => part.type === 'image' && (part.detail ?? 'auto') !== 'auto'),
+  );
+  if (hasDetail) dropped.push('messages.image_url.detail');
+  return dropped;
+}

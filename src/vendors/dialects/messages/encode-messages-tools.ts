@@ -1,0 +1,165 @@
+import type {
+  CanonicalPrompt,
+  ResponseFormat,
+  ToolCallPart,
+  ToolDefinition,
+} from '../../../canonical/canonical-request.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import { unsupported } from '../../unsupported.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { unusedToolName } from '../unused-tool-name.js';
+import { encodeCacheControl } from './encode-messages-blocks.js';
+import type { MessagesModelTraits } from './messages-vendor.js';
+import { toClosedSchema } from './to-closed-schema.js';
+
+/** What a tool is called that stands for the answer. */
+const JSON_TOOL = 'json_answer';
+
+/** How tools and JSON answers are asked for. */
+export interface MessagesTools {
+  tools: object[];
+  toolChoice: JsonObject | undefined;
+  /** `output_config.format` */
+  format: object | undefined;
+  /** The tool whose arguments are the answer's text, where the model has no other way to JSON. */
+  jsonTool: string | undefined;
+  /** Whether the answer has to be a call of a tool, which goes with no thinking. */
+  isForced: boolean;
+  dropped: string[];
+}
+
+/** What `fieldName` calls the fields that may be refused here. */
+export interface ToolFieldNames {
+  toolChoice: string;
+  responseFormat: string;
+}
+
+const OPEN_OBJECT = { type: 'object' };
+
+/**
+ * Tools, the choice among them, and JSON answers.
+ *
+ * @throws UpstreamError `unsupported` for a choice or a format that the model cannot be held to
+ */
+export function encodeTools(
+  prompt: CanonicalPrompt,
+  traits: MessagesModelTraits,
+  names: ToolFieldNames,
+): MessagesTools {
+  const dropped: string[] = [];
+  const tools = prompt.tools.map((tool) => encodeTool(tool, traits, dropped));
+  const choice = encodeChoice(prompt, names);
+  const isForced = choice?.type === 'any' || choice?.type === 'tool';
+  if (isForced && !traits.forcedToolChoice) {
+    throw unsupported(names.toolChoice, 'This model cannot be made to call a tool; let it choose.');
+  }
+  const plain = { dropped, format: undefined, jsonTool: undefined };
+  // An answer that has to be a call has no text for a format to apply to.
+  if (isForced) return { ...plain, tools, toolChoice: choice, isForced };
+
+  const output = encodeFormat(prompt.responseFormat, traits, names.responseFormat);
+  if (output.schema) {
+    const jsonTool = unusedToolName(prompt.tools, JSON_TOOL);
+    const description = 'Gives the answer. Call this to answer, with the answer as arguments.';
+    const mayCall = tools.length > 0 && prompt.toolChoice !== 'none';
+    return {
+      ...plain,
+      tools: [...tools, { name: jsonTool, description, input_schema: output.schema }],
+      toolChoice: mayCall
+        ? { type: 'any', ...noParallel(prompt) }
+        : { type: 'tool', name: jsonTool, disable_parallel_tool_use: true },
+      jsonTool,
+      isForced: true,
+    };
+  }
+  if (tools.length === 0) {
+    const called = toolsOfHistory(prompt);
+    const toolChoice = called.length > 0 ? { type: 'none' } : undefined;
+    return { ...plain, tools: called, toolChoice, format: output.format, isForced };
+  }
+  return { ...plain, tools, toolChoice: choice, format: output.format, isForced };
+}
+
+function encodeTool(tool: ToolDefinition, traits: MessagesModelTraits, dropped: string[]): object {
+  const { name, description, parameters, strict, cacheControl } = tool;
+  const schema = { ...OPEN_OBJECT, ...(parameters ?? { properties: {} }) };
+  const closed = strict && traits.structuredOutput ? toClosedSchema(schema) : undefined;
+  if (strict && !closed) dropped.push('tools.strict');
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input_schema: closed ?? schema,
+    ...(closed && { strict: true }),
+    ...encodeCacheControl(cacheControl),
+  };
+}
+
+function encodeChoice(prompt: CanonicalPrompt, names: ToolFieldNames): JsonObject | undefined {
+  const { toolChoice, tools } = prompt;
+  if (tools.length === 0) {
+    if (toolChoice === undefined || toolChoice === 'auto' || toolChoice === 'none') {
+      return undefined;
+    }
+    throw new UpstreamError({
+      failure: 'caller',
+      message: `\`${names.toolChoice}\` demands a tool, and there are no \`tools\`.`,
+      param: names.toolChoice,
+    });
+  }
+  if (typeof toolChoice === 'object') {
+    return { type: 'tool', name: toolChoice.name, ...noParallel(prompt) };
+  }
+  switch (toolChoice) {
+    case 'none':
+      return { type: 'none' };
+    case 'required':
+      return { type: 'any', ...noParallel(prompt) };
+    case 'auto':
+      return { type: 'auto', ...noParallel(prompt) };
+    case undefined:
+      return prompt.parallelToolCalls === false
+        ? { type: 'auto', ...noParallel(prompt) }
+        : undefined;
+  }
+}
+
+function noParallel({ parallelToolCalls }: CanonicalPrompt): JsonObject {
+  return parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+}
+
+/** The format in the vendor's own words, or the schema of the tool that stands in for it. */
+function encodeFormat(
+  format: ResponseFormat | undefined,
+  traits: MessagesModelTraits,
+  name: string,
+): { format?: object; schema?: JsonObject } {
+  if (!format || format.type === 'text') return {};
+  if (format.type === 'json_object') {
+    if (traits.forcedToolChoice) return { schema: OPEN_OBJECT };
+    throw unsupported(name, 'This model gives JSON only for a schema; send `json_schema`.');
+  }
+  const closed = traits.structuredOutput ? toClosedSchema(format.schema) : undefined;
+  if (closed) return { format: { type: 'json_schema', schema: closed } };
+  if (beginsWithObject(format.schema) && traits.forcedToolChoice) {
+    return { schema: { ...OPEN_OBJECT, ...format.schema } };
+  }
+  throw unsupported(
+    name,
+    'This model cannot be held to this schema: close its objects with `additionalProperties: false`, avoid recursion, and begin with an object.',
+  );
+}
+
+/** What the arguments of a tool have to be, said in one place. */
+function beginsWithObject(schema: JsonObject): boolean {
+  if ('anyOf' in schema || 'oneOf' in schema || 'allOf' in schema || '$ref' in schema) return false;
+  return (schema.type ?? 'object') === 'object';
+}
+
+/** The vendor wants to know every tool that was called, even where none may be called any more. */
+function toolsOfHistory({ messages }: CanonicalPrompt): object[] {
+  const calls = messages
+    .flatMap(({ parts }) => parts)
+    .filter((part): part is ToolCallPart => part.type === 'tool_call');
+  const names = new Set(calls.map(({ name }) => name));
+  return [...names].map((name) => ({ name, input_schema: OPEN_OBJECT }));
+}

@@ -1,0 +1,227 @@
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { FinishReason } from '../../../canonical/finish-reason.js';
+import type { Usage } from '../../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { mapFinishReason } from '../map-finish-reason.js';
+import { dataOfFrame, normalizeFrames } from './event-stream-frames.js';
+import { MessagesDeltaFinder } from './find-messages-delta.js';
+import { measureBlock, measureDelta } from './measure-messages-block.js';
+import { parseMessagesJson } from './parse-messages-json.js';
+import { MessagesUsageReader } from './read-messages-usage.js';
+
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+/** What becomes of an event: sent as it is, sent in another spelling, or not sent. */
+type Fate = 'keep' | 'drop' | { replace: string };
+
+/**
+ * Passes a messages stream through to a caller of the same dialect.
+ *
+ * The bytes stay the vendor's, but for the documented edits: the model's name in `message_start`,
+ * pings and comments, which are left out, and `message_stop`, which the caller gets once the charge
+ * stands. An event that only brings a piece of text is never parsed, and where nothing is to be
+ * edited the vendor's own bytes go on uncopied. Text is handled as Latin-1, one character per byte.
+ */
+export class MessagesStreamRelay {
+  private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
+  private readonly deltas = new MessagesDeltaFinder();
+  private readonly usageReader = new MessagesUsageReader();
+  private started = false;
+  private finished = false;
+
+  // Of the events being gathered by the current push:
+  private hasContent = false;
+  private characters = 0;
+  private finishReason: FinishReason | undefined;
+  private usage: Usage | undefined;
+  private events: CanonicalEvent[] = [];
+
+  /** True after `message_stop`: nothing of interest follows. */
+  isDone = false;
+
+  /** An error event or an unreadable one; to be thrown once the events before it are passed on. */
+  failure: UpstreamError | undefined;
+
+  /** @param alias what the answer is to call its model */
+  constructor(private readonly alias: string) {}
+
+  /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
+  push(chunk: Buffer): CanonicalEvent[] {
+    if (this.isDone || this.failure) return [];
+    try {
+      const bytes = this.frames.push(chunk);
+      return bytes ? this.read(bytes) : [];
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.failure = new UpstreamError({ failure: 'unreadable', message: error.message });
+      return [];
+    }
+  }
+
+  /**
+   * The vendor's stream has ended.
+   *
+   * @throws UpstreamError `cut` when it has not said why, or the `failure` so far
+   */
+  end(): CanonicalEvent[] {
+    const events = this.isDone || this.failure ? [] : this.readRest();
+    if (this.failure) throw this.failure;
+    if (!this.finished) {
+      throw new UpstreamError({
+        failure: 'cut',
+        message: 'the stream ended without a stop reason',
+      });
+    }
+    return events;
+  }
+
+  /** An event without its blank line counts when it is whole; a torn one is dropped. */
+  private readRest(): CanonicalEvent[] {
+    const rest = this.frames.rest();
+    if (rest.length === 0) return [];
+    const events = this.read(Buffer.concat([rest, Buffer.from('\n\n')]));
+    if (this.failure?.failure === 'unreadable') this.failure = undefined;
+    return events;
+  }
+
+  private read(bytes: Buffer): CanonicalEvent[] {
+    this.startGathering();
+    const latin1 = bytes.toString('latin1');
+    const text = normalizeFrames(latin1);
+    const edited = this.readFrames(text);
+    const output = edited ?? text;
+    if (output !== '') {
+      this.events.push({
+        type: 'relay',
+        dialect: 'messages',
+        bytes: output === latin1 ? bytes : Buffer.from(output, 'latin1'),
+        hasContent: this.hasContent,
+        outputCharacters: this.characters,
+        ...(this.finishReason !== undefined && { finishReason: this.finishReason }),
+        ...(this.usage && { usage: this.usage }),
+      });
+    }
+    return this.events;
+  }
+
+  private startGathering(): void {
+    this.events = [];
+    this.hasContent = false;
+    this.characters = 0;
+    this.finishReason = undefined;
+    this.usage = undefined;
+  }
+
+  /** @returns what is to be sent in place of the events; undefined where they go on as they are */
+  private readFrames(text: string): string | undefined {
+    let output: string | undefined;
+    for (let start = 0; start < text.length;) {
+      const delta = this.deltas.find(text, start);
+      if (delta) {
+        this.characters += delta.characters;
+        if (delta.characters > 0) this.hasContent = true;
+        if (output !== undefined) output += text.slice(start, delta.end);
+        start = delta.end;
+        continue;
+      }
+      const blankLine = text.indexOf('\n\n', start);
+      const end = blankLine === -1 ? text.length : blankLine + 2;
+      const fate = this.decide(text.slice(start, end));
+      if (fate !== 'keep') output ??= text.slice(0, start);
+      if (output !== undefined && fate !== 'drop') {
+        output += fate === 'keep' ? text.slice(start, end) : fate.replace;
+      }
+      if (this.isDone || this.failure) return output;
+      start = end;
+    }
+    return output;
+  }
+
+  private decide(frame: string): Fate {
+    const data = dataOfFrame(frame);
+    if (data === '') return 'drop';
+    try {
+      const event = parseMessagesJson(Buffer.from(data, 'latin1').toString('utf8'), 'an event');
+      const fate = this.readEvent(event, data);
+      // Callers go by the name of an event, which some servers leave out.
+      if (fate !== 'keep' || frame.startsWith('event:') || frame.includes('\nevent:')) return fate;
+      return { replace: `event: ${String(event.type)}\n${frame}` };
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
+      return 'drop';
+    }
+  }
+
+  private readEvent(event: JsonObject, data: string): Fate {
+    switch (event.type) {
+      case 'message_start':
+        return this.readStart(isJsonObject(event.message) ? event.message : {}, data);
+      case 'content_block_start':
+        this.readBlock(isJsonObject(event.content_block) ? event.content_block : {});
+        return 'keep';
+      case 'content_block_delta':
+        this.readDelta(isJsonObject(event.delta) ? event.delta : {});
+        return 'keep';
+      case 'message_delta':
+        this.readEnd(event);
+        return 'keep';
+      case 'message_stop':
+        this.isDone = true;
+        return 'drop';
+      case 'ping':
+        return 'drop';
+      default:
+        return 'keep';
+    }
+  }
+
+  private readStart(message: JsonObject, data: string): Fate {
+    this.usageReader.add(message.usage, { isFinal: false });
+    if (!this.started) {
+      this.started = true;
+      const isNamed = typeof message.id === 'string' && message.id !== '';
+      this.events.push({ type: 'start', ...(isNamed && { id: message.id as string }) });
+    }
+    return { replace: `event: message_start\ndata: ${withModel(data, this.alias)}\n\n` };
+  }
+
+  /** Text and thoughts begin empty; any other block says something by being there. */
+  private readBlock(block: JsonObject): void {
+    const characters = measureBlock(block);
+    this.characters += characters;
+    const mayBeEmpty = block.type === 'text' || block.type === 'thinking';
+    if (characters > 0 || !mayBeEmpty) this.hasContent = true;
+  }
+
+  private readDelta(delta: JsonObject): void {
+    const characters = measureDelta(delta);
+    this.characters += characters;
+    if (characters > 0 || delta.type === 'signature_delta') this.hasContent = true;
+  }
+
+  private readEnd({ delta, usage }: JsonObject): void {
+    this.usageReader.add(usage, { isFinal: true });
+    this.usage = this.usageReader.read() ?? this.usage;
+    const reason = isJsonObject(delta) ? delta.stop_reason : undefined;
+    if (typeof reason !== 'string' || reason === '') return;
+    this.finished = true;
+    this.hasContent = true;
+    this.finishReason = mapFinishReason('messages', reason);
+  }
+}
+
+/** The event's own text with the model's name exchanged, however deep the vendor's spelling of it. */
+function withModel(data: string, alias: string): string {
+  const bytes = Buffer.from(data, 'latin1');
+  const { members } = scanTopLevelMembers(bytes);
+  const message = members.findLast(({ key }) => key === 'message');
+  if (!message) return data;
+  const inner = bytes.subarray(message.valueStart, message.valueEnd);
+  const edits = new Map([['model', JSON.stringify(alias)]]);
+  const edited = spliceMembers(inner, scanTopLevelMembers(inner).members, edits);
+  return spliceMembers(bytes, members, new Map([['message', edited]])).toString('latin1');
+}

@@ -1,0 +1,57 @@
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
+import { readTokenCount } from '../read-token-count.js';
+
+/**
+ * Adds up the `usage` objects of one answer: a stream spreads them over its first event and its
+ * last ones, and each field that comes again takes the place of what it was.
+ */
+export class MessagesUsageReader {
+  private readonly fields: JsonObject = {};
+  private isFinal = false;
+
+  /** @param isFinal whether its output tokens are those of the whole answer */
+  add(usage: unknown, { isFinal }: { isFinal: boolean }): void {
+    if (!isJsonObject(usage)) return;
+    for (const [key, value] of Object.entries(usage)) {
+      if (value != null) this.fields[key] = value;
+    }
+    if (isFinal && readTokenCount(usage.output_tokens) !== undefined) this.isFinal = true;
+  }
+
+  /**
+   * What the answer used, with cached tokens counted among the input's.
+   *
+   * @returns undefined while the output is not counted, or when nothing is
+   */
+  read(): Usage | undefined {
+    const { fields } = this;
+    const plainTokens = readTokenCount(fields.input_tokens) ?? 0;
+    const outputTokens = readTokenCount(fields.output_tokens);
+    const cacheReadTokens = readTokenCount(fields.cache_read_input_tokens) ?? 0;
+    const { total, long } = readCacheWrites(fields);
+    const inputTokens = plainTokens + cacheReadTokens + total;
+    if (!this.isFinal || outputTokens === undefined) return undefined;
+    if (inputTokens + outputTokens === 0) return undefined;
+    const details = isJsonObject(fields.output_tokens_details) ? fields.output_tokens_details : {};
+    const tools = isJsonObject(fields.server_tool_use) ? fields.server_tool_use : {};
+    return {
+      ...NO_USAGE,
+      inputTokens,
+      outputTokens,
+      cacheReadTokens,
+      cacheWriteTokens: total,
+      cacheWriteLongTokens: long,
+      reasoningTokens: Math.min(readTokenCount(details.thinking_tokens) ?? 0, outputTokens),
+      webSearches: readTokenCount(tools.web_search_requests) ?? 0,
+    };
+  }
+}
+
+function readCacheWrites(fields: JsonObject): { total: number; long: number } {
+  const parts = isJsonObject(fields.cache_creation) ? fields.cache_creation : {};
+  const long = readTokenCount(parts.ephemeral_1h_input_tokens) ?? 0;
+  const short = readTokenCount(parts.ephemeral_5m_input_tokens) ?? 0;
+  const total = readTokenCount(fields.cache_creation_input_tokens) ?? long + short;
+  return { total, long: Math.min(long, total) };
+}

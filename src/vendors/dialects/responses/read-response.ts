@@ -1,0 +1,67 @@
+import { countCodePoints } from '../../../canonical/count-code-points.js';
+import type { FinishReason } from '../../../canonical/finish-reason.js';
+import type { Usage } from '../../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import type { UpstreamError } from '../../upstream-error.js';
+import { classifyChatError } from '../chat/classify-chat-error.js';
+import { readChatUsage } from '../chat/read-chat-usage.js';
+
+/** The usage of a response object, which counts like a chat answer's under other names. */
+export function readResponsesUsage(value: unknown): Usage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  return readChatUsage({
+    prompt_tokens: value.input_tokens,
+    completion_tokens: value.output_tokens,
+    prompt_tokens_details: value.input_tokens_details,
+    completion_tokens_details: value.output_tokens_details,
+  });
+}
+
+const REASONS: Readonly<Record<string, FinishReason>> = { max_output_tokens: 'length' };
+
+/** Why a response ended, in the interface's words; undefined when it has not, or failed. */
+export function finishReasonOf(response: JsonObject): FinishReason | undefined {
+  if (response.status === 'incomplete') {
+    const details = isJsonObject(response.incomplete_details) ? response.incomplete_details : {};
+    const reason = typeof details.reason === 'string' ? details.reason : 'incomplete';
+    return REASONS[reason] ?? reason;
+  }
+  if (response.status !== 'completed') return undefined;
+  const callsTools = itemsOf(response).some(
+    ({ type }) => type === 'function_call' || type === 'custom_tool_call',
+  );
+  return callsTools ? 'tool_calls' : 'stop';
+}
+
+/** Characters (code points) of text, reasoning, refusals and tool calls in a response. */
+export function measureResponseOutput(response: JsonObject): number {
+  let characters = 0;
+  const add = (value: unknown): void => {
+    if (typeof value === 'string') characters += countCodePoints(value);
+  };
+  for (const { name, arguments: args, input, content, summary } of itemsOf(response)) {
+    [name, args, input].forEach(add);
+    for (const parts of [content, summary]) {
+      if (!Array.isArray(parts)) continue;
+      for (const part of parts.filter(isJsonObject)) [part.text, part.refusal].forEach(add);
+    }
+  }
+  return characters;
+}
+
+/** Codes of failures that the request itself is the cause of. */
+const CALLER_CODES =
+  /^(?:invalid_|image_|empty_image|unsupported_image|failed_to_download_image|context_length|bio_policy|misalignment_)/;
+
+/** A failure that came inside an answer with status 200. */
+export function classifyResponseError(error: unknown): UpstreamError {
+  const fields = isJsonObject(error) ? error : {};
+  const named = fields.code ?? fields.type;
+  const code = typeof named === 'string' ? named : '';
+  const status = code.startsWith('rate_limit') ? 429 : CALLER_CODES.test(code) ? 400 : 500;
+  return classifyChatError(status, {}, { error: fields });
+}
+
+function itemsOf({ output }: JsonObject): JsonObject[] {
+  return Array.isArray(output) ? output.filter(isJsonObject) : [];
+}

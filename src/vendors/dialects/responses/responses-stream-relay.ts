@@ -1,0 +1,278 @@
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { countCodePoints } from '../../../canonical/count-code-points.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { eventData } from '../chat/event-data.js';
+import { offsetOfOnly } from '../chat/offset-of-only.js';
+import { parseChatObject } from '../chat/parse-chat-object.js';
+import { scanJsonString } from '../chat/scan-json-string.js';
+import type { EventStreamReader } from '../read-event-stream.js';
+import { EditedBeginning } from './edited-beginning.js';
+import { ResponsesDeltaFinder } from './find-responses-delta.js';
+import { classifyResponseError, finishReasonOf, readResponsesUsage } from './read-response.js';
+import type { ResponseEdits } from './response-edits.js';
+
+const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+
+const EVENT_LINE = 'event: ';
+/** Raw quotes are always escaped inside of JSON strings, so no model can say this. */
+const DELTA = '"delta":"';
+
+/** The byte order mark, which a stream may begin with, as three Latin-1 characters. */
+const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
+
+/** Events that repeat the response object, or end the stream; all others pass unread. */
+const READ_EVENTS: ReadonlySet<string> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'error',
+]);
+
+/**
+ * Passes a Responses stream through to a caller of the same dialect. The bytes stay the vendor's,
+ * but for the edits of the response objects in it; where nothing is to be edited they go on
+ * uncopied. Text is handled as Latin-1, one character per byte, which copies instead of decoding.
+ */
+export class ResponsesStreamRelay implements EventStreamReader {
+  isDone = false;
+  failure: UpstreamError | undefined;
+
+  private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
+  private readonly deltas = new ResponsesDeltaFinder();
+  private readonly beginning = new EditedBeginning();
+  private isStarted = false;
+  /** What an `error` event said; the `response.failed` that mostly follows says it better. */
+  private announced: UpstreamError | undefined;
+
+  // Of the events being gathered by the current push:
+  private received: Buffer = Buffer.alloc(0);
+  private text = '';
+  /** What is sent in place of the text before `keptFrom`; what stands behind that goes on as it is. */
+  private output = '';
+  private keptFrom = 0;
+  private characters = 0;
+  private events: CanonicalEvent[] = [];
+
+  constructor(private readonly edits: ResponseEdits) {}
+
+  push(chunk: Buffer): CanonicalEvent[] {
+    if (this.isDone || this.failure) return [];
+    let bytes: Buffer | undefined;
+    try {
+      bytes = this.frames.push(chunk);
+    } catch (error) {
+      this.failure = new UpstreamError({
+        failure: 'unreadable',
+        message: (error as Error).message,
+      });
+    }
+    return bytes ? this.read(bytes) : [];
+  }
+
+  /** @throws UpstreamError `cut` when the last event has not come, or the failure so far */
+  end(): CanonicalEvent[] {
+    const events = this.isDone || this.failure ? [] : this.readRest();
+    if (this.failure) throw this.failure;
+    if (this.isDone) return events;
+    throw (
+      this.announced ??
+      new UpstreamError({ failure: 'cut', message: 'the stream ended without its last event' })
+    );
+  }
+
+  /** An event without its blank line counts when it is whole; a torn one is dropped. */
+  private readRest(): CanonicalEvent[] {
+    const rest = this.frames.rest();
+    const data = eventData(rest.toString('latin1').replaceAll('\r\n', '\n'));
+    if (data === '' || !data.endsWith('}')) return [];
+    const events = this.read(Buffer.concat([rest, Buffer.from('\n\n')]));
+    if (this.failure?.failure === 'unreadable') this.failure = undefined;
+    return events;
+  }
+
+  private read(bytes: Buffer): CanonicalEvent[] {
+    const received = bytes.toString('latin1');
+    const text = received.includes('\r') ? received.replaceAll('\r\n', '\n') : received;
+    this.events = [];
+    this.received = text === received ? bytes : Buffer.from(text, 'latin1');
+    this.text = text;
+    this.output = '';
+    this.keptFrom = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+    this.characters = 0;
+    const end = this.readFrames();
+    this.flush(end);
+    return this.events;
+  }
+
+  /** Makes an event of what has been read up to `end` and not been sent yet. */
+  private flush(end: number): void {
+    const bytes = this.takeBytes(end);
+    if (bytes.length === 0) return;
+    this.events.push({
+      type: 'relay',
+      dialect: 'responses',
+      bytes,
+      hasContent: this.characters > 0,
+      outputCharacters: this.characters,
+    });
+    this.characters = 0;
+  }
+
+  private takeBytes(end: number): Buffer {
+    const { received, text, output, keptFrom } = this;
+    this.output = '';
+    this.keptFrom = end;
+    if (output !== '') return Buffer.from(output + text.slice(keptFrom, end), 'latin1');
+    const isWhole = keptFrom === 0 && end === received.length;
+    return isWhole ? received : received.subarray(keptFrom, end);
+  }
+
+  /** @returns offset after the last event that could be read */
+  private readFrames(): number {
+    const { text } = this;
+    let start = this.keptFrom;
+    while (start < text.length && !this.isDone) {
+      const delta = this.deltas.find(text, start);
+      if (delta) {
+        this.characters += delta.characters;
+        start = delta.end;
+        continue;
+      }
+      const blankLine = text.indexOf('\n\n', start);
+      const end = blankLine === -1 ? text.length : blankLine + 2;
+      const frame = text.slice(start, blankLine === -1 ? end : blankLine);
+      if (blankLine === -1 || !this.passFrame(frame)) {
+        const replacement = this.tryFrame(frame, start);
+        if (replacement === undefined) return start;
+        this.output += text.slice(this.keptFrom, start) + replacement;
+        this.keptFrom = end;
+      }
+      start = end;
+    }
+    return start;
+  }
+
+  /** Whether the event, which is not parsed, goes on as it is, since nothing in it is to be edited. */
+  private passFrame(frame: string): boolean {
+    if (!frame.startsWith(EVENT_LINE)) return false;
+    const lineEnd = frame.indexOf('\n');
+    const name = frame.slice(EVENT_LINE.length, lineEnd);
+    if (READ_EVENTS.has(name) || !name.startsWith('response.')) return false;
+    // One line of data, which agrees with the event's name.
+    if (!frame.startsWith(`data: {"type":"${name}"`, lineEnd + 1)) return false;
+    if (frame.includes('\n', lineEnd + 1) || !frame.endsWith('}')) return false;
+    if (name.endsWith('.delta')) {
+      const deltaAt = offsetOfOnly(frame, DELTA);
+      if (deltaAt === -1) return false;
+      const { end, characters } = scanJsonString(frame, deltaAt + DELTA.length);
+      if (end === -1) return false;
+      this.characters += characters;
+    }
+    return true;
+  }
+
+  /**
+   * @param start where the event begins
+   * @returns what is to be sent in the event's place; undefined where it is, or tells, a failure
+   */
+  private tryFrame(frame: string, start: number): string | undefined {
+    try {
+      return this.readFrame(frame, start);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
+      return undefined;
+    }
+  }
+
+  private readFrame(frame: string, start: number): string {
+    const data = eventData(frame);
+    if (data === '' || data === '[DONE]') return '';
+    const repeated = this.beginning.repeat(data);
+    if (repeated !== undefined) return repeated;
+    const event = parseChatObject(Buffer.from(data, 'latin1').toString('utf8'), 'an event');
+    return this.readEvent(event, data, start);
+  }
+
+  private readEvent(event: JsonObject, data: string, start: number): string {
+    const type = String(event.type);
+    switch (type) {
+      case 'response.created':
+      case 'response.queued':
+      case 'response.in_progress':
+        return this.begin(type, event, data);
+      case 'response.completed':
+      case 'response.incomplete':
+        this.flush(start);
+        this.finish(type, event);
+        return '';
+      case 'response.failed':
+        throw isJsonObject(event.response) && event.response.error != null
+          ? classifyResponseError(event.response.error)
+          : (this.announced ?? classifyResponseError(undefined));
+      case 'error':
+        this.announced = classifyResponseError(event.error ?? event);
+        return '';
+      default:
+        if (event.type === undefined && event.error != null) {
+          throw classifyResponseError(event.error);
+        }
+        if (typeof event.delta === 'string') this.characters += countCodePoints(event.delta);
+        return `event: ${latin1(type)}\ndata: ${data}\n\n`;
+    }
+  }
+
+  private begin(type: string, event: JsonObject, data: string): string {
+    const edited = latin1(JSON.stringify(this.edit(event)));
+    if (!this.isStarted) {
+      this.isStarted = true;
+      const { id } = event.response as JsonObject;
+      this.events.push({ type: 'start', ...(typeof id === 'string' && { id }) });
+    }
+    this.beginning.remember(data, edited);
+    return `event: ${type}\ndata: ${edited}\n\n`;
+  }
+
+  /** The last event, which its reader keeps back until the charge is committed. */
+  private finish(type: string, event: JsonObject): void {
+    const edited = this.edit(event);
+    const answer = edited.response as JsonObject;
+    const finishReason = finishReasonOf(answer);
+    if (finishReason === undefined) {
+      throw new UpstreamError({ failure: 'unreadable', message: `${type} without its status` });
+    }
+    const usage = readResponsesUsage(answer.usage);
+    this.events.push({
+      type: 'relay',
+      dialect: 'responses',
+      bytes: Buffer.from(`event: ${type}\ndata: ${JSON.stringify(edited)}\n\n`),
+      hasContent: true,
+      outputCharacters: 0,
+      finishReason,
+      ...(usage && { usage }),
+      answer,
+    });
+    this.isDone = true;
+  }
+
+  /** @throws UpstreamError `unreadable` where the response object is missing */
+  private edit(event: JsonObject): JsonObject {
+    if (!isJsonObject(event.response)) {
+      throw new UpstreamError({
+        failure: 'unreadable',
+        message: 'an event without its response',
+      });
+    }
+    return { ...event, response: { ...event.response, ...this.edits } };
+  }
+}
+
+/** UTF-8 bytes, one per character, as everything in this file. */
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}

@@ -1,0 +1,239 @@
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
+import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
+import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { readAudioAnswer } from '../dialects/audio/audio-answer.js';
+import { multipartBody } from '../dialects/audio/multipart-body.js';
+import { readSeconds, readSegments } from '../dialects/audio/read-transcript.js';
+import { renderTranscript } from '../dialects/audio/render-transcript.js';
+import { secondsToMs } from '../dialects/audio/seconds-to-ms.js';
+import { speakAtLength } from '../dialects/audio/speak-at-length.js';
+import { PCM_FORMAT } from '../dialects/audio/speech-formats.js';
+import { parseChatObject } from '../dialects/chat/parse-chat-object.js';
+import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { vendorFields } from '../dialects/media/media-fields.js';
+import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import type { MediaProgress } from '../media-work.js';
+import type { HttpTransport } from '../transport/http-transport.js';
+import { unsupported } from '../unsupported.js';
+import { UpstreamError } from '../upstream-error.js';
+import type { ProbeCall, Upstream, UpstreamWork, WorkCall } from '../upstream.js';
+import { classifyFishAudioError } from './classify-fish-audio-error.js';
+
+/** The vendor takes more, though the longer the text the later its first sound. */
+const MAX_CHARACTERS_OF_CALL = 4_096;
+const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
+const FORMATS = new Set(['mp3', 'wav', 'pcm', 'opus']);
+const MIN_SPEED = 0.5;
+const MAX_SPEED = 2;
+/** How the vendor names the voices of its library; any other name is one of another vendor's. */
+const VOICE_ID = /^[0-9a-f]{32}$/;
+const SPEECH_FIELDS = new Set([
+  'model',
+  'models',
+  'provider',
+  'route',
+  'trace',
+  'input',
+  'voice',
+  'response_format',
+  'speed',
+  'stream_format',
+]);
+const TRANSCRIPTION_FIELDS = new Set([
+  'model',
+  'models',
+  'provider',
+  'route',
+  'trace',
+  'stream',
+  'language',
+  'response_format',
+  'timestamp_granularities',
+]);
+
+/** Fish Audio: speech billed by the UTF-8 byte, and transcripts with segments. It generates no text. */
+export class FishAudioAdapter implements Upstream {
+  private readonly authorization: Record<string, string>;
+
+  constructor(
+    private readonly provider: ProviderConfig,
+    private readonly transport: HttpTransport,
+  ) {
+    this.authorization = {
+      'user-agent': 'model-gateway',
+      ...(provider.apiKey !== undefined && { authorization: `Bearer ${provider.apiKey}` }),
+    };
+  }
+
+  droppedParams(): readonly string[] {
+    return [];
+  }
+
+  // eslint-disable-next-line require-yield
+  async *generate(): AsyncGenerator<CanonicalEvent> {
+    throw unsupported('model', 'This provider generates no text.');
+  }
+
+  speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
+    const { request } = call;
+    return {
+      droppedParams: droppedOfSpeech(request.body.value, request),
+      events: this.hidingKeys(this.speech(call)),
+    };
+  }
+
+  transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
+    return {
+      droppedParams: leftOver(call.request.body.value, TRANSCRIPTION_FIELDS),
+      events: this.hidingKeys(this.transcript(call)),
+    };
+  }
+
+  droppedMediaParams({ body, ...request }: MediaRequest): readonly string[] {
+    if (request.kind !== 'speech') return [];
+    return droppedOfSpeech(Object.fromEntries(vendorFields(body.value)), request);
+  }
+
+  async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request } = call;
+    if (request.kind !== 'speech') throw unsupported('model', 'This provider only speaks.');
+    return speakAtLength({ ...call, request }, MAX_CHARACTERS_OF_CALL, (piece) =>
+      this.speak(piece),
+    );
+  }
+
+  async probe({ limits, signal }: ProbeCall): Promise<void> {
+    const response = await this.transport.call({
+      method: 'GET',
+      url: new URL(`${this.provider.baseUrl}/wallet/self/api-credit`),
+      headers: this.authorization,
+      limits,
+      signal,
+    });
+    if (response.status !== 200) {
+      const error = await readFailedAnswer(response, classifyFishAudioError);
+      throw hideOwnKey(error, this.provider.apiKey);
+    }
+    response.drain();
+  }
+
+  private async *speech({
+    request,
+    upstreamModel,
+    limits,
+    signal,
+  }: WorkCall<SpeechRequest>): AsyncGenerator<WorkEvent<AudioPiece>> {
+    const { format, speed, voice, text } = request;
+    if (!FORMATS.has(format)) {
+      throw unsupported('response_format', `This provider makes no ${format}.`);
+    }
+    if (speed !== undefined && (speed < MIN_SPEED || speed > MAX_SPEED)) {
+      throw unsupported('speed', `This provider speaks at ${MIN_SPEED} to ${MAX_SPEED}.`);
+    }
+    const response = await this.transport.call({
+      method: 'POST',
+      url: new URL(`${this.provider.baseUrl}/v1/tts`),
+      headers: {
+        ...this.authorization,
+        'content-type': 'application/json',
+        model: upstreamModel,
+      },
+      body: Buffer.from(
+        JSON.stringify({
+          text,
+          format,
+          ...(voice !== undefined && VOICE_ID.test(voice) && { reference_id: voice }),
+          ...(format === 'pcm' && { sample_rate: PCM_FORMAT.sampleRate }),
+          ...(speed !== undefined && { prosody: { speed } }),
+        }),
+      ),
+      limits,
+      signal,
+    });
+    yield* readAudioAnswer(response, request, false, classifyFishAudioError);
+  }
+
+  private async *transcript({
+    request,
+    limits,
+    signal,
+  }: WorkCall<TranscriptionRequest>): AsyncGenerator<WorkEvent<Transcript>> {
+    const { audio, format, language } = request;
+    if (request.timestampGranularities.includes('word')) {
+      throw unsupported('timestamp_granularities', 'This provider gives no times of words.');
+    }
+    const needsTimes = format !== 'json' && format !== 'text';
+    const fields: [string, string][] = [['ignore_timestamps', needsTimes ? 'false' : 'true']];
+    if (language !== undefined) fields.push(['language', language]);
+    const body = multipartBody(fields, 'audio', audio);
+    const response = await this.transport.call({
+      method: 'POST',
+      url: new URL(`${this.provider.baseUrl}/v1/asr`),
+      headers: { ...this.authorization, ...body.headers },
+      bodyStream: body.stream,
+      limits,
+      signal,
+    });
+    if (response.status !== 200) throw await readFailedAnswer(response, classifyFishAudioError);
+    const bytes = await response.readAll(MAX_TRANSCRIPT_BYTES);
+    const answer = parseChatObject(bytes.toString('utf8'), 'a transcript');
+    const { text } = answer;
+    if (typeof text !== 'string') {
+      throw new UpstreamError({ failure: 'unreadable', message: 'a transcript without its text' });
+    }
+    const reported = lengthOf(readSeconds(answer.duration), audio.durationMs);
+    const durationSeconds = reported ?? (audio.durationMs ?? 0) / 1000;
+    const parts = {
+      text,
+      language: language ?? '',
+      durationSeconds,
+      segments: readSegments(answer.segments),
+    };
+    yield { type: 'output', output: renderTranscript(parts, format) };
+    if (reported !== undefined) {
+      yield { type: 'usage', usage: { ...NO_USAGE, audioMs: secondsToMs(reported) } };
+    }
+  }
+
+  private async *hidingKeys<Event>(events: AsyncIterable<Event>): AsyncGenerator<Event> {
+    try {
+      yield* events;
+    } catch (error) {
+      throw hideOwnKey(error, this.provider.apiKey);
+    }
+  }
+}
+
+/**
+ * The vendor's figure in seconds. Its reference says seconds and some of its clients milliseconds, so
+ * a figure is read as the unit in which it comes nearer to what was measured.
+ */
+function lengthOf(
+  reported: number | undefined,
+  measuredMs: number | undefined,
+): number | undefined {
+  if (reported === undefined || measuredMs === undefined) return reported;
+  const offInSeconds = Math.abs(reported * 1000 - measuredMs);
+  const offInMs = Math.abs(reported - measuredMs);
+  return offInMs < offInSeconds ? reported / 1000 : reported;
+}
+
+function droppedOfSpeech(
+  value: Readonly<Record<string, unknown>>,
+  { voice, instructions }: Pick<SpeechRequest, 'voice' | 'instructions'>,
+): string[] {
+  const dropped = leftOver(value, SPEECH_FIELDS);
+  if (voice !== undefined && !VOICE_ID.test(voice)) dropped.push('voice');
+  if (instructions !== undefined && !dropped.includes('instructions')) {
+    dropped.push('instructions');
+  }
+  return dropped;
+}
+
+function leftOver(value: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {
+  return Object.keys(value).filter((name) => value[name] != null && !known.has(name));
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import { canonicalRequest } from '../../../test/support/canonical-requests.js';
+import {
+  collectEvents,
+  drivenTransport,
+  sendJson,
+} from '../../../test/support/driven-transport.js';
+import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { OpenAiAdapter } from './openai.adapter.js';
+import {
+  provider,
+  answer,
+  chunk,
+  ROUTE,
+  generate,
+  SSE,
+} from '../../../test/support/openai-adapter-calls.js';
+
+describe(OpenAiAdapter.name, () => {
+  describe('for a caller of another dialect', () => {
+    const bodyOf = async (overrides: Partial<ProviderConfig>): Promise<unknown> => {
+      const request = canonicalRequest({}, { maxOutputTokens: 9 });
+      const { events, calls } = generate(sendJson(answer), {}, { request, ...overrides });
+      await collectEvents(events);
+      return JSON.parse(String(calls[0]?.body));
+    };
+
+    it('translates the request and a whole answer', async () => {
+      const { events, calls } = generate(sendJson(answer), {}, { request: canonicalRequest() });
+      expect(await collectEvents(events)).toEqual([
+        { type: 'start', id: 'x' },
+        { type: 'text', choice: 0, text: 'Hi' },
+        { type: 'finish', choice: 0, reason: 'stop' },
+      ]);
+      expect(JSON.parse(String(calls[0]?.body))).toEqual({
+        model: 'gpt-4o-mini',
+        messages: [{ role: 'user', content: 'Hi' }],
+      });
+    });
+
+    it('translates a stream', async () => {
+      const { events } = generate(
+        (connection) =>
+          void connection
+            .answer(200, SSE)
+            .send(chunk({ content: 'H' }) + chunk({ content: 'i' }) + chunk({}, 'stop'))
+            .end(),
+        {},
+        { request: canonicalRequest({}, { stream: true }) },
+      );
+      expect(await collectEvents(events)).toEqual([
+        { type: 'start', id: 'x' },
+        { type: 'text', choice: 0, text: 'H' },
+        { type: 'text', choice: 0, text: 'i' },
+        { type: 'finish', choice: 0, reason: 'stop' },
+      ]);
+    });
+
+    it('calls the output limit by its new name at the vendor, by its old one elsewhere', async () => {
+      expect(await bodyOf({})).toMatchObject({ max_completion_tokens: 9 });
+      expect(await bodyOf({ id: 'local' })).toMatchObject({ max_tokens: 9 });
+    });
+
+    it('calls the output limit as the settings say', async () => {
+      const settings = { outputLimitField: 'max_completion_tokens' };
+      expect(await bodyOf({ id: 'local', settings })).toMatchObject({ max_completion_tokens: 9 });
+    });
+
+    it('calls nobody for what the dialect cannot say', async () => {
+      const source = { kind: 'url', url: 'https://a.b/c.pdf' } as const;
+      const messages = [{ role: 'user', parts: [{ type: 'document', source }] }] as const;
+      const request = canonicalRequest({ messages });
+      const { events, calls } = generate(sendJson(answer), {}, { request });
+      await expect(collectEvents(events)).rejects.toMatchObject({ failure: 'unsupported' });
+      expect(calls).toHaveLength(0);
+    });
+
+    it('names what the dialect has no place for', () => {
+      const adapter = new OpenAiAdapter(provider, drivenTransport(() => undefined).transport);
+      const request = canonicalRequest({ sampling: { topK: 1 }, leftOver: ['mcp_servers'] });
+      expect(adapter.droppedParams(request, ROUTE)).toEqual(['top_k', 'mcp_servers']);
+    });
+  });
+});

@@ -1,0 +1,199 @@
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
+import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
+import { isRelayed } from '../../canonical/is-relayed.js';
+import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { AudioClient, type SpeechTraits } from '../dialects/audio/audio-client.js';
+import { ChatClient } from '../dialects/chat/chat-client.js';
+import type { OutputLimitField } from '../dialects/chat/encode-chat-prompt.js';
+import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
+import { ImagesClient } from '../dialects/images/images-client.js';
+import { ResponsesClient } from '../dialects/responses/responses-client.js';
+import { VideosClient } from '../dialects/videos/videos-client.js';
+import type { MediaProgress, OperationCall } from '../media-work.js';
+import type { HttpTransport } from '../transport/http-transport.js';
+import type { MediaFetcher } from '../transport/media-fetcher.js';
+import { UpstreamError } from '../upstream-error.js';
+import type {
+  DroppingRoute,
+  ProbeCall,
+  Upstream,
+  UpstreamCall,
+  UpstreamWork,
+  WorkCall,
+} from '../upstream.js';
+
+/** How a server says that it has no such address. */
+const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
+
+/** Image models that always answer with the bytes, and refuse a word on it. */
+const GIVES_BYTES = /^(?:gpt-image|chatgpt-image)/;
+
+/** OpenAI and every server that speaks its API. */
+export class OpenAiAdapter implements Upstream {
+  private readonly chat: ChatClient;
+  private readonly audio: AudioClient;
+  private readonly responses: ResponsesClient | undefined;
+  private readonly embeddings: EmbeddingsClient;
+  private readonly images: ImagesClient;
+  private readonly videos: VideosClient;
+
+  /** @param mediaFetcher for pictures that a vendor leaves elsewhere rather than send them */
+  constructor(provider: ProviderConfig, transport: HttpTransport, mediaFetcher?: MediaFetcher) {
+    const { baseUrl, apiKey } = provider;
+    const chatUrl = new URL(`${baseUrl}/chat/completions`);
+    const authorization: Record<string, string> =
+      apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    this.chat = new ChatClient(
+      {
+        chatUrl: () => chatUrl,
+        modelsUrl: new URL(`${baseUrl}/models`),
+        authorization,
+        apiKey,
+        outputLimitField: outputLimitFieldOf(provider),
+      },
+      transport,
+    );
+    this.audio = new AudioClient(
+      {
+        speechUrl: new URL(`${baseUrl}/audio/speech`),
+        transcriptionsUrl: new URL(`${baseUrl}/audio/transcriptions`),
+        authorization,
+        apiKey,
+        speechTraits: speechTraitsOf,
+        givesSegments: (upstreamModel) => upstreamModel.includes('whisper'),
+      },
+      transport,
+    );
+    const embeddingsUrl = new URL(`${baseUrl}/embeddings`);
+    this.embeddings = new EmbeddingsClient(
+      { embeddingsUrl: () => embeddingsUrl, authorization, apiKey },
+      transport,
+    );
+    const imagesUrl = new URL(`${baseUrl}/images/generations`);
+    this.images = new ImagesClient(
+      {
+        imagesUrl: () => imagesUrl,
+        asksForBytes: (upstreamModel) => !GIVES_BYTES.test(upstreamModel),
+        authorization,
+        apiKey,
+      },
+      transport,
+      mediaFetcher,
+    );
+    const videosUrl = new URL(`${baseUrl}/videos`);
+    this.videos = new VideosClient(
+      { videosUrl, authorization, apiKey, pollAfterHeader: 'openai-poll-after-ms' },
+      transport,
+    );
+    if (hasResponses(provider)) {
+      const responsesUrl = new URL(`${baseUrl}/responses`);
+      this.responses = new ResponsesClient({ responsesUrl, authorization, apiKey }, transport);
+    }
+  }
+
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
+    return this.clientFor(request).droppedParams(request, route);
+  }
+
+  generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
+    const { responses } = this;
+    return responses && this.clientFor(call.request) === responses
+      ? this.tryResponses(responses, call)
+      : this.chat.generate(call);
+  }
+
+  speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
+    return this.audio.speak(call);
+  }
+
+  transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
+    return this.audio.transcribe(call);
+  }
+
+  embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
+    return this.embeddings.embed(call);
+  }
+
+  /** Fields go along as they are; what has no place is refused. Of speech, as when it is spoken at once. */
+  droppedMediaParams(request: MediaRequest, upstreamModel: string): readonly string[] {
+    return request.kind === 'speech' ? this.audio.droppedParams(request, upstreamModel) : [];
+  }
+
+  submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request } = call;
+    switch (request.kind) {
+      case 'image':
+        return this.images.submit({ ...call, request });
+      case 'video':
+        return this.videos.submit({ ...call, request });
+      case 'speech':
+        return this.audio.submitSpeech({ ...call, request });
+    }
+  }
+
+  pollMedia(call: OperationCall): Promise<MediaProgress> {
+    return this.videos.poll(call);
+  }
+
+  cancelMedia(call: OperationCall): Promise<void> {
+    return this.videos.cancel(call);
+  }
+
+  probe(call: ProbeCall): Promise<void> {
+    return this.chat.probe(call);
+  }
+
+  /** A compatible server behind the vendor's name may only know chat completions. */
+  private async *tryResponses(
+    responses: ResponsesClient,
+    call: UpstreamCall,
+  ): AsyncGenerator<CanonicalEvent> {
+    try {
+      yield* responses.generate(call);
+    } catch (error) {
+      // Such a status comes before anything has been yielded.
+      const isUnknown = error instanceof UpstreamError && UNKNOWN_ADDRESS.has(error.status);
+      if (!isUnknown || !responses.isMissing) throw error;
+      yield* this.chat.generate(call);
+    }
+  }
+
+  /**
+   * The wire format in which a request goes out; the one place that chooses it. Responses are only
+   * relayed here, so one whose answer has to be decoded goes out as a chat.
+   */
+  private clientFor(request: CanonicalRequest): Pick<Upstream, 'droppedParams' | 'generate'> {
+    const { responses } = this;
+    if (!responses || responses.isMissing || !isRelayed(request, 'responses')) return this.chat;
+    return responses;
+  }
+}
+
+/** The first speech models take no instructions, no long text, and are billed by the character. */
+function speechTraitsOf(upstreamModel: string): SpeechTraits {
+  const isEarly = /^tts-1(?:-|$)/.test(upstreamModel);
+  const isVendorsOwn = isEarly || upstreamModel.startsWith('gpt-');
+  return {
+    takesInstructions: !isEarly,
+    isBilledByLength: !isEarly,
+    maxCharacters: isVendorsOwn ? 4_096 : undefined,
+  };
+}
+
+/** OpenAI itself has the Responses API; of a compatible server its settings have to say so. */
+function hasResponses({ id, settings }: ProviderConfig): boolean {
+  return settings.responses === undefined ? id === 'openai' : settings.responses === 'true';
+}
+
+/** OpenAI itself wants the new name; a compatible server gets the old one, unless its settings say otherwise. */
+function outputLimitFieldOf({ id, settings }: ProviderConfig): OutputLimitField {
+  const { outputLimitField } = settings;
+  if (outputLimitField === 'max_tokens' || outputLimitField === 'max_completion_tokens') {
+    return outputLimitField;
+  }
+  return id === 'openai' ? 'max_completion_tokens' : 'max_tokens';
+}

@@ -1,0 +1,77 @@
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+
+const MAX_DEPTH = 8;
+const MAX_ITEMS = 10;
+const MAX_STRING_LENGTH = 1_000;
+
+/** Schemas come from callers: references that multiply at each level must not fill the memory. */
+const MAX_VALUES = 5_000;
+
+/**
+ * A small value that fits a JSON Schema: required and declared properties, first enum values,
+ * shortest arrays. Meant for trying out tools and structured output, so schemas that no simple
+ * value satisfies (patterns, exotic formats) are met only in type, and those that ask for very
+ * long or deep values only in part.
+ */
+export function sampleOfSchema(schema: unknown): unknown {
+  return new SchemaSampler(schema).sample(schema, 0);
+}
+
+class SchemaSampler {
+  private values = 0;
+
+  constructor(private readonly root: unknown) {}
+
+  sample(schema: unknown, depth: number): unknown {
+    this.values++;
+    if (!isJsonObject(schema) || depth > MAX_DEPTH || this.values > MAX_VALUES) return null;
+    if (typeof schema.$ref === 'string') return this.sample(this.resolve(schema.$ref), depth + 1);
+    if ('const' in schema) return schema.const;
+    if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum[0];
+    for (const key of ['anyOf', 'oneOf', 'allOf']) {
+      const [first] = Array.isArray(schema[key]) ? (schema[key] as unknown[]) : [];
+      if (first !== undefined) return this.sample(first, depth + 1);
+    }
+    const type: unknown = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+    switch (type) {
+      case 'string':
+        return 'sandbox'.padEnd(countOf(schema.minLength, 0, MAX_STRING_LENGTH), '.');
+      case 'integer':
+      case 'number':
+        return typeof schema.minimum === 'number' ? schema.minimum : 1;
+      case 'boolean':
+        return true;
+      case 'null':
+        return null;
+      case 'array': {
+        const count = countOf(schema.minItems, 1, MAX_ITEMS);
+        return Array.from({ length: count }, () => this.sample(schema.items, depth + 1));
+      }
+      default:
+        return this.sampleProperties(schema, depth);
+    }
+  }
+
+  private sampleProperties(schema: JsonObject, depth: number): JsonObject {
+    const properties = isJsonObject(schema.properties) ? schema.properties : {};
+    const sample: [string, unknown][] = [];
+    for (const [key, value] of Object.entries(properties)) {
+      if (this.values > MAX_VALUES) break;
+      sample.push([key, this.sample(value, depth + 1)]);
+    }
+    return Object.fromEntries(sample);
+  }
+
+  /** `#/$defs/name` and the like, within the same schema. */
+  private resolve(reference: string): unknown {
+    return reference
+      .replace(/^#\/?/, '')
+      .split('/')
+      .filter((step) => step !== '')
+      .reduce<unknown>((node, step) => (isJsonObject(node) ? node[step] : undefined), this.root);
+  }
+}
+
+function countOf(value: unknown, otherwise: number, most: number): number {
+  return typeof value === 'number' ? Math.min(Math.max(value, 0), most) : otherwise;
+}

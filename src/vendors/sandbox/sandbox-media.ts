@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import type { ImageRequest, VideoRequest } from '../../canonical/media-request.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
+import { fileOfBytes } from '../dialects/media/media-file.js';
+import {
+  MediaFailedError,
+  type MediaDone,
+  type MediaFile,
+  type MediaProgress,
+  type OperationCall,
+} from '../media-work.js';
+import { CallAbortedError } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+import type { WorkCall } from '../upstream.js';
+import { makeFilm } from './make-film.js';
+import { makePicture } from './make-picture.js';
+import { rehearseFault } from './rehearse-fault.js';
+
+const SIZE = /^([1-9]\d{0,3})x([1-9]\d{0,3})$/;
+const MAX_SIDE = 4_096;
+const MAX_PICTURES = 10;
+const MAX_SECONDS = 60;
+const DEFAULT_SECONDS = 4;
+const DEFAULT_PICTURE = { width: 1_024, height: 1_024 };
+const DEFAULT_FILM = { width: 1_280, height: 720 };
+/** A film is ready after so long, whoever asks, so that the asking is rehearsed too. */
+const FILMING_MS = 1_000;
+const POLL_AFTER_MS = 300;
+const TITLE_LENGTH = 60;
+
+export const SANDBOX_IMAGE_FIELDS: ReadonlySet<string> = new Set(['n', 'size']);
+export const SANDBOX_VIDEO_FIELDS: ReadonlySet<string> = new Set(['seconds', 'size']);
+
+/** Pictures of stripes. @throws UpstreamError for what the sandbox does not draw, and rehearsed faults */
+export async function drawPictures(call: WorkCall<ImageRequest>): Promise<MediaDone> {
+  const { request, upstreamModel, signal } = call;
+  const fault = faultOf(upstreamModel);
+  if (fault === 'refused') throw refused();
+  if (fault !== undefined) return rehearseFault(fault, call);
+  if (request.count > MAX_PICTURES) {
+    throw caller('n', `The sandbox draws ${MAX_PICTURES} pictures at most.`);
+  }
+  const size = sizeOf(request.body.value.size, DEFAULT_PICTURE);
+  const files: MediaFile[] = [];
+  for (let index = 0; index < request.count; index++) {
+    if (signal.aborted) throw new CallAbortedError();
+    const subject = `${index}:${request.prompt}`;
+    files.push(fileOfBytes(await makePicture({ ...size, subject }), 'image/png'));
+  }
+  return { state: 'done', files, usage: { ...NO_USAGE, imageCount: files.length } };
+}
+
+/** What the sandbox has to know of a film, kept in its name: nobody here remembers anything. */
+interface FilmPlan {
+  seconds: number;
+  width: number;
+  height: number;
+  title: string;
+  readyAtMs: number;
+  /** How it is going to end instead of well. */
+  fault?: string;
+  /** Of the request, so that each is another film. */
+  digest: string;
+}
+
+/** Takes a film on. @throws UpstreamError for what the sandbox does not film, and rehearsed faults */
+export async function planFilm(call: WorkCall<VideoRequest>): Promise<MediaProgress> {
+  const { request, upstreamModel } = call;
+  const fault = faultOf(upstreamModel);
+  if (fault !== undefined && !LATE_FAULTS.has(fault)) return rehearseFault(fault, call);
+  const { seconds = DEFAULT_SECONDS, prompt } = request;
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > MAX_SECONDS) {
+    throw caller('seconds', `The sandbox films 1 to ${MAX_SECONDS} whole seconds.`);
+  }
+  const plan: FilmPlan = {
+    seconds,
+    ...sizeOf(request.body.value.size, DEFAULT_FILM),
+    title: `Sandbox film: ${prompt.slice(0, TITLE_LENGTH)}`.toWellFormed(),
+    readyAtMs: Date.now() + FILMING_MS,
+    ...(fault !== undefined && { fault }),
+    digest: createHash('sha256').update(prompt).digest('base64url').slice(0, 16),
+  };
+  return running(`film_${Buffer.from(JSON.stringify(plan)).toString('base64url')}`);
+}
+
+/** Faults that show after the film was taken on. */
+const LATE_FAULTS: ReadonlySet<string> = new Set(['failed', 'refused', 'stuck']);
+
+/** @throws MediaFailedError for films that are to fail; UpstreamError for a name that is none */
+export function askForFilm({ operation }: OperationCall): MediaProgress {
+  const { seconds, width, height, title, readyAtMs, fault } = readPlan(operation);
+  if (fault === 'stuck' || Date.now() < readyAtMs) return running(operation);
+  if (fault === 'refused') throw refused();
+  if (fault === 'failed') {
+    throw new MediaFailedError('sandbox_fault', 'Sandbox: the rehearsed failure of a film.');
+  }
+  const film = makeFilm({ seconds, width, height, title });
+  return {
+    state: 'done',
+    files: [fileOfBytes(film, 'video/mp4')],
+    usage: { ...NO_USAGE, videoSeconds: seconds },
+  };
+}
+
+function running(operation: string): MediaProgress {
+  return { state: 'running', operation, pollAfterMs: POLL_AFTER_MS };
+}
+
+function readPlan(operation: string): FilmPlan {
+  try {
+    const plan: unknown = JSON.parse(Buffer.from(operation.slice(5), 'base64url').toString());
+    if (operation.startsWith('film_') && isJsonObject(plan)) return plan as unknown as FilmPlan;
+  } catch {
+    // Falls through: whatever it is, no film is called so.
+  }
+  throw new UpstreamError({ failure: 'operator', message: 'sandbox: no such film', status: 404 });
+}
+
+function sizeOf(
+  size: unknown,
+  usual: { width: number; height: number },
+): { width: number; height: number } {
+  if (size == null || size === 'auto') return usual;
+  const [, width, height] = (typeof size === 'string' && SIZE.exec(size)) || [];
+  if (Number(width) <= MAX_SIDE && Number(height) <= MAX_SIDE) {
+    return { width: Number(width), height: Number(height) };
+  }
+  throw caller('size', `The sandbox takes sizes up to ${MAX_SIDE}x${MAX_SIDE}, such as 640x480.`);
+}
+
+function faultOf(upstreamModel: string): string | undefined {
+  return /^(?:image|video)-fault-(.+)$/.exec(upstreamModel)?.[1];
+}
+
+function refused(): MediaFailedError {
+  return new MediaFailedError(
+    'content_policy_violation',
+    'Sandbox: the rehearsed refusal by a vendor’s filter.',
+  );
+}
+
+function caller(param: string, message: string): UpstreamError {
+  return new UpstreamError({ failure: 'caller', message, param });
+}

@@ -1,0 +1,242 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type {
+  CanonicalMessage,
+  CanonicalPrompt,
+  CanonicalRequest,
+  ToolDefinition,
+} from '../../canonical/canonical-request.js';
+import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
+import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
+import { unsupportedFields, type PromptField } from '../../canonical/prompt-fields.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import { speakAtLength } from '../dialects/audio/speak-at-length.js';
+import { speakTones, transcribeTones } from './sandbox-audio.js';
+import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
+import { embedWords, MAX_SANDBOX_DIMENSIONS, SANDBOX_DIMENSIONS } from './embed-words.js';
+import { sampleOfSchema } from './sample-of-schema.js';
+import {
+  askForFilm,
+  drawPictures,
+  planFilm,
+  SANDBOX_IMAGE_FIELDS,
+  SANDBOX_VIDEO_FIELDS,
+} from './sandbox-media.js';
+import { rehearseFault } from './rehearse-fault.js';
+import { unknownFields } from '../dialects/media/media-fields.js';
+import type { MediaProgress, OperationCall } from '../media-work.js';
+import { CallAbortedError } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+import type { Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream.js';
+
+const WORDS =
+  'the sandbox answers without a network or a key so every word of this text is made up on the spot and the same each time'.split(
+    ' ',
+  );
+const DEFAULT_WORD_COUNT = 50;
+
+/** What has no meaning for made-up text. */
+const IGNORED_PARAMS = [
+  'temperature',
+  'top_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'seed',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'reasoning',
+  'reasoning_effort',
+];
+const IGNORED_AUDIO_PARAMS = ['prompt', 'temperature', 'timestamp_granularities'];
+/** What has one, or needs none, whatever the dialect calls it. */
+const MEANINGFUL_FIELDS = new Set<PromptField>([
+  'stop',
+  'toolChoice',
+  'parallelToolCalls',
+  'responseFormat',
+  'endUser',
+]);
+/** Nothing here waits for a network, so long answers make room for others by themselves. */
+const WORDS_PER_TURN = 500;
+const VECTORS_PER_TURN = 100;
+
+/**
+ * A provider inside the gateway, for trying it out and for rehearsing one's own error handling.
+ * It answers deterministically, counts one token a word, and goes through the same routing,
+ * ledger and logs as any vendor.
+ */
+export class SandboxAdapter implements Upstream {
+  droppedParams(request: CanonicalRequest): readonly string[] {
+    if (request.dialect !== 'chat') return unsupportedFields(request, MEANINGFUL_FIELDS);
+    return IGNORED_PARAMS.filter((param) => request.body.value[param] != null);
+  }
+
+  async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+    const fault = /^fault-(.+)$/.exec(call.upstreamModel)?.[1];
+    if (fault !== undefined) yield* misbehave(fault, call);
+    else yield* answer(call);
+  }
+
+  speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
+    const isDropped = call.request.instructions !== undefined;
+    return { droppedParams: isDropped ? ['instructions'] : [], events: speakTones(call) };
+  }
+
+  transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
+    const { value } = call.request.body;
+    const droppedParams = IGNORED_AUDIO_PARAMS.filter((param) => value[param] != null);
+    return { droppedParams, events: transcribeTones(call) };
+  }
+
+  embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
+    return {
+      droppedParams: droppedEmbeddingFields(call.request, ['dimensions', 'user']),
+      events: embed(call),
+    };
+  }
+
+  droppedMediaParams(request: MediaRequest): readonly string[] {
+    const { kind, body } = request;
+    if (kind === 'image') return unknownFields(body.value, SANDBOX_IMAGE_FIELDS);
+    if (kind === 'video') return unknownFields(body.value, SANDBOX_VIDEO_FIELDS);
+    return request.instructions === undefined ? [] : ['instructions'];
+  }
+
+  async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request } = call;
+    switch (request.kind) {
+      case 'image':
+        return drawPictures({ ...call, request });
+      case 'video':
+        return planFilm({ ...call, request });
+      case 'speech':
+        return speakAtLength({ ...call, request }, Infinity, (piece) => this.speak(piece));
+    }
+  }
+
+  async pollMedia(call: OperationCall): Promise<MediaProgress> {
+    return askForFilm(call);
+  }
+
+  /** A film is made when it is fetched; there is nothing to stop. */
+  async cancelMedia(): Promise<void> {}
+
+  /** The sandbox is there as long as the gateway is. */
+  async probe(): Promise<void> {}
+}
+
+async function* answer({
+  request,
+  upstreamModel,
+  ownOutputLimit,
+  signal,
+}: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+  const prompt = request.prompt();
+  yield { type: 'start' };
+
+  let outputTokens = 0;
+  for (let choice = 0; choice < request.choices; choice++) {
+    const tool = toolToCall(prompt);
+    if (tool) {
+      const args = JSON.stringify(sampleOfSchema(tool.parameters ?? {}));
+      yield { type: 'tool_call', choice, index: 0, id: `call_sandbox_${choice}`, name: tool.name };
+      yield { type: 'tool_arguments', choice, index: 0, text: args };
+      yield { type: 'finish', choice, reason: 'tool_calls' };
+      outputTokens += countWords(args);
+      continue;
+    }
+    const text = beforeStop(compose(prompt, upstreamModel), prompt.sampling.stop ?? []);
+    const words = text.match(/\S+\s*/g) ?? [];
+    const limit = request.maxOutputTokens ?? ownOutputLimit ?? words.length;
+    for (const [index, word] of words.slice(0, limit).entries()) {
+      if (index % WORDS_PER_TURN === WORDS_PER_TURN - 1) await nextTurn();
+      if (signal.aborted) throw new CallAbortedError();
+      yield { type: 'text', choice, text: word };
+    }
+    yield { type: 'finish', choice, reason: words.length > limit ? 'length' : 'stop' };
+    outputTokens += Math.min(words.length, limit);
+  }
+  const inputTokens = prompt.messages.reduce(
+    (sum, message) => sum + countWords(textOf(message)),
+    0,
+  );
+  yield { type: 'usage', usage: { ...NO_USAGE, inputTokens, outputTokens } };
+}
+
+async function* embed({
+  request: { input, dimensions = SANDBOX_DIMENSIONS },
+  signal,
+}: WorkCall<EmbeddingRequest>): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
+  if (dimensions > MAX_SANDBOX_DIMENSIONS) {
+    throw new UpstreamError({
+      failure: 'caller',
+      message: `The sandbox makes vectors of at most ${MAX_SANDBOX_DIMENSIONS} dimensions.`,
+      param: 'dimensions',
+    });
+  }
+  const items =
+    input.type === 'texts'
+      ? input.texts.map((text) => text.match(/\S+/g) ?? [])
+      : input.tokens.map((tokens) => tokens.map(String));
+  const vectors: number[][] = [];
+  let inputTokens = 0;
+  for (const words of items) {
+    if (vectors.length % VECTORS_PER_TURN === VECTORS_PER_TURN - 1) await nextTurn();
+    if (signal.aborted) throw new CallAbortedError();
+    vectors.push(embedWords(words, dimensions));
+    inputTokens += words.length;
+  }
+  yield { type: 'usage', usage: { ...NO_USAGE, inputTokens } };
+  yield { type: 'output', output: vectors };
+}
+
+function compose(prompt: CanonicalPrompt, upstreamModel: string): string {
+  const asked = textOf(prompt.messages.findLast((message) => message.role !== 'system'));
+  const format = prompt.responseFormat;
+  if (format?.type === 'json_schema') return JSON.stringify(sampleOfSchema(format.schema));
+  if (format?.type === 'json_object') return JSON.stringify({ sandbox: true, echo: asked });
+  if (upstreamModel !== 'words') return `Sandbox echo: ${asked}`;
+  const count = Math.min(Number(/\d{1,6}/.exec(asked)?.[0] ?? DEFAULT_WORD_COUNT), 100_000);
+  return Array.from({ length: count }, (_, index) => WORDS[index % WORDS.length]).join(' ');
+}
+
+/** A tool is called when the request demands one, or offers some and the turn is the user's. */
+function toolToCall({ tools, toolChoice, messages }: CanonicalPrompt): ToolDefinition | undefined {
+  if (toolChoice === 'none') return undefined;
+  if (typeof toolChoice === 'object') return tools.find((tool) => tool.name === toolChoice.name);
+  if (toolChoice === 'required' || messages.at(-1)?.role === 'user') return tools[0];
+  return undefined;
+}
+
+function textOf(message: CanonicalMessage | undefined): string {
+  return (message?.parts ?? [])
+    .map((part) => {
+      if (part.type === 'text') return part.text;
+      if (part.type !== 'tool_result') return '';
+      return part.parts.map((piece) => (piece.type === 'text' ? piece.text : '')).join('');
+    })
+    .join('');
+}
+
+function beforeStop(text: string, stops: readonly string[]): string {
+  const ends = stops
+    .filter((stop) => stop !== '')
+    .map((stop) => text.indexOf(stop))
+    .filter((index) => index !== -1);
+  return ends.length === 0 ? text : text.slice(0, Math.min(...ends));
+}
+
+function countWords(text: string): number {
+  return text.match(/\S+/g)?.length ?? 0;
+}
+
+async function* misbehave(fault: string, call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+  if (fault !== 'cut') await rehearseFault(fault, call);
+  yield { type: 'start' };
+  yield { type: 'text', choice: 0, text: 'Sandbox: this answer breaks off in the mid' };
+  throw new UpstreamError({ failure: 'cut', message: 'sandbox: stream cut' });
+}

@@ -1,0 +1,100 @@
+import type { Readable } from 'node:stream';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Pool, type buildConnector, type Dispatcher } from 'undici';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
+import { CoarseTimer } from '../../platform/time/coarse-timer.js';
+import type { CallLimits } from '../upstream.js';
+import { UpstreamResponse } from './upstream-response.js';
+
+export interface HttpCall {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Absolute http(s) URL. */
+  url: URL;
+  headers: Record<string, string>;
+  body?: Buffer;
+  /** Instead of `body`: read as it is sent, and of the length that the headers name. */
+  bodyStream?: Readable;
+  limits: CallLimits;
+  signal: CancelSignal;
+}
+
+/** A pool per origin is kept; this many origins at most, the least recently used one closes first. */
+const MAX_POOLS = 200;
+
+interface UsedPool {
+  readonly pool: Pool;
+  /** Which call of all was its last. */
+  lastUse: number;
+}
+
+/**
+ * Calls vendors over undici's `dispatch`, the fastest client on Node, with our own time limits:
+ * one coarse timer watches all calls, so that a stream's progress costs an assignment.
+ */
+@Injectable()
+export class HttpTransport implements OnApplicationShutdown {
+  private readonly pools = new Map<string, UsedPool>();
+  private uses = 0;
+  private readonly timer = new CoarseTimer();
+
+  private readonly connect: { timeout: number } | buildConnector.connector;
+
+  /** @param connect how connections are made, where more than a time limit decides that */
+  constructor(connectTimeoutMs: number, connect?: buildConnector.connector) {
+    this.connect = connect ?? { timeout: connectTimeoutMs };
+  }
+
+  /**
+   * Resolves when the vendor's response head has arrived.
+   *
+   * @throws UpstreamError `connect`, `reset` or `timeout`
+   */
+  call(call: HttpCall): Promise<UpstreamResponse> {
+    return new Promise((resolve, reject) => {
+      const response = new UpstreamResponse(call.limits, call.signal, this.timer, resolve, reject);
+      if (response.isOver) return;
+      const options: Dispatcher.DispatchOptions = {
+        method: call.method,
+        path: call.url.pathname + call.url.search,
+        headers: call.headers,
+        body: call.body ?? call.bodyStream ?? null,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      };
+      try {
+        this.poolOf(call.url.origin).dispatch(options, response);
+      } catch (error) {
+        response.onResponseError(undefined, error as Error);
+      }
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([...this.pools.values()].map(({ pool }) => pool.destroy()));
+    this.pools.clear();
+  }
+
+  private poolOf(origin: string): Pool {
+    const known = this.pools.get(origin);
+    if (known) {
+      known.lastUse = ++this.uses;
+      return known.pool;
+    }
+    if (this.pools.size >= MAX_POOLS) this.closeOldest();
+    const pool = new Pool(origin, {
+      connect: this.connect,
+      pipelining: 1,
+      keepAliveTimeout: 10_000,
+    });
+    this.pools.set(origin, { pool, lastUse: ++this.uses });
+    return pool;
+  }
+
+  private closeOldest(): void {
+    const [oldest] = [...this.pools].sort(([, one], [, other]) => one.lastUse - other.lastUse);
+    if (!oldest) return;
+    const [origin, { pool }] = oldest;
+    this.pools.delete(origin);
+    pool.close().catch(() => undefined);
+  }
+}

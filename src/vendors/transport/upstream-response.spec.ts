@@ -1,0 +1,358 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
+import { CoarseTimer } from '../../platform/time/coarse-timer.js';
+import { CallAbortedError, UpstreamResponse } from './upstream-response.js';
+
+const KB = 1024;
+const timedOut = expect.objectContaining({ failure: 'timeout' }) as unknown;
+
+/** The chunks as text, to the end. */
+async function readText(response: UpstreamResponse): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+describe(UpstreamResponse.name, () => {
+  it('resolves with the head and gives the body as it arrives', async () => {
+    const connection = new FakeConnection().start().answer(201, { 'x-a': 'b' });
+    const response = await connection.head;
+    expect(response).toMatchObject({ status: 201, headers: { 'x-a': 'b' } });
+    connection.send('a', 'b');
+    expect((await response.next()).value).toEqual(Buffer.from('ab'));
+    const rest = readText(response);
+    connection.send('c').end();
+    expect(await rest).toBe('c');
+    expect(await response.next()).toEqual({ done: true, value: undefined });
+    expect(connection.actions).toEqual([]);
+  });
+
+  it('waits for a chunk that is not there yet, and for the end', async () => {
+    const connection = new FakeConnection().start().answer();
+    const first = connection.response.next();
+    connection.send('late');
+    expect((await first).value).toEqual(Buffer.from('late'));
+    const second = connection.response.next();
+    connection.end();
+    expect((await second).done).toBe(true);
+  });
+
+  it('gives all that one read of the socket brings in one piece, to who waits too', async () => {
+    const connection = new FakeConnection().start().answer();
+    const first = connection.response.next();
+    connection.send('a', 'b', 'c');
+    expect((await first).value).toEqual(Buffer.from('abc'));
+    const last = connection.response.next();
+    connection.send('d', 'e').end();
+    expect((await last).value).toEqual(Buffer.from('de'));
+    expect((await connection.response.next()).done).toBe(true);
+  });
+
+  it('passes over informational heads', async () => {
+    const connection = new FakeConnection().start().answer(103, { link: 'x' });
+    expect(connection.response.status).toBe(0);
+    connection.answer(200);
+    expect((await connection.head).status).toBe(200);
+  });
+
+  describe('back-pressure', () => {
+    it('pauses the vendor when 16 KB wait, and resumes when they are taken', async () => {
+      const connection = new FakeConnection().start().answer();
+      for (let count = 0; count < 3; count++) connection.send(Buffer.alloc(4 * KB));
+      expect(connection.actions).toEqual([]);
+      connection.send(Buffer.alloc(4 * KB), Buffer.alloc(4 * KB));
+      expect(connection.actions).toEqual(['pause']);
+      expect((await connection.response.next()).value).toHaveLength(20 * KB);
+      expect(connection.actions).toEqual(['pause', 'resume']);
+      for (let count = 0; count < 4; count++) connection.send(Buffer.alloc(4 * KB));
+      expect(connection.actions).toEqual(['pause', 'resume', 'pause']);
+    });
+
+    it('does not pause for a reader who waits', async () => {
+      const connection = new FakeConnection().start().answer();
+      for (let count = 0; count < 4; count++) {
+        const chunk = connection.response.next();
+        connection.send(Buffer.alloc(300 * KB));
+        await chunk;
+      }
+      expect(connection.actions).toEqual([]);
+    });
+
+    it('gives a paused answer out to its end', async () => {
+      const connection = new FakeConnection().start().answer();
+      connection.send(Buffer.alloc(300 * KB), Buffer.alloc(10)).end();
+      expect(await readText(connection.response)).toHaveLength(300 * KB + 10);
+    });
+  });
+
+  describe('abort', () => {
+    it('before the call fails at once and stops undici when it begins', async () => {
+      const signal = AbortSignal.abort();
+      const connection = new FakeConnection(LONG_LIMITS, { signal });
+      expect(connection.response.isOver).toBe(true);
+      await expect(connection.head).rejects.toBeInstanceOf(CallAbortedError);
+      connection.start();
+      expect(connection.reason).toBeInstanceOf(CallAbortedError);
+    });
+
+    it('before the connection is made stops undici when it begins', async () => {
+      const connection = new FakeConnection();
+      connection.aborter.abort();
+      await expect(connection.head).rejects.toBeInstanceOf(CallAbortedError);
+      connection.start();
+      expect(connection.actions).toEqual(['abort']);
+    });
+
+    it('before the head rejects the call', async () => {
+      const connection = new FakeConnection().start();
+      connection.aborter.abort();
+      await expect(connection.head).rejects.toBeInstanceOf(CallAbortedError);
+      expect(connection.actions).toEqual(['abort']);
+    });
+
+    it('in the body rejects the reader who waits', async () => {
+      const connection = new FakeConnection().start().answer();
+      const chunk = connection.response.next();
+      connection.aborter.abort();
+      await expect(chunk).rejects.toBeInstanceOf(CallAbortedError);
+      await expect(connection.response.next()).rejects.toBeInstanceOf(CallAbortedError);
+      expect(connection.actions).toEqual(['abort']);
+    });
+
+    it('after the end does nothing', async () => {
+      const connection = new FakeConnection().start().answer().send('a').end();
+      connection.aborter.abort();
+      expect(await readText(connection.response)).toBe('a');
+      expect(connection.actions).toEqual([]);
+    });
+
+    it('takes no more data', () => {
+      const connection = new FakeConnection().start().answer();
+      connection.aborter.abort();
+      for (let count = 0; count < 5; count++) connection.send(Buffer.alloc(100 * KB));
+      expect(connection.actions).toEqual(['abort']);
+    });
+
+    it('leaves nothing listening', () => {
+      const { signal } = new AbortController();
+      const remove = jest.spyOn(signal, 'removeEventListener');
+      new FakeConnection(LONG_LIMITS, { signal }).start().answer().end();
+      expect(remove).toHaveBeenCalledTimes(1);
+    });
+  });
+
+  it('closes the connection when its reader leaves early', async () => {
+    const connection = new FakeConnection().start().answer().send('a', 'b');
+    for await (const chunk of connection.response) {
+      expect(chunk.toString()).toBe('ab');
+      break;
+    }
+    expect(connection.actions).toEqual(['abort']);
+    connection.response.cancel();
+    expect(connection.actions).toEqual(['abort']);
+  });
+
+  describe('failures', () => {
+    it('before the head reject the call', async () => {
+      const connection = new FakeConnection().fail('ECONNREFUSED');
+      await expect(connection.head).rejects.toMatchObject({ failure: 'connect' });
+    });
+
+    it('in the body come after the chunks before them', async () => {
+      const connection = new FakeConnection().start().answer().send('a', 'b').fail('ECONNRESET');
+      expect((await connection.response.next()).value).toEqual(Buffer.from('ab'));
+      await expect(connection.response.next()).rejects.toMatchObject({ failure: 'reset' });
+    });
+
+    it('count once', async () => {
+      const connection = new FakeConnection().start().answer().fail('ECONNRESET').fail('EPIPE');
+      connection.end();
+      await expect(connection.response.next()).rejects.toThrow('ECONNRESET');
+    });
+  });
+
+  describe('readAll', () => {
+    it('joins the body', async () => {
+      const text = Buffer.from('日本');
+      const connection = new FakeConnection().start().answer();
+      connection.send(text.subarray(0, 2), text.subarray(2)).end();
+      expect((await connection.response.readAll(100)).toString()).toBe('日本');
+      const empty = new FakeConnection().start().answer().end();
+      expect(await empty.response.readAll(100)).toHaveLength(0);
+    });
+
+    it('stops at the limit and closes the connection', async () => {
+      const connection = new FakeConnection().start().answer().send('12345', '67890', '1');
+      await expect(connection.response.readAll(10)).rejects.toMatchObject({
+        failure: 'unreadable',
+        status: 200,
+      });
+      expect(connection.actions).toEqual(['abort']);
+    });
+  });
+
+  describe('time limits', () => {
+    const limits = { firstByteMs: 1_000, idleMs: 300, requestMs: 2_000 };
+    let timer: CoarseTimer;
+    let connection: FakeConnection;
+
+    /** Lets time pass; deadlines are met within a tick of 100 ms. */
+    const pass = (ms: number) => jest.advanceTimersByTime(ms);
+
+    beforeEach(() => {
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+      timer = new CoarseTimer();
+      connection = new FakeConnection(limits, { timer }).start();
+    });
+
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+
+    it('end a call without an answer', async () => {
+      pass(999);
+      expect(connection.response.isOver).toBe(false);
+      pass(101);
+      await expect(connection.head).rejects.toMatchObject({
+        failure: 'timeout',
+        message: 'no answer within 1000 ms',
+      });
+      expect(connection.actions).toEqual(['abort']);
+    });
+
+    it('end an answer that falls silent', async () => {
+      connection.answer().send('a');
+      pass(250);
+      connection.send('b');
+      pass(250);
+      expect(connection.response.isOver).toBe(false);
+      pass(150);
+      expect((await connection.response.next()).value).toEqual(Buffer.from('ab'));
+      await expect(connection.response.next()).rejects.toMatchObject({
+        failure: 'timeout',
+        message: 'silence for 300 ms',
+      });
+    });
+
+    it('end an answer that never stops', async () => {
+      connection.answer();
+      const reading = readText(connection.response).catch((error: unknown) => error);
+      for (let elapsedMs = 0; elapsedMs < 2_100; elapsedMs += 100) {
+        connection.send('x');
+        pass(100);
+      }
+      expect(await reading).toMatchObject({
+        failure: 'timeout',
+        message: 'no end of the answer within 2000 ms',
+      });
+    });
+
+    it('end a call whose own time is shorter than that for the first byte', async () => {
+      const short = new FakeConnection({ ...limits, requestMs: 100 }, { timer }).start();
+      pass(200);
+      await expect(short.head).rejects.toMatchObject({
+        message: 'no end of the answer within 100 ms',
+      });
+    });
+
+    const slowReader = expect.objectContaining({ failure: 'slow_reader' }) as unknown;
+
+    it('do not blame the vendor for a reader who lags, and end the whole call all the same', async () => {
+      connection.answer().send(Buffer.alloc(300 * KB));
+      pass(1_500);
+      expect(connection.response.isOver).toBe(false);
+      pass(600);
+      expect(connection.response.isOver).toBe(true);
+      await connection.response.next();
+      await expect(connection.response.next()).rejects.toEqual(slowReader);
+    });
+
+    it.each<[string, number, unknown]>([
+      ['most of the time', 150, slowReader],
+      ['a smaller part of the time', 50, timedOut],
+    ])('tell who is to blame when a reader lagged %s', async (_, lagMs, expected) => {
+      connection.answer();
+      for (let passed = 0; passed < 1_900; passed += 200) {
+        connection.send(Buffer.alloc(300 * KB));
+        pass(lagMs);
+        await connection.response.next();
+        pass(200 - lagMs);
+      }
+      const next = connection.response.next();
+      pass(200);
+      await expect(next).rejects.toEqual(expected);
+    });
+
+    it.each<[string, number, number, unknown]>([
+      ['most of a long call', 0, 6_000, slowReader],
+      ['a smaller part of it', 7_000, 6_000, expect.objectContaining({ failure: 'reset' })],
+      ['a moment', 0, 4_000, expect.objectContaining({ failure: 'reset' })],
+    ])(
+      'tell who is to blame for a cut when the reader lagged %s',
+      async (_, readMs, lagMs, expected) => {
+        connection = new FakeConnection(LONG_LIMITS, { timer }).start().answer();
+        pass(readMs);
+        connection.send(Buffer.alloc(300 * KB));
+        pass(lagMs);
+        await connection.response.next();
+        const next = connection.response.next();
+        connection.fail('ECONNRESET');
+        await expect(next).rejects.toEqual(expected);
+      },
+    );
+
+    it('count silence again once the reader has caught up', async () => {
+      connection.answer().send(Buffer.alloc(300 * KB));
+      pass(1_000);
+      await connection.response.next();
+      expect(connection.actions).toEqual(['pause', 'resume']);
+      pass(250);
+      expect(connection.response.isOver).toBe(false);
+      pass(150);
+      expect(connection.response.isOver).toBe(true);
+    });
+
+    it('are forgotten after the end', () => {
+      connection.answer().end();
+      pass(200);
+      expect(jest.getTimerCount()).toBe(0);
+      pass(10_000);
+      expect(connection.actions).toEqual([]);
+    });
+
+    it('give the rest of a complete answer a second to run out', () => {
+      connection.answer().send('data: [DONE]\n\n');
+      connection.response.drain();
+      pass(900);
+      connection.send('x');
+      connection.response.cancel();
+      expect(connection.actions).toEqual([]);
+      pass(200);
+      expect(connection.actions).toEqual(['abort']);
+    });
+
+    it('leave a drained connection that ends in time alone', () => {
+      connection.answer();
+      connection.response.drain();
+      connection.end();
+      pass(5_000);
+      expect(connection.actions).toEqual([]);
+      expect(jest.getTimerCount()).toBe(0);
+    });
+
+    it('let a paused connection run out as well', () => {
+      connection.answer().send(Buffer.alloc(300 * KB));
+      connection.response.drain();
+      expect(connection.actions).toEqual(['pause', 'resume']);
+      connection.send(Buffer.alloc(300 * KB));
+      expect(connection.actions).toEqual(['pause', 'resume']);
+    });
+  });
+
+  it('does nothing when a complete answer is drained', () => {
+    const connection = new FakeConnection().start().answer().end();
+    connection.response.drain();
+    connection.response.cancel();
+    expect(connection.actions).toEqual([]);
+  });
+});

@@ -1,0 +1,268 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
+import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
+import type { CallLimits } from '../upstream.js';
+import { UpstreamError, type Acceptance } from '../upstream-error.js';
+import { transportError } from './transport-error.js';
+
+/** Bytes that may wait for a slow reader before the vendor's connection is paused. */
+const HIGH_WATER_BYTES = 16 * 1024;
+
+const DRAIN_MS = 1_000;
+
+/** Of a call's time: a vendor who was paused for more of it is not to blame when it is up, or gives up. */
+const LAGGING_SHARE = 0.5;
+/** Servers wait longer than this for their readers before they hang up. */
+const LEAST_PATIENCE_MS = 5_000;
+
+interface Waiting {
+  resolve(result: IteratorResult<Buffer>): void;
+  reject(error: Error): void;
+}
+
+/** A call that was ended because nobody waits for it any more. */
+export class CallAbortedError extends Error {
+  constructor() {
+    super('The call was aborted.');
+    this.name = CallAbortedError.name;
+  }
+}
+
+/**
+ * A vendor's response: undici's handler on one side, an iteration over the body's chunks on the
+ * other. Leaving the iteration, or the signal, closes the connection.
+ */
+export class UpstreamResponse
+  implements Dispatcher.DispatchHandler, AsyncIterable<Buffer>, AsyncIterator<Buffer>, Watched
+{
+  status = 0;
+  headers: IncomingHttpHeaders = {};
+  deadlineMs: number;
+  watchIndex = NOT_WATCHED;
+
+  private readonly requestDeadlineMs: number;
+  private controller: Dispatcher.DispatchController | undefined;
+  private chunks: Buffer[] = [];
+  private bufferedBytes = 0;
+  private paused = false;
+  private pausedSinceMs = 0;
+  /** How long readers kept the vendor waiting, in the pauses that are over. */
+  private pausedMs = 0;
+  private failure: Error | undefined;
+  private ended = false;
+  private draining = false;
+  private waiting: Waiting | undefined;
+  private readonly onAbort = (): void => this.fail(new CallAbortedError());
+
+  constructor(
+    private readonly limits: CallLimits,
+    private readonly signal: CancelSignal,
+    private readonly timer: CoarseTimer,
+    private readonly onHead: (response: UpstreamResponse) => void,
+    private readonly onFailedHead: (error: Error) => void,
+  ) {
+    const nowMs = performance.now();
+    this.requestDeadlineMs = nowMs + limits.requestMs;
+    this.deadlineMs = Math.min(nowMs + limits.firstByteMs, this.requestDeadlineMs);
+    timer.watch(this);
+    if (signal.aborted) this.fail(new CallAbortedError());
+    else signal.addEventListener('abort', this.onAbort);
+  }
+
+  get isOver(): boolean {
+    return this.ended || this.failure !== undefined;
+  }
+
+  // undici's side
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.failure) controller.abort(this.failure);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200) return;
+    this.status = status;
+    this.headers = headers;
+    this.progress();
+    this.onHead(this);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.draining || this.isOver) return;
+    this.progress();
+    this.chunks.push(chunk);
+    this.bufferedBytes += chunk.length;
+    if (this.waiting) {
+      // What else this read of the socket brings comes along: the parser tells each piece by itself.
+      if (this.chunks.length === 1) queueMicrotask(this.deliver);
+      return;
+    }
+    if (this.bufferedBytes >= HIGH_WATER_BYTES && !this.paused) {
+      this.paused = true;
+      this.pausedSinceMs = performance.now();
+      // A reader that lags is not the vendor's silence; only the whole call's limit goes on.
+      this.deadlineMs = this.requestDeadlineMs;
+      controller.pause();
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.isOver) return;
+    this.ended = true;
+    this.release();
+    this.deliver();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (error instanceof UpstreamError) this.fail(error);
+    else if (this.hasWornOut()) this.failForReader('cut by a vendor who waited for its reader');
+    else this.fail(transportError(error, this.acceptance));
+  }
+
+  // The timer's side
+
+  onDeadline(): void {
+    const nowMs = performance.now();
+    const isRequestOver = nowMs >= this.requestDeadlineMs;
+    if (isRequestOver && this.lagMs(nowMs) > this.limits.requestMs * LAGGING_SHARE) {
+      this.failForReader(`not read within ${this.limits.requestMs} ms`);
+      return;
+    }
+    const what = isRequestOver
+      ? `no end of the answer within ${this.limits.requestMs} ms`
+      : this.status === 0
+        ? `no answer within ${this.limits.firstByteMs} ms`
+        : `silence for ${this.limits.idleMs} ms`;
+    this.fail(new UpstreamError({ failure: 'timeout', message: what, accepted: this.acceptance }));
+  }
+
+  // The reader's side
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** All that has arrived, in one piece. */
+  next(): Promise<IteratorResult<Buffer>> {
+    return new Promise((resolve, reject) => {
+      this.waiting = { resolve, reject };
+      this.deliver();
+    });
+  }
+
+  return(): Promise<IteratorResult<Buffer>> {
+    this.cancel();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  /** Closes the connection unless the answer is complete. */
+  cancel(): void {
+    if (!this.isOver && !this.draining) this.fail(new CallAbortedError());
+  }
+
+  /**
+   * Lets the rest of a complete answer run out, so that the connection can be used again; what
+   * does not end within a second is cut.
+   */
+  drain(): void {
+    if (this.isOver) return;
+    this.draining = true;
+    this.chunks = [];
+    this.bufferedBytes = 0;
+    this.deadlineMs = performance.now() + DRAIN_MS;
+    if (this.paused) this.controller?.resume();
+  }
+
+  /** The whole body. @throws UpstreamError `unreadable` beyond `maxBytes` */
+  async readAll(maxBytes: number): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    let length = 0;
+    for (;;) {
+      const next = await this.next();
+      if (next.done) break;
+      const chunk = next.value;
+      length += chunk.length;
+      if (length > maxBytes) {
+        this.cancel();
+        throw new UpstreamError({
+          failure: 'unreadable',
+          status: this.status,
+          message: `an answer of more than ${maxBytes} bytes`,
+        });
+      }
+      parts.push(chunk);
+    }
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts, length);
+  }
+
+  /** undici takes hold of the controller when it begins to send. */
+  private get acceptance(): Acceptance {
+    return this.controller ? 'unknown' : 'no';
+  }
+
+  /** How long the vendor has waited for the reader. */
+  private lagMs(nowMs: number): number {
+    return this.pausedMs + (this.paused ? nowMs - this.pausedSinceMs : 0);
+  }
+
+  /** Whether a vendor who hangs up has waited for the reader for so long that it may well do so. */
+  private hasWornOut(): boolean {
+    const nowMs = performance.now();
+    const calledMs = nowMs - (this.requestDeadlineMs - this.limits.requestMs);
+    return this.lagMs(nowMs) > Math.max(LEAST_PATIENCE_MS, calledMs * LAGGING_SHARE);
+  }
+
+  private failForReader(what: string): void {
+    this.fail(new UpstreamError({ failure: 'slow_reader', message: `an answer ${what}` }));
+  }
+
+  private progress(): void {
+    if (this.paused) return;
+    this.deadlineMs = Math.min(performance.now() + this.limits.idleMs, this.requestDeadlineMs);
+  }
+
+  private fail(error: Error): void {
+    if (this.isOver) return;
+    this.failure = error;
+    this.release();
+    this.controller?.abort(error);
+    if (this.status === 0) this.onFailedHead(error);
+    this.deliver();
+  }
+
+  /** Gives a waiting reader what has arrived, else the end or the failure once there is one. */
+  private readonly deliver = (): void => {
+    const { waiting } = this;
+    if (!waiting) return;
+    if (this.chunks.length === 0 && !this.isOver) return;
+    this.waiting = undefined;
+    if (this.chunks.length > 0) waiting.resolve({ done: false, value: this.takeChunks() });
+    else if (this.failure) waiting.reject(this.failure);
+    else waiting.resolve({ done: true, value: undefined });
+  };
+
+  private takeChunks(): Buffer {
+    const taken =
+      this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks, this.bufferedBytes);
+    this.chunks = [];
+    this.bufferedBytes = 0;
+    if (this.paused) {
+      this.paused = false;
+      this.pausedMs += performance.now() - this.pausedSinceMs;
+      this.progress();
+      this.controller?.resume();
+    }
+    return taken;
+  }
+
+  private release(): void {
+    this.timer.unwatch(this);
+    this.signal.removeEventListener('abort', this.onAbort);
+  }
+}

@@ -1,0 +1,92 @@
+import type { EmbeddingRequest } from '../../canonical/embedding-request.js';
+import { PromptMeter } from '../../canonical/prompt-size.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
+import { textsOf } from '../dialects/embeddings/count-items.js';
+import { readFloats } from '../dialects/embeddings/read-vector.js';
+import { UpstreamError } from '../upstream-error.js';
+
+/** Limits of one call; Gemini's embedding models take a single text. */
+const MAX_TEXTS = 250;
+const MAX_TOKENS = 20_000;
+const ONE_TEXT_ONLY = /^gemini-/;
+
+export interface VertexBatch {
+  body: Buffer;
+  count: number;
+}
+
+export interface VertexPredictions {
+  vectors: (readonly number[])[];
+  /** Undefined where the vendor did not count all of them. */
+  tokens: number | undefined;
+}
+
+/**
+ * The calls for an input, in its order. A text that is too long is an error and not cut short.
+ *
+ * @throws UpstreamError `unsupported` for tokens
+ */
+export function encodeVertexBatches(
+  { input, dimensions }: EmbeddingRequest,
+  upstreamModel: string,
+): VertexBatch[] {
+  const maxTexts = ONE_TEXT_ONLY.test(upstreamModel) ? 1 : MAX_TEXTS;
+  const parameters = {
+    autoTruncate: false,
+    ...(dimensions !== undefined && { outputDimensionality: dimensions }),
+  };
+  const parts: string[][] = [];
+  let tokens = 0;
+  for (const text of textsOf(input)) {
+    const meter = new PromptMeter();
+    meter.addText(text);
+    const size = meter.size().tokens;
+    const part = parts.at(-1);
+    if (part && part.length < maxTexts && tokens + size <= MAX_TOKENS) {
+      part.push(text);
+      tokens += size;
+    } else {
+      parts.push([text]);
+      tokens = size;
+    }
+  }
+  return parts.map((texts) => {
+    const instances = texts.map((content) => ({ content }));
+    return {
+      body: Buffer.from(JSON.stringify({ instances, parameters })),
+      count: texts.length,
+    };
+  });
+}
+
+/**
+ * The vectors of one call, in the order of its texts.
+ *
+ * @throws UpstreamError `unreadable`
+ */
+export function readVertexPredictions(bytes: Buffer, count: number): VertexPredictions {
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw new UpstreamError({ failure: 'unreadable', message: 'no JSON' }, { cause: error });
+  }
+  const predictions: unknown = isJsonObject(body) ? body.predictions : undefined;
+  if (!Array.isArray(predictions) || predictions.length !== count) {
+    throw new UpstreamError({
+      failure: 'unreadable',
+      message: `not the ${count} vectors asked for`,
+    });
+  }
+  const vectors: (readonly number[])[] = [];
+  let tokens: number | undefined = 0;
+  for (const prediction of predictions as unknown[]) {
+    const given = isJsonObject(prediction) ? prediction.embeddings : undefined;
+    const { values, statistics } = isJsonObject(given) ? given : {};
+    vectors.push(readFloats(values));
+    const counted = isJsonObject(statistics) ? statistics.token_count : undefined;
+    const isCount = Number.isSafeInteger(counted) && (counted as number) >= 0;
+    tokens = tokens === undefined || !isCount ? undefined : tokens + (counted as number);
+  }
+  return { vectors, tokens };
+}

@@ -1,0 +1,144 @@
+import type { VideoRequest } from '../../canonical/media-request.js';
+import { MAX_DEFAULT_VIDEO_SECONDS } from '../../canonical/media-request.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { parseChatObject } from '../dialects/chat/parse-chat-object.js';
+import { classifyInlineGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
+import { fileOfBase64, MAX_VIDEO_BYTES } from '../dialects/media/media-file.js';
+import { unsupportedField } from '../dialects/media/unsupported-field.js';
+import { MediaFailedError, type MediaProgress } from '../media-work.js';
+import { UpstreamError } from '../upstream-error.js';
+import { readFrame, type FrameTraits } from './vertex-frame.js';
+import { filtered } from './vertex-images.js';
+
+const VEO: FrameTraits = {
+  aspectRatios: new Set(['16:9', '9:16']),
+  fineness: [
+    [720, '720p'],
+    [1_080, '1080p'],
+    [2_160, '4k'],
+  ],
+  side: 'shorter',
+};
+export const VIDEO_FIELDS: ReadonlySet<string> = new Set(
+  'n seconds size resolution aspect_ratio negative_prompt seed generate_audio person_generation enhance_prompt'.split(
+    ' ',
+  ),
+);
+/** Pictures and videos to start from, and storage of the operator's account. */
+const REFUSED = [
+  'image',
+  'last_frame',
+  'video',
+  'input_reference',
+  'reference_images',
+  'storage_uri',
+];
+/** No step of it may lead upwards: it becomes a path. */
+const NAME = /^projects(?:\/\w[\w.@:-]*){2,20}\/operations\/\w[\w.-]*$/;
+const MAX_SECONDS = 3_600;
+
+/** Asks for one video, for its bytes rather than a place in a bucket, and for a length that is known. */
+export function encodeVertexVideo({ body: { value }, prompt, seconds }: VideoRequest): JsonObject {
+  for (const field of REFUSED) {
+    if (value[field] != null) throw unsupportedField(field, `\`${field}\` is not taken here.`);
+  }
+  if (value.n != null && value.n !== 1) {
+    throw unsupportedField('n', 'One video is made at a time.');
+  }
+  const { aspectRatio, fineness } = readFrame(value, VEO);
+  const given: [string, unknown][] = [
+    ['aspectRatio', aspectRatio],
+    ['resolution', fineness],
+    ['personGeneration', value.person_generation],
+    ['negativePrompt', value.negative_prompt],
+    ['seed', value.seed],
+    ['enhancePrompt', value.enhance_prompt],
+    ['generateAudio', value.generate_audio],
+  ];
+  const parameters = Object.fromEntries(given.filter(([, field]) => field != null));
+  return {
+    instances: [{ prompt }],
+    parameters: { sampleCount: 1, durationSeconds: secondsOf(seconds), ...parameters },
+  };
+}
+
+/** The vendor's answers do not repeat the length, so it is kept in the name of the work. */
+export function readVertexSubmission(bytes: Buffer, { seconds }: VideoRequest): MediaProgress {
+  const { name } = parseChatObject(bytes.toString('utf8'), 'an operation');
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    throw new UpstreamError({ failure: 'unreadable', message: 'an operation without its name' });
+  }
+  return { state: 'running', operation: `${secondsOf(seconds)}:${name}` };
+}
+
+export interface VertexOperation {
+  name: string;
+  /** Of the model that works on it, before its own `operations/`. */
+  resource: string;
+  seconds: number;
+}
+
+/** @throws UpstreamError `operator` for a name that is not of this adapter's making */
+export function readVertexOperation(operation: string): VertexOperation {
+  const match = /^(\d{1,4}):(.+)$/s.exec(operation);
+  const name = match?.[2] ?? '';
+  if (!match || !NAME.test(name)) {
+    throw new UpstreamError({ failure: 'operator', message: 'no operation of this provider' });
+  }
+  const resource = name.slice(0, name.lastIndexOf('/operations/'));
+  return { name, resource, seconds: Number(match[1]) };
+}
+
+/**
+ * How the work stands.
+ *
+ * @throws MediaFailedError for an error of the work, and where a filter kept the video back
+ */
+export function readVertexPoll(bytes: Buffer, operation: string, seconds: number): MediaProgress {
+  const answer = parseChatObject(bytes.toString('utf8'), 'an operation');
+  if (answer.done !== true) return { state: 'running', operation };
+  if (answer.error != null) throw failed(answer.error);
+  const response = isJsonObject(answer.response) ? answer.response : {};
+  const videos = Array.isArray(response.videos) ? response.videos.filter(isJsonObject) : [];
+  const files = videos.map(({ bytesBase64Encoded: base64, mimeType, gcsUri }) => {
+    if (base64 == null && gcsUri != null) {
+      throw new MediaFailedError('provider_error', 'The provider left the video out of reach.');
+    }
+    const isNamed = typeof mimeType === 'string' && /^video\/[\w.+-]{1,50}$/.test(mimeType);
+    return fileOfBase64(base64, isNamed ? mimeType : undefined, MAX_VIDEO_BYTES);
+  });
+  if (files.length === 0) {
+    const [reason] = Array.isArray(response.raiMediaFilteredReasons)
+      ? (response.raiMediaFilteredReasons as unknown[])
+      : [];
+    throw filtered(typeof reason === 'string' ? reason : undefined);
+  }
+  const usage = { ...NO_USAGE, videoSeconds: seconds * files.length };
+  return { state: 'done', files, usage };
+}
+
+/** `google.rpc.Status`, whose code is a number of its own. */
+function failed(error: unknown): MediaFailedError {
+  const { code, message } = isJsonObject(error) ? error : ({} as JsonObject);
+  // Keys are hidden by the way that failed answers are read.
+  const { message: shown } = classifyInlineGenerateContentError({ error: { message } });
+  const isFilter =
+    typeof message === 'string' && /responsible ai|safety|usage guidelines/i.test(message);
+  return new MediaFailedError(
+    isFilter ? 'content_policy_violation' : (RPC_CODES.get(code) ?? 'provider_error'),
+    shown,
+  );
+}
+
+const RPC_CODES: ReadonlyMap<unknown, string> = new Map([
+  [3, 'invalid_argument'],
+  [4, 'deadline_exceeded'],
+  [8, 'resource_exhausted'],
+  [13, 'internal'],
+  [14, 'unavailable'],
+]);
+
+function secondsOf(seconds: number | undefined): number {
+  return Math.min(seconds ?? MAX_DEFAULT_VIDEO_SECONDS, MAX_SECONDS);
+}

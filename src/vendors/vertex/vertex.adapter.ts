@@ -1,0 +1,285 @@
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { MediaRequest } from '../../canonical/media-request.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import type { WorkEvent } from '../../canonical/work-event.js';
+import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { blameInput } from '../dialects/embeddings/blame-input.js';
+import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
+import { runBatches } from '../dialects/embeddings/run-batches.js';
+import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { nameCallerParam } from '../dialects/name-caller-param.js';
+import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import { unknownFields } from '../dialects/media/media-fields.js';
+import { unsupportedField } from '../dialects/media/unsupported-field.js';
+import { VendorAnswer } from '../dialects/vendor-answer.js';
+import type { MediaProgress, OperationCall } from '../media-work.js';
+import type { HttpTransport } from '../transport/http-transport.js';
+import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
+import type {
+  DroppingRoute,
+  ProbeCall,
+  Upstream,
+  UpstreamCall,
+  UpstreamWork,
+  WorkCall,
+} from '../upstream.js';
+import { ANTHROPIC_PUBLISHER } from '../anthropic/anthropic-publisher.js';
+import {
+  fetchDefaultAccess,
+  fetchServiceAccountAccess,
+  GoogleAccessTokens,
+  type GoogleAccess,
+} from './google-access-tokens.js';
+import { GOOGLE_PUBLISHER } from './google-publisher.js';
+import { encodeVertexBatches, readVertexPredictions } from './vertex-embeddings.js';
+import { vertexImageModel } from './vertex-images.js';
+import type { VertexPublisher } from './vertex-publisher.js';
+import {
+  encodeVertexVideo,
+  readVertexOperation,
+  readVertexPoll,
+  readVertexSubmission,
+  VIDEO_FIELDS,
+} from './vertex-videos.js';
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Four pictures of 50 MB, or a video of some minutes, in base64. A string cannot be much longer. */
+const MAX_MEDIA_BYTES = 400 * 1024 * 1024;
+
+/** Locations that span regions and have addresses of another form. */
+const MULTI_REGIONS = new Set(['us', 'eu']);
+
+/** Google Vertex AI: models of several publishers behind one address and one credential. */
+export class VertexAdapter implements Upstream {
+  private readonly origin: string;
+  private readonly modelsPath: string;
+  private readonly tokens: Pick<GoogleAccessTokens, 'get' | 'forget'>;
+
+  /** @param tokens in place of the application default credentials, where no token is configured */
+  constructor(
+    provider: ProviderConfig,
+    private readonly transport: HttpTransport,
+    tokens?: Pick<GoogleAccessTokens, 'get' | 'forget'>,
+  ) {
+    const { project = '', location = 'global' } = provider.settings;
+    this.origin = provider.baseUrl === '' ? originOf(location) : provider.baseUrl;
+    const scope = `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`;
+    this.modelsPath = `/v1/${scope}/publishers`;
+    this.tokens =
+      provider.apiKey !== undefined
+        ? tokensOf(provider.apiKey)
+        : (tokens ?? new GoogleAccessTokens(() => fetchDefaultAccess(project)));
+  }
+
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
+    return publisherOf(route.upstreamModel).droppedParams(request, route);
+  }
+
+  generate(call: UpstreamCall): VendorAnswer {
+    const publisher = publisherOf(call.upstreamModel);
+    const { stream, dialect } = call.request;
+    let token: string | undefined;
+    const describe = (failure: unknown): unknown => {
+      const told = publisher.relays(dialect) ? failure : nameCallerParam(failure, dialect);
+      return hideOwnKey(told, token);
+    };
+    return new VendorAnswer(async () => {
+      const { body, read } = publisher.prepare(call);
+      const access = await this.access(call);
+      token = access.token;
+      const response = await this.transport.call({
+        method: 'POST',
+        url: this.urlOf(publisher, call.upstreamModel, publisher.method(stream)),
+        headers: { ...headersOf(access, stream), 'content-type': 'application/json' },
+        body,
+        limits: call.limits,
+        signal: call.signal,
+      });
+      if (response.status !== 200) throw await this.readError(response, access, publisher);
+      return read(response, describe);
+    }, describe);
+  }
+
+  embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
+    return {
+      droppedParams: droppedEmbeddingFields(call.request, ['dimensions']),
+      events: this.embedBatches(call),
+    };
+  }
+
+  droppedMediaParams(request: MediaRequest, upstreamModel: string): readonly string[] {
+    const { fields } = vertexImageModel(upstreamModel);
+    return unknownFields(request.body.value, request.kind === 'image' ? fields : VIDEO_FIELDS);
+  }
+
+  async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request, upstreamModel } = call;
+    if (request.kind === 'image') {
+      const model = vertexImageModel(upstreamModel);
+      const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, model.method);
+      return model.read(await this.post(url, model.encode(request), call));
+    }
+    if (request.kind === 'video') {
+      const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, 'predictLongRunning');
+      const answer = await this.post(url, encodeVertexVideo(request), call);
+      return readVertexSubmission(answer, request);
+    }
+    throw unsupportedField('model', 'This provider makes no speech.');
+  }
+
+  async pollMedia(call: OperationCall): Promise<MediaProgress> {
+    const { name, resource, seconds } = readVertexOperation(call.operation);
+    const url = new URL(`${this.origin}/v1/${resource}:fetchPredictOperation`);
+    const answer = await this.post(url, { operationName: name }, call);
+    return readVertexPoll(answer, call.operation, seconds);
+  }
+
+  /** Lists one model of the publisher whose list needs no project; that takes a valid token. */
+  async probe(call: ProbeCall): Promise<void> {
+    const access = await this.access(call);
+    try {
+      const response = await this.transport.call({
+        method: 'GET',
+        url: new URL(`${this.origin}/v1beta1/publishers/google/models?pageSize=1`),
+        headers: headersOf(access, false),
+        limits: call.limits,
+        signal: call.signal,
+      });
+      if (response.status !== 200) {
+        throw await this.readError(response, access, GOOGLE_PUBLISHER);
+      }
+      response.drain();
+    } catch (error) {
+      throw hideOwnKey(error, access.token);
+    }
+  }
+
+  private async *embedBatches(
+    call: WorkCall<EmbeddingRequest>,
+  ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
+    const { request, upstreamModel } = call;
+    const access = await this.access(call);
+    try {
+      const batches = encodeVertexBatches(request, upstreamModel);
+      const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, 'predict');
+      const answers = await runBatches(batches, call, async ({ body, count }, batchCall) => {
+        const response = await this.transport.call({
+          method: 'POST',
+          url,
+          headers: { ...headersOf(access, false), 'content-type': 'application/json' },
+          body,
+          ...batchCall,
+        });
+        if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
+        return readVertexPredictions(await response.readAll(MAX_ANSWER_BYTES), count);
+      });
+      const counts = answers.map(({ tokens }) => tokens);
+      if (!counts.includes(undefined)) {
+        const inputTokens = counts.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
+        yield { type: 'usage', usage: { ...NO_USAGE, inputTokens } };
+      }
+      yield { type: 'output', output: answers.flatMap(({ vectors }) => vectors) };
+    } catch (error) {
+      throw blameInput(hideOwnKey(error, access.token));
+    }
+  }
+
+  private async post(url: URL, body: object, call: ProbeCall): Promise<Buffer> {
+    const access = await this.access(call);
+    try {
+      const response = await this.transport.call({
+        method: 'POST',
+        url,
+        headers: { ...headersOf(access, false), 'content-type': 'application/json' },
+        body: Buffer.from(JSON.stringify(body)),
+        limits: call.limits,
+        signal: call.signal,
+      });
+      if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
+      return await response.readAll(MAX_MEDIA_BYTES);
+    } catch (error) {
+      throw hideOwnKey(error, access.token);
+    }
+  }
+
+  private urlOf(publisher: VertexPublisher, model: string, method: string): URL {
+    // Ids hold an @ before their version, which may stand in a path as it is.
+    const id = encodeURIComponent(model).replaceAll('%40', '@');
+    return new URL(`${this.origin}${this.modelsPath}/${publisher.name}/models/${id}:${method}`);
+  }
+
+  /** Fetching a token may take its time: a caller who leaves, and the time limit, end the wait. */
+  private async access({ limits, signal }: ProbeCall): Promise<GoogleAccess> {
+    if (signal.aborted) throw new CallAbortedError();
+    const limitMs = Math.min(limits.firstByteMs, limits.requestMs);
+    let stopWaiting = (): void => undefined;
+    const given = new Promise<never>((_resolve, reject) => {
+      const onAbort = (): void => reject(new CallAbortedError());
+      const timer = setTimeout(() => {
+        reject(
+          new UpstreamError({
+            failure: 'timeout',
+            message: `no access token within ${limitMs} ms`,
+            accepted: 'no',
+          }),
+        );
+      }, limitMs);
+      signal.addEventListener('abort', onAbort);
+      stopWaiting = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+      };
+    });
+    try {
+      return await Promise.race([this.tokens.get(), given]);
+    } finally {
+      stopWaiting();
+    }
+  }
+
+  private async readError(
+    response: UpstreamResponse,
+    { token }: GoogleAccess,
+    publisher: VertexPublisher,
+  ): Promise<UpstreamError> {
+    if (response.status === 401) this.tokens.forget(token);
+    return readFailedAnswer(response, publisher.classifyError);
+  }
+}
+
+/** Whose model it is, by its name. */
+function publisherOf(model: string): VertexPublisher {
+  return model.startsWith('claude-') ? ANTHROPIC_PUBLISHER : GOOGLE_PUBLISHER;
+}
+
+function originOf(location: string): string {
+  if (location === 'global') return 'https://aiplatform.googleapis.com';
+  if (MULTI_REGIONS.has(location)) return `https://aiplatform.${location}.rep.googleapis.com`;
+  return `https://${location}-aiplatform.googleapis.com`;
+}
+
+/** A configured key is the JSON of a service account's key, or an access token. */
+function tokensOf(apiKey: string): Pick<GoogleAccessTokens, 'get' | 'forget'> {
+  return apiKey.startsWith('{')
+    ? new GoogleAccessTokens(
+        () => fetchServiceAccountAccess(apiKey),
+        Date.now,
+        "the service account's key",
+      )
+    : fixedToken(apiKey);
+}
+
+function fixedToken(token: string): Pick<GoogleAccessTokens, 'get' | 'forget'> {
+  return { get: () => Promise.resolve({ token }), forget: () => undefined };
+}
+
+function headersOf({ token, quotaProject }: GoogleAccess, stream: boolean): Record<string, string> {
+  return {
+    accept: stream ? 'text/event-stream' : 'application/json',
+    authorization: `Bearer ${token}`,
+    'user-agent': 'model-gateway',
+    ...(quotaProject !== undefined && { 'x-goog-user-project': quotaProject }),
+  };
+}
