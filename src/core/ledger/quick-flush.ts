@@ -2,9 +2,10 @@ import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { provesRollback } from './classify-failure.js';
 import { toHoldRow, toRangeRow } from './hold-row.js';
 import type { HoldEntry, LedgerGroup, SettleEntry } from './ledger-entry.js';
-import * as statements from './ledger-statements.js';
+import { BEGIN, COMMIT } from './ledger-statements.js';
 import { toLogRow } from './log-row.js';
 import { totalOf } from './pricing.js';
+import * as quick from './quick-statements.js';
 import { runInOrder } from './statement-runner.js';
 
 /** A group of the ordinary kind: requests that end and holds that are asked for, all of them new. */
@@ -67,7 +68,7 @@ function toOrdinary({ endings, asks }: LedgerGroup): OrdinaryGroup | undefined {
 /** What the statement set aside for the holds, in their order. */
 function grantsOf(results: readonly QueryResult[]): readonly number[] {
   for (const { rows } of results) {
-    const [row] = rows as Partial<statements.GrantsRow>[];
+    const [row] = rows as Partial<quick.GrantsRow>[];
     if (row?.granted) return row.granted;
   }
   return [];
@@ -78,7 +79,7 @@ function toStatements(instanceId: string, ordinary: OrdinaryGroup): QueryConfig[
   const statement = toStatement(instanceId, ordinary);
   const records = ordinary.settlements.flatMap(({ record }) => (record ? [record] : []));
   if (records.length === 0) return [statement];
-  return [statements.BEGIN, statement, ...records, statements.COMMIT];
+  return [BEGIN, statement, ...records, COMMIT];
 }
 
 function toStatement(
@@ -95,7 +96,7 @@ function toStatement(
   );
   const opening = [JSON.stringify(holds.map(hasRanges ? toRangeRow : toHoldRow)), instanceId];
   if (settlements.length === 0) {
-    const statement = hasRanges ? statements.QUICK_RANGES : statements.QUICK_HOLD;
+    const statement = hasRanges ? quick.QUICK_RANGES : quick.QUICK_HOLD;
     return fill(statement, [accounts, ...opening]);
   }
   const ended = settlements.filter(({ hadHold }) => hadHold).map(({ requestId }) => requestId);
@@ -103,8 +104,8 @@ function toStatement(
     toLogRow(log, { charge, cost: totalOf(charge), shortfall: 0 }),
   );
   const settling = [accounts, ended, JSON.stringify(rows)];
-  if (holds.length === 0) return fill(statements.QUICK_SETTLE, settling);
-  const both = hasRanges ? statements.QUICK_SETTLE_AND_RANGES : statements.QUICK_SETTLE_AND_HOLD;
+  if (holds.length === 0) return fill(quick.QUICK_SETTLE, settling);
+  const both = hasRanges ? quick.QUICK_SETTLE_AND_RANGES : quick.QUICK_SETTLE_AND_HOLD;
   return fill(both, [...settling, ...opening]);
 }
 
