@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
-import { FairQueue } from '../../app/process/fair-queue.js';
+import { FairQueue } from '../../platform/queue/fair-queue.js';
 import {
   GuardrailGoneError,
   ScanQueueFullError,

@@ -1,4 +1,4 @@
-import { FairQueue } from '../../app/process/fair-queue.js';
+import { FairQueue } from '../../platform/queue/fair-queue.js';
 
 /** What a worker does with a job: ask a vendor for something, or how it stands. */
 export type LaneKind = 'submit' | 'poll';
