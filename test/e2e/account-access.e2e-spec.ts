@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   bootCustomerGateways,
+  nextAddress,
   refusal,
   type CustomerGateways,
   type JsonAnswer,
@@ -182,6 +183,7 @@ function send({ method, path, body }: Call, key: string, instance = set.gateway)
   return fetch(instance.url + path, {
     method,
     headers: {
+      'x-forwarded-for': nextAddress(),
       ...(key !== '' && { authorization: `Bearer ${key}` }),
       ...(body && { 'content-type': 'application/json' }),
     },

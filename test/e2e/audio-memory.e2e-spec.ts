@@ -23,7 +23,7 @@ describe('10 uploads of 20 MB, 5 at a time', () => {
       request.on('data', (chunk: Buffer) => (received += chunk.length));
       request.on('end', () => {
         response.writeHead(200, { 'content-type': 'application/json' });
-        response.end('{"text":"Hi","usage":{"type":"duration","seconds":60}}');
+        response.end('{"text":"Hi","usage":{"type":"duration","seconds":625}}');
       });
     });
     vendor.listen(0, '127.0.0.1');
@@ -53,7 +53,7 @@ describe('10 uploads of 20 MB, 5 at a time', () => {
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     clearInterval(watch);
 
-    expect(costs).toEqual(Array.from({ length: UPLOADS }, () => '6000'));
+    expect(costs).toEqual(Array.from({ length: UPLOADS }, () => '62500'));
     expect(received).toBeGreaterThan(UPLOADS * FILE_BYTES);
     expect(peak - before).toBeLessThan(MAX_GROWTH_BYTES);
     const root = join(gateway.config.dataDirectory, 'tmp', 'uploads');

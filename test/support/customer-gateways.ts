@@ -25,12 +25,20 @@ export interface CustomerGateways {
   close(): Promise<void>;
 }
 
+let calls = 0;
+/** An address that no call before came from, as wrong keys are counted by address. */
+export function nextAddress(): string {
+  calls++;
+  return `10.1.${(calls >> 8) & 255}.${calls & 255}`;
+}
+
 /** @param environment settings of both, beside the ones that make them run here */
 export async function bootCustomerGateways(
   environment: Record<string, string> = {},
 ): Promise<CustomerGateways> {
   const database = await createTestDatabase();
   const access = await openAccessServices(database.url);
+  environment = { GATEWAY_TRUSTED_PROXIES: '127.0.0.0/8, ::1', ...environment };
   const gateway = await bootGateway(environment, { database });
   const restricted = await bootGateway(
     {
@@ -48,6 +56,7 @@ export async function bootCustomerGateways(
       const response = await fetch(instance.url + path, {
         method,
         headers: {
+          'x-forwarded-for': nextAddress(),
           ...(key !== '' && { authorization: `Bearer ${key}` }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },

@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import type { databaseOptions } from '../../src/platform/database/database-options.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { importBuilt } from './built.js';
+import { until } from './until.js';
 
 export interface TestDatabase {
   url: string;
@@ -39,7 +40,7 @@ export async function createTestDatabase({
     async drop() {
       await database.onApplicationShutdown();
       if (dataSource.isInitialized) await dataSource.destroy();
-      await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
+      await dropDatabase(name);
     },
   };
 }
@@ -79,6 +80,19 @@ function databaseUrl(name: string): string {
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
+}
+
+/** Connections of the suite are ended. One of PostgreSQL's own cleaners cannot be, and is waited for. */
+async function dropDatabase(name: string): Promise<void> {
+  await until(async () => {
+    try {
+      await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
+      return true;
+    } catch (error) {
+      if ((error as Error).message !== 'permission denied to terminate process') throw error;
+      return false;
+    }
+  });
 }
 
 async function onServer(statement: string): Promise<void> {
