@@ -72,8 +72,7 @@ export class LeftAnswers {
     const { vendorWork } = request;
     const nowMs = performance.now();
     const workedMs = vendorWork ? Date.now() - vendorWork.startedAt.getTime() : 0;
-    const spokenMs =
-      meter.firstContentMs === undefined ? 0 : nowMs - meter.firstContentMs;
+    const spokenMs = meter.firstContentMs === undefined ? 0 : nowMs - meter.firstContentMs;
     const visible = await this.countVisible(meter);
     const hasPace = spokenMs >= PACE_MS && visible >= PACE_TOKENS;
     const pace = hasPace ? (visible * 1000) / spokenMs : UNMEASURED_SPEED;
