@@ -39,7 +39,7 @@ export class Books {
       outcome: 'completed',
       source: 'upstream',
       cost,
-      promptTokens,
+      promptTokens: [promptTokens, promptTokens],
       completionTokens: [completionTokens, completionTokens],
     });
   }
@@ -48,7 +48,7 @@ export class Books {
    * Notes any other request that has to be in the log.
    *
    * @param row its `model`, `outcome` and `source`; `cost` where it does not follow from the tokens;
-   *   `promptTokens` and the lowest and highest `completionTokens` where they are known
+   *   the lowest and highest `promptTokens` and `completionTokens` where they are known
    */
   expect(requestId, row) {
     this.#expected.set(requestId, row);
@@ -168,12 +168,13 @@ function findRowFault(row, expected) {
   if (row.shortfall !== 0) return `has a shortfall of ${row.shortfall}`;
   const cost = expected.cost ?? costOf({ promptTokens, completionTokens });
   if (row.cost !== cost) return `cost ${row.cost}, not ${cost}`;
-  if (expected.promptTokens !== undefined && promptTokens !== expected.promptTokens) {
-    return `has ${promptTokens} prompt tokens, not ${expected.promptTokens}`;
-  }
-  const [least, most] = expected.completionTokens ?? [0, Infinity];
-  if (completionTokens < least || completionTokens > most) {
-    return `has ${completionTokens} completion tokens, not ${least} to ${most}`;
-  }
-  return undefined;
+  return (
+    findRangeFault('prompt tokens', promptTokens, expected.promptTokens) ??
+    findRangeFault('completion tokens', completionTokens, expected.completionTokens)
+  );
+}
+
+function findRangeFault(what, count, [least, most] = [0, Infinity]) {
+  if (count >= least && count <= most) return undefined;
+  return `has ${count} ${what}, not ${least} to ${most}`;
 }

@@ -1,10 +1,21 @@
 import { performance } from 'node:perf_hooks';
 import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { pieceOf, textOf } from '../answers.mjs';
 import { OddReader } from './odd-reader.mjs';
 
-const CHARACTERS_PER_TOKEN = 4;
+/** Of prompts: from the estimate of an answer without usage to the most that the hold was made for. */
+const PROMPT_CHARACTERS_PER_TOKEN = [4, 2];
+/** For a message, and more. */
+const PROMPT_EXTRA_TOKENS = 20;
+/** Pieces that cut words take more tokens than the text that they make. */
+const LEAST_COUNT = 0.9;
+const MOST_COUNT = 1.8;
+/** What the gateway takes for the time in which a route that nobody has measured shows nothing. */
+const TOKENS_PER_SECOND = 100;
+/** Until the vendor answers, its pause and the gateway's patience: 2 s, and more on a busy machine. */
+const SILENT_SECONDS = 10;
 /** The first event of a stream names the role, and has no text. */
 const EVENTS_BEFORE_TEXT = 1;
 const HALF_BODY_MS = 200;
@@ -56,16 +67,16 @@ export class OddCallers {
   async leaveSilent(workload, index, events) {
     const request = workload.request('leaver', index);
     const reader = await this.#send(request.body, events);
-    const characters = charactersOf(request, events);
-    return this.#expectCancelled(workload, request, reader, [characters, characters]);
+    const text = textUntil(request, events);
+    return this.#expectCancelled(workload, request, reader, [text, text]);
   }
 
   /** Leaves a stream that goes on, so that some more may be on its way. */
   async leaveBusy(workload, index, events) {
     const request = workload.request('leaver', index);
     const reader = await this.#send(request.body, events);
-    const most = textOf(request.user, request.promptCharacters).length;
-    return this.#expectCancelled(workload, request, reader, [charactersOf(request, events), most]);
+    const whole = textOf(request.user, request.promptCharacters);
+    return this.#expectCancelled(workload, request, reader, [textUntil(request, events), whole]);
   }
 
   /** Reads a stream whose vendor breaks off: the caller is told, and pays nothing. */
@@ -78,7 +89,7 @@ export class OddCallers {
       outcome: 'failed',
       source: 'none',
       cost: 0,
-      promptTokens: 0,
+      promptTokens: [0, 0],
       completionTokens: [0, 0],
     });
     const isTold = reader.text.includes('"finish_reason":"error"');
@@ -136,8 +147,14 @@ export class OddCallers {
       model: workload.alias,
       outcome: 'cancelled',
       source: 'estimated',
-      promptTokens: tokensOf(promptCharacters),
-      completionTokens: [tokensOf(least), tokensOf(most)],
+      promptTokens: PROMPT_CHARACTERS_PER_TOKEN.map(
+        (characters, index) =>
+          Math.ceil(promptCharacters / characters) + index * PROMPT_EXTRA_TOKENS,
+      ),
+      completionTokens: [
+        Math.floor(countTokens(least) * LEAST_COUNT),
+        Math.ceil(countTokens(most) * MOST_COUNT) + TOKENS_PER_SECOND * SILENT_SECONDS,
+      ],
     });
     return undefined;
   }
@@ -148,18 +165,13 @@ export class OddCallers {
   }
 }
 
-/** How much text so many events of a stream bring. */
-function charactersOf({ user, promptCharacters }, events) {
-  let characters = 0;
+/** The text that so many events of a stream bring. */
+function textUntil({ user, promptCharacters }, events) {
+  let text = '';
   for (let index = 0; index < events - EVENTS_BEFORE_TEXT; index++) {
-    characters += pieceOf(user, index, promptCharacters).length;
+    text += pieceOf(user, index, promptCharacters);
   }
-  return characters;
-}
-
-/** The gateway's estimate where the vendor has not counted. */
-function tokensOf(characters) {
-  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  return text;
 }
 
 function findRefusalFault(reader, status) {

@@ -79,7 +79,8 @@ export class GatewayErrorFilter implements ExceptionFilter {
     setHeaders(response, error.headers);
     // Who shows no key is owed no connection; and who drips would go on for as long as it stands.
     const isSending = !request.complete && (!request.caller || error.status === 408);
-    if (error.status === 401 || isSending) closeAfterRefusal(request, response);
+    const hasWrongKey = error.status === 401 || (error.status === 429 && !request.caller);
+    if (hasWrongKey || isSending) closeAfterRefusal(request, response);
     const body = isMessagesPath(request.path) ? messagesErrorBody(error) : errorBody(error);
     sendJson(response, error.status, body);
   }

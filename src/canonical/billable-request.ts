@@ -63,7 +63,7 @@ export interface BillableRequest extends VendorHandle {
   readonly isFlagged?: boolean;
   /** Is told of the request's end, if anybody follows it. */
   readonly follower?: RequestFollower | undefined;
-  /** True once a vendor was called; a caller who leaves before that pays nothing. */
+  /** True once a request has left for a vendor; a caller who leaves before that pays nothing. */
   readonly upstreamCalled: boolean;
 }
 

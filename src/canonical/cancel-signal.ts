@@ -6,6 +6,8 @@ export interface CancelSignal {
   readonly aborted: boolean;
   /** What runs may go on for a moment, but nothing begins any more. */
   readonly isEnding?: boolean;
+  /** To be called when a request begins to leave for a vendor, who may work on it from then on. */
+  noteSent?(): void;
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }

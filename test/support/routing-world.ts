@@ -138,6 +138,7 @@ export class World {
     const begin = (): Script => {
       this.called.push(provider);
       this.calls.push(call);
+      call.signal.noteSent?.();
       this.openIterations++;
       const next = this.scripts[provider]?.shift() ?? GOOD;
       events = [...(next.events ?? [])];

@@ -45,10 +45,17 @@ export const floodAttack = {
     const opened = seen.filter(({ status }) => status === 200);
     const refused = seen.filter(({ status, retryAfter }) => status === 429 && retryAfter > 0);
     const unanswered = STREAMS - seen.length;
+    const lost = seen.filter(({ status }) => status === 'lost').map(({ why }) => why);
     await agent.destroy();
     return [
       atMost('streams of one key under way', opened.length, LIMIT),
       none('streams not answered at all', unanswered),
+      {
+        what: 'streams lost on the way',
+        figure: `${lost.length} ${countEach(lost)}`.trim(),
+        bound: '0',
+        isMet: lost.length === 0,
+      },
       {
         what: 'the others refused with 429 and Retry-After',
         figure: String(refused.length),
@@ -58,6 +65,11 @@ export const floodAttack = {
     ];
   },
 };
+
+function countEach(words) {
+  const kinds = [...new Set(words)];
+  return kinds.map((kind) => `${kind}: ${words.filter((word) => word === kind).length}`).join(', ');
+}
 
 async function open({ url, keys }, dispatcher, body) {
   try {
@@ -70,8 +82,8 @@ async function open({ url, keys }, dispatcher, body) {
     response.body.on('error', () => undefined).resume();
     const retryAfter = Number(response.headers['retry-after']);
     return { status: response.statusCode, retryAfter };
-  } catch {
-    return { status: 'lost' };
+  } catch (error) {
+    return { status: 'lost', why: error.code ?? error.message };
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { megabytes } from '../../memory-row.mjs';
 import { readMemory, watchMemory } from '../memory.mjs';
-import { milliseconds, none, told } from '../table.mjs';
+import { atMost, milliseconds, none, seconds, told } from '../table.mjs';
 import { ask } from './callers.mjs';
 import { makeBody } from './prompts.mjs';
 import { Stronghold } from './stronghold.mjs';
@@ -13,6 +13,7 @@ const PEACE_FLOOR_MS = 25;
 const MEMORY_EVERY_MS = 200;
 /** Between two attacks, so that none is blamed for what the one before has left to do. */
 const REST_MS = 500;
+const STOP_SECONDS = 10;
 
 /** Callers who mean harm, one attack after the other, beside a tenant who means none. */
 export async function runHostile(soak) {
@@ -125,5 +126,7 @@ async function checkBooks(soak, stronghold) {
     told('in the end: shortfall entries', short),
     none('in the end: times the process ended or fell silent', stronghold.deaths),
     told('in the end: memory', megabytes(readMemory(stronghold))),
+    // Nobody is being answered any more, so that the drain limit has no say in it.
+    atMost('in the end: a graceful stop takes', await stronghold.stop(), STOP_SECONDS, seconds),
   ];
 }

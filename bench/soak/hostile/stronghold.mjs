@@ -77,6 +77,13 @@ export class Stronghold {
     await this.#startService(settings);
   }
 
+  /** Has the service stop by itself. @returns how long that took, in seconds */
+  async stop() {
+    const startedMs = Date.now();
+    await this.#service.stop();
+    return (Date.now() - startedMs) / 1000;
+  }
+
   /**
    * After an attack: a process that it ended, or that answers nobody any more, is noted and started
    * anew. @returns which of the two it was, in words; undefined for one that lives

@@ -27,7 +27,7 @@ function answerOf({
   speed,
   ceiling = CEILING,
 }: { workedMs?: number; speed?: number; ceiling?: Usage } = {}) {
-  const route = { ceiling } as BillableRoute;
+  const route = { ceiling, output: { choices: 1 } } as BillableRoute;
   const request = {
     routes: [route],
     streamed: true,
@@ -50,6 +50,12 @@ function relayOf(content: string) {
     outputCharacters: countCodePoints(content),
   };
 }
+
+type Step = 'finish' | { waitMs: number; isPiece?: boolean };
+
+/** Pieces at equal distances. */
+const stream = (pieces: number, waitMs: number): Step[] =>
+  Array.from({ length: pieces }, () => ({ waitMs, isPiece: true }));
 
 const piecesOf = (text: string): string[] => text.match(/.{1,5}/gsu)!;
 
@@ -79,6 +85,31 @@ describe(LeftAnswers.name, () => {
 
     const most = answerOf({ workedMs: 20_000, speed: 1_000_000 });
     expect(await left.estimate(most.request, most.meter)).toMatchObject({ outputTokens: 100_000 });
+  });
+
+  it.each<[string, Step[], number]>([
+    ['streams at half its usual pace', [...stream(60, 40)], 60],
+    ['streams, and works unseen', [...stream(60, 20), { waitMs: 10_000 }], 560],
+    ['ends, and is silent', [...stream(60, 20), 'finish', { waitMs: 10_000 }], 60],
+    ['pauses', [...stream(30, 20), { waitMs: 10_000 }, ...stream(30, 20)], 560],
+    ['gives at once what it made in silence', [{ waitMs: 10_000 }, ...stream(400, 0)], 500],
+  ])('counts what a vendor made that %s', async (_, steps, pieces) => {
+    const piece = ' meeting';
+    // A token each, and 50 a second.
+    const { request, meter } = answerOf({ speed: 50 });
+    const startMs = performance.now();
+    let pastMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => startMs + pastMs);
+    for (const step of steps) {
+      if (step === 'finish') meter.observe({ type: 'finish', choice: 0, reason: 'stop' });
+      else pastMs += step.waitMs;
+      if (step !== 'finish' && step.isPiece) meter.observe(relayOf(piece));
+    }
+    Object.assign(request.vendorWork!, { startedAt: new Date(Date.now() - pastMs) });
+    const { outputTokens } = await left.estimate(request, meter);
+    clock.mockRestore();
+    expect(outputTokens).toBeGreaterThanOrEqual(pieces * 0.9);
+    expect(outputTokens).toBeLessThanOrEqual(pieces * 1.1);
   });
 
   it('takes a usual speed for a route that nobody has measured', async () => {

@@ -60,22 +60,27 @@ export class LeftAnswers {
 
   /**
    * What an answer that did not come to its end has used: the input as the vendor reported it, else
-   * the prompt's bound; of the output the most that speaks for itself, which is a count of what
-   * came, the route's speed for the time it worked, or the vendor's own count so far. Never more than
-   * the request could have used at most.
+   * the prompt's bound; of the output the larger of the vendor's own count so far and a count of what
+   * came with the route's speed for the time in which nothing came. Never more than the request could
+   * have used at most, nor than the speed makes in all of the time, unless more came.
    */
   async estimate(request: BillableRequest, meter: UsageMeter): Promise<Usage> {
     const { ceiling } = meter.route;
     // Vectors, speech and transcripts have no output that goes on in secret.
     if (ceiling.outputTokens === 0) return meter.read().usage;
     const { vendorWork } = request;
+    const nowMs = performance.now();
     const workedMs = vendorWork ? Date.now() - vendorWork.startedAt.getTime() : 0;
-    const spokenMs =
-      meter.firstContentMs === undefined ? 0 : performance.now() - meter.firstContentMs;
+    const spokenMs = meter.firstContentMs === undefined ? 0 : nowMs - meter.firstContentMs;
     const visible = await this.countVisible(meter);
     const hasPace = spokenMs >= PACE_MS && visible >= PACE_TOKENS;
     const pace = hasPace ? (visible * 1000) / spokenMs : UNMEASURED_SPEED;
-    const made = Math.ceil(((vendorWork?.tokensPerSecond ?? pace) * workedMs) / 1000);
+    const speed = (vendorWork?.tokensPerSecond ?? pace) / 1000;
+    // What came in plain view speaks for itself; only where nothing came does the clock.
+    const silence = meter.silence(nowMs - workedMs, nowMs);
+    const shown = (visible * silence.characters) / Math.max(1, meter.outputCharacters);
+    const hidden = Math.max(0, speed * silence.ms - shown);
+    const made = Math.ceil(Math.min(speed * workedMs, visible + hidden));
     const soFar = meter.soFar ?? NO_USAGE;
     return {
       ...soFar,

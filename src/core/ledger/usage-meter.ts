@@ -10,6 +10,9 @@ import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { OutputSample } from './output-sample.js';
 import { fillUsage } from './plausible-usage.js';
 
+/** From one piece of output to the next: in a longer pause a vendor may work on what nobody sees. */
+const LONGEST_STEP_MS = 200;
+
 /** Reads, in passing, what an answer uses. */
 export class UsageMeter {
   /** The route that answers; until it is known, the one that would have been first. */
@@ -20,6 +23,13 @@ export class UsageMeter {
   /** For a count of tokens, should the answer not come to its end. */
   readonly sample = new OutputSample();
   private passedCharacters = 0;
+  /** Of the first and of the latest piece of output, and of the end of all of it. */
+  private firstPieceMs: number | undefined;
+  private lastPieceMs: number | undefined;
+  private finishedMs: number | undefined;
+  /** The pauses between two pieces that were longer than a step, and what came right after them. */
+  private pausedMs = 0;
+  private charactersAfterPauses = 0;
   private reported: Usage | undefined;
   private partial: Usage | undefined;
   /** Whether usage came with, or after, a reason to finish. */
@@ -42,23 +52,23 @@ export class UsageMeter {
       case 'reasoning':
       case 'refusal':
       case 'tool_arguments':
-        this.passedCharacters += countCodePoints(event.text);
+        this.pass(countCodePoints(event.text));
         this.sample.add(event.text);
         break;
       case 'tool_call':
-        this.passedCharacters += countCodePoints(event.name);
+        this.pass(countCodePoints(event.name));
         break;
       case 'relay':
         if (event.outputCharacters > 0) {
-          this.passedCharacters += event.outputCharacters;
+          this.pass(event.outputCharacters);
           // A whole body brings its usage, or nothing of it has been delivered.
           if (this.request.streamed) this.sample.add(event.bytes);
         }
-        this.finishReason ??= event.finishReason;
+        if (event.finishReason) this.finish(event.finishReason);
         if (event.usage) this.report(event.usage);
         break;
       case 'finish':
-        this.finishReason ??= event.reason;
+        this.finish(event.reason);
         break;
       case 'usage':
         if (event.isPartial) this.partial = event.usage;
@@ -78,6 +88,26 @@ export class UsageMeter {
     return this.passedCharacters + (this.request.withheldCharacters ?? 0);
   }
 
+  /**
+   * For how long the vendor, at work since then, has shown nothing: before its first piece of output,
+   * in long pauses, and since the latest piece unless that was the last.
+   *
+   * @param sinceMs on the clock of `performance.now()`, like `nowMs`
+   * @returns with the characters that came at the ends of such silences, which were made in them
+   */
+  silence(sinceMs: number, nowMs: number): { ms: number; characters: number } {
+    const endMs = this.route.output?.choices === 1 ? (this.finishedMs ?? nowMs) : nowMs;
+    if (this.firstPieceMs === undefined) return { ms: Math.max(0, endMs - sinceMs), characters: 0 };
+    const lastStepMs = endMs - this.lastPieceMs!;
+    return {
+      ms:
+        Math.max(0, this.firstPieceMs - sinceMs) +
+        this.pausedMs +
+        (lastStepMs > LONGEST_STEP_MS ? lastStepMs : 0),
+      characters: this.charactersAfterPauses,
+    };
+  }
+
   /** What the vendor has counted by now, of an answer that may go on. */
   get soFar(): Usage | undefined {
     return this.reported ?? this.partial;
@@ -95,6 +125,22 @@ export class UsageMeter {
   read(): { usage: Usage; source: UsageSource } {
     if (this.reported) return fillUsage(this.reported, this.source, () => this.estimated());
     return { usage: this.estimated(), source: 'estimated' };
+  }
+
+  private pass(characters: number): void {
+    this.passedCharacters += characters;
+    const nowMs = performance.now();
+    const stepMs = this.lastPieceMs === undefined ? Infinity : nowMs - this.lastPieceMs;
+    this.firstPieceMs ??= nowMs;
+    this.lastPieceMs = nowMs;
+    if (stepMs <= LONGEST_STEP_MS) return;
+    this.charactersAfterPauses += characters;
+    if (stepMs !== Infinity) this.pausedMs += stepMs;
+  }
+
+  private finish(reason: FinishReason): void {
+    this.finishReason ??= reason;
+    this.finishedMs ??= performance.now();
   }
 
   private estimated(): Usage {

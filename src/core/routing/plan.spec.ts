@@ -14,6 +14,7 @@ function planWith(...outcomes: RouteAttempt['outcome'][]): Plan {
   });
   for (const outcome of outcomes) {
     plan.attempts.push({ route, startedAt: new Date(), durationMs: 0, outcome });
+    plan.vendorSignal.noteSent?.();
   }
   return plan;
 }
@@ -42,5 +43,16 @@ describe(Plan.name, () => {
     [['answered', 'cut'], false],
   ])('after %j has called a vendor: %s', (outcomes, called) => {
     expect(planWith(...outcomes).upstreamCalled).toBe(called);
+  });
+
+  it('has called no vendor as long as the request has not left', () => {
+    const plan = planWith('server');
+    const startedAt = new Date(0);
+    plan.attempts.push({ route, startedAt, durationMs: 0, outcome: 'pending' });
+    expect(plan.upstreamCalled).toBe(false);
+    plan.vendorSignal.noteSent?.();
+    expect(plan.upstreamCalled).toBe(true);
+    // What went before, connecting or fetching what the prompt names, was no work of the vendor's.
+    expect(plan.vendorWork!.startedAt.getTime()).toBeGreaterThan(0);
   });
 });

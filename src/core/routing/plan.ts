@@ -26,18 +26,17 @@ export interface PlannedRoute extends BillableRoute {
   readonly own?: OwnAccess;
 }
 
-/** Of attempts: a vendor works on them, or has done so for a caller who did not take it. */
-const AT_WORK: ReadonlySet<RouteAttempt['outcome']> = new Set([
-  'pending',
-  'answered',
-  'aborted',
-  'slow_reader',
-]);
+/** Of attempts: a vendor has worked on them, be it for a caller who did not take it. */
+const WORKED: ReadonlySet<RouteAttempt['outcome']> = new Set(['answered', 'slow_reader']);
+/** … the same where the request had left for the vendor; before that there is nothing to work on. */
+const WORKED_IF_SENT: ReadonlySet<RouteAttempt['outcome']> = new Set(['pending', 'aborted']);
 
 /** What became of one route, for the log and for traces. */
 export interface RouteAttempt {
   readonly route: PlannedRoute;
   readonly startedAt: Date;
+  /** When the request began to leave; undefined while a connection is made or media are fetched. */
+  sentAt?: Date | undefined;
   durationMs: number;
   outcome: 'pending' | 'answered' | 'uncovered' | 'aborted' | UpstreamFailure;
   /** The vendor's HTTP status, where a failure had one. */
@@ -69,7 +68,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   follower: RequestFollower | undefined;
   /** Where the speed of routes is remembered; set when routes are about to be tried. */
   speeds: RouteSpeeds | undefined;
-  private readonly vendorCanceller = new Canceller();
+  private readonly vendorCanceller = new VendorCanceller(this.attempts);
 
   constructor(
     readonly request: Request,
@@ -94,8 +93,10 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
 
   /** True while a vendor works for this request, or has answered it. */
   get upstreamCalled(): boolean {
-    const { outcome } = this.attempts.at(-1) ?? {};
-    return outcome !== undefined && AT_WORK.has(outcome);
+    const attempt = this.attempts.at(-1);
+    if (!attempt) return false;
+    const { outcome, sentAt } = attempt;
+    return WORKED.has(outcome) || (sentAt !== undefined && WORKED_IF_SENT.has(outcome));
   }
 
   /** What vendors are called with: it fires later than `callerGone`, as the ledger says. */
@@ -106,8 +107,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   get vendorWork(): VendorWork | undefined {
     const attempt = this.attempts.at(-1);
     if (!attempt) return undefined;
-    const { route, startedAt } = attempt;
-    return { startedAt, tokensPerSecond: this.speeds?.tokensPerSecond(route) };
+    const { route, startedAt, sentAt = startedAt } = attempt;
+    return { startedAt: sentAt, tokensPerSecond: this.speeds?.tokensPerSecond(route) };
   }
 
   endVendorCalls(): void {
@@ -121,7 +122,20 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   noteOutput(tokens: number): void {
     const attempt = this.attempts.at(-1);
     if (attempt?.outcome !== 'answered') return;
-    this.speeds?.recordSpeed(attempt.route, tokens, Date.now() - attempt.startedAt.getTime());
+    const { route, startedAt, sentAt = startedAt } = attempt;
+    this.speeds?.recordSpeed(route, tokens, Date.now() - sentAt.getTime());
+  }
+}
+
+/** Notes of the attempt that is under way when its request leaves. */
+class VendorCanceller extends Canceller {
+  constructor(private readonly attempts: readonly RouteAttempt[]) {
+    super();
+  }
+
+  noteSent(): void {
+    const attempt = this.attempts.at(-1);
+    if (attempt) attempt.sentAt ??= new Date();
   }
 }
 

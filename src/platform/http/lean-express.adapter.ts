@@ -8,6 +8,12 @@ import { refuseRequest, type RecordRefusal, isClosing } from './refuse-request.j
 const CHECK_CONNECTIONS_EVERY_MS = 5_000;
 
 /**
+ * Connections that may wait to be accepted, as far as the system allows. With Node's 511 the system
+ * turned callers away when a busy process had not looked for two seconds.
+ */
+const MAX_WAITING_CONNECTIONS = 4_096;
+
+/**
  * Express gives every request and response its own prototypes with `Object.setPrototypeOf`, which
  * makes V8 treat each later property access as unknown: about 100 µs a request. A server whose
  * classes have those prototypes from the start makes that call a no-op
@@ -22,6 +28,15 @@ export class LeanExpressAdapter extends ExpressAdapter {
     application.disable('x-powered-by');
     application.disable('etag');
     super(application);
+  }
+
+  override listen(
+    port: string | number,
+    ...rest: [(() => void)?] | [string, (() => void)?]
+  ): http.Server {
+    const [host, callback] = typeof rest[0] === 'string' ? rest : [undefined, rest[0]];
+    const options = { port: Number(port), ...(host && { host }), backlog: MAX_WAITING_CONNECTIONS };
+    return this.httpServer.listen(options, callback as () => void);
   }
 
   override initHttpServer(): void {

@@ -80,6 +80,7 @@ export class SandboxAdapter implements Upstream {
   }
 
   async *generate(call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
+    call.signal.noteSent?.();
     const fault = /^fault-(.+)$/.exec(call.upstreamModel)?.[1];
     if (fault !== undefined) yield* misbehave(fault, call);
     else yield* answer(call);
@@ -175,6 +176,7 @@ async function* embed({
   request: { input, dimensions = SANDBOX_DIMENSIONS },
   signal,
 }: WorkCall<EmbeddingRequest>): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
+  signal.noteSent?.();
   if (dimensions > MAX_SANDBOX_DIMENSIONS) {
     throw new UpstreamError({
       failure: 'caller',

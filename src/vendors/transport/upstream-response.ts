@@ -79,6 +79,7 @@ export class UpstreamResponse
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
     if (this.failure) controller.abort(this.failure);
+    else this.signal.noteSent?.();
   }
 
   onResponseStart(

@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Canceller, type CancelSignal } from '../../../canonical/cancel-signal.js';
 import { runBatches, type BatchCall } from './run-batches.js';
 
 const limits = { firstByteMs: 1_000, idleMs: 1_000, requestMs: 1_000 };
-const callWith = (signal: AbortSignal = new AbortController().signal): BatchCall => ({
+const callWith = (signal: CancelSignal = new Canceller()): BatchCall => ({
   limits,
   signal,
 });
@@ -53,6 +54,19 @@ describe(runBatches.name, () => {
     const running = runBatches(numbers(3), callWith(caller.signal), (_batch, call) => hang(call));
     caller.abort();
     await expect(running).rejects.toThrow('aborted');
+  });
+
+  it('begins no more when its caller has left, and tells of what was sent', async () => {
+    const caller = Object.assign(new Canceller(), { noteSent: jest.fn() });
+    const ending: (boolean | undefined)[] = [];
+    await runBatches(numbers(10), callWith(caller), async (_, { signal }) => {
+      ending.push(signal.isEnding);
+      signal.noteSent?.();
+      caller.isEnding = true;
+      await wait(1);
+    });
+    expect(ending).toEqual([false, ...numbers(9).map(() => true)]);
+    expect(caller.noteSent).toHaveBeenCalledTimes(10);
   });
 
   it('gives all calls together the time of one', async () => {

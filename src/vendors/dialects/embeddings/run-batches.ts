@@ -1,4 +1,4 @@
-import type { CancelSignal } from '../../../canonical/cancel-signal.js';
+import { Canceller, type CancelSignal } from '../../../canonical/cancel-signal.js';
 import type { CallLimits } from '../../upstream.js';
 
 /** Calls that run at once for one request. */
@@ -22,7 +22,7 @@ export async function runBatches<Batch, Answer>(
   send: (batch: Batch, call: BatchCall) => Promise<Answer>,
 ): Promise<Answer[]> {
   const deadlineMs = performance.now() + limits.requestMs;
-  const stop = new AbortController();
+  const stop = new BatchCanceller(signal);
   const onAbort = (): void => stop.abort();
   if (signal.aborted) stop.abort();
   signal.addEventListener('abort', onAbort);
@@ -33,11 +33,12 @@ export async function runBatches<Batch, Answer>(
   const work = async (): Promise<void> => {
     for (const [index, batch] of queue) {
       if (failures.length > 0) return;
+      stop.isEnding = signal.isEnding ?? false;
       const requestMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
       try {
         answers[index] = await send(batch, {
           limits: { ...limits, requestMs },
-          signal: stop.signal,
+          signal: stop,
         });
       } catch (error) {
         failures.push(error);
@@ -53,4 +54,15 @@ export async function runBatches<Batch, Answer>(
   }
   if (failures.length > 0) throw failures[0];
   return answers;
+}
+
+/** Ends the calls of one request together; what they tell is that request's. */
+class BatchCanceller extends Canceller {
+  constructor(private readonly whole: CancelSignal) {
+    super();
+  }
+
+  noteSent(): void {
+    this.whole.noteSent?.();
+  }
 }
