@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
-import type { SettledEvent } from '../../canonical/canonical-event.js';
-import type { AudioPiece } from '../../canonical/speech-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { SettledEvent, WorkEvent } from '../../canonical/canonical-event.js';
+import type { AudioPiece } from '../../canonical/work-request.js';
 import { errorBody } from '../../platform/errors/error-body.js';
 import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
 import { drained } from '../../platform/http/drained.js';

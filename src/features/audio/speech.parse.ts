@@ -1,8 +1,10 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
+import {
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
+} from '../../canonical/routing-fields.js';
 import { measureSpeech } from '../../canonical/measure-speech.js';
-import { readModelChain } from '../../canonical/model-alias.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
-import type { SpeechRequest } from '../../canonical/speech-request.js';
+import type { SpeechRequest } from '../../canonical/work-request.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
 import { speechSchema } from './speech.schema.js';

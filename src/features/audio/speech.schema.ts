@@ -2,7 +2,7 @@ import {
   modelFieldsSchema,
   routingFieldsSchema,
   traceFieldSchema,
-} from '../../canonical/routing-fields.schema.js';
+} from '../../canonical/routing-fields.js';
 
 /** Code points; no model in the catalogue takes more, and some take less. */
 const MAX_INPUT_CHARACTERS = 10_000;

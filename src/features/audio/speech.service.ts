@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { AudioPiece } from '../../canonical/speech-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { AudioPiece } from '../../canonical/work-request.js';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import type { Reply } from '../../core/answers/deliver.js';

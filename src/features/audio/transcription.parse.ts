@@ -1,6 +1,5 @@
-import { readModelChain } from '../../canonical/model-alias.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
-import type { TranscriptionRequest, UploadedAudio } from '../../canonical/transcription-request.js';
+import { readModelChain, readRoutingPreferences } from '../../canonical/routing-fields.js';
+import type { TranscriptionRequest, UploadedAudio } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';

@@ -1,4 +1,4 @@
-import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.schema.js';
+import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.js';
 
 /**
  * JSON Schema of the form's fields, the file apart, for the check and for the OpenAPI description.

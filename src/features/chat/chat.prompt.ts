@@ -4,9 +4,7 @@ import type {
   MessagePart,
   ResponseFormat,
 } from '../../canonical/canonical-request.js';
-import { readMediaSource } from '../../canonical/media-source.js';
-import { optional } from '../../canonical/optional.js';
-import { toCacheControl } from '../../canonical/to-cache-control.js';
+import { readMediaSource, toCacheControl, optional } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { readChatTools } from './chat-tools.js';
 

@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../core/access/gateway-request.js';
 import { Customer } from '../../core/access/customer.decorator.js';
 import { CreditsService } from './credits.service.js';
 import { CustomerCreditsDto } from './dto/customer-credits.dto.js';

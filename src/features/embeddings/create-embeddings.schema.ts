@@ -2,7 +2,7 @@ import {
   modelFieldsSchema,
   routingFieldsSchema,
   traceFieldSchema,
-} from '../../canonical/routing-fields.schema.js';
+} from '../../canonical/routing-fields.js';
 
 /** Items of one request; what the vendors of this dialect take at most. */
 export const MAX_ITEMS = 2_048;

@@ -1,9 +1,10 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
-import type { EmbeddingInput, EmbeddingRequest } from '../../canonical/embedding-request.js';
-import { estimateTokens } from '../../canonical/estimate-tokens.js';
-import { readModelChain } from '../../canonical/model-alias.js';
-import { PromptMeter } from '../../canonical/prompt-size.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
+import {
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
+} from '../../canonical/routing-fields.js';
+import type { EmbeddingInput, EmbeddingRequest } from '../../canonical/work-request.js';
+import { PromptMeter, estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonBody } from '../../platform/http/json-body.js';

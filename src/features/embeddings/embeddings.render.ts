@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CollectedWork } from '../../canonical/collect-work.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { CollectedWork } from '../../canonical/collect.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
 import { decodeFloats, encodeFloats } from './vector-encoding.js';
 
 /** Two thousand long vectors take a second to spell out, so others get their turn in between. */

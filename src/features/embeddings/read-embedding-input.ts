@@ -1,4 +1,4 @@
-import type { EmbeddingInput } from '../../canonical/embedding-request.js';
+import type { EmbeddingInput } from '../../canonical/work-request.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { MAX_ITEMS } from './create-embeddings.schema.js';
 

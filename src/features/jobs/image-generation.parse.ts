@@ -1,7 +1,7 @@
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
-import type { Model } from '../../core/catalogue/model.js';
+import type { Model } from '../../core/catalogue/catalogue.types.js';
 import { imageGenerationSchema } from './image-generation.schema.js';
 import { findModel, paramOf, readJob, type ParsedJob } from './jobs.parse.js';
 

@@ -1,4 +1,4 @@
-import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.schema.js';
+import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.js';
 import { imageFieldsSchema } from './jobs.schema.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { TracedAttempt } from '../../core/tracing/traced-request.js';
+import type { TracedAttempt } from '../../core/tracing/recorded-trace.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { JobClaim } from './job-claims.repository.js';
 import type { JobRoute } from './job-routes.js';

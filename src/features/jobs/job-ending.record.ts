@@ -1,6 +1,6 @@
 import type { Usage } from '../../canonical/usage.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
-import type { SettlementRecord } from '../../core/ledger/settlement-record.js';
+import type { SettlementRecord } from '../../core/ledger/ledger-operations.js';
 import type { JobFailure, JobStatus } from './job.js';
 
 /** How a job's row ends. */

@@ -4,7 +4,7 @@ import type { BillableRoute } from '../../canonical/billable-request.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { LedgerService } from '../../core/ledger/ledger.service.js';
-import type { RequestOutcome } from '../../core/ledger/request-log/request-log.draft.js';
+import type { RequestOutcome } from '../../core/ledger/request-log/request-log-row.js';
 import { JobAfterwards } from './job-afterwards.service.js';
 import { jobEndingRecord, type JobEnding } from './job-ending.record.js';
 import { DEADLINE_PASSED, toJobFailure } from './job-failure.js';

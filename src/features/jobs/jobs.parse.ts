@@ -1,8 +1,7 @@
-import type { MediaRequest } from '../../canonical/media-request.js';
-import { countCodePoints } from '../../canonical/count-code-points.js';
-import { readModelChain } from '../../canonical/model-alias.js';
-import type { ModelKind } from '../../core/catalogue/catalogue.types.js';
-import type { Model } from '../../core/catalogue/model.js';
+import type { MediaRequest } from '../../canonical/work-request.js';
+import { countCodePoints } from '../../canonical/prompt-size.js';
+import { readModelChain } from '../../canonical/routing-fields.js';
+import type { ModelKind, Model } from '../../core/catalogue/catalogue.types.js';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';

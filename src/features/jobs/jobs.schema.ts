@@ -1,4 +1,4 @@
-import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.schema.js';
+import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.js';
 
 /** Code points; models of images and videos take far less, and long speech is made in pieces. */
 const MAX_TEXT_CHARACTERS = 200_000;

@@ -2,7 +2,7 @@ import { Controller, Delete, Get, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../core/access/gateway-request.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { ApiCancelJob, ApiReadJob } from './jobs.openapi.js';
 import { JobsService } from './jobs.service.js';

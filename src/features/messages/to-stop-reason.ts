@@ -1,4 +1,4 @@
-import type { FinishReason } from '../../canonical/finish-reason.js';
+import type { FinishReason } from '../../canonical/canonical-event.js';
 
 /** This dialect's words for why an answer ended; others are passed on as they are. */
 const STOP_REASONS = new Map<FinishReason, string>([

@@ -1,4 +1,4 @@
-import { findBilledServiceTier, notOnSharedCapacity } from '../../canonical/account-bound.js';
+import { findBilledServiceTier, notOnSharedCapacity } from '../../canonical/routing-fields.js';
 import type { AccountBoundParam } from '../../canonical/canonical-request.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 

@@ -1,4 +1,4 @@
-import { nameSeal, sealOf } from '../../canonical/reasoning-seal.js';
+import { nameSeal, sealOf } from '../../canonical/canonical-event.js';
 import { NATIVE_MAKER } from './responses.vendor.js';
 
 /** A canonical seal as `encrypted_content`: that of the dialect's own vendor without its name. */

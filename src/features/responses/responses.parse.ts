@@ -1,8 +1,7 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import { readModelChain } from '../../canonical/model-alias.js';
+import { readModelChain, readRoutingPreferences } from '../../canonical/routing-fields.js';
 import { once } from '../../canonical/once.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonBody, JsonObject } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';

@@ -1,5 +1,5 @@
 import { toStoredText } from '../../platform/database/stored-text.js';
-import type { SettlementRecord } from '../../core/ledger/settlement-record.js';
+import type { SettlementRecord } from '../../core/ledger/ledger-operations.js';
 import type { Conversation } from './conversation.js';
 import type { AnswerSnapshot } from './response-answer.js';
 

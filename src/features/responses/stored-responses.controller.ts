@@ -2,7 +2,7 @@ import { Controller, Delete, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../core/access/gateway-request.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { InputItemsQueryDto } from './dto/input-items-query.dto.js';
 import { RetrieveResponseQueryDto } from './dto/retrieve-response-query.dto.js';

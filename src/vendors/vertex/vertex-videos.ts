@@ -1,5 +1,4 @@
-import type { VideoRequest } from '../../canonical/media-request.js';
-import { MAX_DEFAULT_VIDEO_SECONDS } from '../../canonical/media-request.js';
+import { MAX_DEFAULT_VIDEO_SECONDS, type VideoRequest } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { parseChatObject } from '../dialects/chat/parse-chat-object.js';

@@ -2,7 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
 import { GenerationQueryDto } from './dto/generation-query.dto.js';
 import { GenerationDto } from './dto/generation.dto.js';

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../../core/access/caller.js';
-import { refuseChange } from '../../../core/access/refuse-change.js';
+import { refuseChange, type Caller } from '../../../core/access/caller.js';
 import { isUuid } from '../../../platform/database/is-uuid.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { GuardrailDirectory } from '../../../core/guardrails/guardrail-directory.service.js';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Caller } from '../../../core/access/caller.js';
-import { refuseChange } from '../../../core/access/refuse-change.js';
+import { refuseChange, type Caller } from '../../../core/access/caller.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
 import { isUuid } from '../../../platform/database/is-uuid.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';

@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Customer } from '../../../core/access/customer.decorator.js';
 import { Report } from '../../../core/access/management-limit.guard.js';
 import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';

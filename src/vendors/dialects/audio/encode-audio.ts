@@ -1,5 +1,4 @@
-import type { SpeechRequest } from '../../../canonical/speech-request.js';
-import type { TranscriptionRequest } from '../../../canonical/transcription-request.js';
+import type { TranscriptionRequest, SpeechRequest } from '../../../canonical/work-request.js';
 
 /** The format that a vendor is asked for, which may differ from the caller's. */
 export type AskedFormat = string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TranscriptionRequest } from '../../../canonical/transcription-request.js';
+import type { TranscriptionRequest } from '../../../canonical/work-request.js';
 import { readTranscript } from './read-transcript.js';
 
 const read = (answer: unknown, asked = 'json', format = asked) =>

@@ -1,4 +1,4 @@
-import type { Transcript } from '../../../canonical/transcription-request.js';
+import type { Transcript } from '../../../canonical/work-request.js';
 
 /** A stretch of a transcript; times in seconds. */
 export interface TranscriptSegment {

@@ -1,4 +1,4 @@
-import type { Transcript } from '../../../canonical/transcription-request.js';
+import type { Transcript } from '../../../canonical/work-request.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
 
 /** Lines of subtitles that nobody says. */

@@ -1,5 +1,5 @@
 import type { CanonicalMessage } from '../../../canonical/canonical-request.js';
-import { sealOf } from '../../../canonical/reasoning-seal.js';
+import { sealOf } from '../../../canonical/canonical-event.js';
 import type { ConverseTraits } from './converse-traits.js';
 import { signatureOf } from './signature-of.js';
 

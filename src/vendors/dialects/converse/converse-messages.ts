@@ -9,7 +9,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/canonical-request.js';
-import { sealOf } from '../../../canonical/reasoning-seal.js';
+import { sealOf } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../unsupported.js';
 import type { PromptMedia } from '../fetch-prompt-media.js';

@@ -1,4 +1,4 @@
-import { sealOf } from '../../../canonical/reasoning-seal.js';
+import { sealOf } from '../../../canonical/canonical-event.js';
 
 /**
  * The signature in a seal of this maker's; undefined when another one made it. Signatures are

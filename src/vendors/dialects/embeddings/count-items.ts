@@ -1,4 +1,4 @@
-import type { EmbeddingInput } from '../../../canonical/embedding-request.js';
+import type { EmbeddingInput } from '../../../canonical/work-request.js';
 import { UpstreamError } from '../../upstream-error.js';
 
 /** How many vectors an input asks for. */

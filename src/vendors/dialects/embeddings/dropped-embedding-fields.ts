@@ -1,4 +1,4 @@
-import type { EmbeddingRequest } from '../../../canonical/embedding-request.js';
+import type { EmbeddingRequest } from '../../../canonical/work-request.js';
 import { nameDropped } from '../known-fields.js';
 
 /** What every vendor gets in some form, and what is the gateway's own. */

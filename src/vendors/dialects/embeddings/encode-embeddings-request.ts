@@ -1,4 +1,4 @@
-import type { EmbeddingRequest } from '../../../canonical/embedding-request.js';
+import type { EmbeddingRequest } from '../../../canonical/work-request.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import { dropUnknown, EMBEDDINGS_FIELDS } from '../known-fields.js';
 

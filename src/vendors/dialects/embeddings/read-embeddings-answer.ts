@@ -1,4 +1,4 @@
-import type { EmbeddingVectors } from '../../../canonical/embedding-request.js';
+import type { EmbeddingVectors } from '../../../canonical/work-request.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';

@@ -1,4 +1,4 @@
-import type { ImageRequest } from '../../../canonical/media-request.js';
+import type { ImageRequest } from '../../../canonical/work-request.js';
 import { vendorFields } from '../media/media-fields.js';
 import { unsupportedField } from '../media/unsupported-field.js';
 

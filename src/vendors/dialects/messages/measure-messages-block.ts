@@ -1,4 +1,4 @@
-import { countCodePoints } from '../../../canonical/count-code-points.js';
+import { countCodePoints } from '../../../canonical/prompt-size.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 
 /**

@@ -1,5 +1,5 @@
-import { countCodePoints } from '../../../canonical/count-code-points.js';
-import type { FinishReason } from '../../../canonical/finish-reason.js';
+import { countCodePoints } from '../../../canonical/prompt-size.js';
+import type { FinishReason } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import type { UpstreamError } from '../../upstream-error.js';

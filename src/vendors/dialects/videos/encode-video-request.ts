@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { VideoRequest } from '../../../canonical/media-request.js';
+import type { VideoRequest } from '../../../canonical/work-request.js';
 import { vendorFields } from '../media/media-fields.js';
 import { unsupportedField } from '../media/unsupported-field.js';
 

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../../core/access/api-key-status.js';
+import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../../core/access/api-key.entity.js';
 
 class ApiKeyUsageDto {
   @ApiProperty({ type: 'integer', description: 'Requests made with the key.', example: 42 })

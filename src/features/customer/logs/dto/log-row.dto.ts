@@ -4,9 +4,8 @@ import type { UsageSource } from '../../../../canonical/usage.js';
 import {
   REQUEST_STATUSES,
   type RequestStatus,
+  type RequestOutcome,
 } from '../../../../core/ledger/request-log/request-log-row.js';
-import type { RequestOutcome } from '../../../../core/ledger/request-log/request-log.draft.js';
-
 const TRAFFIC_MODES: TrafficMode[] = ['shared', 'byok'];
 const OUTCOMES: RequestOutcome[] = [
   'completed',
