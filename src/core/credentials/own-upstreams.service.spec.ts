@@ -17,7 +17,7 @@ function providerOf(id: string, adapter: string): ProviderConfig {
 }
 
 function setUp() {
-  const seal = new CredentialSeal({ secret: SECRET } as AppConfig);
+  const seal = new CredentialSeal({ secret: SECRET, previousSecrets: [] as string[] } as AppConfig);
   const made: { provider: ProviderConfig; transport: unknown }[] = [];
   const uses: string[] = [];
   const stored: OwnCredential[] = [];
