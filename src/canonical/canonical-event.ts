@@ -1,6 +1,7 @@
 import type { Dialect } from './canonical-request.js';
 import type { Usage, UsageSource } from './usage.js';
-import type { BillableRoute } from './billable-request.js';
+import type { BillableRoute } from './billable-route.js';
+
 /**
  * The one internal form of an answer. Every adapter yields these, every dialect renders them, and
  * the ledger reads its usage from them, so a streamed and a collected answer cannot drift apart.

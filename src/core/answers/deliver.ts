@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { BillableRoute } from '../../canonical/billable-request.js';
 import type { CanonicalEvent, SettledEvent } from '../../canonical/canonical-event.js';
 import { sendBytes, sendJson } from '../../platform/http/send-json.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
@@ -22,6 +21,7 @@ import {
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { SERVICE_STOPS } from '../../platform/http/service-stop.js';
 import { SseWriter } from '../../platform/http/sse-writer.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 const logger = new Logger('deliverStream');
 

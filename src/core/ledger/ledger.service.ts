@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Caller } from '../access/caller.js';
-import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import type { BillableRequest } from '../../canonical/billable-request.js';
 import type { SettledEvent } from '../../canonical/canonical-event.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
@@ -30,6 +30,7 @@ import { capUsage } from './plausible-usage.js';
 import { priceRoute, totalOf, splitCharge } from './pricing.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** How long the end of an answer waits for its commit when the database is away. */
 const MAX_COMMIT_WAIT_MS = 2_000;

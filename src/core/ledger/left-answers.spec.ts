@@ -1,11 +1,12 @@
 import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import type { BillableRequest } from '../../canonical/billable-request.js';
 import { countCodePoints } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { LeftAnswers } from './left-answers.js';
 import { TokenCounter } from './token-counter.js';
 import { UsageMeter } from './usage-meter.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 const TEXTS = {
   English: 'The committee met on Tuesday to discuss the changes, which several called overdue. ',

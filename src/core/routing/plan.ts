@@ -1,7 +1,6 @@
 import type { CacheLookup } from './cache/answer-cache.service.js';
 import type {
   BillableRequest,
-  BillableRoute,
   VendorWork,
   RequestFollower,
 } from '../../canonical/billable-request.js';
@@ -17,6 +16,7 @@ import { isTextRequest, type RoutableRequest } from '../../canonical/work-reques
 import type { OwnAccess } from '../credentials/own-upstreams.service.js';
 import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** One route that a request may take, with all that calling it needs. */
 export interface PlannedRoute extends BillableRoute {

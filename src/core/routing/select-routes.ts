@@ -1,4 +1,3 @@
-import type { UsageBounds } from '../../canonical/billable-request.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
@@ -13,6 +12,7 @@ import type { CallLimits } from '../../vendors/upstream.js';
 import type { PlannedRoute } from './plan.js';
 import type { HealthKey } from './route-health.js';
 import { textCeilingOf } from './text-ceiling.js';
+import type { UsageBounds } from '../../canonical/billable-route.js';
 
 const MS_PER_MINUTE = 60_000n;
 /** Vendors round the length of a video up to what they offer. */

@@ -2,7 +2,6 @@ import type {
   RequestEnding,
   TriggeredGuardrail,
   BillableRequest,
-  BillableRoute,
   VendorHandle,
   RequestFollower,
 } from '../../canonical/billable-request.js';
@@ -10,6 +9,7 @@ import type { RoutableRequest } from '../../canonical/work-request.js';
 import type { TraceContext } from './trace-context.js';
 import type { TraceFields } from './trace-fields.js';
 import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** More of an answer than this is not remembered, in characters or bytes. */
 const MAX_REMEMBERED = 256 * 1024;

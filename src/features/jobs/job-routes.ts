@@ -1,8 +1,8 @@
 import type { ExactPricing } from '../../canonical/exact-pricing.js';
-import type { TrafficMode, UsageBounds } from '../../canonical/billable-request.js';
 import type { Usage } from '../../canonical/usage.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import type { CallLimits } from '../../vendors/upstream.js';
+import type { TrafficMode, UsageBounds } from '../../canonical/billable-route.js';
 
 /** A route of a job. Before it is called, `JobAccounts` opens the account that it goes over. */
 export interface JobRoute extends Omit<PlannedRoute, 'own'> {

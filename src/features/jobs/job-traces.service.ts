@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type {
-  TrafficMode,
   RequestEnding,
   RequestFollower,
   TriggeredGuardrail,
@@ -18,6 +17,7 @@ import { readAttempts } from './job-attempts.js';
 import { toMediaRequest } from './job-body.js';
 import { readRoutes } from './job-routes.js';
 import type { JobModality } from './job.js';
+import type { TrafficMode } from '../../canonical/billable-route.js';
 
 /** What a job keeps of its submission for the trace that is made at its end. */
 interface KeptTrace {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CanonicalEvent, WorkEvent } from '../../../canonical/canonical-event.js';
-import type { BillableRoute } from '../../../canonical/billable-request.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { AnswerRecorder } from './answer-recorder.js';
 import { decodeAnswer, encodeAnswer, type CachedAnswer } from './cached-answer.js';
+import type { BillableRoute } from '../../../canonical/billable-route.js';
 
 type AnswerEvent = CanonicalEvent | WorkEvent<unknown>;
 

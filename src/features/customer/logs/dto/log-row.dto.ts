@@ -1,11 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { TrafficMode } from '../../../../canonical/billable-request.js';
 import type { UsageSource } from '../../../../canonical/usage.js';
 import {
   REQUEST_STATUSES,
   type RequestStatus,
   type RequestOutcome,
 } from '../../../../core/ledger/request-log/request-log-row.js';
+import type { TrafficMode } from '../../../../canonical/billable-route.js';
+
 const TRAFFIC_MODES: TrafficMode[] = ['shared', 'byok'];
 const OUTCOMES: RequestOutcome[] = [
   'completed',
