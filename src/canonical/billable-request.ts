@@ -25,7 +25,7 @@ export interface BillableRequest extends VendorHandle {
   /** Whether a guardrail has marked the request, for its log row. */
   readonly isFlagged?: boolean;
   /** Is told of the request's end, if anybody follows it. */
-  readonly follower?: RequestFollower | undefined;
+  readonly observer?: RequestObserver | undefined;
   /** True once a vendor was called; a caller who leaves before that pays nothing. */
   readonly upstreamCalled: boolean;
 }
@@ -78,7 +78,7 @@ export interface TriggeredGuardrail {
 }
 
 /** Is told what happens to one request, by those who do it; a trace is one. Must not throw. */
-export interface RequestFollower {
+export interface RequestObserver {
   /** Each event of the answer, as the ledger sees it. */
   observe(event: CanonicalEvent | WorkEvent<unknown>): void;
   guardrailTriggered(triggered: TriggeredGuardrail): void;

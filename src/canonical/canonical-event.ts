@@ -52,7 +52,7 @@ export interface ReasoningEvent {
   text: string;
   /**
    * The vendor's seal on the reasoning up to here, which must come back unchanged in the next turn
-   * (`reasoning-seal.ts`). It ends the block of reasoning; the text beside it may be empty.
+   * (see `nameSeal`). It ends the block of reasoning; the text beside it may be empty.
    */
   seal?: string;
 }

@@ -126,7 +126,7 @@ export class AnswersService {
   }
 
   private follow({ caller, headers, head }: Call, plan: Plan<RoutableRequest>): void {
-    this.tracing.follow(plan, { tenantId: caller.tenantId, headers, response: head });
+    this.tracing.trace(plan, { tenantId: caller.tenantId, headers, response: head });
   }
 
   /** From here on the events own the hold; a failure to make them gives it back. */

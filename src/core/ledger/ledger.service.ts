@@ -23,9 +23,9 @@ import type {
   SettlementEnding,
   SettlementRecord,
 } from './ledger-operations.js';
-import type { LastingEnding, LastingWork } from './lasting-work.js';
+import type { LongRunningEnding, LongRunningWork } from './long-running-work.js';
 import { LedgerStore } from './ledger-store.js';
-import { LeftAnswers } from './left-answers.js';
+import { AbandonedAnswers } from './abandoned-answers.js';
 import { capUsage } from './plausible-usage.js';
 import { priceRoute, totalOf, splitCharge } from './pricing.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
@@ -53,7 +53,7 @@ export class LedgerService implements OnModuleDestroy {
   constructor(
     private readonly store: LedgerStore,
     private readonly metrics: GatewayMetrics,
-    private readonly leftAnswers: LeftAnswers,
+    private readonly abandonedAnswers: AbandonedAnswers,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {
     metrics.track(
@@ -122,10 +122,10 @@ export class LedgerService implements OnModuleDestroy {
     return new SettledAnswer(events, {
       observe: (event) => {
         meter.observe(event);
-        hold.request.follower?.observe(event);
+        hold.request.observer?.observe(event);
       },
       request: hold.request,
-      beginGrace: () => this.leftAnswers.beginGrace(hold.request),
+      beginGrace: () => this.abandonedAnswers.beginGrace(hold.request),
       close: (ending) => this.close(hold, meter, ending, record),
     });
   }
@@ -136,7 +136,7 @@ export class LedgerService implements OnModuleDestroy {
    *
    * @throws InternalError when the hold is gone
    */
-  async entrust({ request: { requestId } }: Hold, client: PoolClient): Promise<void> {
+  async transferHold({ request: { requestId } }: Hold, client: PoolClient): Promise<void> {
     const { rowCount } = await client.query(
       'UPDATE holds SET instance_id = NULL WHERE request_id = $1',
       [requestId],
@@ -145,7 +145,7 @@ export class LedgerService implements OnModuleDestroy {
   }
 
   /** To be called once the transaction of `entrust` has committed. */
-  entrusted(): void {
+  holdTransferred(): void {
     this.forgetHold();
   }
 
@@ -161,7 +161,7 @@ export class LedgerService implements OnModuleDestroy {
    *
    * @throws InternalError when it cannot be stored
    */
-  async end(work: LastingWork, ending: LastingEnding): Promise<SettleOutcome> {
+  async end(work: LongRunningWork, ending: LongRunningEnding): Promise<SettleOutcome> {
     const { route, outcome, record } = ending;
     const billed = ending.billed && this.plausible(work, route, ending.billed);
     const charge = billed ? priceRoute(billed.usage, route) : NO_CHARGE;
@@ -205,7 +205,7 @@ export class LedgerService implements OnModuleDestroy {
 
   /** Waits, for a bounded time, until every hold is settled and every settlement committed. */
   async onModuleDestroy(): Promise<void> {
-    this.leftAnswers.endGraces();
+    this.abandonedAnswers.endGraces();
     const settled = new Promise<void>((resolve) => {
       this.onLastSettled = resolve;
       if (this.openHolds === 0) resolve();
@@ -259,7 +259,7 @@ export class LedgerService implements OnModuleDestroy {
     meter: UsageMeter,
   ): Promise<{ usage: Usage; source: UsageSource }> {
     try {
-      return { usage: await this.leftAnswers.estimate(request, meter), source: 'estimated' };
+      return { usage: await this.abandonedAnswers.estimate(request, meter), source: 'estimated' };
     } catch (error) {
       this.logger.error(`An answer could not be estimated: ${(error as Error).message}`);
       return { usage: meter.read().usage, source: 'estimated' };
@@ -388,14 +388,14 @@ function isFree(
 
 /** Tells who follows the request that it has ended. */
 function follow(
-  { follower }: BillableRequest,
+  { observer }: BillableRequest,
   log: RequestLogDraft,
   { firstContentMs }: UsageMeter,
   cost: number,
 ): void {
-  if (!follower) return;
+  if (!observer) return;
   const waitedMs = log.latencyMs - log.generationTimeMs;
-  follower.ended({
+  observer.ended({
     outcome: log.outcome,
     model: log.model,
     provider: log.provider,

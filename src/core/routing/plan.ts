@@ -2,7 +2,7 @@ import type { CacheLookup } from './cache/answer-cache.service.js';
 import type {
   BillableRequest,
   VendorWork,
-  RequestFollower,
+  RequestObserver,
 } from '../../canonical/billable-request.js';
 import {
   Canceller,
@@ -13,7 +13,7 @@ import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
-import type { OwnAccess } from '../credentials/own-upstreams.service.js';
+import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
@@ -23,7 +23,7 @@ export interface PlannedRoute extends BillableRoute {
   readonly upstreamModel: string;
   readonly limits: CallLimits;
   /** The tenant's own account, by which the vendor is called; undefined on shared capacity. */
-  readonly own?: OwnAccess;
+  readonly byok?: ByokAccess;
 }
 
 /** Of attempts: a vendor works on them, or has done so for a caller who did not take it. */
@@ -66,7 +66,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   isFlagged = false;
   withheldCharacters = 0;
   /** Set where the request is traced. */
-  follower: RequestFollower | undefined;
+  observer: RequestObserver | undefined;
   /** Where the speed of routes is remembered; set when routes are about to be tried. */
   speeds: RouteSpeeds | undefined;
   private readonly vendorCanceller = new Canceller();

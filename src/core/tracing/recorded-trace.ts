@@ -3,7 +3,7 @@ import type {
   TriggeredGuardrail,
   BillableRequest,
   VendorHandle,
-  RequestFollower,
+  RequestObserver,
 } from '../../canonical/billable-request.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import type { TraceContext } from './trace-context.js';
@@ -15,7 +15,7 @@ import type { BillableRoute } from '../../canonical/billable-route.js';
 const MAX_REMEMBERED = 256 * 1024;
 
 /** Sees an answer's events, and remembers what a trace tells of them. */
-export class AnswerRecorder {
+export class TracedAnswer {
   /** One for each choice, in the order in which they ended. */
   readonly finishReasons: string[] = [];
   /** Content of the answer, where it is wanted. */
@@ -94,7 +94,7 @@ export interface RecordedTrace {
   readonly guardrails: readonly TriggeredGuardrail[];
   /** `hit` or `miss`; undefined where there is no cache to ask. */
   readonly cache: string | undefined;
-  readonly answer: AnswerRecorder;
+  readonly answer: TracedAnswer;
   /** Whether the tenant asked for its traces to be sent on. */
   readonly isBroadcast: boolean;
 }
@@ -114,7 +114,7 @@ export interface TracedAttempt {
 export interface TracedRequest extends Omit<BillableRequest, keyof VendorHandle> {
   readonly request: RoutableRequest;
   readonly attempts: readonly TracedAttempt[];
-  follower?: RequestFollower | undefined;
+  observer?: RequestObserver | undefined;
 }
 
 /** Who asks for a trace. */

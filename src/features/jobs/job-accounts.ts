@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { OwnUpstreams } from '../../core/credentials/own-upstreams.service.js';
+import { ByokUpstreams } from '../../core/credentials/byok-upstreams.service.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import type { JobRoute } from './job-routes.js';
 
@@ -9,13 +9,13 @@ export type OpenJobRoute = PlannedRoute & JobRoute;
 /** Opens the accounts that jobs' routes go over. A job keeps no more of one than its id. */
 @Injectable()
 export class JobAccounts {
-  constructor(private readonly ownUpstreams: OwnUpstreams) {}
+  constructor(private readonly byokUpstreams: ByokUpstreams) {}
 
   /** Undefined when the tenant has deleted its account since; shared capacity takes no such job. */
   async open(tenantId: string, route: JobRoute): Promise<OpenJobRoute | undefined> {
     const { credentialId, trafficMode } = route;
     if (trafficMode === 'shared') return route;
-    const own = credentialId && (await this.ownUpstreams.find(tenantId, credentialId));
-    return own ? { ...route, own } : undefined;
+    const byok = credentialId && (await this.byokUpstreams.find(tenantId, credentialId));
+    return byok ? { ...route, byok } : undefined;
   }
 }

@@ -5,7 +5,7 @@ import type { CallLimits } from '../../vendors/upstream.js';
 import type { TrafficMode, UsageBounds } from '../../canonical/billable-route.js';
 
 /** A route of a job. Before it is called, `JobAccounts` opens the account that it goes over. */
-export interface JobRoute extends Omit<PlannedRoute, 'own'> {
+export interface JobRoute extends Omit<PlannedRoute, 'byok'> {
   /** Of the tenant's own account with the provider; undefined on shared capacity. */
   readonly credentialId: string | undefined;
 }
@@ -34,7 +34,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
   return JSON.stringify(
     routes.map((route): StoredRoute => {
       const { model, provider, catalogueId, upstreamModel, trafficMode, byokFeePercent } = route;
-      const { ceiling, bounds, limits, own } = route;
+      const { ceiling, bounds, limits, byok } = route;
       const entries = Object.entries(route.pricing) as [keyof ExactPricing, bigint][];
       const pricing = Object.fromEntries(entries.map(([key, price]) => [key, String(price)]));
       return {
@@ -44,7 +44,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
         upstreamModel,
         trafficMode,
         byokFeePercent,
-        credentialId: own?.credential.id,
+        credentialId: byok?.credential.id,
         ceiling,
         bounds,
         limits,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type {
   RequestEnding,
-  RequestFollower,
+  RequestObserver,
   TriggeredGuardrail,
 } from '../../canonical/billable-request.js';
 import type { MediaRequest } from '../../canonical/work-request.js';
@@ -86,11 +86,11 @@ export class JobTraces implements OnModuleDestroy {
   ): () => string | null {
     const { requestId, endpoint, startedAt, routes, attempts, request } = plan;
     const traced = toTraced({ requestId, endpoint, startedAt, routes, attempts }, request, trace);
-    this.tracing.follow(traced, { tenantId, ...origin });
-    const { follower } = traced;
-    if (!follower) return () => null;
+    this.tracing.trace(traced, { tenantId, ...origin });
+    const { observer } = traced;
+    if (!observer) return () => null;
     const guardrails: TriggeredGuardrail[] = [];
-    plan.follower = keepGuardrails(follower, guardrails);
+    plan.observer = keepGuardrails(observer, guardrails);
     const headers = Object.fromEntries(TRACE_HEADERS.map((name) => [name, origin.headers[name]]));
     return () => JSON.stringify({ headers, trace, guardrails } satisfies KeptTrace);
   }
@@ -157,17 +157,17 @@ export class JobTraces implements OnModuleDestroy {
       media,
       kept.trace,
     );
-    this.tracing.follow(traced, { tenantId, headers: kept.headers as IncomingHttpHeaders });
-    const { follower } = traced;
-    if (!follower) return;
+    this.tracing.trace(traced, { tenantId, headers: kept.headers as IncomingHttpHeaders });
+    const { observer } = traced;
+    if (!observer) return;
     const answered = routes.find(
       ({ model, provider }) => model === row.model && provider === row.provider,
     );
     if (row.outcome === 'completed' && answered) {
-      follower.observe({ type: 'route', route: answered, droppedParams: [] });
+      observer.observe({ type: 'route', route: answered, droppedParams: [] });
     }
-    for (const guardrail of kept.guardrails) follower.guardrailTriggered(guardrail);
-    follower.ended(toEnding(row));
+    for (const guardrail of kept.guardrails) observer.guardrailTriggered(guardrail);
+    observer.ended(toEnding(row));
   }
 }
 
@@ -203,9 +203,9 @@ function toTraced(planned: Planned, request: MediaRequest, trace: unknown): Trac
 }
 
 function keepGuardrails(
-  follower: RequestFollower,
+  follower: RequestObserver,
   guardrails: TriggeredGuardrail[],
-): RequestFollower {
+): RequestObserver {
   return {
     observe: (event) => follower.observe(event),
     guardrailTriggered: (triggered) => {

@@ -4,7 +4,7 @@ import type { SettlementRecord } from './ledger-operations.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** Work whose hold was handed over by `LedgerService.entrust`: it outlives the process. */
-export interface LastingWork {
+export interface LongRunningWork {
   /** The `x-request-id` of its submission; also the id of its hold. */
   readonly requestId: string;
   readonly tenantId: string;
@@ -15,7 +15,7 @@ export interface LastingWork {
 }
 
 /** How lasting work ends. */
-export interface LastingEnding {
+export interface LongRunningEnding {
   readonly outcome: RequestOutcome;
   /** The error body's `type`, on failures. */
   readonly errorType: string | null;
