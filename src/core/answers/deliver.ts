@@ -47,12 +47,13 @@ export async function deliver<Event extends BilledEvent>(
 ): Promise<void> {
   // Here and not in an interceptor, which costs 60 µs a request (docs/decisions/0008).
   if (received.rateLimit) setRateLimitHeaders(response, received.rateLimit);
-  const { answer, send } = await reply(callOf(received, response));
+  const call = callOf(received, response);
   try {
+    const { answer, send } = await reply(call);
     setCacheHeaders(response, answer.plan.cache?.hit?.route);
     await send(response, answer.events);
   } finally {
-    await answer.events.return();
+    await call.endAnswer?.();
   }
 }
 

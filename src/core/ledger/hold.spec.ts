@@ -50,10 +50,14 @@ function hold(first: BillableRoute, credits: number, grant?: number) {
     },
   };
   const request = { requestId: 'r', routes: [first] } as unknown as BillableRequest;
-  return {
-    asked,
-    hold: new Hold(store as unknown as LedgerStore, { tenantId: 't' } as Caller, request, credits),
-  };
+  const held = new Hold(
+    store as unknown as LedgerStore,
+    { tenantId: 't' } as Caller,
+    request,
+    credits,
+  );
+  held.limitOutput();
+  return { asked, hold: held };
 }
 
 describe(creditsFor.name, () => {

@@ -1,5 +1,6 @@
-import type { Usage, UsageSource } from '../../canonical/usage.js';
-import type { RequestOutcome } from './request-log/request-log-row.js';
+import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
+import { billingNoteOf } from './request-ending.js';
+import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
 import type { SettlementRecord } from './ledger-operations.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 
@@ -14,7 +15,7 @@ export interface LongRunningWork {
   readonly isFlagged: boolean;
 }
 
-/** How lasting work ends. */
+/** How long-running work ends. */
 export interface LongRunningEnding {
   readonly outcome: RequestOutcome;
   /** The error body's `type`, on failures. */
@@ -27,4 +28,32 @@ export interface LongRunningEnding {
   readonly generationTimeMs: number;
   /** Moves the work's own row to its end, in the same transaction or not at all. */
   readonly record: SettlementRecord;
+}
+
+/** The log row of long-running work that has ended. */
+export function draftLongRunningRow(
+  work: LongRunningWork,
+  { route, outcome, errorType, generationTimeMs }: LongRunningEnding,
+  billed: LongRunningEnding['billed'],
+): RequestLogDraft {
+  return {
+    requestId: work.requestId,
+    tenantId: work.tenantId,
+    apiKeyId: work.apiKeyId,
+    endpoint: work.endpoint,
+    model: route.model,
+    provider: route.provider,
+    outcome,
+    errorType,
+    finishReason: outcome === 'completed' ? 'stop' : null,
+    trafficMode: route.trafficMode,
+    usage: billed?.usage ?? NO_USAGE,
+    usageSource: billed?.source ?? 'none',
+    billingNote: billingNoteOf(route),
+    streamed: false,
+    flagged: work.isFlagged,
+    latencyMs: Date.now() - work.startedAt.getTime(),
+    generationTimeMs,
+    createdAt: work.startedAt,
+  };
 }

@@ -121,7 +121,7 @@ export class SubmitJobService {
         }
         return this.write(client, caller, plan, { ...input, trace }, taken.hold!);
       });
-      if (taken.hold) this.ledger.holdTransferred();
+      if (taken.hold) this.ledger.holdTransferred(taken.hold);
       return submitted;
     } catch (error) {
       // Of a refusal of our own it is sure that nothing was written.
@@ -181,7 +181,8 @@ export class SubmitJobService {
     for (let pauseMs = DOUBT_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_DOUBT_PAUSE_MS)) {
       await pause(pauseMs, undefined, { ref: false });
       try {
-        if (await this.repository.hasRequest(hold.request.requestId)) this.ledger.holdTransferred();
+        if (await this.repository.hasRequest(hold.request.requestId))
+          this.ledger.holdTransferred(hold);
         else await this.ledger.release(hold);
         return;
       } catch (error) {
