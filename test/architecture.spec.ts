@@ -15,9 +15,6 @@ const STRANGERS = [
   },
 ];
 
-/** Rooms whose types are still told in circles. */
-const WITH_TYPE_CYCLES = ['canonical', 'core'];
-
 /** The canonical form carries a body as it was received, and needs nothing else of HTTP. */
 const ONLY_TYPE_FROM_HTTP = 'src/platform/http/json-body.ts';
 /** Rules that all dialects share refuse in the interface's words. */
@@ -64,13 +61,8 @@ describe('the layout of src', () => {
     expect(files.flatMap(find)).toEqual([]);
   });
 
-  it('has no two files that need each other to load', () => {
+  it('has no two files that need each other, be it to load or to be understood', () => {
     expect(findCycles(files)).toEqual([]);
-  });
-
-  it('has no two files that need each other to be understood, in most rooms', () => {
-    const others = files.filter(({ path }) => !WITH_TYPE_CYCLES.includes(placeOf(path).room));
-    expect(findCycles(others, { withTypes: true })).toEqual([]);
   });
 });
 
@@ -129,7 +121,7 @@ describe('each rule on the layout', () => {
     expect(find(path, text)).toHaveLength(1);
   });
 
-  it('stops two files that import each other, unless only types', () => {
+  it('stops two files that import each other, if only types', () => {
     const pair = (keyword: string): SourceFile[] => [
       parseSourceFile('src/features/chat/a.ts', "import { b } from './b.js';"),
       parseSourceFile('src/features/chat/b.ts', `${keyword} { a } from './a.js';`),
@@ -137,8 +129,7 @@ describe('each rule on the layout', () => {
     expect(findCycles(pair('import'))).toEqual([
       'src/features/chat/a.ts > src/features/chat/b.ts > src/features/chat/a.ts',
     ]);
-    expect(findCycles(pair('import type'))).toEqual([]);
-    expect(findCycles(pair('import type'), { withTypes: true })).toHaveLength(1);
+    expect(findCycles(pair('import type'))).toHaveLength(1);
   });
 });
 
@@ -203,7 +194,7 @@ function findVendorImports({ path, imports }: SourceFile): string[] {
     .map(({ target }) => `${path} imports ${target}`);
 }
 
-function findCycles(files: readonly SourceFile[], { withTypes = false } = {}): string[] {
+function findCycles(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const done = new Set<string>();
   const cycles: string[] = [];
@@ -213,9 +204,7 @@ function findCycles(files: readonly SourceFile[], { withTypes = false } = {}): s
       return;
     }
     if (done.has(path)) return;
-    for (const { target, isTypeOnly } of byPath.get(path)?.imports ?? []) {
-      if (withTypes || !isTypeOnly) visit(target, [...trail, path]);
-    }
+    for (const { target } of byPath.get(path)?.imports ?? []) visit(target, [...trail, path]);
     done.add(path);
   };
   for (const { path } of files) visit(path, []);

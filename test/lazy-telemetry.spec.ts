@@ -35,7 +35,6 @@ describe('the packages of OpenTelemetry', () => {
       'src/core/tracing/operator-exporters.ts',
       'src/core/tracing/prometheus-metrics.ts',
       'src/core/tracing/to-spans.ts',
-      'src/core/tracing/trace-resource.ts',
       'src/features/broadcast/render-batch.ts',
     ]);
   });

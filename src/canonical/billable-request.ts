@@ -1,44 +1,7 @@
 import type { CallerGoneSignal } from './cancel-signal.js';
-import type { ExactPricing } from './exact-pricing.js';
-import type { OutputLimit } from './billable-route.js';
+import type { TrafficMode, BillableRoute } from './billable-route.js';
 import type { Usage, UsageSource } from './usage.js';
 import type { CanonicalEvent, WorkEvent } from './canonical-event.js';
-
-/** How a route is billed: the operator's vendor account, or the tenant's own. */
-export type TrafficMode = 'shared' | 'byok';
-
-/** The most that a request can use on a route, whatever a vendor reports; without a figure, no bound. */
-export interface UsageBounds {
-  /** Of one reading of all prompts. */
-  readonly inputTokens?: number;
-  /** Of all choices together. */
-  readonly outputTokens?: number;
-  readonly videoSeconds?: number;
-  /** What the gateway measured of the audio that was sent, in milliseconds. */
-  readonly measuredAudioMs?: number | undefined;
-}
-
-/** What the ledger has to know of a route. */
-export interface BillableRoute {
-  /** The alias that this route answers for, which is also the answer's `model`. */
-  readonly model: string;
-  readonly provider: string;
-  /** The catalogue row behind the alias; of a family's members that of the family. */
-  readonly catalogueId: string;
-  readonly pricing: ExactPricing;
-  readonly trafficMode: TrafficMode;
-  /** What is charged over the tenant's own account, in percent of the price; of `byok` routes only. */
-  readonly byokFeePercent?: number;
-  /**
-   * The most that the request can use on this route; what a hold is computed from. Its output grows
-   * from the least to what the hold turns out to pay for.
-   */
-  readonly ceiling: Usage;
-  /** Of routes that generate text. */
-  readonly output?: OutputLimit | undefined;
-  /** What the vendor's figures are held against; undefined: they count as they are. */
-  readonly bounds?: UsageBounds | undefined;
-}
 
 /** What the ledger has to know of a planned request, whichever endpoint it came in by. */
 export interface BillableRequest extends VendorHandle {
@@ -62,7 +25,7 @@ export interface BillableRequest extends VendorHandle {
   /** Whether a guardrail has marked the request, for its log row. */
   readonly isFlagged?: boolean;
   /** Is told of the request's end, if anybody follows it. */
-  readonly follower?: RequestFollower | undefined;
+  readonly observer?: RequestObserver | undefined;
   /** True once a request has left for a vendor; a caller who leaves before that pays nothing. */
   readonly upstreamCalled: boolean;
 }
@@ -115,7 +78,7 @@ export interface TriggeredGuardrail {
 }
 
 /** Is told what happens to one request, by those who do it; a trace is one. Must not throw. */
-export interface RequestFollower {
+export interface RequestObserver {
   /** Each event of the answer, as the ledger sees it. */
   observe(event: CanonicalEvent | WorkEvent<unknown>): void;
   guardrailTriggered(triggered: TriggeredGuardrail): void;

@@ -1,4 +1,41 @@
-import type { BillableRoute } from './billable-request.js';
+import type { ExactPricing } from './exact-pricing.js';
+import type { Usage } from './usage.js';
+
+/** How a route is billed: the operator's vendor account, or the tenant's own. */
+export type TrafficMode = 'shared' | 'byok';
+
+/** The most that a request can use on a route, whatever a vendor reports; without a figure, no bound. */
+export interface UsageBounds {
+  /** Of one reading of all prompts. */
+  readonly inputTokens?: number;
+  /** Of all choices together. */
+  readonly outputTokens?: number;
+  readonly videoSeconds?: number;
+  /** What the gateway measured of the audio that was sent, in milliseconds. */
+  readonly measuredAudioMs?: number | undefined;
+}
+
+/** What the ledger has to know of a route. */
+export interface BillableRoute {
+  /** The alias that this route answers for, which is also the answer's `model`. */
+  readonly model: string;
+  readonly provider: string;
+  /** The catalogue row behind the alias; of a family's members that of the family. */
+  readonly catalogueId: string;
+  readonly pricing: ExactPricing;
+  readonly trafficMode: TrafficMode;
+  /** What is charged over the tenant's own account, in percent of the price; of `byok` routes only. */
+  readonly byokFeePercent?: number;
+  /**
+   * The most that the request can use on this route; what a hold is computed from. Its output grows
+   * from the least to what the hold turns out to pay for.
+   */
+  readonly ceiling: Usage;
+  /** Of routes that generate text. */
+  readonly output?: OutputLimit | undefined;
+  /** What the vendor's figures are held against; undefined: they count as they are. */
+  readonly bounds?: UsageBounds | undefined;
+}
 
 /** How long an answer may get on one route. The hold decides, once it is known what is available. */
 export interface OutputLimit {

@@ -1,6 +1,7 @@
 import type { Dialect } from './canonical-request.js';
 import type { Usage, UsageSource } from './usage.js';
-import type { BillableRoute } from './billable-request.js';
+import type { BillableRoute } from './billable-route.js';
+
 /**
  * The one internal form of an answer. Every adapter yields these, every dialect renders them, and
  * the ledger reads its usage from them, so a streamed and a collected answer cannot drift apart.
@@ -51,7 +52,7 @@ export interface ReasoningEvent {
   text: string;
   /**
    * The vendor's seal on the reasoning up to here, which must come back unchanged in the next turn
-   * (`reasoning-seal.ts`). It ends the block of reasoning; the text beside it may be empty.
+   * (see `nameSeal`). It ends the block of reasoning; the text beside it may be empty.
    */
   seal?: string;
 }

@@ -142,7 +142,7 @@ export interface ReasoningPart {
   type: 'reasoning';
   /** Empty where the vendor gave only its seal. */
   text: string;
-  /** See `reasoning-seal.ts`. */
+  /** See `nameSeal`. */
   seal?: string;
 }
 

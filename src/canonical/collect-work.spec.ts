@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BillableRoute } from './billable-request.js';
 import type { SettledEvent, WorkEvent } from './canonical-event.js';
 import { collectWork } from './collect.js';
 import { NO_USAGE } from './usage.js';
+import type { BillableRoute } from './billable-route.js';
+
 const route = { model: 'a/b' } as BillableRoute;
 const settled: SettledEvent = {
   type: 'settled',

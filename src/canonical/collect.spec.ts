@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CanonicalEvent } from './canonical-event.js';
-import type { BillableRoute } from './billable-request.js';
 import { collect } from './collect.js';
 import { NO_USAGE } from './usage.js';
+import type { BillableRoute } from './billable-route.js';
 
 const route = { model: 'a/b', provider: 'a' } as BillableRoute;
 const opening: CanonicalEvent = { type: 'route', route, droppedParams: ['seed'] };

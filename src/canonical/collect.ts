@@ -6,7 +6,7 @@ import type {
   FinishReason,
   WorkEvent,
 } from './canonical-event.js';
-import type { BillableRoute } from './billable-request.js';
+import type { BillableRoute } from './billable-route.js';
 
 /** A whole answer: the events of one that was not streamed, folded. */
 export interface CollectedAnswer {

@@ -10,7 +10,7 @@ import { HeaderBox } from '../../src/features/broadcast/destination-headers.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import { gatewaySecrets } from '../../src/platform/config/gateway-secret.js';
 import { loadSettings } from '../../src/app/load-settings.js';
-import { CredentialSeal } from '../../src/core/credentials/credential-seal.service.js';
+import { CredentialCipher } from '../../src/core/credentials/credential-cipher.service.js';
 import { WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
 import { createTenant } from '../support/ledger-factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -53,7 +53,7 @@ async function storeCredential(config: AppConfig): Promise<string> {
     `INSERT INTO provider_credentials
        (id, tenant_id, provider, sealed_key, key_preview, settings, allow_shared_fallback)
      VALUES ($1, $2, 'openai', $3, '…', '{}', false)`,
-    [id, tenantId, new CredentialSeal(config).seal(`key of ${id}`, id)],
+    [id, tenantId, new CredentialCipher(config).encrypt(`key of ${id}`, id)],
   );
   return id;
 }
@@ -79,7 +79,7 @@ async function readAll(config: AppConfig) {
   return {
     keys: credentials.map(({ id, sealed }) => {
       try {
-        return new CredentialSeal(config).unseal(sealed, id) === `key of ${id}` ? id : 'another';
+        return new CredentialCipher(config).decrypt(sealed, id) === `key of ${id}` ? id : 'another';
       } catch {
         return 'unreadable';
       }

@@ -1,6 +1,5 @@
 import { expect } from '@jest/globals';
 import { assembleMessage, parseMessageEvents, type MessageEvent } from './message-events.js';
-import type { BillableRoute } from '../../src/canonical/billable-request.js';
 import type { CanonicalEvent, SettledEvent } from '../../src/canonical/canonical-event.js';
 import { collect } from '../../src/canonical/collect.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
@@ -8,6 +7,8 @@ import {
   MessagesStreamRenderer,
   renderMessage,
 } from '../../src/features/messages/messages.render.js';
+import type { BillableRoute } from '../../src/canonical/billable-route.js';
+
 export const requestId = '0f8fad5b-d9cb-469f-a165-70867728950e';
 export const route = { model: 'a/b', provider: 'a' } as BillableRoute;
 export const opening: CanonicalEvent = { type: 'route', route, droppedParams: [] };

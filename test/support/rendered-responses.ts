@@ -1,6 +1,5 @@
 import { expect } from '@jest/globals';
 import { responsesRequest } from './responses-requests.js';
-import type { BillableRoute } from '../../src/canonical/billable-request.js';
 import type { CanonicalEvent, SettledEvent } from '../../src/canonical/canonical-event.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
 import { ResponseAnswer } from '../../src/features/responses/response-answer.js';
@@ -8,6 +7,7 @@ import {
   ResponsesStreamRenderer,
   renderResponse,
 } from '../../src/features/responses/responses.render.js';
+import type { BillableRoute } from '../../src/canonical/billable-route.js';
 
 export const route = { model: 'a/b', provider: 'a' } as BillableRoute;
 export const opening: CanonicalEvent = { type: 'route', route, droppedParams: [] };

@@ -8,7 +8,7 @@ import { NO_USAGE } from '../../src/canonical/usage.js';
 import type { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
 import type { Model } from '../../src/core/catalogue/catalogue.types.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
-import type { OwnUpstreams } from '../../src/core/credentials/own-upstreams.service.js';
+import type { ByokUpstreams } from '../../src/core/credentials/byok-upstreams.service.js';
 import type { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import {
   UpstreamError,
@@ -87,7 +87,7 @@ export class World {
         }),
       } as unknown as UpstreamRegistry,
       { observeAttempt: () => undefined, track: () => undefined } as unknown as GatewayMetrics,
-      { of: () => [] } as unknown as OwnUpstreams,
+      { of: () => [] } as unknown as ByokUpstreams,
       {} as AnswerCache,
     );
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ServerResponse, type IncomingMessage } from 'node:http';
-import type { BillableRoute } from '../../canonical/billable-request.js';
 import { setRouteHeaders } from './answer-headers.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 describe(setRouteHeaders.name, () => {
   const route = { provider: 'sandbox' } as BillableRoute;

@@ -61,6 +61,16 @@ describe(AnswersService.name, () => {
     expect(ends).toEqual(['cancelled']);
   });
 
+  it('ends the hold when the reply fails after the answer was made', async () => {
+    const { ends, generate } = setUp();
+    const reply = async (call: Call): Promise<never> => {
+      await generate(call);
+      throw new Error('no options');
+    };
+    await expect(deliver(received(), response(), reply)).rejects.toThrow('no options');
+    expect(ends).toEqual(['cancelled']);
+  });
+
   it('ends it once, however often the answer is left', async () => {
     const { ends, generate } = setUp();
     const send = async (_: unknown, events: AsyncIterable<unknown>) => {

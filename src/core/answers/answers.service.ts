@@ -19,7 +19,7 @@ import type { Call } from './call.js';
 /** An answer that is paid for and not begun: nobody is called before its events are pulled. */
 export interface Answer<Event extends BilledEvent = CanonicalEvent> {
   readonly plan: Plan<RoutableRequest>;
-  /** The hold ends with them, however they end; `return()` ends them unread. */
+  /** The hold ends with them, however they end; `deliver` ends those that nobody has read. */
   readonly events: SettledAnswer<Event>;
 }
 
@@ -42,8 +42,8 @@ export interface Work<Request extends WorkRequest, Output> {
 }
 
 /**
- * The pipeline of every answer: plan → trace → admit → hold → open → watch → keep → settle. What comes before
- * (parse) and after (render) is the dialect's.
+ * The pipeline of every answer: plan → trace → admit → hold → open → watch → keep → settle. What comes
+ * before (parse) and after (render) is the dialect's.
  */
 @Injectable()
 export class AnswersService {
@@ -68,11 +68,11 @@ export class AnswersService {
   ): Promise<Answer> {
     const guard = await this.guard(call);
     const plan = await this.plan(call, endpoint, guard.prepare(parsed), true);
-    this.follow(call, plan);
+    this.trace(call, plan);
     await guard.admit(plan);
     const hold = await this.ledger.hold(call.caller, plan);
     const open = () => guard.watch(plan, this.routing.open(plan, hold));
-    return this.answer(plan, hold, open, record);
+    return this.answer(call, plan, hold, open, record);
   }
 
   /** Does other work. @throws GatewayError when it is refused; nothing is held then */
@@ -81,7 +81,7 @@ export class AnswersService {
     { endpoint, request, isCacheable = false, input, output, start }: Work<Request, Output>,
   ): Promise<Answer<WorkEvent<Output>>> {
     const plan = await this.plan(call, endpoint, request, isCacheable);
-    this.follow(call, plan);
+    this.trace(call, plan);
     const guard = await this.guard(call);
     await guard.admitTexts(plan, input.texts, input.param);
     const hold = await this.ledger.hold(call.caller, plan);
@@ -89,7 +89,7 @@ export class AnswersService {
       const opened = this.routing.openWork(plan, hold, start);
       return output ? guard.watchTexts(plan, opened, output.textsOf, output.param) : opened;
     };
-    return this.answer(plan, hold, open);
+    return this.answer(call, plan, hold, open);
   }
 
   /**
@@ -125,12 +125,13 @@ export class AnswersService {
     return this.routing.plan(caller, request, context);
   }
 
-  private follow({ caller, headers, head }: Call, plan: Plan<RoutableRequest>): void {
-    this.tracing.follow(plan, { tenantId: caller.tenantId, headers, response: head });
+  private trace({ caller, headers, head }: Call, plan: Plan<RoutableRequest>): void {
+    this.tracing.trace(plan, { tenantId: caller.tenantId, headers, response: head });
   }
 
-  /** From here on the events own the hold; a failure to make them gives it back. */
+  /** From here on the events own the hold, and the call ends them; a failure to make them gives it back. */
   private async answer<Event extends BilledEvent>(
+    call: Call,
     plan: Plan<RoutableRequest>,
     hold: Hold,
     open: () => AsyncIterable<Event>,
@@ -138,7 +139,9 @@ export class AnswersService {
   ): Promise<Answer<Event>> {
     try {
       const kept = this.routing.keep(plan, open());
-      return { plan, events: this.ledger.settle(hold, kept, record) };
+      const events = this.ledger.settle(hold, kept, record);
+      call.endAnswer = () => events.return();
+      return { plan, events };
     } catch (error) {
       await this.ledger.release(hold);
       throw error;

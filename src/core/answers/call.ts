@@ -40,6 +40,8 @@ export interface Call {
   readonly body: IncomingMessage;
   readonly head: ResponseHead;
   readonly callerGone: CancelSignal;
+  /** Once the call is answered: ends the answer, unless it has ended. Who made the call sees to it. */
+  endAnswer?: () => Promise<unknown>;
 }
 
 export function callOf(received: GatewayRequest, response: ServerResponse): Call {

@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
-import { CredentialRepository, type OwnCredential } from './credential.repository.js';
+import { CredentialRepository, type ByokCredential } from './credential.repository.js';
 /** A tenant that is in use is read again in passing, so that nobody waits. */
 const REFRESH_AFTER_MS = 400;
 
 /** Credentials of one tenant, newest first. */
-export type OwnCredentials = readonly OwnCredential[];
+export type ByokCredentials = readonly ByokCredential[];
 
-const NONE: OwnCredentials = [];
+const NONE: ByokCredentials = [];
 
 /** The credentials of each tenant. That a tenant has none, as most, is remembered as well. */
 @Injectable()
 export class CredentialDirectory {
-  private readonly tenants: FreshDirectory<OwnCredentials>;
+  private readonly tenants: FreshDirectory<ByokCredentials>;
 
   constructor(repository: CredentialRepository) {
-    this.tenants = new FreshDirectory<OwnCredentials>({
+    this.tenants = new FreshDirectory<ByokCredentials>({
       read: async (tenantIds) => {
         const found = await repository.findByTenants(tenantIds);
         return new Map(tenantIds.map((id) => [id, found.get(id) ?? NONE]));
@@ -25,7 +25,7 @@ export class CredentialDirectory {
   }
 
   /** Answers at once, without a promise, where the tenant is known. */
-  of(tenantId: string): OwnCredentials | Promise<OwnCredentials> {
+  of(tenantId: string): ByokCredentials | Promise<ByokCredentials> {
     const known = this.tenants.get(tenantId);
     return known instanceof Promise ? known.then((read) => read ?? NONE) : known;
   }

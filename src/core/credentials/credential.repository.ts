@@ -4,42 +4,42 @@ import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 
 /** A stored account of a tenant's own with a provider, as requests need it. Never changes. */
-export class OwnCredential {
+export class ByokCredential {
   readonly id: string;
   readonly provider: string;
   /** Whether shared capacity may serve when this account does not. */
   readonly allowSharedFallback: boolean;
   readonly settings: Readonly<Record<string, string>>;
   /** Private to the language, so that nothing that prints or serialises an object has it. */
-  readonly #sealedKey: Buffer;
+  readonly #encryptedKey: Buffer;
 
   constructor(fields: {
     id: string;
     provider: string;
     allowSharedFallback: boolean;
     settings: Record<string, string>;
-    sealedKey: Buffer;
+    encryptedKey: Buffer;
   }) {
     this.id = fields.id;
     this.provider = fields.provider;
     this.allowSharedFallback = fields.allowSharedFallback;
     this.settings = fields.settings;
-    this.#sealedKey = fields.sealedKey;
+    this.#encryptedKey = fields.encryptedKey;
   }
 
-  /** The key as it is stored, sealed for the row's id. */
-  sealedKey(): Buffer {
-    return this.#sealedKey;
+  /** The key as it is stored, encrypted for the row's id. */
+  encryptedKey(): Buffer {
+    return this.#encryptedKey;
   }
 }
 
 /** A credential that is about to be stored. */
 interface CredentialDraft {
-  /** Chosen before the key is sealed, which binds it to this id. */
+  /** Chosen before the key is encrypted, which binds it to this id. */
   id: string;
   provider: string;
   name: string | null;
-  sealedKey: Buffer;
+  encryptedKey: Buffer;
   keyPreview: string;
   settings: Record<string, string>;
   allowSharedFallback: boolean;
@@ -63,7 +63,7 @@ interface StoredCredential {
   id: string;
   tenantId: string;
   provider: string;
-  sealedKey: Buffer;
+  encryptedKey: Buffer;
   settings: Record<string, string>;
   allowSharedFallback: boolean;
 }
@@ -110,7 +110,7 @@ export class CredentialRepository {
           draft.id,
           draft.provider,
           draft.name === null ? null : toStoredText(draft.name),
-          draft.sealedKey,
+          draft.encryptedKey,
           draft.keyPreview,
           JSON.stringify(draft.settings),
           draft.allowSharedFallback,
@@ -144,18 +144,18 @@ export class CredentialRepository {
    * The credentials of many tenants, newest first; a tenant without any is left out. What a routing
    * key made comes after the rest, so that it leads nobody's requests away from the tenant's account.
    */
-  async findByTenants(tenantIds: readonly string[]): Promise<Map<string, OwnCredential[]>> {
+  async findByTenants(tenantIds: readonly string[]): Promise<Map<string, ByokCredential[]>> {
     const { rows } = await this.database.lookUps.query<StoredCredential>(
-      `SELECT id, tenant_id AS "tenantId", provider, sealed_key AS "sealedKey", settings,
+      `SELECT id, tenant_id AS "tenantId", provider, sealed_key AS "encryptedKey", settings,
               allow_shared_fallback AS "allowSharedFallback"
          FROM provider_credentials
         WHERE tenant_id = ANY($1) ORDER BY made_by = 'routing', created_at DESC, id DESC`,
       [tenantIds],
     );
-    const byTenant = new Map<string, OwnCredential[]>();
+    const byTenant = new Map<string, ByokCredential[]>();
     for (const { tenantId, ...row } of rows) {
       const ofTenant = byTenant.get(tenantId) ?? [];
-      ofTenant.push(new OwnCredential(row));
+      ofTenant.push(new ByokCredential(row));
       byTenant.set(tenantId, ofTenant);
     }
     return byTenant;

@@ -4,9 +4,9 @@ import { publicConnector } from '../../platform/http/public-address.js';
 import { UpstreamModule } from '../../vendors/upstream.module.js';
 import { CredentialDirectory } from './credential-directory.service.js';
 import { CredentialRepository } from './credential.repository.js';
-import { CredentialSeal } from './credential-seal.service.js';
+import { CredentialCipher } from './credential-cipher.service.js';
 import { CredentialUseLog } from './credential-use.log.js';
-import { OwnUpstreams, OwnAccountTransport } from './own-upstreams.service.js';
+import { ByokUpstreams, ByokTransport } from './byok-upstreams.service.js';
 
 /** Tenants' own accounts with providers. */
 @Module({
@@ -14,13 +14,13 @@ import { OwnUpstreams, OwnAccountTransport } from './own-upstreams.service.js';
   providers: [
     CredentialDirectory,
     CredentialRepository,
-    CredentialSeal,
+    CredentialCipher,
     CredentialUseLog,
     {
-      provide: OwnAccountTransport,
+      provide: ByokTransport,
       inject: [APP_CONFIG],
       useFactory: ({ limits, allowPrivateDestinations }: AppConfig) =>
-        new OwnAccountTransport(
+        new ByokTransport(
           limits.connectTimeoutMs,
           publicConnector({
             timeoutMs: limits.connectTimeoutMs,
@@ -28,14 +28,14 @@ import { OwnUpstreams, OwnAccountTransport } from './own-upstreams.service.js';
           }),
         ),
     },
-    OwnUpstreams,
+    ByokUpstreams,
   ],
   exports: [
     CredentialDirectory,
     CredentialRepository,
-    CredentialSeal,
+    CredentialCipher,
     CredentialUseLog,
-    OwnUpstreams,
+    ByokUpstreams,
   ],
 })
 export class CredentialsModule {}

@@ -127,7 +127,7 @@ export class PatternScanPool implements OnApplicationShutdown {
     for (const [worker, work] of this.busy) {
       if (work.task !== task) continue;
       clearTimeout(work.timer);
-      work.timer = setTimeout(() => this.dismiss(worker, reason.message), CANCEL_GRACE_MS);
+      work.timer = setTimeout(() => this.stopWorker(worker, reason.message), CANCEL_GRACE_MS);
     }
   }
 
@@ -141,9 +141,9 @@ export class PatternScanPool implements OnApplicationShutdown {
     const tenants = new Set([...this.busy.values()].map(({ task }) => task.tenantId));
     const task = this.waiting.take((tenantId) => !tenants.has(tenantId));
     if (!task) return;
-    const worker = this.idle.pop() ?? this.hire();
+    const worker = this.idle.pop() ?? this.startWorker();
     const timer = setTimeout(() => {
-      this.dismiss(worker, 'the search took too long');
+      this.stopWorker(worker, 'the search took too long');
     }, TIME_LIMIT_MS);
     this.busy.set(worker, { task, timer });
     worker.ref();
@@ -151,7 +151,7 @@ export class PatternScanPool implements OnApplicationShutdown {
   }
 
   /** A thread that waits for work does not keep the process alive. */
-  private hire(): Worker {
+  private startWorker(): Worker {
     const worker = makeWorker();
     worker.on('message', (answer: unknown) => {
       const task = this.release(worker);
@@ -161,13 +161,13 @@ export class PatternScanPool implements OnApplicationShutdown {
       task.resolve(answer);
       this.startNext();
     });
-    worker.on('error', (error: Error) => this.dismiss(worker, error.message));
-    worker.on('exit', () => this.dismiss(worker, 'the thread ended'));
+    worker.on('error', (error: Error) => this.stopWorker(worker, error.message));
+    worker.on('exit', () => this.stopWorker(worker, 'the thread ended'));
     return worker;
   }
 
   /** Ends a thread, and the task that it is at. */
-  private dismiss(worker: Worker, reason: string): void {
+  private stopWorker(worker: Worker, reason: string): void {
     const index = this.idle.indexOf(worker);
     if (index !== -1) this.idle.splice(index, 1);
     const task = this.release(worker);

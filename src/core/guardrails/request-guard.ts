@@ -197,7 +197,7 @@ export class TenantRequestGuard implements RequestGuard {
     const createdAt = new Date();
     const { triggers, showFlags } = this.surroundings;
     triggers.record({ tenantId, guardrailId, requestId, action, direction, createdAt });
-    request.follower?.guardrailTriggered({ guardrailId, action, direction });
+    request.observer?.guardrailTriggered({ guardrailId, action, direction });
     if (action !== 'flag') return;
     request.isFlagged = true;
     this.flaggedBy.add(guardrailId);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
-import type { OutputLimit } from '../../canonical/billable-route.js';
+import type { BillableRequest } from '../../canonical/billable-request.js';
+import type { OutputLimit, BillableRoute } from '../../canonical/billable-route.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import type { Caller } from '../access/caller.js';
@@ -50,10 +50,14 @@ function hold(first: BillableRoute, credits: number, grant?: number) {
     },
   };
   const request = { requestId: 'r', routes: [first] } as unknown as BillableRequest;
-  return {
-    asked,
-    hold: new Hold(store as unknown as LedgerStore, { tenantId: 't' } as Caller, request, credits),
-  };
+  const held = new Hold(
+    store as unknown as LedgerStore,
+    { tenantId: 't' } as Caller,
+    request,
+    credits,
+  );
+  held.limitOutput();
+  return { asked, hold: held };
 }
 
 describe(creditsFor.name, () => {

@@ -1,5 +1,5 @@
 import type { Caller } from '../access/caller.js';
-import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import type { BillableRequest } from '../../canonical/billable-request.js';
 import type { CreditRange, HoldOutcome } from './ledger-operations.js';
 import type { LedgerStore } from './ledger-store.js';
 import { outputWithin, priceRoute, totalOf } from './pricing.js';
@@ -8,16 +8,23 @@ import {
   SpendLimitError,
   type GatewayError,
 } from '../../platform/errors/gateway-errors.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** Credits set aside for one request. It ends in exactly one settlement, or in the sweep. */
 export class Hold {
+  /** Until it is settled, given back or transferred. */
+  isOpen = true;
+
   constructor(
     private readonly store: LedgerStore,
     readonly caller: Caller,
     readonly request: BillableRequest,
     private amount: number,
-  ) {
-    limitOutput(request.routes[0], amount);
+  ) {}
+
+  /** Makes the first route's output what the hold pays for. */
+  limitOutput(): void {
+    limitOutput(this.request.routes[0], this.amount);
   }
 
   /** What is set aside now. */

@@ -6,7 +6,6 @@ import type { Ask, LedgerGroup, SettleEntry } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
 import { toHoldRow, type LogRow } from './ledger-rows.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
-import { recordsOf } from './ledger-operations.js';
 import {
   SpendLimits,
   OPEN_KEY_HOLDS,
@@ -226,4 +225,9 @@ function markUnwritten(
       entry.outcome = { cost: 0, shortfall: 0, applied: false };
     }
   }
+}
+
+/** The statements that write the records of those settlements that take place. */
+function recordsOf(settlements: readonly SettleEntry[]): QueryConfig[] {
+  return settlements.flatMap(({ record, outcome }) => (record && outcome?.applied ? [record] : []));
 }

@@ -1,7 +1,5 @@
 import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
-import type { QueryConfig } from 'pg';
 import type { Usage } from '../../canonical/usage.js';
-import type { SettleEntry } from './ledger-entry.js';
 
 /** How far a hold may reach beyond its least; see `shareOf`. */
 export interface CreditRange {
@@ -96,8 +94,3 @@ export interface SettlementEnding {
 
 /** Makes the record of a request that has ended; undefined when there is nothing to keep. */
 export type MakeRecord = (ending: SettlementEnding) => SettlementRecord | undefined;
-
-/** The statements that write the records of those settlements that take place. */
-export function recordsOf(settlements: readonly SettleEntry[]): QueryConfig[] {
-  return settlements.flatMap(({ record, outcome }) => (record && outcome?.applied ? [record] : []));
-}

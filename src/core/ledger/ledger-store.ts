@@ -4,7 +4,7 @@ import { InternalError } from '../../platform/errors/gateway-errors.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import { within } from '../../platform/time/within.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
-import { describeFailure, describeLoss } from './database-failure.js';
+import { describeDatabaseFailure, describeLoss } from './database-failure.js';
 import { GroupCommit, type CommitSource } from './group-commit.js';
 import { InstanceService } from './instance.service.js';
 import { LedgerCommitter } from './ledger-committer.js';
@@ -46,7 +46,7 @@ class PendingRecords {
   }
 
   /** Says in the outcome whether the record was written, and makes room for others. */
-  async follow(
+  async track(
     settled: Promise<SettleOutcome>,
     admitted: SettlementRecord | undefined,
     isWritten: () => boolean,
@@ -166,7 +166,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     const entry = new SettleEntry(operation.log, charge, true, record);
     const settled = this.addSettlement(entry);
     if (!operation.record) return settled;
-    return this.records.follow(settled, record, () => entry.record !== undefined);
+    return this.records.track(settled, record, () => entry.record !== undefined);
   }
 
   /** Gives a hold back without a trace, for a request that came to nothing before it began. */
@@ -238,7 +238,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     }
     this.toldOutageAtMs = nowMs;
     this.logger.error(
-      `The database takes no settlements, ${this.pendingSettlements} wait: ${describeFailure(error)}`,
+      `The database takes no settlements, ${this.pendingSettlements} wait: ${describeDatabaseFailure(error)}`,
     );
   }
 }

@@ -3,7 +3,7 @@ import { BalanceReader } from './balance.reader.js';
 import { GrantsService } from './grants.service.js';
 import { HoldSweeperService } from './hold-sweeper.service.js';
 import { InstanceService } from './instance.service.js';
-import { LeftAnswers } from './left-answers.js';
+import { AbandonedAnswers } from './abandoned-answers.js';
 import { LedgerService } from './ledger.service.js';
 import { RefundsService } from './refunds.service.js';
 import { StatementReader } from './statement.reader.js';
@@ -16,7 +16,7 @@ import { TokenCounter } from './token-counter.js';
     GrantsService,
     HoldSweeperService,
     InstanceService,
-    LeftAnswers,
+    AbandonedAnswers,
     LedgerService,
     LedgerStore,
     RefundsService,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BillableRoute, UsageBounds } from '../../canonical/billable-request.js';
 import { FREE } from '../../canonical/exact-pricing.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { capUsage, fillUsage } from './plausible-usage.js';
+import type { BillableRoute, UsageBounds } from '../../canonical/billable-route.js';
 
 const used = (fields: Partial<Usage>): Usage => ({ ...NO_USAGE, ...fields });
 

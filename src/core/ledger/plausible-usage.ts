@@ -1,5 +1,5 @@
-import type { BillableRoute } from '../../canonical/billable-request.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** No vendor runs more searches for one answer. */
 const MAX_SEARCHES = 100;

@@ -1,7 +1,7 @@
-import type { BillableRoute } from '../../canonical/billable-request.js';
 import { UNITS_PER_CREDIT, type ExactPricing } from '../../canonical/exact-pricing.js';
 import type { Usage } from '../../canonical/usage.js';
 import type { Charge } from './ledger-operations.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 const MS_PER_MINUTE = 60_000n;
 

@@ -23,7 +23,7 @@ export type CloseAnswer = (ending: AnswerEnding) => Promise<SettledEvent>;
 
 type SettledResult<Event> = IteratorResult<Event | SettledEvent, undefined>;
 
-export interface AnswerObserver {
+export interface SettlementHooks {
   readonly request: Pick<BillableRequest, 'callerGone' | 'upstreamCalled' | 'closeVendor'>;
   /** Sees each event before the reader does. */
   observe(event: BilledEvent): void;
@@ -59,7 +59,7 @@ export class SettledAnswer<
 
   constructor(
     events: AsyncIterable<Event>,
-    private readonly observer: AnswerObserver,
+    private readonly observer: SettlementHooks,
   ) {
     this.source = events[Symbol.asyncIterator]();
     this.onEvent = (result) => {

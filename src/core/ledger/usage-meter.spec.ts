@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import type { BillableRequest } from '../../canonical/billable-request.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import type { BilledEvent } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 const primary = { provider: 'a' } as BillableRoute;
 const fallback = { provider: 'b' } as BillableRoute;

@@ -1,4 +1,4 @@
-import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import type { BillableRequest } from '../../canonical/billable-request.js';
 import { countCodePoints, estimateTokens } from '../../canonical/prompt-size.js';
 import {
   isContent,
@@ -9,6 +9,7 @@ import {
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { OutputSample } from './output-sample.js';
 import { fillUsage } from './plausible-usage.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** From one piece of output to the next: in a longer pause a vendor may work on what nobody sees. */
 const LONGEST_STEP_MS = 200;

@@ -24,7 +24,7 @@ function answerOf(held: CanonicalEvent[], ...steps: (CanonicalEvent | Error)[]) 
       held,
       rest,
       complete,
-      describe: (failure: unknown) => new Error(`told: ${String(failure)}`),
+      toError: (failure: unknown) => new Error(`told: ${String(failure)}`),
     }),
   );
   return { answer: new OpenedAnswer(begin), begin, left, complete };

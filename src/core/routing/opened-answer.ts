@@ -14,7 +14,7 @@ export interface BegunAnswer<Event> {
   /** Called when the answer has come to its end. */
   complete(): void;
   /** What to throw in place of a failure of the rest. */
-  describe(failure: unknown): unknown;
+  toError(failure: unknown): unknown;
 }
 
 /**
@@ -35,7 +35,7 @@ export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterat
   };
   private readonly onFailure = (failure: unknown): never => {
     this.isOver = true;
-    throw this.answer!.describe(failure);
+    throw this.answer!.toError(failure);
   };
 
   constructor(private readonly begin: () => Promise<BegunAnswer<Event>>) {}
@@ -94,7 +94,7 @@ export function replay<Event extends CanonicalEvent | WorkEvent<unknown>>(
       held: [named, ...events] as unknown as Event[],
       rest: nothing(),
       complete: () => undefined,
-      describe: (failure) => failure,
+      toError: (failure) => failure,
     }),
   );
 }

@@ -1,9 +1,8 @@
 import type { CacheLookup } from './cache/answer-cache.service.js';
 import type {
   BillableRequest,
-  BillableRoute,
   VendorWork,
-  RequestFollower,
+  RequestObserver,
 } from '../../canonical/billable-request.js';
 import {
   Canceller,
@@ -14,16 +13,17 @@ import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
-import type { OwnAccess } from '../credentials/own-upstreams.service.js';
+import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** One route that a request may take, with all that calling it needs. */
 export interface PlannedRoute extends BillableRoute {
   readonly upstreamModel: string;
   readonly limits: CallLimits;
   /** The tenant's own account, by which the vendor is called; undefined on shared capacity. */
-  readonly own?: OwnAccess;
+  readonly byok?: ByokAccess;
 }
 
 /** Of attempts: a vendor has worked on them, be it for a caller who did not take it. */
@@ -65,7 +65,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   isFlagged = false;
   withheldCharacters = 0;
   /** Set where the request is traced. */
-  follower: RequestFollower | undefined;
+  observer: RequestObserver | undefined;
   /** Where the speed of routes is remembered; set when routes are about to be tried. */
   speeds: RouteSpeeds | undefined;
   private readonly vendorCanceller = new VendorCanceller(this.attempts);

@@ -60,7 +60,7 @@ describe(RouteHealth.name, () => {
   it('closes at the first answer after the pause', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 5, 'server');
-    health.recordTry(key, COOLDOWN_MS + 1);
+    health.recordAttempt(key, COOLDOWN_MS + 1);
     health.recordAnswer(key, 10, COOLDOWN_MS + 2);
     expect(health.isCooling(key, COOLDOWN_MS + 2)).toBe(false);
     health.recordCompletion(key);
@@ -75,7 +75,7 @@ describe(RouteHealth.name, () => {
   ] as const)('after a probe that ends as %s, cools on: %s', (failure, coolsOn) => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 5, 'server');
-    health.recordTry(key, COOLDOWN_MS + 1);
+    health.recordAttempt(key, COOLDOWN_MS + 1);
     health.recordFailure(key, error(failure), COOLDOWN_MS + 2, COOLDOWN_MS + 2);
     expect(health.isCooling(key, COOLDOWN_MS + 3)).toBe(coolsOn);
   });
@@ -97,7 +97,7 @@ describe(RouteHealth.name, () => {
 
     it('the answer that ended the pause, does not begin it anew', () => {
       const health = paused();
-      health.recordTry(key, afterMs);
+      health.recordAttempt(key, afterMs);
       health.recordAnswer(key, 100, afterMs + 100);
       health.recordFailure(key, error('timeout'), afterMs + 99, afterMs + 200);
       expect(health.isCooling(key, afterMs + 201)).toBe(false);
@@ -129,16 +129,16 @@ describe(RouteHealth.name, () => {
     failTimes(health, 5, 'server');
     const afterMs = COOLDOWN_MS + 1;
     expect(health.isCooling(key, afterMs)).toBe(false);
-    health.recordTry(key, afterMs);
+    health.recordAttempt(key, afterMs);
     expect(health.isCooling(key, afterMs + 999)).toBe(true);
     expect(health.isCooling(key, afterMs + 1_000)).toBe(false);
   });
 
   it('does not ration tries of a route that is well', () => {
     const health = new RouteHealth(COOLDOWN_MS);
-    health.recordTry(key, 0);
+    health.recordAttempt(key, 0);
     failTimes(health, 3, 'server');
-    health.recordTry(key, 0);
+    health.recordAttempt(key, 0);
     expect(health.isCooling(key, 0)).toBe(false);
   });
 
@@ -235,9 +235,9 @@ describe(RouteHealth.name, () => {
   });
 
   describe("over tenants' own accounts", () => {
-    const own = (id: string, hasOwnAddress = false) => ({
+    const byok = (id: string, hasTenantAddress = false) => ({
       ...key,
-      own: { credential: { id }, hasOwnAddress },
+      byok: { credential: { id }, hasTenantAddress },
     });
     const failOwn = (health: RouteHealth, route: HealthKey, failure: UpstreamFailure): void => {
       for (let count = 0; count < 5; count++) health.recordFailure(route, error(failure), 0, 0);
@@ -245,33 +245,33 @@ describe(RouteHealth.name, () => {
 
     it('counts failures against the account only', () => {
       const health = new RouteHealth(COOLDOWN_MS);
-      failOwn(health, own('a'), 'operator');
-      expect(health.isCooling(own('a'), 1)).toBe(true);
-      for (const other of [key, sibling, own('b')]) expect(health.isCooling(other, 1)).toBe(false);
-      expect(health.countCooling(1)).toEqual({ shared: 0, own: 1 });
-      expect(health.countCooling(COOLDOWN_MS)).toEqual({ shared: 0, own: 0 });
+      failOwn(health, byok('a'), 'operator');
+      expect(health.isCooling(byok('a'), 1)).toBe(true);
+      for (const other of [key, sibling, byok('b')]) expect(health.isCooling(other, 1)).toBe(false);
+      expect(health.countCooling(1)).toEqual({ shared: 0, byok: 1 });
+      expect(health.countCooling(COOLDOWN_MS)).toEqual({ shared: 0, byok: 0 });
     });
 
     it('does not let the failures of shared capacity stand in the way of an account', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       failTimes(health, 5, 'operator');
       expect(health.isCooling(key, 1)).toBe(true);
-      expect(health.isCooling(own('a'), 1)).toBe(false);
-      expect(health.countCooling(1)).toEqual({ shared: 1, own: 0 });
+      expect(health.isCooling(byok('a'), 1)).toBe(false);
+      expect(health.countCooling(1)).toEqual({ shared: 1, byok: 0 });
     });
 
     it('counts against everybody that no connection comes about to an address that all use', () => {
       const health = new RouteHealth(COOLDOWN_MS);
-      failOwn(health, own('a'), 'connect');
-      for (const other of [key, own('b')]) expect(health.isCooling(other, 1)).toBe(true);
+      failOwn(health, byok('a'), 'connect');
+      for (const other of [key, byok('b')]) expect(health.isCooling(other, 1)).toBe(true);
     });
 
     it('counts it against the account alone at an address of its own', () => {
       const health = new RouteHealth(COOLDOWN_MS);
-      failOwn(health, own('a', true), 'connect');
-      expect(health.isCooling(own('a', true), 1)).toBe(true);
-      for (const other of [key, own('b', true)]) expect(health.isCooling(other, 1)).toBe(false);
-      expect(health.countCooling(1)).toEqual({ shared: 0, own: 1 });
+      failOwn(health, byok('a', true), 'connect');
+      expect(health.isCooling(byok('a', true), 1)).toBe(true);
+      for (const other of [key, byok('b', true)]) expect(health.isCooling(other, 1)).toBe(false);
+      expect(health.countCooling(1)).toEqual({ shared: 0, byok: 1 });
     });
   });
 

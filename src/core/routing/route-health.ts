@@ -35,7 +35,7 @@ export interface HealthKey {
   provider: string;
   upstreamModel: string;
   /** Of a tenant's own account, whose failures are no one else's. */
-  own?: { credential: { id: string }; hasOwnAddress: boolean };
+  byok?: { credential: { id: string }; hasTenantAddress: boolean };
 }
 
 /**
@@ -80,7 +80,7 @@ export class RouteHealth {
   }
 
   /** A request is about to use the route. One that failed before is first tried by a single request. */
-  recordTry(key: HealthKey, nowMs = performance.now()): void {
+  recordAttempt(key: HealthKey, nowMs = performance.now()): void {
     for (const memory of [this.memories.get(modelKey(key)), this.memories.get(providerKey(key))]) {
       if (memory && memory.failures >= FAILURES_TO_OPEN - 1 && memory.coolUntilMs > 0) {
         memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + PROBE_EVERY_MS);
@@ -141,12 +141,12 @@ export class RouteHealth {
   }
 
   /** Routes and whole providers that are cooling down, those over tenants' own accounts apart. */
-  countCooling(nowMs = performance.now()): { shared: number; own: number } {
-    const counts = { shared: 0, own: 0 };
+  countCooling(nowMs = performance.now()): { shared: number; byok: number } {
+    const counts = { shared: 0, byok: 0 };
     for (const [key, { coolUntilMs }] of this.memories) {
       // An upstream model may hold any character, but only behind the first slash.
-      const isOwn = key.split('/', 1)[0]!.includes(OWNER_END);
-      if (coolUntilMs > nowMs) counts[isOwn ? 'own' : 'shared']++;
+      const isByok = key.split('/', 1)[0]!.includes(OWNER_END);
+      if (coolUntilMs > nowMs) counts[isByok ? 'byok' : 'shared']++;
     }
     return counts;
   }
@@ -191,11 +191,11 @@ function endPause(memory: Memory, nowMs: number): void {
   memory.coolUntilMs = 0;
 }
 
-function modelKey({ provider, upstreamModel, own }: HealthKey): string {
+function modelKey({ provider, upstreamModel, byok }: HealthKey): string {
   const key = `${provider}/${upstreamModel}`;
-  return own ? `${own.credential.id}${OWNER_END}${key}` : key;
+  return byok ? `${byok.credential.id}${OWNER_END}${key}` : key;
 }
 
-function providerKey({ provider, own }: HealthKey): string {
-  return own?.hasOwnAddress ? `${own.credential.id}${OWNER_END}${provider}` : provider;
+function providerKey({ provider, byok }: HealthKey): string {
+  return byok?.hasTenantAddress ? `${byok.credential.id}${OWNER_END}${provider}` : provider;
 }

@@ -12,18 +12,18 @@ import type { ModelKind, Model } from '../catalogue/catalogue.types.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
-import { OwnUpstreams, type OwnAccess } from '../credentials/own-upstreams.service.js';
+import { ByokUpstreams, type ByokAccess } from '../credentials/byok-upstreams.service.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../../vendors/upstream.js';
-import { describeFailures } from './describe-failure.js';
+import { callerErrorOf } from './caller-error.js';
 import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { RouteHealth } from './route-health.js';
-import { RouteTry, type RouteRecords } from './route-try.js';
-import { RouteWalk, type RouteCall } from './route-walk.js';
-import { selectRoutes, type Surroundings } from './select-routes.js';
+import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
+import { RouteFallback, type RouteCall } from './route-fallback.js';
+import { selectRoutes, type RoutingState } from './select-routes.js';
 import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
 /** A count of tokens is worth no longer wait: an estimate takes its place. */
@@ -44,26 +44,26 @@ const PURPOSES: Record<ModelKind, string> = {
 export class RoutingService {
   private readonly logger = new Logger(RoutingService.name);
   private readonly health: RouteHealth;
-  private readonly surroundings: Surroundings;
-  private readonly records: RouteRecords;
+  private readonly state: RoutingState;
+  private readonly records: AttemptSinks;
 
   constructor(
     @Inject(APP_CONFIG) config: AppConfig,
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
     metrics: GatewayMetrics,
-    private readonly ownUpstreams: OwnUpstreams,
+    private readonly byokUpstreams: ByokUpstreams,
     private readonly cache: AnswerCache,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
     this.records = { health: this.health, metrics, logger: this.logger };
-    this.surroundings = {
+    this.state = {
       isConfigured: (provider) => upstreams.has(provider),
       isCooling: (key) => this.health.isCooling(key),
       medianLatencyMs: (key) => this.health.medianLatencyMs(key),
       limits: config.limits,
       byokFeePercent: config.byokFeePercent,
-      own: [],
+      byok: [],
     };
     metrics.track(
       'gateway_routes_cooling',
@@ -73,7 +73,7 @@ export class RoutingService {
     metrics.track(
       'gateway_own_routes_cooling',
       "The same over tenants' own accounts, each of which fails for itself.",
-      () => this.health.countCooling().own,
+      () => this.health.countCooling().byok,
     );
   }
 
@@ -97,10 +97,10 @@ export class RoutingService {
         ? undefined
         : await this.cache.lookUp(caller.tenantId, request, cacheTtlSeconds);
     if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache);
-    const known = this.ownUpstreams.of(caller.tenantId);
-    const own: readonly OwnAccess[] = known instanceof Promise ? await known : known;
-    const surroundings = own.length > 0 ? { ...this.surroundings, own } : this.surroundings;
-    const routes = selectRoutes(request, models, surroundings);
+    const known = this.byokUpstreams.of(caller.tenantId);
+    const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
+    const state = byok.length > 0 ? { ...this.state, byok } : this.state;
+    const routes = selectRoutes(request, models, state);
     return new Plan(cache ? decoded(request) : request, routes, context, cache);
   }
 
@@ -130,7 +130,7 @@ export class RoutingService {
       };
     };
     return new OpenedAnswer<CanonicalEvent>(() =>
-      new RouteWalk(plan, cover, call, this.records).begin(),
+      new RouteFallback(plan, cover, call, this.records).begin(),
     );
   }
 
@@ -160,7 +160,7 @@ export class RoutingService {
       return { events: work.events, droppedParams: () => work.droppedParams };
     };
     return new OpenedAnswer<WorkEvent<Output>>(() =>
-      new RouteWalk(plan, cover, call, this.records).begin(),
+      new RouteFallback(plan, cover, call, this.records).begin(),
     );
   }
 
@@ -181,8 +181,8 @@ export class RoutingService {
   }
 
   /**
-   * One call to the vendor of one route, which counts for that route's health: for work that no walk
-   * can do, because it may be asked for once only.
+   * One call to the vendor of one route, which counts for that route's health: for work that has no fallback,
+   * because it may be asked for once only.
    *
    * @param requestId of the request or the job that it is for, for our log
    * @throws UpstreamError when the vendor cannot do such work, or whatever the call throws
@@ -192,7 +192,7 @@ export class RoutingService {
     requestId: string,
     call: (upstream: Upstream) => Promise<Result> | undefined,
   ): Promise<Result> {
-    const tried = new RouteTry(route, this.records, requestId);
+    const tried = new AttemptRecorder(route, this.records, requestId);
     let outcome = 'aborted';
     try {
       const asked = call(this.upstreamOf(route));
@@ -240,7 +240,7 @@ export class RoutingService {
     } catch (error) {
       if (plan.callerGone.aborted) throw new CallerGoneError();
       if (!(error instanceof UpstreamError)) throw error;
-      if (!error.allowsFallback) throw describeFailures([{ route, error }], plan.request);
+      if (!error.allowsFallback) throw callerErrorOf([{ route, error }], plan.request);
       this.logger.warn(`${provider} counted no tokens: ${error.summary}`, {
         request_id: plan.requestId,
       });
@@ -253,8 +253,8 @@ export class RoutingService {
    *
    * @throws UpstreamError `operator` when a stored credential is of no use
    */
-  upstreamOf({ provider, own }: PlannedRoute): Upstream {
-    return own ? this.ownUpstreams.use(own) : this.upstreams.get(provider);
+  upstreamOf({ provider, byok }: PlannedRoute): Upstream {
+    return byok ? this.byokUpstreams.use(byok) : this.upstreams.get(provider);
   }
 
   private findModel(request: RoutableRequest, alias: string): Model {

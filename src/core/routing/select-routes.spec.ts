@@ -6,9 +6,9 @@ import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import type { Model } from '../catalogue/catalogue.types.js';
 import { NotFoundError, ProviderUnavailableError } from '../../platform/errors/gateway-errors.js';
-import { OwnCredential } from '../credentials/credential.repository.js';
-import type { OwnAccess } from '../credentials/own-upstreams.service.js';
-import { selectRoutes, type Surroundings } from './select-routes.js';
+import { ByokCredential } from '../credentials/credential.repository.js';
+import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
+import { selectRoutes, type RoutingState } from './select-routes.js';
 
 const LIMITS = {
   connectTimeoutMs: 5_000,
@@ -18,13 +18,13 @@ const LIMITS = {
   cooldownMs: 30_000,
 };
 
-const NOTHING_PARTICULAR: Surroundings = {
+const NOTHING_PARTICULAR: RoutingState = {
   isConfigured: () => true,
   isCooling: () => false,
   medianLatencyMs: () => undefined,
   limits: LIMITS,
   byokFeePercent: 5,
-  own: [],
+  byok: [],
 };
 
 const gpt = chatModel('openai/gpt', [modelRoute('openai'), modelRoute('azure')]);
@@ -38,13 +38,13 @@ interface Situation {
   unconfigured?: string[];
   cooling?: string[];
   latencies?: Record<string, number>;
-  limits?: Partial<Surroundings['limits']>;
-  own?: OwnAccess[];
+  limits?: Partial<RoutingState['limits']>;
+  byok?: ByokAccess[];
 }
 
 function select(
   fields: Record<string, unknown> = {},
-  { unconfigured = [], cooling = [], latencies = {}, limits, own = [] }: Situation = {},
+  { unconfigured = [], cooling = [], latencies = {}, limits, byok = [] }: Situation = {},
   models = [gpt, claude],
 ) {
   return selectRoutes(chatRequest(fields), models, {
@@ -53,7 +53,7 @@ function select(
     medianLatencyMs: ({ provider }) => latencies[provider],
     limits: { ...LIMITS, ...limits },
     byokFeePercent: 5,
-    own,
+    byok,
   });
 }
 
@@ -312,31 +312,31 @@ describe(selectRoutes.name, () => {
   describe("with the caller's own accounts", () => {
     const own = (
       provider: string,
-      { id = `own ${provider}`, allowSharedFallback = false, hasOwnAddress = false } = {},
-    ): OwnAccess => ({
-      credential: new OwnCredential({
+      { id = `own ${provider}`, allowSharedFallback = false, hasTenantAddress = false } = {},
+    ): ByokAccess => ({
+      credential: new ByokCredential({
         id,
         provider,
         allowSharedFallback,
         settings: {},
-        sealedKey: Buffer.from('sealed'),
+        encryptedKey: Buffer.from('sealed'),
       }),
-      hasOwnAddress,
+      hasTenantAddress,
     });
     const waysOf = (...rest: Parameters<typeof select>) =>
       select(...rest).map(
-        (route) => `${route.trafficMode} ${route.own?.credential.id ?? route.provider}`,
+        (route) => `${route.trafficMode} ${route.byok?.credential.id ?? route.provider}`,
       );
     const both = { provider: { order: ['openai'] } };
 
     it('puts an account before the shared capacity of its provider, if that may follow', () => {
       const allowing = own('openai', { allowSharedFallback: true });
-      expect(waysOf(both, { own: [allowing] }, [gpt])).toEqual([
+      expect(waysOf(both, { byok: [allowing] }, [gpt])).toEqual([
         'byok own openai',
         'shared openai',
         'shared azure',
       ]);
-      expect(waysOf({}, { own: [own('azure', { allowSharedFallback: true })] }, [gpt])).toEqual([
+      expect(waysOf({}, { byok: [own('azure', { allowSharedFallback: true })] }, [gpt])).toEqual([
         'shared openai',
         'byok own azure',
         'shared azure',
@@ -344,7 +344,7 @@ describe(selectRoutes.name, () => {
     });
 
     it('leaves no shared capacity behind an account that does not allow it, but other models', () => {
-      expect(waysOf({}, { own: [own('openai')] }, [gpt, claude])).toEqual([
+      expect(waysOf({}, { byok: [own('openai')] }, [gpt, claude])).toEqual([
         'byok own openai',
         'shared anthropic',
         'shared bedrock',
@@ -354,7 +354,7 @@ describe(selectRoutes.name, () => {
 
     it('lets the caller choose the shared capacity of another provider all the same', () => {
       const chosen = { provider: { only: ['azure'] } };
-      expect(waysOf(chosen, { own: [own('openai')] }, [gpt])).toEqual(['shared azure']);
+      expect(waysOf(chosen, { byok: [own('openai')] }, [gpt])).toEqual(['shared azure']);
     });
 
     it('tries several accounts in their order, and shared capacity if all of them allow it', () => {
@@ -362,26 +362,26 @@ describe(selectRoutes.name, () => {
         own('openai', { id: 'newer', allowSharedFallback: true }),
         own('openai', { id: 'older' }),
       ];
-      expect(waysOf({}, { own: [newer, older] }, [gpt])).toEqual(['byok newer', 'byok older']);
+      expect(waysOf({}, { byok: [newer, older] }, [gpt])).toEqual(['byok newer', 'byok older']);
     });
 
     it('serves what the operator has not configured', () => {
-      const situation = { unconfigured: ['openai', 'azure'], own: [own('azure')] };
+      const situation = { unconfigured: ['openai', 'azure'], byok: [own('azure')] };
       expect(waysOf({}, situation, [gpt])).toEqual(['byok own azure']);
     });
 
     it('sorts by what is charged, which is the fee', () => {
-      const situation = { own: [own('azure', { allowSharedFallback: true })] };
+      const situation = { byok: [own('azure', { allowSharedFallback: true })] };
       expect(waysOf({ route: 'sort' }, situation, [gpt])[0]).toBe('byok own azure');
     });
 
     it('gives fields that shared capacity refuses to own accounts only', () => {
       const bound = { service_tier: 'priority' };
-      expect(waysOf(bound, { own: [own('azure', { allowSharedFallback: true })] }, [gpt])).toEqual([
-        'byok own azure',
-      ]);
+      expect(waysOf(bound, { byok: [own('azure', { allowSharedFallback: true })] }, [gpt])).toEqual(
+        ['byok own azure'],
+      );
       // Even if that account has a pause: shared capacity is no way out.
-      const cooling = { own: [own('azure')], cooling: ['azure'] };
+      const cooling = { byok: [own('azure')], cooling: ['azure'] };
       expect(waysOf(bound, cooling, [gpt])).toEqual(['byok own azure']);
       expect(() => select(bound, {}, [gpt])).toThrow(
         expect.objectContaining({ status: 400, param: 'service_tier' }),

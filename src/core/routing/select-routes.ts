@@ -1,4 +1,3 @@
-import type { UsageBounds } from '../../canonical/billable-request.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
@@ -8,11 +7,12 @@ import {
   ProviderUnavailableError,
 } from '../../platform/errors/gateway-errors.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
-import type { OwnAccess } from '../credentials/own-upstreams.service.js';
+import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import type { PlannedRoute } from './plan.js';
 import type { HealthKey } from './route-health.js';
 import { textCeilingOf } from './text-ceiling.js';
+import type { UsageBounds } from '../../canonical/billable-route.js';
 
 const MS_PER_MINUTE = 60_000n;
 /** Vendors round the length of a video up to what they offer. */
@@ -21,14 +21,14 @@ const FIRST_BYTE_STREAMING_MS = 60_000;
 const FIRST_BYTE_WHOLE_MS = 300_000;
 
 /** What the choice of routes depends on besides the request. */
-export interface Surroundings {
+export interface RoutingState {
   isConfigured(provider: string): boolean;
   isCooling(key: HealthKey): boolean;
   medianLatencyMs(key: HealthKey): number | undefined;
   limits: AppConfig['limits'];
   byokFeePercent: number;
   /** The caller's own accounts; of one provider in the order in which they are tried. */
-  own: readonly OwnAccess[];
+  byok: readonly ByokAccess[];
 }
 
 /**
@@ -42,13 +42,13 @@ export interface Surroundings {
 export function selectRoutes(
   request: RoutableRequest,
   models: readonly Model[],
-  surroundings: Surroundings,
+  state: RoutingState,
 ): [PlannedRoute, ...PlannedRoute[]] {
   const { order, only, ignore, allowFallbacks, strategy } = request.routing;
   const configured: PlannedRoute[] = [];
   for (const model of models) {
     for (const route of byPreference(model.routes, order)) {
-      planRoutes(request, model, route, surroundings, configured);
+      planRoutes(request, model, route, state, configured);
     }
   }
   if (configured.length === 0) {
@@ -57,7 +57,7 @@ export function selectRoutes(
     );
   }
 
-  // Here and below: most requests have no preferences and no own accounts, and need no copies.
+  // Here and below: most requests have no preferences and no accounts of tenants, and need no copies.
   const hasFilter = only !== undefined || ignore.length > 0;
   let routes = hasFilter
     ? configured.filter(
@@ -71,15 +71,15 @@ export function selectRoutes(
       '`provider.only` and `provider.ignore` leave no provider for this model.',
     );
   }
-  if (strategy === 'sort') routes = byPrice(routes, surroundings);
-  if (surroundings.own.length > 0) routes = withoutUnwantedShared(routes);
+  if (strategy === 'sort') routes = byPrice(routes, state);
+  if (state.byok.length > 0) routes = withoutUnwantedShared(routes);
   const bound = request.accountBoundParam;
   if (bound) {
     routes = routes.filter(({ trafficMode }) => trafficMode === 'byok');
     if (routes.length === 0) throw new InvalidRequestError(bound.param, bound.message);
   }
 
-  const [first, ...others] = routes.filter((route) => !surroundings.isCooling(route));
+  const [first, ...others] = routes.filter((route) => !state.isCooling(route));
   // All are cooling down: rather try the best one than refuse.
   if (first === undefined) return [routes[0] ?? best];
   return allowFallbacks ? [first, ...others] : [first];
@@ -98,9 +98,9 @@ function byPreference(
   return [...routes].sort((one, other) => rank(one) - rank(other));
 }
 
-function byPrice(routes: PlannedRoute[], surroundings: Surroundings): PlannedRoute[] {
+function byPrice(routes: PlannedRoute[], state: RoutingState): PlannedRoute[] {
   const latency = (route: PlannedRoute): number =>
-    surroundings.medianLatencyMs(route) ?? Number.MAX_SAFE_INTEGER;
+    state.medianLatencyMs(route) ?? Number.MAX_SAFE_INTEGER;
   return [...routes].sort((one, other) => {
     const difference = ceilingPrice(one) - ceilingPrice(other);
     if (difference !== 0n) return difference < 0n ? -1 : 1;
@@ -123,14 +123,14 @@ function ceilingPrice({ ceiling, pricing, byokFeePercent = 100 }: PlannedRoute):
 }
 
 /**
- * Where shared capacity stands behind an own account that does not allow it as its fallback, it is
+ * Where shared capacity stands behind a tenant's account that does not allow it as its fallback, it is
  * left out. Another model is another wish: whoever names it may be served by shared capacity.
  */
 function withoutUnwantedShared(routes: readonly PlannedRoute[]): PlannedRoute[] {
   const closedModels = new Set<string>();
-  return routes.filter(({ own, model }) => {
-    if (own && !own.credential.allowSharedFallback) closedModels.add(model);
-    return own !== undefined || !closedModels.has(model);
+  return routes.filter(({ byok, model }) => {
+    if (byok && !byok.credential.allowSharedFallback) closedModels.add(model);
+    return byok !== undefined || !closedModels.has(model);
   });
 }
 
@@ -139,19 +139,19 @@ function planRoutes(
   request: RoutableRequest,
   model: Model,
   route: ModelRoute,
-  surroundings: Surroundings,
+  state: RoutingState,
   planned: PlannedRoute[],
 ): void {
-  const { own, limits, byokFeePercent } = surroundings;
-  const isConfigured = surroundings.isConfigured(route.provider);
-  if (own.length === 0) {
+  const { byok, limits, byokFeePercent } = state;
+  const isConfigured = state.isConfigured(route.provider);
+  if (byok.length === 0) {
     if (isConfigured) planned.push(planRoute(request, model, route, limits));
     return;
   }
-  const accounts = own.filter(({ credential }) => credential.provider === route.provider);
+  const accounts = byok.filter(({ credential }) => credential.provider === route.provider);
   for (const account of accounts) {
     const shared = planRoute(request, model, route, limits);
-    planned.push({ ...shared, trafficMode: 'byok', byokFeePercent, own: account });
+    planned.push({ ...shared, trafficMode: 'byok', byokFeePercent, byok: account });
   }
   const isShared =
     isConfigured && accounts.every(({ credential }) => credential.allowSharedFallback);

@@ -2,20 +2,20 @@ import type {
   RequestEnding,
   TriggeredGuardrail,
   BillableRequest,
-  BillableRoute,
   VendorHandle,
-  RequestFollower,
+  RequestObserver,
 } from '../../canonical/billable-request.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import type { TraceContext } from './trace-context.js';
 import type { TraceFields } from './trace-fields.js';
 import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** More of an answer than this is not remembered, in characters or bytes. */
 const MAX_REMEMBERED = 256 * 1024;
 
 /** Sees an answer's events, and remembers what a trace tells of them. */
-export class AnswerRecorder {
+export class TracedAnswer {
   /** One for each choice, in the order in which they ended. */
   readonly finishReasons: string[] = [];
   /** Content of the answer, where it is wanted. */
@@ -94,7 +94,7 @@ export interface RecordedTrace {
   readonly guardrails: readonly TriggeredGuardrail[];
   /** `hit` or `miss`; undefined where there is no cache to ask. */
   readonly cache: string | undefined;
-  readonly answer: AnswerRecorder;
+  readonly answer: TracedAnswer;
   /** Whether the tenant asked for its traces to be sent on. */
   readonly isBroadcast: boolean;
 }
@@ -114,7 +114,7 @@ export interface TracedAttempt {
 export interface TracedRequest extends Omit<BillableRequest, keyof VendorHandle> {
   readonly request: RoutableRequest;
   readonly attempts: readonly TracedAttempt[];
-  follower?: RequestFollower | undefined;
+  observer?: RequestObserver | undefined;
 }
 
 /** Who asks for a trace. */

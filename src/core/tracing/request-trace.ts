@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type {
   RequestEnding,
-  RequestFollower,
+  RequestObserver,
   TriggeredGuardrail,
 } from '../../canonical/billable-request.js';
-import { AnswerRecorder, type RecordedTrace, type TracedRequest } from './recorded-trace.js';
+import { TracedAnswer, type RecordedTrace, type TracedRequest } from './recorded-trace.js';
 import type { TraceContext } from './trace-context.js';
 import type { TraceFields } from './trace-fields.js';
 import { isTranscription } from './output-messages.js';
@@ -25,15 +25,15 @@ export interface RequestTraceOptions {
 }
 
 /** Records one request, from its plan to its settlement. */
-export class RequestTrace implements RequestFollower {
-  private readonly answer: AnswerRecorder;
+export class RequestTrace implements RequestObserver {
+  private readonly answer: TracedAnswer;
   private readonly guardrails: TriggeredGuardrail[] = [];
 
   constructor(
     private readonly planned: TracedRequest,
     private readonly options: RequestTraceOptions,
   ) {
-    this.answer = new AnswerRecorder(options.keepsContent, isTranscription(planned.request));
+    this.answer = new TracedAnswer(options.keepsContent, isTranscription(planned.request));
   }
 
   observe(event: CanonicalEvent | WorkEvent<unknown>): void {

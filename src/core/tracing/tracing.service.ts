@@ -34,7 +34,7 @@ export class TracingService {
    *
    * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
    */
-  follow(planned: TracedRequest, { tenantId, headers, response }: TraceOrigin): void {
+  trace(planned: TracedRequest, { tenantId, headers, response }: TraceOrigin): void {
     const { trace } = planned.request.body.value;
     checkTraceFields(trace);
     const isBroadcast = isOptIn(headers);
@@ -51,7 +51,7 @@ export class TracingService {
       takers.push(sink);
     }
     if (wanted === 'none') return;
-    planned.follower = new RequestTrace(planned, {
+    planned.observer = new RequestTrace(planned, {
       tenantId,
       isBroadcast,
       context: contextOf(),

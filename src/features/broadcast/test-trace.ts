@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { NO_USAGE } from '../../canonical/usage.js';
-import { AnswerRecorder, type RecordedTrace } from '../../core/tracing/recorded-trace.js';
+import { TracedAnswer, type RecordedTrace } from '../../core/tracing/recorded-trace.js';
 import { readTraceContext } from '../../core/tracing/trace-context.js';
 
 const MODEL = 'gateway/test';
@@ -11,7 +11,7 @@ const DURATION_MS = 1;
 export function testTrace(tenantId: string): RecordedTrace {
   const endedAt = new Date();
   const startedAt = new Date(endedAt.getTime() - DURATION_MS);
-  const answer = new AnswerRecorder(false);
+  const answer = new TracedAnswer(false);
   answer.finishReasons.push('stop');
   answer.hasRoute = true;
   const route = { model: MODEL, provider: PROVIDER };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BillableRoute } from '../../canonical/billable-request.js';
 import type { CanonicalEvent, SettledEvent } from '../../canonical/canonical-event.js';
 import { collect } from '../../canonical/collect.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { ProviderError } from '../../platform/errors/gateway-errors.js';
 import { ChatStreamRenderer, renderChatCompletion } from './chat.render.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 const requestId = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const id = 'chatcmpl-0f8fad5bd9cb469fa16570867728950e';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BillableRoute } from '../../canonical/billable-request.js';
 import type { CollectedWork } from '../../canonical/collect.js';
 import type { EmbeddingVectors } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { renderEmbeddings } from './embeddings.render.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 const ONE = 'AACAPw==';
 

@@ -107,7 +107,7 @@ export class SubmitJobService {
         }
         return this.write(client, caller, plan, { ...input, trace }, taken.hold!);
       });
-      if (taken.hold) this.ledger.entrusted();
+      if (taken.hold) this.ledger.holdTransferred(taken.hold);
       return submitted;
     } catch (error) {
       // Of a refusal of our own it is sure that nothing was written.
@@ -154,7 +154,7 @@ export class SubmitJobService {
       createdAt: plan.startedAt,
       deadlineSeconds,
     });
-    await this.ledger.entrust(hold, client);
+    await this.ledger.transferHold(hold, client);
     this.metrics.submitted(parsed.modality, routes[0].provider);
     return { id, droppedParams: this.droppedParams(routes[0], plan.request) };
   }
@@ -167,7 +167,8 @@ export class SubmitJobService {
     for (let pauseMs = DOUBT_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_DOUBT_PAUSE_MS)) {
       await pause(pauseMs, undefined, { ref: false });
       try {
-        if (await this.repository.hasRequest(hold.request.requestId)) this.ledger.entrusted();
+        if (await this.repository.hasRequest(hold.request.requestId))
+          this.ledger.holdTransferred(hold);
         else await this.ledger.release(hold);
         return;
       } catch (error) {

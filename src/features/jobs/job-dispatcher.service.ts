@@ -5,7 +5,7 @@ import {
   InternalError,
   ProviderError,
 } from '../../platform/errors/gateway-errors.js';
-import { describeFailures, type RouteFailure } from '../../core/routing/describe-failure.js';
+import { callerErrorOf, type RouteFailure } from '../../core/routing/caller-error.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
 import { MediaFailedError, type MediaProgress } from '../../vendors/media-work.js';
@@ -140,6 +140,6 @@ function describe(failures: readonly RouteFailure[], request: MediaRequest): Err
   if (failures.length === 0) {
     return new ProviderError('No provider could take this job. Try again later.');
   }
-  const described = describeFailures(failures, request);
+  const described = callerErrorOf(failures, request);
   return described instanceof InternalError ? new ProviderError(described.message) : described;
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { BillableRoute } from '../../canonical/billable-request.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { LedgerService } from '../../core/ledger/ledger.service.js';
@@ -13,6 +12,7 @@ import { readRoutes } from './job-routes.js';
 import { JobTraces } from './job-traces.service.js';
 import type { EndableJob, JobFailure, JobStatus } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import type { SettlementRecord } from '../../core/ledger/ledger-operations.js';
 

@@ -1,10 +1,10 @@
 import type { ExactPricing } from '../../canonical/exact-pricing.js';
-import type { TrafficMode, UsageBounds } from '../../canonical/billable-request.js';
 import type { Usage } from '../../canonical/usage.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import type { CallLimits } from '../../vendors/upstream.js';
+import type { TrafficMode, UsageBounds } from '../../canonical/billable-route.js';
 import { Injectable } from '@nestjs/common';
-import { OwnUpstreams } from '../../core/credentials/own-upstreams.service.js';
+import { ByokUpstreams } from '../../core/credentials/byok-upstreams.service.js';
 import type { TracedAttempt } from '../../core/tracing/recorded-trace.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { JobClaim } from './job-claims.repository.js';
@@ -12,19 +12,19 @@ import type { JobClaim } from './job-claims.repository.js';
 /** Opens the accounts that jobs' routes go over. A job keeps no more of one than its id. */
 @Injectable()
 export class JobAccounts {
-  constructor(private readonly ownUpstreams: OwnUpstreams) {}
+  constructor(private readonly byokUpstreams: ByokUpstreams) {}
 
   /** Undefined when the tenant has deleted its account since; shared capacity takes no such job. */
   async open(tenantId: string, route: JobRoute): Promise<OpenJobRoute | undefined> {
     const { credentialId, trafficMode } = route;
     if (trafficMode === 'shared') return route;
-    const own = credentialId && (await this.ownUpstreams.find(tenantId, credentialId));
-    return own ? { ...route, own } : undefined;
+    const byok = credentialId && (await this.byokUpstreams.find(tenantId, credentialId));
+    return byok ? { ...route, byok } : undefined;
   }
 }
 
 /** A route of a job. Before it is called, `JobAccounts` opens the account that it goes over. */
-export interface JobRoute extends Omit<PlannedRoute, 'own'> {
+export interface JobRoute extends Omit<PlannedRoute, 'byok'> {
   /** Of the tenant's own account with the provider; undefined on shared capacity. */
   readonly credentialId: string | undefined;
 }
@@ -53,7 +53,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
   return JSON.stringify(
     routes.map((route): StoredRoute => {
       const { model, provider, catalogueId, upstreamModel, trafficMode, byokFeePercent } = route;
-      const { ceiling, bounds, limits, own } = route;
+      const { ceiling, bounds, limits, byok } = route;
       const entries = Object.entries(route.pricing) as [keyof ExactPricing, bigint][];
       const pricing = Object.fromEntries(entries.map(([key, price]) => [key, String(price)]));
       return {
@@ -63,7 +63,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
         upstreamModel,
         trafficMode,
         byokFeePercent,
-        credentialId: own?.credential.id,
+        credentialId: byok?.credential.id,
         ceiling,
         bounds,
         limits,

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type {
-  TrafficMode,
   RequestEnding,
-  RequestFollower,
+  RequestObserver,
   TriggeredGuardrail,
 } from '../../canonical/billable-request.js';
 import type { MediaRequest } from '../../canonical/work-request.js';
@@ -17,6 +16,7 @@ import { TracingService } from '../../core/tracing/tracing.service.js';
 import { toMediaRequest } from './job-body.js';
 import { readRoutes, readAttempts } from './job-routes.js';
 import type { JobModality } from './job.js';
+import type { TrafficMode } from '../../canonical/billable-route.js';
 
 /** What a job keeps of its submission for the trace that is made at its end. */
 interface KeptTrace {
@@ -85,11 +85,11 @@ export class JobTraces implements OnModuleDestroy {
   ): () => string | null {
     const { requestId, endpoint, startedAt, routes, attempts, request } = plan;
     const traced = toTraced({ requestId, endpoint, startedAt, routes, attempts }, request, trace);
-    this.tracing.follow(traced, { tenantId, ...origin });
-    const { follower } = traced;
-    if (!follower) return () => null;
+    this.tracing.trace(traced, { tenantId, ...origin });
+    const { observer } = traced;
+    if (!observer) return () => null;
     const guardrails: TriggeredGuardrail[] = [];
-    plan.follower = keepGuardrails(follower, guardrails);
+    plan.observer = keepGuardrails(observer, guardrails);
     const headers = Object.fromEntries(TRACE_HEADERS.map((name) => [name, origin.headers[name]]));
     return () => JSON.stringify({ headers, trace, guardrails } satisfies KeptTrace);
   }
@@ -156,17 +156,17 @@ export class JobTraces implements OnModuleDestroy {
       media,
       kept.trace,
     );
-    this.tracing.follow(traced, { tenantId, headers: kept.headers as IncomingHttpHeaders });
-    const { follower } = traced;
-    if (!follower) return;
+    this.tracing.trace(traced, { tenantId, headers: kept.headers as IncomingHttpHeaders });
+    const { observer } = traced;
+    if (!observer) return;
     const answered = routes.find(
       ({ model, provider }) => model === row.model && provider === row.provider,
     );
     if (row.outcome === 'completed' && answered) {
-      follower.observe({ type: 'route', route: answered, droppedParams: [] });
+      observer.observe({ type: 'route', route: answered, droppedParams: [] });
     }
-    for (const guardrail of kept.guardrails) follower.guardrailTriggered(guardrail);
-    follower.ended(toEnding(row));
+    for (const guardrail of kept.guardrails) observer.guardrailTriggered(guardrail);
+    observer.ended(toEnding(row));
   }
 }
 
@@ -202,9 +202,9 @@ function toTraced(planned: Planned, request: MediaRequest, trace: unknown): Trac
 }
 
 function keepGuardrails(
-  follower: RequestFollower,
+  follower: RequestObserver,
   guardrails: TriggeredGuardrail[],
-): RequestFollower {
+): RequestObserver {
   return {
     observe: (event) => follower.observe(event),
     guardrailTriggered: (triggered) => {

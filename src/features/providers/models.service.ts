@@ -3,7 +3,7 @@ import type { Caller } from '../../core/access/caller.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
 import type { Model } from '../../core/catalogue/catalogue.types.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
-import { OwnUpstreams } from '../../core/credentials/own-upstreams.service.js';
+import { ByokUpstreams } from '../../core/credentials/byok-upstreams.service.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { ModelDto } from './providers.dto.js';
 
@@ -16,7 +16,7 @@ export class ModelsService {
   constructor(
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
-    private readonly ownUpstreams: OwnUpstreams,
+    private readonly ownUpstreams: ByokUpstreams,
   ) {}
 
   async list(caller: Caller): Promise<ModelDto[]> {

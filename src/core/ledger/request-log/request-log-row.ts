@@ -1,5 +1,6 @@
-import type { TrafficMode } from '../../../canonical/billable-request.js';
 import type { UsageSource, Usage } from '../../../canonical/usage.js';
+import type { TrafficMode } from '../../../canonical/billable-route.js';
+
 export const REQUEST_STATUSES = ['success', 'error'] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 

@@ -3,7 +3,7 @@ import type { CancelSignal } from '../../../canonical/cancel-signal.js';
 import type { CanonicalEvent, RouteEvent, WorkEvent } from '../../../canonical/canonical-event.js';
 import { isTextRequest, type RoutableRequest } from '../../../canonical/work-request.js';
 import { GatewayMetrics } from '../../../platform/metrics/gateway-metrics.js';
-import { AnswerRecorder } from './answer-recorder.js';
+import { CacheRecorder } from './cache-recorder.js';
 import { cacheKeyOf, type CacheableRequest } from './cache-key.js';
 import { CacheStore } from './cache-stores.js';
 import { decodeAnswer, encodeAnswer, type CachedAnswer } from './cached-answer.js';
@@ -64,7 +64,7 @@ export class AnswerCache {
     upstreamModelOf: (event: RouteEvent) => string,
     callerGone: CancelSignal,
   ): AsyncGenerator<Event, undefined> {
-    const recorder = new AnswerRecorder(MAX_ANSWER_BYTES);
+    const recorder = new CacheRecorder(MAX_ANSWER_BYTES);
     for await (const event of events) {
       if (!callerGone.aborted) recorder.observe(event);
       yield event;

@@ -7,8 +7,8 @@ import {
   type RequestStatus,
   type RequestOutcome,
 } from '../../../core/ledger/request-log/request-log-row.js';
-import type { TrafficMode } from '../../../canonical/billable-request.js';
 import type { UsageSource } from '../../../canonical/usage.js';
+import type { TrafficMode } from '../../../canonical/billable-route.js';
 
 const TRAFFIC_MODES: TrafficMode[] = ['shared', 'byok'];
 

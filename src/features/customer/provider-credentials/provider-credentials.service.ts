@@ -5,13 +5,13 @@ import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { CredentialDirectory } from '../../../core/credentials/credential-directory.service.js';
-import { CredentialSeal } from '../../../core/credentials/credential-seal.service.js';
+import { CredentialCipher } from '../../../core/credentials/credential-cipher.service.js';
 import { CredentialUseLog } from '../../../core/credentials/credential-use.log.js';
 import {
   CredentialRepository,
   type CredentialRecord,
 } from '../../../core/credentials/credential.repository.js';
-import { OwnUpstreams } from '../../../core/credentials/own-upstreams.service.js';
+import { ByokUpstreams } from '../../../core/credentials/byok-upstreams.service.js';
 import type {
   DeletedProviderCredentialDto,
   ProviderCredentialDto,
@@ -27,8 +27,8 @@ export class ProviderCredentialsService {
   constructor(
     private readonly credentials: CredentialRepository,
     private readonly directory: CredentialDirectory,
-    private readonly upstreams: OwnUpstreams,
-    private readonly seal: CredentialSeal,
+    private readonly upstreams: ByokUpstreams,
+    private readonly cipher: CredentialCipher,
     private readonly uses: CredentialUseLog,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
@@ -61,7 +61,7 @@ export class ProviderCredentialsService {
       id,
       provider: body.provider,
       name: body.name ?? null,
-      sealedKey: this.seal.seal(read.key, id),
+      encryptedKey: this.cipher.encrypt(read.key, id),
       keyPreview: read.preview,
       settings,
       allowSharedFallback: body.allow_shared_fallback ?? false,

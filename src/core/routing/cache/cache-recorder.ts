@@ -30,7 +30,7 @@ const COMPLETE: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'tool_cal
 const CHARACTERS_PER_NUMBER = 11;
 
 /** Writes an answer down while it passes, as long as it is one that may be kept. */
-export class AnswerRecorder {
+export class CacheRecorder {
   private route: RouteEvent | undefined;
   private usage: UsageEvent | undefined;
   private readonly events: CachedEvent[] = [];

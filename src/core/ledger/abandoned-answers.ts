@@ -24,7 +24,7 @@ const PACE_TOKENS = 16;
  * the vendor has a moment to come to its end, and what it does not count itself is estimated.
  */
 @Injectable()
-export class LeftAnswers {
+export class AbandonedAnswers {
   private readonly graces = new Set<() => void>();
 
   constructor(private readonly tokens: TokenCounter) {}

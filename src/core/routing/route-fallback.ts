@@ -10,10 +10,10 @@ import { CallerGoneError } from '../../platform/http/read-body.js';
 import { TimeoutError } from '../../platform/errors/gateway-errors.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
-import { describeBreak, describeFailures, type RouteFailure } from './describe-failure.js';
+import { brokenAnswerError, callerErrorOf, type RouteFailure } from './caller-error.js';
 import type { BegunAnswer } from './opened-answer.js';
 import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
-import { RouteTry, type RouteRecords } from './route-try.js';
+import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
 import { limitsLeft } from './to-upstream-call.js';
 
 /** A `Retry-After` this short is waited out, once, before leaving for another model. */
@@ -32,15 +32,15 @@ export interface RouteCall<Event> {
 
 /** A route that answers: its events up to the first content, and where the rest comes from. */
 interface FirstAnswer<Event> {
-  tried: RouteTry;
+  tried: AttemptRecorder;
   attempt: RouteAttempt;
   droppedParams: readonly string[];
   held: Event[];
   rest: AsyncIterator<Event>;
 }
 
-/** One walk along the routes of a plan, until one of them answers; whatever the answer is made of. */
-export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
+/** Tries the routes of a plan in order until one answers, whatever the answer is made of. */
+export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   private readonly failures: RouteFailure[] = [];
 
   /** @param call makes the call to a route; nobody is called before its events are pulled */
@@ -48,7 +48,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
     private readonly plan: Plan<RoutableRequest>,
     private readonly cover: RouteCover,
     private readonly call: (route: PlannedRoute, limits: CallLimits) => RouteCall<Event>,
-    private readonly records: RouteRecords,
+    private readonly records: AttemptSinks,
   ) {}
 
   /**
@@ -63,7 +63,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       held: [{ type: 'route', route: attempt.route, droppedParams }, ...held],
       rest,
       complete: () => tried.completed(),
-      describe: (failure) => this.describeBreak(tried, attempt, failure),
+      toError: (failure) => this.noteBreak(tried, attempt, failure),
     };
   }
 
@@ -85,7 +85,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
     if (this.failures.length === 0) {
       throw new TimeoutError('The time of the request was up before any provider was asked.');
     }
-    throw describeFailures(this.failures, this.plan.request);
+    throw callerErrorOf(this.failures, this.plan.request);
   }
 
   /** A prompt that is too long for a model is so at each of its providers. */
@@ -148,7 +148,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       outcome: 'pending',
     };
     plan.attempts.push(attempt);
-    const tried = new RouteTry(route, this.records, plan.requestId, limits);
+    const tried = new AttemptRecorder(route, this.records, plan.requestId, limits);
     try {
       const { events, droppedParams, asked } = this.call(route, limits);
       const rest = events[Symbol.asyncIterator]();
@@ -174,7 +174,7 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
       this.failures.push({ route, error });
       tried.failed(error);
       if (plan.callerGone.aborted) throw new CallerGoneError();
-      if (!error.allowsFallback) throw describeFailures(this.failures, plan.request);
+      if (!error.allowsFallback) throw callerErrorOf(this.failures, plan.request);
       return undefined;
     } finally {
       attempt.durationMs = tried.end(attempt.outcome);
@@ -182,12 +182,12 @@ export class RouteWalk<Event extends CanonicalEvent | WorkEvent<unknown>> {
   }
 
   /** Notes that an answer broke off. @returns what the caller is told */
-  private describeBreak(tried: RouteTry, attempt: RouteAttempt, failure: unknown): unknown {
+  private noteBreak(tried: AttemptRecorder, attempt: RouteAttempt, failure: unknown): unknown {
     if (this.plan.callerGone.aborted) return new CallerGoneError();
     if (!(failure instanceof UpstreamError)) return failure;
     attempt.outcome = failure.failure;
     tried.failed(failure, 'broke off');
-    return describeBreak(tried.route, failure);
+    return brokenAnswerError(tried.route, failure);
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { UpstreamError, type UpstreamErrorFields } from '../../vendors/upstream-error.js';
-import { describeBreak, describeFailures, type RouteFailure } from './describe-failure.js';
+import { brokenAnswerError, callerErrorOf, type RouteFailure } from './caller-error.js';
 import type { PlannedRoute } from './plan.js';
 
 function failed(
@@ -28,7 +28,7 @@ const late: RouteFailure = {
 };
 const operator = failed({ failure: 'operator', status: 401 }, 'anthropic', 'anthropic/claude');
 
-describe(describeFailures.name, () => {
+describe(callerErrorOf.name, () => {
   it.each<[string, RouteFailure[], object]>([
     ['one server error', [server], { status: 502, type: 'provider_error', param: 'model' }],
     ['a bad key of the operator', [operator], { status: 502, type: 'provider_error' }],
@@ -87,38 +87,39 @@ describe(describeFailures.name, () => {
     ],
     ['no failure at all', [], { status: 500, type: 'internal_error' }],
   ])('of %s', (_, failures, expected) => {
-    expect(describeFailures(failures, { dialect: 'chat' })).toMatchObject(expected);
+    expect(callerErrorOf(failures, { dialect: 'chat' })).toMatchObject(expected);
   });
 
   it('says what was tried, once each, and nothing of the vendors’ own words', () => {
-    const { message } = describeFailures([server, server, limited, operator], { dialect: 'chat' });
+    const { message } = callerErrorOf([server, server, limited, operator], { dialect: 'chat' });
     expect(message).toBe(
       'No provider could answer; tried openai for openai/gpt (failed), azure for openai/gpt ' +
         "(rate limited), anthropic for anthropic/claude (refused the gateway's account). " +
         'Try again later.',
     );
     for (const failures of [[server], [limited], [timeout], [operator]]) {
-      expect(describeFailures(failures, { dialect: 'chat' }).message).not.toContain(
-        'vendor secret',
-      );
+      expect(callerErrorOf(failures, { dialect: 'chat' }).message).not.toContain('vendor secret');
     }
   });
 });
 
-describe(describeBreak.name, () => {
+describe(brokenAnswerError.name, () => {
   const { route } = server;
 
   it.each(['reset', 'cut', 'server', 'unreadable', 'rate_limited', 'caller'] as const)(
     'of %s is a provider error without details',
     (failure) => {
-      const error = describeBreak(route, new UpstreamError({ failure, message: 'vendor secret' }));
+      const error = brokenAnswerError(
+        route,
+        new UpstreamError({ failure, message: 'vendor secret' }),
+      );
       expect(error).toMatchObject({ status: 502, type: 'provider_error', param: 'model' });
       expect(error.message).toBe('The answer from openai broke off before its end.');
     },
   );
 
   it('of a time-out is a time-out', () => {
-    expect(describeBreak(route, timeout.error)).toMatchObject({
+    expect(brokenAnswerError(route, timeout.error)).toMatchObject({
       status: 504,
       type: 'timeout_error',
       message: 'The answer from openai stopped coming.',
@@ -129,7 +130,7 @@ describe(describeBreak.name, () => {
 describe("a failure of the tenant's own account", () => {
   const ofOwnAccount = (fields: Partial<UpstreamErrorFields>): RouteFailure => {
     const { route, error } = failed(fields);
-    return { route: { ...route, own: { hasOwnAddress: false } } as PlannedRoute, error };
+    return { route: { ...route, byok: { hasTenantAddress: false } } as PlannedRoute, error };
   };
   const refused = ofOwnAccount({ failure: 'operator', status: 401 });
 
@@ -138,16 +139,16 @@ describe("a failure of the tenant's own account", () => {
     ['with shared capacity behind it', [refused, server]],
     ['and of other kinds', [ofOwnAccount({ failure: 'rate_limited' }), refused]],
   ])('names the credentials, %s', (_name, failures) => {
-    const described = describeFailures(failures, { dialect: 'chat' });
+    const described = callerErrorOf(failures, { dialect: 'chat' });
     expect(described).toMatchObject({ status: 502, param: 'provider-credentials' });
     expect(described.message).toContain('openai with your own credential for openai/gpt');
     expect(described.message).not.toContain('vendor secret');
   });
 
   it('that is not about the account names the model, as ever', () => {
-    const described = describeFailures([ofOwnAccount({ failure: 'server' })], { dialect: 'chat' });
+    const described = callerErrorOf([ofOwnAccount({ failure: 'server' })], { dialect: 'chat' });
     expect(described).toMatchObject({ status: 502, param: 'model' });
-    const limits = describeFailures([ofOwnAccount({ failure: 'rate_limited' })], {
+    const limits = callerErrorOf([ofOwnAccount({ failure: 'rate_limited' })], {
       dialect: 'chat',
     });
     expect(limits).toMatchObject({ status: 429, param: 'model' });

@@ -30,7 +30,7 @@ const CALLERS_TO_MEND = new Set<UpstreamFailure>(['caller', 'context_length', 'u
  *
  * @param request in whose caller's words fields are named
  */
-export function describeFailures(
+export function callerErrorOf(
   failures: readonly RouteFailure[],
   request: Pick<CanonicalRequest, 'dialect'> | Pick<WorkRequest, 'kind'>,
 ): GatewayError {
@@ -60,7 +60,7 @@ export function describeFailures(
     return new TimeoutError(`No answer in time from ${tried}. Try again, or add fallback models.`);
   }
   const isOwnAccount = lastWords.some(
-    ({ route, error }) => route.own !== undefined && error.failure === 'operator',
+    ({ route, error }) => route.byok !== undefined && error.failure === 'operator',
   );
   if (isOwnAccount) {
     return new ProviderError(
@@ -90,7 +90,7 @@ function promptFieldOf(
 }
 
 /** What the caller is told when an answer that had begun broke off. */
-export function describeBreak(route: PlannedRoute, error: UpstreamError): GatewayError {
+export function brokenAnswerError(route: PlannedRoute, error: UpstreamError): GatewayError {
   if (error.failure === 'slow_reader') {
     return new SlowReaderError(
       'The answer was read so slowly that it could not come to its end. Read faster, or ask for less.',
@@ -131,7 +131,7 @@ const OWN_ACCOUNT_WORDS = 'the credential was refused, has no quota left or no s
 function listRoutes(failures: readonly RouteFailure[]): string {
   const entries = failures.map(({ route, error }) => {
     const { failure } = error;
-    if (!route.own) return `${route.provider} for ${route.model} (${WORDS[failure]})`;
+    if (!route.byok) return `${route.provider} for ${route.model} (${WORDS[failure]})`;
     const words = failure === 'operator' ? OWN_ACCOUNT_WORDS : WORDS[failure];
     return `${route.provider} with your own credential for ${route.model} (${words})`;
   });

@@ -6,7 +6,7 @@ import type { PlannedRoute } from './plan.js';
 import type { RouteHealth } from './route-health.js';
 
 /** Where it is kept what became of calls to routes. */
-export interface RouteRecords {
+export interface AttemptSinks {
   health: RouteHealth;
   metrics: GatewayMetrics;
   logger: Logger;
@@ -18,7 +18,7 @@ const FAIR_SHARE = 0.9;
 const CLOCK_SLACK_MS = 5;
 
 /** One call to one route, from its begin, and every record that is kept of it. */
-export class RouteTry {
+export class AttemptRecorder {
   private readonly startedMs = performance.now();
   private answeredMs: number | undefined;
 
@@ -28,11 +28,11 @@ export class RouteTry {
    */
   constructor(
     readonly route: PlannedRoute,
-    private readonly records: RouteRecords,
+    private readonly records: AttemptSinks,
     private readonly requestId: string,
     private readonly limits: CallLimits = route.limits,
   ) {
-    records.health.recordTry(route);
+    records.health.recordAttempt(route);
   }
 
   /** The first content has come. */
@@ -76,7 +76,7 @@ export class RouteTry {
 }
 
 /** For our log, where a tenant's own account must not look like the operator's. */
-function nameOf({ provider, upstreamModel, own }: PlannedRoute): string {
+function nameOf({ provider, upstreamModel, byok }: PlannedRoute): string {
   const name = `${provider}/${upstreamModel}`;
-  return own ? `${name} over the credential ${own.credential.id}` : name;
+  return byok ? `${name} over the credential ${byok.credential.id}` : name;
 }

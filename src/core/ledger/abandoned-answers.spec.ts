@@ -1,11 +1,12 @@
 import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
+import type { BillableRequest } from '../../canonical/billable-request.js';
 import { countCodePoints } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
-import { LeftAnswers } from './left-answers.js';
+import { AbandonedAnswers } from './abandoned-answers.js';
 import { TokenCounter } from './token-counter.js';
 import { UsageMeter } from './usage-meter.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
 
 const TEXTS = {
   English: 'The committee met on Tuesday to discuss the changes, which several called overdue. ',
@@ -19,7 +20,7 @@ const TEXTS = {
 const CEILING: Usage = { ...NO_USAGE, inputTokens: 1_000, outputTokens: 100_000 };
 
 const counter = new TokenCounter();
-const left = new LeftAnswers(counter);
+const left = new AbandonedAnswers(counter);
 
 /** A request whose vendor began so long ago, and what has come of it. */
 function answerOf({
@@ -59,7 +60,7 @@ const stream = (pieces: number, waitMs: number): Step[] =>
 
 const piecesOf = (text: string): string[] => text.match(/.{1,5}/gsu)!;
 
-describe(LeftAnswers.name, () => {
+describe(AbandonedAnswers.name, () => {
   afterAll(() => counter.onApplicationShutdown());
   afterEach(() => void jest.useRealTimers());
 

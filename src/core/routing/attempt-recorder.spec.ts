@@ -4,7 +4,7 @@ import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { PlannedRoute } from './plan.js';
 import type { RouteHealth } from './route-health.js';
-import { RouteTry } from './route-try.js';
+import { AttemptRecorder } from './attempt-recorder.js';
 
 const route = {
   provider: 'openai',
@@ -14,7 +14,7 @@ const route = {
 
 function world() {
   const health = {
-    recordTry: jest.fn(),
+    recordAttempt: jest.fn(),
     recordAnswer: jest.fn<(...parameters: unknown[]) => void>(),
     recordCompletion: jest.fn(),
     recordFailure: jest.fn<(...parameters: unknown[]) => void>(),
@@ -29,11 +29,11 @@ function world() {
   return { health, observeAttempt, warn, records };
 }
 
-describe(RouteTry.name, () => {
+describe(AttemptRecorder.name, () => {
   it('keeps a good call in mind as such', () => {
     const { health, observeAttempt, warn, records } = world();
-    const tried = new RouteTry(route, records, 'request-1');
-    expect(health.recordTry).toHaveBeenCalledWith(route);
+    const tried = new AttemptRecorder(route, records, 'request-1');
+    expect(health.recordAttempt).toHaveBeenCalledWith(route);
     tried.answered();
     expect(health.recordAnswer).toHaveBeenCalledWith(route, expect.any(Number), expect.any(Number));
     expect(Number.isInteger(tried.end('answered'))).toBe(true);
@@ -45,7 +45,7 @@ describe(RouteTry.name, () => {
 
   it('dates a failure from the begin of the call, and a break from that of the answer', async () => {
     const { health, records } = world();
-    const tried = new RouteTry(route, records, 'request-1');
+    const tried = new AttemptRecorder(route, records, 'request-1');
     const error = new UpstreamError({ failure: 'cut', message: '' });
     await new Promise((resolve) => setTimeout(resolve, 5));
     tried.failed(error);
@@ -60,7 +60,7 @@ describe(RouteTry.name, () => {
 
   it('logs what failed with status, code and request, and not what the vendor said', () => {
     const { warn, records } = world();
-    const tried = new RouteTry(route, records, 'request-1');
+    const tried = new AttemptRecorder(route, records, 'request-1');
     const message = 'Your prompt "my secret" is bad.';
     tried.failed(new UpstreamError({ failure: 'server', status: 503, message }));
     const cause = Object.assign(new Error(message), { code: 'ECONNREFUSED' });
@@ -77,8 +77,8 @@ describe(RouteTry.name, () => {
 
   it("does not let a tenant's own account look like the operator's", () => {
     const { warn, records } = world();
-    const own = { ...route, own: { credential: { id: 'credential-1' } } } as PlannedRoute;
-    new RouteTry(own, records, 'id').failed(
+    const own = { ...route, byok: { credential: { id: 'credential-1' } } } as PlannedRoute;
+    new AttemptRecorder(own, records, 'id').failed(
       new UpstreamError({ failure: 'operator', message: '' }),
     );
     expect(warn.mock.calls[0]![0]).toBe(

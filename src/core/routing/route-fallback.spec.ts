@@ -8,13 +8,13 @@ import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-re
 import type { WorkEvent } from '../../canonical/canonical-event.js';
 import type { CatalogueService } from '../catalogue/catalogue.service.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
-import type { OwnUpstreams } from '../credentials/own-upstreams.service.js';
+import type { ByokUpstreams } from '../credentials/byok-upstreams.service.js';
 import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { UpstreamError, type UpstreamFailure } from '../../vendors/upstream-error.js';
 import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { WorkCall } from '../../vendors/upstream.js';
 import type { Plan, RouteCover } from './plan.js';
-import { RouteWalk } from './route-walk.js';
+import { RouteFallback } from './route-fallback.js';
 import { RoutingService } from './routing.service.js';
 
 const vectors = chatModel('a/vectors', [modelRoute('a'), modelRoute('b'), modelRoute('c')], {
@@ -47,7 +47,7 @@ class World {
         }),
       } as unknown as UpstreamRegistry,
       { observeAttempt: () => undefined, track: () => undefined } as unknown as GatewayMetrics,
-      { of: () => [] } as unknown as OwnUpstreams,
+      { of: () => [] } as unknown as ByokUpstreams,
       {} as AnswerCache,
     );
   }
@@ -85,7 +85,7 @@ class World {
   }
 }
 
-describe(RouteWalk.name, () => {
+describe(RouteFallback.name, () => {
   beforeAll(() => void Logger.overrideLogger(false));
   afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
 

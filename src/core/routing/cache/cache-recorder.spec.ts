@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CanonicalEvent, WorkEvent } from '../../../canonical/canonical-event.js';
-import type { BillableRoute } from '../../../canonical/billable-request.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
-import { AnswerRecorder } from './answer-recorder.js';
+import { CacheRecorder } from './cache-recorder.js';
 import { decodeAnswer, encodeAnswer, type CachedAnswer } from './cached-answer.js';
+import type { BillableRoute } from '../../../canonical/billable-route.js';
 
 type AnswerEvent = CanonicalEvent | WorkEvent<unknown>;
 
@@ -33,12 +33,12 @@ const finish = (reason: string, choice = 0): CanonicalEvent => ({ type: 'finish'
 const usage: CanonicalEvent = { type: 'usage', usage: { ...NO_USAGE, inputTokens: 3 } };
 
 function record(events: AnswerEvent[], maxCharacters = 1_000): CachedAnswer | undefined {
-  const recorder = new AnswerRecorder(maxCharacters);
+  const recorder = new CacheRecorder(maxCharacters);
   for (const event of events) recorder.observe(Object.freeze(event));
   return recorder.result(() => 'upstream-b');
 }
 
-describe(AnswerRecorder.name, () => {
+describe(CacheRecorder.name, () => {
   it('joins the pieces of each text and leaves their order as it is', () => {
     const events = [
       named,

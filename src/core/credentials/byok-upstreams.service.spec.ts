@@ -5,10 +5,10 @@ import type { AppConfig, ProviderConfig } from '../../platform/config/app-config
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { CredentialDirectory } from './credential-directory.service.js';
-import { CredentialSeal } from './credential-seal.service.js';
+import { CredentialCipher } from './credential-cipher.service.js';
 import type { CredentialUseLog } from './credential-use.log.js';
-import { OwnCredential } from './credential.repository.js';
-import { OwnUpstreams, type OwnAccess, OwnAccountTransport } from './own-upstreams.service.js';
+import { ByokCredential } from './credential.repository.js';
+import { ByokUpstreams, type ByokAccess, ByokTransport } from './byok-upstreams.service.js';
 
 const SECRET = 'a-secret-of-at-least-32-characters';
 
@@ -17,16 +17,18 @@ function providerOf(id: string, adapter: string): ProviderConfig {
 }
 
 function setUp() {
-  const seal = new CredentialSeal({
+  const cipher = new CredentialCipher({
     secret: SECRET,
-    previousSecrets: [] as readonly string[],
-  } as AppConfig);
+    secretFile: undefined,
+    previousSecrets: [],
+    dataDirectory: '',
+  });
   const made: { provider: ProviderConfig; transport: unknown }[] = [];
   const uses: string[] = [];
-  const stored: OwnCredential[] = [];
-  const afterForget: OwnCredential[] = [];
-  const transport = new OwnAccountTransport(1_000);
-  const upstreams = new OwnUpstreams(
+  const stored: ByokCredential[] = [];
+  const afterForget: ByokCredential[] = [];
+  const transport = new ByokTransport(1_000);
+  const upstreams = new ByokUpstreams(
     {
       ownAccountProviders: [providerOf('one', 'openai'), providerOf('azure', 'azure')],
     } as unknown as AppConfig,
@@ -36,7 +38,7 @@ function setUp() {
         return { made: made.length };
       },
     } as unknown as UpstreamRegistry,
-    seal,
+    cipher,
     {
       of: () => stored,
       forget: () => void stored.push(...afterForget.splice(0)),
@@ -45,21 +47,21 @@ function setUp() {
     { record: (id: string) => uses.push(id) } as unknown as CredentialUseLog,
   );
   const credential = (id: string, provider = 'one', settings: Record<string, string> = {}) =>
-    new OwnCredential({
+    new ByokCredential({
       id,
       provider,
       allowSharedFallback: false,
       settings,
-      sealedKey: seal.seal(`key of ${id}`, id),
+      encryptedKey: cipher.encrypt(`key of ${id}`, id),
     });
-  const accessOf = (id: string): OwnAccess => ({
+  const accessOf = (id: string): ByokAccess => ({
     credential: credential(id),
-    hasOwnAddress: false,
+    hasTenantAddress: false,
   });
   return { upstreams, made, uses, stored, afterForget, credential, accessOf, transport };
 }
 
-describe(OwnUpstreams.name, () => {
+describe(ByokUpstreams.name, () => {
   beforeAll(() => void jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined));
   afterAll(() => void jest.restoreAllMocks());
 
@@ -77,7 +79,7 @@ describe(OwnUpstreams.name, () => {
     const { upstreams, made, stored, credential, transport } = setUp();
     stored.push(credential('a', 'azure', { endpoint: 'https://me.example' }), credential('b'));
     const accesses = await upstreams.of('tenant');
-    expect(accesses.map(({ hasOwnAddress }) => hasOwnAddress)).toEqual([true, false]);
+    expect(accesses.map(({ hasTenantAddress }) => hasTenantAddress)).toEqual([true, false]);
     upstreams.use(accesses[0]!);
     expect(made[0]).toMatchObject({ provider: { baseUrl: 'https://me.example' } });
     expect(made[0]!.transport).toBe(transport);
@@ -121,16 +123,18 @@ describe(OwnUpstreams.name, () => {
 
   it('fails as a refused account does when a key cannot be opened or its settings make no sense', () => {
     const { upstreams, credential } = setUp();
-    const moved = new OwnCredential({
+    const moved = new ByokCredential({
       id: 'other',
       provider: 'one',
       allowSharedFallback: false,
       settings: {},
-      sealedKey: credential('a').sealedKey(),
+      encryptedKey: credential('a').encryptedKey(),
     });
     for (const bad of [moved, credential('b', 'azure')]) {
-      expect(() => upstreams.use({ credential: bad, hasOwnAddress: false })).toThrow(UpstreamError);
-      expect(() => upstreams.use({ credential: bad, hasOwnAddress: false })).toThrow(
+      expect(() => upstreams.use({ credential: bad, hasTenantAddress: false })).toThrow(
+        UpstreamError,
+      );
+      expect(() => upstreams.use({ credential: bad, hasTenantAddress: false })).toThrow(
         'the stored credential cannot be used',
       );
     }
@@ -141,6 +145,6 @@ describe(OwnUpstreams.name, () => {
     const printed =
       inspect(credential('a'), { depth: 9, showHidden: true }) + JSON.stringify(credential('a'));
     expect(printed).toContain('one');
-    expect(printed.toLowerCase()).not.toContain('sealed');
+    expect(printed.toLowerCase()).not.toContain('encrypted');
   });
 });

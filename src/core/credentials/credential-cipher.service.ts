@@ -1,0 +1,29 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { APP_CONFIG } from '../../platform/config/app-config.js';
+import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
+import { SecretBox } from '../../platform/crypto/secret-box.js';
+
+type SecretConfig = Parameters<typeof gatewaySecrets>[0];
+
+/** Encrypts the keys of stored credentials, each for the id of its row. */
+@Injectable()
+export class CredentialCipher {
+  private box: SecretBox | undefined;
+
+  constructor(@Inject(APP_CONFIG) private readonly config: SecretConfig) {}
+
+  encrypt(key: string, credentialId: string): Buffer {
+    return this.secretBox().seal(key, credentialId);
+  }
+
+  /** @throws UnsealError */
+  decrypt(encryptedKey: Buffer, credentialId: string): string {
+    return this.secretBox().unseal(encryptedKey, credentialId);
+  }
+
+  /** On first use: without a configured secret one is made in the data folder. */
+  private secretBox(): SecretBox {
+    this.box ??= new SecretBox(() => gatewaySecrets(this.config), 'provider-credential');
+    return this.box;
+  }
+}
