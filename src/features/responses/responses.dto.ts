@@ -1,8 +1,30 @@
 import { ApiHideProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString } from 'class-validator';
-import { PageLimit } from '../../../platform/http/query-field.decorators.js';
+import { PageLimit } from '../../platform/http/query-field.decorators.js';
+
+/** What SDKs may add to a retrieval. */
+export class RetrieveResponseQueryDto {
+  @ApiPropertyOptional({ type: [String], description: 'Without effect.' })
+  @IsOptional()
+  include?: unknown;
+
+  /** The same, as SDKs spell lists. */
+  @ApiHideProperty()
+  @IsOptional()
+  'include[]'?: unknown;
+
+  @ApiPropertyOptional({ enum: ['false'], description: 'Stored responses are not streamed.' })
+  @IsOptional()
+  @IsIn(['false'], { message: 'stream must be false: stored responses are not streamed' })
+  stream?: string;
+
+  @ApiPropertyOptional({ description: 'Without effect.' })
+  @IsOptional()
+  include_obfuscation?: unknown;
+}
 
 const DEFAULT_LIMIT = 20;
+
 const MAX_LIMIT = 100;
 
 /** Which input items are asked for. */
