@@ -236,7 +236,8 @@ function membersOf(value: object): string {
 }
 
 function mergeLogprobs(pieces: unknown[]): object {
-  return { content: pieces.flatMap((piece) => (piece as { content?: unknown[] }).content ?? []) };
+  const contents = pieces.map((piece) => (isJsonObject(piece) ? piece.content : undefined));
+  return { content: contents.filter(Array.isArray).flat() };
 }
 
 function chatUsage(usage: Usage): object {
