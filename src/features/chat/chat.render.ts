@@ -9,6 +9,7 @@ import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.j
 import { isChargedAsGiven, type Usage } from '../../canonical/usage.js';
 import { errorBody } from '../../platform/errors/error-body.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import type { StreamRenderer } from '../../core/answers/deliver-stream.js';
 
