@@ -3,6 +3,7 @@ import {
   routingFieldsSchema,
   traceFieldSchema,
 } from '../../canonical/routing-fields.js';
+import type { BodyOf } from '../../platform/http/validate-body.js';
 
 /**
  * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
@@ -71,7 +72,16 @@ export const chatCompletionSchema = {
         },
       },
     },
-    tool_choice: { type: ['string', 'object', 'null'] },
+    tool_choice: {
+      type: ['string', 'object', 'null'],
+      properties: {
+        function: {
+          type: ['object', 'null'],
+          required: ['name'],
+          properties: { name: { type: 'string' } },
+        },
+      },
+    },
     parallel_tool_calls: { type: ['boolean', 'null'] },
     response_format: {
       type: ['object', 'null'],
@@ -97,5 +107,76 @@ export const chatCompletionSchema = {
     metadata: { type: ['object', 'null'] },
     trace: traceFieldSchema,
     ...routingFieldsSchema,
+  },
+} as const;
+
+/** A body that the schema has let pass. */
+export type ChatBody = BodyOf<typeof chatCompletionSchema>;
+export type ChatMessage = NonNullable<ChatBody['messages']>[number];
+export type ChatTool = NonNullable<ChatBody['tools']>[number];
+
+const string = { type: 'string' } as const;
+
+/**
+ * JSON Schemas of the content parts that are known here, by their type, and of tool calls. They are
+ * checked one by one as the prompt is measured: parts of other types are the vendor's to judge.
+ */
+export const chatPartSchemas = {
+  text: { type: 'object', required: ['text'], properties: { text: string } },
+  refusal: { type: 'object', required: ['refusal'], properties: { refusal: string } },
+  image_url: {
+    type: 'object',
+    required: ['image_url'],
+    properties: {
+      image_url: { type: ['object', 'string'], required: ['url'], properties: { url: string } },
+    },
+  },
+  input_audio: {
+    type: 'object',
+    required: ['input_audio'],
+    properties: {
+      input_audio: {
+        type: 'object',
+        required: ['data', 'format'],
+        properties: { data: string, format: string },
+      },
+    },
+  },
+  file: {
+    type: 'object',
+    required: ['file'],
+    properties: {
+      file: {
+        type: 'object',
+        required: ['file_data'],
+        properties: { file_data: string },
+      },
+    },
+  },
+} as const;
+
+export const toolCallSchema = {
+  type: 'object',
+  required: ['id', 'function'],
+  properties: {
+    id: string,
+    function: {
+      type: 'object',
+      required: ['name', 'arguments'],
+      properties: { name: string, arguments: string },
+    },
+  },
+} as const;
+
+export const customToolCallSchema = {
+  type: 'object',
+  required: ['id', 'custom'],
+  properties: {
+    id: string,
+    custom: {
+      type: 'object',
+      required: ['name', 'input'],
+      properties: { name: string, input: string },
+    },
   },
 } as const;

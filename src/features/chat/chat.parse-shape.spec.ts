@@ -43,6 +43,13 @@ describe(`${parseChat.name} of odd shapes`, () => {
         [[{ type: 'function', function: { name: 'f', parameters: 'x' } }]],
       ],
       ['tool_choice', [1, true, []]],
+      [
+        'tool_choice.function.name',
+        [
+          { type: 'function', function: {} },
+          { type: 'function', function: { name: 1 } },
+        ],
+      ],
       ['parallel_tool_calls', [1, 'true']],
       ['response_format', ['json_object', []]],
       ['response_format.type', [{}, { type: 1 }]],

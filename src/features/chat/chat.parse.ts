@@ -7,15 +7,10 @@ import {
 import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
 import { onceFor } from '../../canonical/once.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import {
-  isJsonObject,
-  parseJsonBody,
-  type JsonBody,
-  type JsonObject,
-} from '../../platform/http/json-body.js';
+import { isJsonObject, parseJsonBody, type JsonBody } from '../../platform/http/json-body.js';
 import { spliceMembers } from '../../platform/http/top-level-members.js';
-import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
-import { chatCompletionSchema } from './chat-completion.schema.js';
+import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
+import { chatCompletionSchema, type ChatBody } from './chat-completion.schema.js';
 import { chatPrompt } from './chat.prompt.js';
 import { measureChatPrompt } from './measure-chat-prompt.js';
 import { translateResponsesInput } from './translate-responses-input.js';
@@ -28,7 +23,7 @@ const validate = compileSchema(chatCompletionSchema);
  * @throws InvalidRequestError naming the first field at fault
  */
 export function parseChat(received: JsonBody): CanonicalRequest {
-  assertValid(validate, received.value);
+  assertValidBody(validate, received);
   const body = withMessages(received);
   const { value } = body;
   const measured = measureChatPrompt(body);
@@ -38,7 +33,7 @@ export function parseChat(received: JsonBody): CanonicalRequest {
     models: readModelChain(value),
     routing: readRoutingPreferences(value),
     stream: value.stream === true,
-    choices: (value.n as number | null | undefined) ?? 1,
+    choices: value.n ?? 1,
     maxOutputTokens: readMaxOutputTokens(value),
     promptSize: measured.size,
     accountBoundParam: measured.accountBoundParam ?? findAccountBoundField(value),
@@ -53,7 +48,7 @@ export function wantsUsageChunk(request: CanonicalRequest): boolean {
 }
 
 /** Servers differ in which of the two they read, so credits are set aside for the larger one. */
-function readMaxOutputTokens(value: JsonObject): number | undefined {
+function readMaxOutputTokens(value: ChatBody): number | undefined {
   const limits = [value.max_completion_tokens, value.max_tokens].filter(
     (limit) => typeof limit === 'number',
   );
@@ -61,18 +56,21 @@ function readMaxOutputTokens(value: JsonObject): number | undefined {
 }
 
 /** Responses-style `input` becomes `messages`, so that everything behind knows one form only. */
-function withMessages(body: JsonBody): JsonBody {
+function withMessages(body: JsonBody<ChatBody>): JsonBody<ChatBody> {
   const { messages, input } = body.value;
   if (messages != null && input != null) {
     throw new InvalidRequestError('input', 'Send either `messages` or `input`, not both.');
   }
   if (input != null) {
-    const translated = JSON.stringify(translateResponsesInput(input as string | JsonObject[]));
+    const translated = JSON.stringify(translateResponsesInput(input));
     const edits = new Map([
       ['input', undefined],
       ['messages', translated],
     ]);
-    return parseJsonBody(spliceMembers(body.bytes, body.members, edits), { maxParts: Infinity });
+    const bytes = spliceMembers(body.bytes, body.members, edits);
+    const made: JsonBody = parseJsonBody(bytes, { maxParts: Infinity });
+    assertValidBody(validate, made);
+    return made;
   }
   if (messages == null) {
     throw new InvalidRequestError(
@@ -80,14 +78,14 @@ function withMessages(body: JsonBody): JsonBody {
       'The parameter `messages` is missing: send `messages`, or Responses-style `input`.',
     );
   }
-  if ((messages as unknown[]).length === 0) {
+  if (messages.length === 0) {
     throw new InvalidRequestError('messages', '`messages` must hold at least one message.');
   }
   return body;
 }
 
 /** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
-function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined {
+function findAccountBoundField(value: ChatBody): AccountBoundParam | undefined {
   const tier = findBilledServiceTier(value);
   if (tier) return tier;
   if (value.web_search_options != null) {
@@ -100,7 +98,7 @@ function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined
   if (Array.isArray(value.modalities) && value.modalities.includes('audio')) {
     return notOnSharedCapacity('modalities', 'audio output is billed apart');
   }
-  const tools = Array.isArray(value.tools) ? (value.tools as JsonObject[]) : [];
+  const tools = value.tools ?? [];
   const foreign = tools.findIndex((tool) => tool.type !== 'function' && tool.type !== 'custom');
   if (foreign !== -1) {
     return notOnSharedCapacity(

@@ -158,6 +158,22 @@ describe(chatPrompt.name, () => {
     expect(promptOf({ ...fields }).reasoning).toEqual(expected);
   });
 
+  it('names a format that the caller gave no name', () => {
+    const response_format = { type: 'json_schema', json_schema: { schema: {} } };
+    expect(promptOf({ response_format }).responseFormat).toEqual({
+      type: 'json_schema',
+      name: 'response',
+      schema: {},
+    });
+  });
+
+  it('leaves over a file that lies in a vendor account', () => {
+    const content = [{ type: 'file', file: { file_id: 'file-1' } }];
+    const { messages, leftOver } = promptOf({ messages: [{ role: 'user', content }] });
+    expect(messages[0]?.parts).toEqual([]);
+    expect(leftOver).toEqual(['messages.0.content.0']);
+  });
+
   it('reads the sampling, and keeps zero and false', () => {
     const fields = {
       temperature: 0,

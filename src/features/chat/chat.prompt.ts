@@ -3,11 +3,22 @@ import type {
   CanonicalPrompt,
   MessagePart,
   ResponseFormat,
+  ToolCallPart,
   ToolChoice,
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
 import { readMediaSource, toCacheControl, optional } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import type { ChatBody, ChatMessage, ChatTool } from './chat-completion.schema.js';
+import {
+  isAudioPart,
+  isCustomToolCall,
+  isFilePart,
+  isImagePart,
+  isRefusalPart,
+  isTextPart,
+  isToolCall,
+} from './measure-chat-prompt.js';
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
 const READ_FIELDS = new Set([
   'model',
@@ -47,47 +58,40 @@ const READ_FIELDS = new Set([
 /** Members of `reasoning` that have a place in the canonical form. */
 const READ_REASONING: ReadonlySet<string> = new Set(['effort', 'max_tokens', 'enabled']);
 
-const READ_PARTS: ReadonlySet<unknown> = new Set([
-  'text',
-  'refusal',
-  'image_url',
-  'input_audio',
-  'file',
-]);
-
 /** The canonical conversation of a chat body that has been checked already. */
-export function chatPrompt(body: JsonObject): CanonicalPrompt {
+export function chatPrompt(body: ChatBody): CanonicalPrompt {
   const { tools, toolChoice, leftOver } = readChatTools(body);
+  const messages = body.messages ?? [];
   return {
-    messages: (body.messages as JsonObject[]).map(toMessage),
+    messages: messages.map(toMessage),
     tools,
     toolChoice,
-    parallelToolCalls: (body.parallel_tool_calls ?? undefined) as boolean | undefined,
+    parallelToolCalls: body.parallel_tool_calls ?? undefined,
     responseFormat: toResponseFormat(body.response_format),
     reasoning: toReasoning(body),
-    endUser: (body.user ?? undefined) as string | undefined,
+    endUser: body.user ?? undefined,
     leftOver: [
       ...Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key)),
       ...leftOver,
       ...leftOverReasoning(body.reasoning),
-      ...leftOverParts(body.messages as JsonObject[]),
+      ...leftOverParts(messages),
     ],
     sampling: {
-      ...optional('temperature', body.temperature as number | null | undefined),
-      ...optional('topP', body.top_p as number | null | undefined),
+      ...optional('temperature', body.temperature),
+      ...optional('topP', body.top_p),
       ...optional('topK', typeof body.top_k === 'number' ? body.top_k : undefined),
-      ...optional('frequencyPenalty', body.frequency_penalty as number | null | undefined),
-      ...optional('presencePenalty', body.presence_penalty as number | null | undefined),
-      ...optional('seed', body.seed as number | null | undefined),
-      ...optional('logitBias', body.logit_bias as Record<string, number> | null | undefined),
-      ...optional('logprobs', body.logprobs as boolean | null | undefined),
-      ...optional('topLogprobs', body.top_logprobs as number | null | undefined),
+      ...optional('frequencyPenalty', body.frequency_penalty),
+      ...optional('presencePenalty', body.presence_penalty),
+      ...optional('seed', body.seed),
+      ...optional('logitBias', body.logit_bias),
+      ...optional('logprobs', body.logprobs),
+      ...optional('topLogprobs', body.top_logprobs),
       ...optional('stop', toStop(body.stop)),
     },
   };
 }
 
-const ROLES: Record<string, CanonicalMessage['role']> = {
+const ROLES: Record<ChatMessage['role'], CanonicalMessage['role']> = {
   system: 'system',
   developer: 'system',
   user: 'user',
@@ -96,11 +100,11 @@ const ROLES: Record<string, CanonicalMessage['role']> = {
   function: 'tool',
 };
 
-function toMessage(message: JsonObject): CanonicalMessage {
-  const role = ROLES[message.role as string] ?? 'user';
+function toMessage(message: ChatMessage): CanonicalMessage {
+  const role = ROLES[message.role];
   const parts = toParts(message.content);
   if (role === 'tool') {
-    const toolCallId = (message.tool_call_id ?? message.name ?? '') as string;
+    const toolCallId = message.tool_call_id ?? message.name ?? '';
     const content = parts.filter(
       (part) => part.type === 'text' || part.type === 'image' || part.type === 'document',
     );
@@ -108,53 +112,64 @@ function toMessage(message: JsonObject): CanonicalMessage {
   }
   if (typeof message.refusal === 'string') parts.push({ type: 'refusal', text: message.refusal });
   const details = readReasoningDetails(message.reasoning_details);
-  for (const call of (message.tool_calls ?? []) as JsonObject[]) {
-    const definition = (call.function ?? call.custom ?? {}) as JsonObject;
-    parts.push({
-      type: 'tool_call',
-      id: call.id as string,
-      name: definition.name as string,
-      arguments: (definition.arguments ?? definition.input) as string,
-      ...optional('seal', details.sealsOfCalls.get(call.id as string)),
-    });
+  for (const call of message.tool_calls ?? []) {
+    const said = readToolCall(call);
+    if (said) parts.push({ ...said, ...optional('seal', details.sealsOfCalls.get(said.id)) });
   }
   return {
     role,
     parts: [...details.parts, ...parts],
-    ...optional('name', message.name as string | null | undefined),
+    ...optional('name', message.name),
   };
 }
 
-function toParts(content: unknown): MessagePart[] {
+function readToolCall(call: JsonObject): ToolCallPart | undefined {
+  if (call.type === 'custom') {
+    if (!isCustomToolCall(call)) return undefined;
+    const { name, input } = call.custom;
+    return { type: 'tool_call', id: call.id, name, arguments: input };
+  }
+  if (!isToolCall(call)) return undefined;
+  const { name, arguments: args } = call.function;
+  return { type: 'tool_call', id: call.id, name, arguments: args };
+}
+
+function toParts(content: ChatMessage['content']): MessagePart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  if (!Array.isArray(content)) return [];
-  return (content as JsonObject[]).flatMap((part): MessagePart[] => {
-    const cacheControl = optional('cacheControl', toCacheControl(part.cache_control));
-    switch (part.type) {
-      case 'text':
-        return [{ type: 'text', text: part.text as string, ...cacheControl }];
-      case 'refusal':
-        return [{ type: 'refusal', text: part.refusal as string }];
-      case 'image_url': {
-        const image = isJsonObject(part.image_url) ? part.image_url : { url: part.image_url };
-        const detail = typeof image.detail === 'string' ? { detail: image.detail } : {};
-        const source = readMediaSource(image.url as string);
-        return [{ type: 'image', source, ...detail, ...cacheControl }];
+  return (content ?? []).flatMap((part) => toPart(part) ?? []);
+}
+
+/** Undefined for a part that the canonical form does not know. */
+function toPart(part: JsonObject): MessagePart | undefined {
+  const cacheControl = optional('cacheControl', toCacheControl(part.cache_control));
+  switch (part.type) {
+    case 'text':
+      return isTextPart(part) ? { type: 'text', text: part.text, ...cacheControl } : undefined;
+    case 'refusal':
+      return isRefusalPart(part) ? { type: 'refusal', text: part.refusal } : undefined;
+    case 'image_url': {
+      if (!isImagePart(part)) return undefined;
+      const { image_url: image } = part;
+      if (typeof image === 'string') {
+        return { type: 'image', source: readMediaSource(image), ...cacheControl };
       }
-      case 'input_audio': {
-        const audio = (part.input_audio ?? {}) as JsonObject;
-        return [{ type: 'audio', data: String(audio.data), format: String(audio.format) }];
-      }
-      case 'file': {
-        const file = (part.file ?? {}) as JsonObject;
-        const filename = typeof file.filename === 'string' ? { filename: file.filename } : {};
-        const source = readMediaSource(typeof file.file_data === 'string' ? file.file_data : '');
-        return [{ type: 'document', source, ...filename, ...cacheControl }];
-      }
-      default:
-        return [];
+      const detail = typeof image.detail === 'string' ? { detail: image.detail } : {};
+      return { type: 'image', source: readMediaSource(image.url), ...detail, ...cacheControl };
     }
-  });
+    case 'input_audio': {
+      if (!isAudioPart(part)) return undefined;
+      const { data, format } = part.input_audio;
+      return { type: 'audio', data, format };
+    }
+    case 'file': {
+      if (!isFilePart(part)) return undefined;
+      const { filename, file_data: data } = part.file;
+      const named = typeof filename === 'string' ? { filename } : {};
+      return { type: 'document', source: readMediaSource(data), ...named, ...cacheControl };
+    }
+    default:
+      return undefined;
+  }
 }
 
 /**
@@ -179,23 +194,23 @@ function readReasoningDetails(value: unknown): {
   return { parts, sealsOfCalls };
 }
 
-function toResponseFormat(format: unknown): ResponseFormat | undefined {
-  if (!isJsonObject(format)) return undefined;
+function toResponseFormat(format: ChatBody['response_format']): ResponseFormat | undefined {
+  if (!format) return undefined;
   if (format.type === 'json_object') return { type: 'json_object' };
-  if (format.type !== 'json_schema' || !isJsonObject(format.json_schema)) return { type: 'text' };
+  if (format.type !== 'json_schema' || !format.json_schema) return { type: 'text' };
   const { name, schema, strict } = format.json_schema;
   return {
     type: 'json_schema',
-    name: String(name),
+    name: typeof name === 'string' ? name : 'response',
     schema: isJsonObject(schema) ? schema : {},
-    ...optional('strict', strict as boolean | null | undefined),
+    ...optional('strict', typeof strict === 'boolean' ? strict : undefined),
   };
 }
 
-function toReasoning(body: JsonObject): CanonicalPrompt['reasoning'] {
-  const control = isJsonObject(body.reasoning) ? body.reasoning : {};
-  const effort = (body.reasoning_effort ?? control.effort ?? undefined) as string | undefined;
-  const maxTokens = (control.max_tokens ?? undefined) as number | undefined;
+function toReasoning(body: ChatBody): CanonicalPrompt['reasoning'] {
+  const control = body.reasoning ?? {};
+  const effort = body.reasoning_effort ?? control.effort ?? undefined;
+  const maxTokens = control.max_tokens ?? undefined;
   const enabled = typeof control.enabled === 'boolean' ? control.enabled : undefined;
   if (effort === undefined && maxTokens === undefined && enabled === undefined) return undefined;
   return {
@@ -206,25 +221,25 @@ function toReasoning(body: JsonObject): CanonicalPrompt['reasoning'] {
 }
 
 /** Wishes such as `exclude` and `summary`; what is false is not wished for. */
-function leftOverReasoning(control: unknown): string[] {
-  if (!isJsonObject(control)) return [];
+function leftOverReasoning(control: ChatBody['reasoning']): string[] {
+  if (!control) return [];
   return Object.keys(control)
     .filter((key) => !READ_REASONING.has(key) && control[key] != null && control[key] !== false)
     .map((key) => `reasoning.${key}`);
 }
 
-/** Parts of kinds that the canonical form does not know. */
-function leftOverParts(messages: readonly JsonObject[]): string[] {
+/** Parts that the canonical form has no place for: of unknown types, and files in vendor accounts. */
+function leftOverParts(messages: readonly ChatMessage[]): string[] {
   return messages.flatMap(({ content }, index) =>
-    (Array.isArray(content) ? (content as JsonObject[]) : []).flatMap(({ type }, at) =>
-      READ_PARTS.has(type) ? [] : [`messages.${index}.content.${at}`],
+    (Array.isArray(content) ? content : []).flatMap((part, at) =>
+      toPart(part) ? [] : [`messages.${index}.content.${at}`],
     ),
   );
 }
 
-function toStop(stop: unknown): string[] | undefined {
-  if (typeof stop === 'string') return [stop];
-  return Array.isArray(stop) ? (stop as string[]) : undefined;
+function toStop(stop: ChatBody['stop']): string[] | undefined {
+  if (stop == null) return undefined;
+  return typeof stop === 'string' ? [stop] : stop;
 }
 
 /** The tools that the model may call, and how it has to choose among them. */
@@ -236,12 +251,12 @@ interface ChatTools {
 }
 
 /** Reads `tools` and `tool_choice`; of tools only functions have a canonical form. */
-function readChatTools({ tools, tool_choice: choice }: JsonObject): ChatTools {
-  const given = (tools ?? []) as JsonObject[];
+function readChatTools({ tools, tool_choice: choice }: ChatBody): ChatTools {
+  const given = tools ?? [];
   const allowed = readAllowedTools(choice);
   const toolChoice = allowed ? allowed.mode : toToolChoice(choice);
   const leftOver = given.flatMap(({ function: definition }, index) =>
-    isJsonObject(definition) ? [] : [`tools.${index}`],
+    definition ? [] : [`tools.${index}`],
   );
   if (choice != null && toolChoice === undefined) leftOver.push('tool_choice');
   return {
@@ -253,7 +268,7 @@ function readChatTools({ tools, tool_choice: choice }: JsonObject): ChatTools {
 
 /** A choice that leaves only some of the tools, which for other dialects are all there are. */
 function readAllowedTools(
-  choice: unknown,
+  choice: ChatBody['tool_choice'],
 ): { mode: 'auto' | 'required'; names: ReadonlySet<unknown> } | undefined {
   if (!isJsonObject(choice) || choice.type !== 'allowed_tools') return undefined;
   const { allowed_tools: allowed } = choice;
@@ -264,24 +279,21 @@ function readAllowedTools(
   return { mode: allowed.mode === 'required' ? 'required' : 'auto', names: new Set(names) };
 }
 
-function toToolChoice(choice: unknown): ToolChoice | undefined {
+function toToolChoice(choice: ChatBody['tool_choice']): ToolChoice | undefined {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
-  if (isJsonObject(choice) && isJsonObject(choice.function)) {
-    return { name: String(choice.function.name) };
-  }
-  return undefined;
+  return isJsonObject(choice) && choice.function ? { name: choice.function.name } : undefined;
 }
 
-function toTool(tool: JsonObject): ToolDefinition[] {
-  if (!isJsonObject(tool.function)) return [];
+function toTool(tool: ChatTool): ToolDefinition[] {
+  if (!tool.function) return [];
   const { name, description, parameters, strict } = tool.function;
   const cacheControl = tool.cache_control ?? tool.function.cache_control;
   return [
     {
-      name: name as string,
-      ...optional('description', description as string | null | undefined),
-      ...optional('parameters', parameters as Record<string, unknown> | null | undefined),
-      ...optional('strict', strict as boolean | null | undefined),
+      name,
+      ...optional('description', description),
+      ...optional('parameters', parameters),
+      ...optional('strict', strict),
       ...optional('cacheControl', toCacheControl(cacheControl)),
     },
   ];

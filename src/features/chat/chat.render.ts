@@ -9,6 +9,7 @@ import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.j
 import { isChargedAsGiven, type Usage } from '../../canonical/usage.js';
 import { errorBody } from '../../platform/errors/error-response.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import type { StreamRenderer } from '../../core/answers/deliver.js';
 
@@ -236,7 +237,8 @@ function membersOf(value: object): string {
 }
 
 function mergeLogprobs(pieces: unknown[]): object {
-  return { content: pieces.flatMap((piece) => (piece as { content?: unknown[] }).content ?? []) };
+  const contents = pieces.map((piece) => (isJsonObject(piece) ? piece.content : undefined));
+  return { content: contents.filter(Array.isArray).flat() };
 }
 
 function chatUsage(usage: Usage): object {

@@ -1,9 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { jsonBody } from '../../../test/support/chat-requests.js';
 import { TOKENS_PER_MESSAGE } from '../../canonical/prompt-size.js';
+import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
+import { chatCompletionSchema } from './chat-completion.schema.js';
 import { measureChatPrompt } from './measure-chat-prompt.js';
 
-const measure = (body: object) => measureChatPrompt(jsonBody(body));
+const validate = compileSchema(chatCompletionSchema);
+
+function measure(value: object) {
+  const body = jsonBody(value);
+  assertValidBody(validate, body);
+  return measureChatPrompt(body);
+}
 
 function sizeOfUser(content: unknown) {
   return measure({ messages: [{ role: 'user', content }] }).size;
@@ -83,7 +91,9 @@ describe(measureChatPrompt.name, () => {
     (field) => {
       const base = { messages: [{ role: 'user', content: '' }] };
       const before = measure(base).size;
-      const after = measure({ ...base, [field]: { text: 'x'.repeat(289) } }).size;
+      // 300 characters each.
+      const value = field === 'tools' ? [{ type: 'x'.repeat(287) }] : { type: 'x'.repeat(289) };
+      const after = measure({ ...base, [field]: value }).size;
       expect(after.characters - before.characters).toBe(300);
       const isTools = field === 'tools' || field === 'functions';
       expect(after.tokens - before.tokens).toBe(isTools ? 700 : 100);
@@ -111,6 +121,22 @@ describe(measureChatPrompt.name, () => {
     [
       'content.0.image_url.url',
       { role: 'user', content: [{ type: 'image_url', image_url: { url: 1 } }] },
+    ],
+    ...['x', null, {}, { format: 'wav' }, { data: 1, format: 'wav' }].map(
+      (input_audio): [string, object] => [
+        'content.0.input_audio.data',
+        { role: 'user', content: [{ type: 'input_audio', input_audio }] },
+      ],
+    ),
+    ['content.0.input_audio.data', { role: 'user', content: [{ type: 'input_audio' }] }],
+    [
+      'content.0.input_audio.format',
+      { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA' } }] },
+    ],
+    ['content.0.file.file_data', { role: 'user', content: [{ type: 'file' }] }],
+    [
+      'content.0.file.file_data',
+      { role: 'user', content: [{ type: 'file', file: { filename: 'a.pdf', file_id: null } }] },
     ],
     ['tool_calls.0.id', { role: 'assistant', tool_calls: [{ function: {} }] }],
     ['tool_calls.0.function.name', { role: 'assistant', tool_calls: [{ id: 'a' }] }],

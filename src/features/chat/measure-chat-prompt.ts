@@ -2,7 +2,23 @@ import type { AccountBoundParam, PromptSize } from '../../canonical/canonical-re
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
-import { requireString } from '../../platform/http/validate-body.js';
+import { assertPart, compileSchema, requireString } from '../../platform/http/validate-body.js';
+import {
+  chatPartSchemas,
+  customToolCallSchema,
+  toolCallSchema,
+  type ChatBody,
+  type ChatMessage,
+} from './chat-completion.schema.js';
+
+/** Guards of the parts that are known here; a body that has been measured holds no other ones of their types. */
+export const isTextPart = compileSchema(chatPartSchemas.text);
+export const isRefusalPart = compileSchema(chatPartSchemas.refusal);
+export const isImagePart = compileSchema(chatPartSchemas.image_url);
+export const isAudioPart = compileSchema(chatPartSchemas.input_audio);
+export const isFilePart = compileSchema(chatPartSchemas.file);
+export const isToolCall = compileSchema(toolCallSchema);
+export const isCustomToolCall = compileSchema(customToolCallSchema);
 
 /** Members beside the messages that the model reads as well. */
 const PROMPT_MEMBERS = new Set(['response_format', 'prediction']);
@@ -22,10 +38,10 @@ export interface MeasuredPrompt {
  *
  * @throws InvalidRequestError naming the message and part at fault
  */
-export function measureChatPrompt(body: JsonBody): MeasuredPrompt {
+export function measureChatPrompt(body: JsonBody<ChatBody>): MeasuredPrompt {
   const meter = new PromptMeter();
   const measured: MeasuredPrompt = { size: meter.size(), accountBoundParam: undefined };
-  const messages = body.value.messages as JsonObject[];
+  const messages = body.value.messages ?? [];
   for (const [index, message] of messages.entries()) {
     measureMessage(message, `messages.${index}`, meter, measured);
   }
@@ -39,7 +55,7 @@ export function measureChatPrompt(body: JsonBody): MeasuredPrompt {
 }
 
 function measureMessage(
-  message: JsonObject,
+  message: ChatMessage,
   path: string,
   meter: PromptMeter,
   measured: MeasuredPrompt,
@@ -50,8 +66,7 @@ function measureMessage(
     meter.addText(content);
   } else if (Array.isArray(content)) {
     for (let index = 0; index < content.length; index++) {
-      const part = content[index] as JsonObject;
-      measurePart(part, `${path}.content.${index}`, meter, measured);
+      measurePart(content[index]!, `${path}.content.${index}`, meter, measured);
     }
   } else if (message.role !== 'assistant' && message.role !== 'function') {
     throw new InvalidRequestError(`${path}.content`, `\`${path}.content\` is required.`);
@@ -75,8 +90,7 @@ function measureMessage(
   }
   if (Array.isArray(message.tool_calls)) {
     for (let index = 0; index < message.tool_calls.length; index++) {
-      const call = message.tool_calls[index] as JsonObject;
-      measureToolCall(call, `${path}.tool_calls.${index}`, meter);
+      measureToolCall(message.tool_calls[index]!, `${path}.tool_calls.${index}`, meter);
     }
   }
 }
@@ -89,32 +103,33 @@ function measurePart(
 ): void {
   switch (part.type) {
     case 'text':
-      meter.addText(requireString(part.text, `${path}.text`));
+      assertPart(isTextPart, part, path);
+      meter.addText(part.text);
       return;
     case 'refusal':
-      meter.addText(requireString(part.refusal, `${path}.refusal`));
+      assertPart(isRefusalPart, part, path);
+      meter.addText(part.refusal);
       return;
-    case 'image_url': {
-      const image = part.image_url;
-      requireString(isJsonObject(image) ? image.url : image, `${path}.image_url.url`);
+    case 'image_url':
+      assertPart(isImagePart, part, path);
       meter.addImage();
       return;
-    }
-    case 'input_audio': {
-      const audio = isJsonObject(part.input_audio) ? part.input_audio : {};
-      meter.addAudio(audio.data, audio.format);
+    case 'input_audio':
+      assertPart(isAudioPart, part, path);
+      meter.addAudio(part.input_audio.data, part.input_audio.format);
       return;
-    }
     case 'file': {
       const file = isJsonObject(part.file) ? part.file : {};
       meter.addDocument(file.file_data);
-      if (file.file_id != null) {
-        const param = `${path}.file.file_id`;
-        measured.accountBoundParam ??= {
-          param,
-          message: `\`${param}\` names a file in a vendor account and is not available on shared capacity; send the file's data.`,
-        };
+      if (file.file_id == null) {
+        assertPart(isFilePart, part, path);
+        return;
       }
+      const param = `${path}.file.file_id`;
+      measured.accountBoundParam ??= {
+        param,
+        message: `\`${param}\` names a file in a vendor account and is not available on shared capacity; send the file's data.`,
+      };
       return;
     }
     default:
@@ -125,14 +140,13 @@ function measurePart(
 }
 
 function measureToolCall(call: JsonObject, path: string, meter: PromptMeter): void {
-  requireString(call.id, `${path}.id`);
   if (call.type === 'custom') {
-    const custom = isJsonObject(call.custom) ? call.custom : {};
-    meter.addText(requireString(custom.name, `${path}.custom.name`));
-    meter.addText(requireString(custom.input, `${path}.custom.input`));
+    assertPart(isCustomToolCall, call, path);
+    meter.addText(call.custom.name);
+    meter.addText(call.custom.input);
     return;
   }
-  const definition = isJsonObject(call.function) ? call.function : {};
-  meter.addText(requireString(definition.name, `${path}.function.name`));
-  meter.addText(requireString(definition.arguments, `${path}.function.arguments`));
+  assertPart(isToolCall, call, path);
+  meter.addText(call.function.name);
+  meter.addText(call.function.arguments);
 }

@@ -1,6 +1,7 @@
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { requireString } from '../../platform/http/validate-body.js';
+import type { ChatMessage } from './chat-completion.schema.js';
 
 /**
  * Turns Responses-style `input` into chat `messages`: a string is one user message, items are
@@ -8,12 +9,12 @@ import { requireString } from '../../platform/http/validate-body.js';
  *
  * @throws InvalidRequestError naming the item at fault
  */
-export function translateResponsesInput(input: string | JsonObject[]): JsonObject[] {
+export function translateResponsesInput(input: string | JsonObject[]): ChatMessage[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
   if (input.length === 0) {
     throw new InvalidRequestError('input', '`input` must hold at least one item.');
   }
-  const messages: JsonObject[] = [];
+  const messages: ChatMessage[] = [];
   for (const [index, item] of input.entries()) {
     const path = `input.${index}`;
     switch (item.type ?? 'message') {
@@ -40,16 +41,17 @@ export function translateResponsesInput(input: string | JsonObject[]): JsonObjec
   return messages;
 }
 
-const ROLES = ['system', 'developer', 'user', 'assistant'];
+const ROLES = ['system', 'developer', 'user', 'assistant'] as const;
 
-function translateMessage(item: JsonObject, path: string): JsonObject {
-  if (!ROLES.includes(item.role as string)) {
+function translateMessage(item: JsonObject, path: string): ChatMessage {
+  const role = ROLES.find((known) => known === item.role);
+  if (role === undefined) {
     throw new InvalidRequestError(
       `${path}.role`,
-      `\`${path}.role\` must be one of ${ROLES.map((role) => `"${role}"`).join(', ')}.`,
+      `\`${path}.role\` must be one of ${ROLES.map((known) => `"${known}"`).join(', ')}.`,
     );
   }
-  if (typeof item.content === 'string') return { role: item.role, content: item.content };
+  if (typeof item.content === 'string') return { role, content: item.content };
   if (!Array.isArray(item.content)) {
     throw new InvalidRequestError(
       `${path}.content`,
@@ -59,7 +61,7 @@ function translateMessage(item: JsonObject, path: string): JsonObject {
   const content = item.content.map((part, index) =>
     translatePart(part, `${path}.content.${index}`),
   );
-  return { role: item.role, content };
+  return { role, content };
 }
 
 function translatePart(part: unknown, path: string): JsonObject {
@@ -94,7 +96,7 @@ function translatePart(part: unknown, path: string): JsonObject {
   }
 }
 
-function appendToolCall(messages: JsonObject[], item: JsonObject, path: string): void {
+function appendToolCall(messages: ChatMessage[], item: JsonObject, path: string): void {
   const call = {
     id: requireString(item.call_id, `${path}.call_id`),
     type: 'function',
@@ -106,8 +108,7 @@ function appendToolCall(messages: JsonObject[], item: JsonObject, path: string):
   const last = messages.at(-1);
   if (last?.role === 'assistant') {
     // Appended in place: there may be a hundred thousand of them.
-    const calls = (last.tool_calls ??= []) as JsonObject[];
-    calls.push(call);
+    (last.tool_calls ??= []).push(call);
   } else {
     messages.push({ role: 'assistant', content: null, tool_calls: [call] });
   }

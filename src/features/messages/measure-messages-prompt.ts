@@ -3,7 +3,22 @@ import type { AccountBoundParam, PromptSize } from '../../canonical/canonical-re
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
-import { requireString } from '../../platform/http/validate-body.js';
+import { assertPart, compileSchema, requireString } from '../../platform/http/validate-body.js';
+import { blockSchemas, sourceSchemas, type PromptBody } from './messages.schema.js';
+
+/** Guards of the blocks that are known here; a body that has been measured holds no other ones of their types. */
+export const isTextBlock = compileSchema(blockSchemas.text);
+export const isImageBlock = compileSchema(blockSchemas.image);
+export const isDocumentBlock = compileSchema(blockSchemas.document);
+export const isSearchResult = compileSchema(blockSchemas.search_result);
+export const isThinking = compileSchema(blockSchemas.thinking);
+export const isRedactedThinking = compileSchema(blockSchemas.redacted_thinking);
+export const isToolUse = compileSchema(blockSchemas.tool_use);
+export const isToolResult = compileSchema(blockSchemas.tool_result);
+export const isBase64Source = compileSchema(sourceSchemas.base64);
+export const isUrlSource = compileSchema(sourceSchemas.url);
+export const isTextSource = compileSchema(sourceSchemas.text);
+export const isContentSource = compileSchema(sourceSchemas.content);
 
 /** Members beside the messages that the model reads as well. */
 const PROMPT_MEMBERS = new Set(['output_config']);
@@ -30,13 +45,13 @@ export interface MeasuredMessages {
  *
  * @throws InvalidRequestError naming the message and block at fault
  */
-export function measureMessagesPrompt({ value, members }: JsonBody): MeasuredMessages {
+export function measureMessagesPrompt({ value, members }: JsonBody<PromptBody>): MeasuredMessages {
   const walk = new PromptWalk();
   if (value.system != null) walk.message('system', value.system, 'system');
-  const messages = value.messages as JsonObject[];
+  const messages = value.messages ?? [];
   for (let index = 0; index < messages.length; index++) {
     const { role, content } = messages[index]!;
-    walk.message(role as string, content, `messages.${index}.content`);
+    walk.message(role, content, `messages.${index}.content`);
   }
   // Schemas are prompt text as well; their length in bytes stands for their characters.
   for (const { key, valueStart, valueEnd } of members) {
@@ -52,24 +67,24 @@ class PromptWalk {
   accountBoundParam: AccountBoundParam | undefined;
   hasUnsealedReasoning = false;
 
-  message(role: string, content: unknown, path: string): void {
+  message(role: string, content: string | readonly JsonObject[], path: string): void {
     this.meter.addMessage();
     this.content(role, content, path);
   }
 
-  private content(role: string, content: unknown, path: string): void {
+  private content(role: string, content: string | readonly JsonObject[], path: string): void {
     if (typeof content === 'string') {
       this.meter.addText(content);
       return;
     }
-    const blocks = content as JsonObject[];
-    for (let index = 0; index < blocks.length; index++) {
-      this.block(role, blocks[index]!, `${path}.${index}`);
+    for (let index = 0; index < content.length; index++) {
+      this.block(role, content[index]!, `${path}.${index}`);
     }
   }
 
   private block(role: string, block: JsonObject, path: string): void {
-    const type = block.type as string;
+    const { type } = block;
+    if (typeof type !== 'string') throw wrongType(`${path}.type`, 'a string');
     if (block.cache_control != null) checkCacheControl(block.cache_control, path);
     if (role === 'system' && type !== 'text') {
       throw new InvalidRequestError(`${path}.type`, 'A system prompt takes blocks of type "text".');
@@ -83,38 +98,40 @@ class PromptWalk {
     }
     switch (type) {
       case 'text':
-        this.text(block.text, `${path}.text`);
+        assertPart(isTextBlock, block, path);
+        this.meter.addText(block.text);
         return;
       case 'image':
-        this.media(block.source, `${path}.source`, () => this.meter.addImage());
+        assertPart(isImageBlock, block, path);
+        this.meter.addImage();
+        this.media(block.source, `${path}.source`);
         return;
       case 'document':
         this.document(block, path);
         return;
       case 'search_result':
-        this.text(block.title, `${path}.title`);
-        this.text(block.source, `${path}.source`);
-        this.nested('search', block.content, `${path}.content`);
+        assertPart(isSearchResult, block, path);
+        this.meter.addText(block.title);
+        this.meter.addText(block.source);
+        this.content('search', block.content, `${path}.content`);
         return;
       case 'thinking':
-        this.text(block.thinking, `${path}.thinking`);
-        this.seal(block.signature, `${path}.signature`);
+        assertPart(isThinking, block, path);
+        this.meter.addText(block.thinking);
+        this.seal(block.signature);
         return;
       case 'redacted_thinking':
-        this.seal(block.data, `${path}.data`);
+        assertPart(isRedactedThinking, block, path);
+        this.seal(block.data);
         return;
       case 'tool_use':
-        requireString(block.id, `${path}.id`);
-        this.text(block.name, `${path}.name`);
-        if (!isJsonObject(block.input)) throw wrongType(`${path}.input`, 'an object');
+        assertPart(isToolUse, block, path);
+        this.meter.addText(block.name);
         this.meter.addText(JSON.stringify(block.input));
         return;
       case 'tool_result':
-        requireString(block.tool_use_id, `${path}.tool_use_id`);
-        if (block.is_error != null && typeof block.is_error !== 'boolean') {
-          throw wrongType(`${path}.is_error`, 'a boolean');
-        }
-        if (block.content != null) this.nested('result', block.content, `${path}.content`);
+        assertPart(isToolResult, block, path);
+        if (block.content != null) this.content('result', block.content, `${path}.content`);
         return;
       case 'container_upload':
         this.fileId(block.file_id, `${path}.file_id`);
@@ -125,44 +142,32 @@ class PromptWalk {
     }
   }
 
-  /** Content of a block: a string, or blocks that no schema has checked. */
-  private nested(role: string, content: unknown, path: string): void {
-    if (typeof content !== 'string') {
-      if (!Array.isArray(content)) throw wrongType(path, 'a string or an array');
-      content.forEach((block: unknown, index) => {
-        if (!isJsonObject(block)) throw wrongType(`${path}.${index}`, 'an object');
-        requireString(block.type, `${path}.${index}.type`);
-      });
-    }
-    this.content(role, content, path);
-  }
-
   private document(block: JsonObject, path: string): void {
-    const { source } = block;
-    for (const field of ['title', 'context']) {
-      if (block[field] != null) this.text(block[field], `${path}.${field}`);
-    }
-    if (isJsonObject(source) && source.type === 'text') {
-      this.text(source.data, `${path}.source.data`);
-    } else if (isJsonObject(source) && source.type === 'content') {
-      this.nested('document', source.content, `${path}.source.content`);
-    } else {
-      this.media(source, `${path}.source`, () => {
-        this.meter.addDocument(isJsonObject(source) ? source.data : undefined);
-      });
+    assertPart(isDocumentBlock, block, path);
+    const { source, title, context } = block;
+    for (const text of [title, context]) if (text != null) this.meter.addText(text);
+    switch (source.type) {
+      case 'text':
+        assertPart(isTextSource, source, `${path}.source`);
+        this.meter.addText(source.data);
+        return;
+      case 'content':
+        assertPart(isContentSource, source, `${path}.source`);
+        this.content('document', source.content, `${path}.source.content`);
+        return;
+      default:
+        this.meter.addDocument(source.data);
+        this.media(source, `${path}.source`);
     }
   }
 
-  private media(source: unknown, path: string, count: () => void): void {
-    if (!isJsonObject(source)) throw wrongType(path, 'an object');
-    count();
+  private media(source: JsonObject, path: string): void {
     switch (source.type) {
       case 'base64':
-        requireString(source.media_type, `${path}.media_type`);
-        requireString(source.data, `${path}.data`);
+        assertPart(isBase64Source, source, path);
         return;
       case 'url':
-        requireString(source.url, `${path}.url`);
+        assertPart(isUrlSource, source, path);
         return;
       case 'file':
         this.fileId(source.file_id, `${path}.file_id`);
@@ -180,13 +185,8 @@ class PromptWalk {
     );
   }
 
-  private text(value: unknown, path: string): void {
-    this.meter.addText(requireString(value, path));
-  }
-
   /** A seal is encrypted; what it costs grows with its length, at most by a token for three bytes. */
-  private seal(value: unknown, path: string): void {
-    const seal = requireString(value, path);
+  private seal(seal: string): void {
     this.meter.addTokens(Math.ceil(seal.length / 3));
     if (seal === '') this.hasUnsealedReasoning = true;
   }

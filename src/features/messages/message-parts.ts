@@ -7,7 +7,23 @@ import type {
 } from '../../canonical/canonical-request.js';
 import { toCacheControl } from '../../canonical/prompt-parts.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
+import type { BodyOf } from '../../platform/http/validate-body.js';
+import {
+  isBase64Source,
+  isContentSource,
+  isDocumentBlock,
+  isImageBlock,
+  isRedactedThinking,
+  isSearchResult,
+  isTextBlock,
+  isTextSource,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  isUrlSource,
+} from './measure-messages-prompt.js';
 import { readRedactedData, readSignature } from './message-seals.js';
+import type { blockSchemas } from './messages.schema.js';
 
 type ResultPart = ToolResultPart['parts'][number];
 
@@ -17,11 +33,10 @@ export class MessageParts {
   constructor(private readonly leftOver: Set<string>) {}
 
   /** The parts of one message's `content`: a string, blocks, or nothing. */
-  of(content: unknown): MessagePart[] {
+  of(content: string | readonly JsonObject[] | null | undefined): MessagePart[] {
     if (typeof content === 'string') return [{ type: 'text', text: content }];
     const sealsOfCalls = new Map<string, string>();
-    const blocks = (content ?? []) as JsonObject[];
-    const parts = blocks.flatMap((block) => this.toParts(block, sealsOfCalls));
+    const parts = (content ?? []).flatMap((block) => this.toParts(block, sealsOfCalls));
     if (sealsOfCalls.size === 0) return parts;
     return parts.map((part) => {
       const seal = part.type === 'tool_call' ? sealsOfCalls.get(part.id) : undefined;
@@ -32,25 +47,23 @@ export class MessageParts {
   private toParts(block: JsonObject, sealsOfCalls: Map<string, string>): MessagePart[] {
     switch (block.type) {
       case 'thinking': {
-        const seal = readSignature(block.signature as string);
-        return [{ type: 'reasoning', text: block.thinking as string, ...(seal && { seal }) }];
+        if (!isThinking(block)) return [];
+        const seal = readSignature(block.signature);
+        return [{ type: 'reasoning', text: block.thinking, ...(seal && { seal }) }];
       }
       case 'redacted_thinking':
-        return toRedacted(block.data as string, sealsOfCalls);
-      case 'tool_use':
-        return [
-          {
-            type: 'tool_call',
-            id: block.id as string,
-            name: block.name as string,
-            arguments: JSON.stringify(block.input),
-            ...cacheControlOf(block),
-          },
-        ];
+        return isRedactedThinking(block) ? toRedacted(block.data, sealsOfCalls) : [];
+      case 'tool_use': {
+        if (!isToolUse(block)) return [];
+        const { id, name, input } = block;
+        const args = JSON.stringify(input);
+        return [{ type: 'tool_call', id, name, arguments: args, ...cacheControlOf(block) }];
+      }
       case 'tool_result': {
+        if (!isToolResult(block)) return [];
         const parts = this.toResultParts(block.content);
         const isError = block.is_error === true ? { isError: true } : {};
-        const toolCallId = block.tool_use_id as string;
+        const toolCallId = block.tool_use_id;
         return [{ type: 'tool_result', toolCallId, parts, ...isError, ...cacheControlOf(block) }];
       }
       default:
@@ -58,9 +71,9 @@ export class MessageParts {
     }
   }
 
-  private toResultParts(content: unknown): ResultPart[] {
+  private toResultParts(content: string | readonly JsonObject[] | null | undefined): ResultPart[] {
     if (typeof content === 'string') return [{ type: 'text', text: content }];
-    return ((content ?? []) as JsonObject[]).flatMap((block) => this.toContentParts(block));
+    return (content ?? []).flatMap((block) => this.toContentParts(block));
   }
 
   /** The parts of a block that may stand in a message as well as in the result of a tool. */
@@ -69,19 +82,24 @@ export class MessageParts {
     if (block.citations != null) this.leftOver.add('messages.content.citations');
     switch (block.type) {
       case 'text':
-        return [{ type: 'text', text: block.text as string, ...cacheControl }];
+        if (!isTextBlock(block)) break;
+        return [{ type: 'text', text: block.text, ...cacheControl }];
       case 'image': {
-        const source = toMediaSource(block.source as JsonObject);
+        const source = isImageBlock(block) ? toMediaSource(block.source) : undefined;
         if (source) return [{ type: 'image', source, ...cacheControl }];
         break;
       }
-      case 'document':
-        return this.toDocumentParts(block, cacheControl);
+      case 'document': {
+        const parts = isDocumentBlock(block) && this.toDocumentParts(block, cacheControl);
+        if (parts) return parts;
+        break;
+      }
       case 'search_result': {
+        if (!isSearchResult(block)) break;
         const texts = this.toResultParts(block.content).map((part) =>
           part.type === 'text' ? part.text : '',
         );
-        const head = `${block.title as string}\n${block.source as string}`;
+        const head = `${block.title}\n${block.source}`;
         return [{ type: 'text', text: [head, ...texts].join('\n\n'), ...cacheControl }];
       }
       default:
@@ -91,22 +109,23 @@ export class MessageParts {
     return [];
   }
 
+  /** Undefined for a document that the canonical form has no place for. */
   private toDocumentParts(
-    block: JsonObject,
+    { source: document, title, context }: DocumentBlock,
     cacheControl: { cacheControl?: CacheControl },
-  ): ResultPart[] {
-    const document = block.source as JsonObject;
-    if (document.type === 'content') return this.toResultParts(document.content);
-    const source = toMediaSource(document);
-    if (!source) {
-      this.leftOver.add('messages.content.document');
-      return [];
+  ): ResultPart[] | undefined {
+    if (document.type === 'content') {
+      return isContentSource(document) ? this.toResultParts(document.content) : undefined;
     }
-    if (block.context != null) this.leftOver.add('messages.content.context');
-    const filename = typeof block.title === 'string' ? { filename: block.title } : {};
+    const source = toMediaSource(document);
+    if (!source) return undefined;
+    if (context != null) this.leftOver.add('messages.content.context');
+    const filename = typeof title === 'string' ? { filename: title } : {};
     return [{ type: 'document', source, ...filename, ...cacheControl }];
   }
 }
+
+type DocumentBlock = BodyOf<typeof blockSchemas.document>;
 
 function cacheControlOf(block: JsonObject): { cacheControl?: CacheControl } {
   const cacheControl = toCacheControl(block.cache_control);
@@ -124,20 +143,17 @@ function toRedacted(data: string, sealsOfCalls: Map<string, string>): ReasoningP
 
 function toMediaSource(source: JsonObject): MediaSource | undefined {
   switch (source.type) {
-    case 'base64':
-      return {
-        kind: 'inline',
-        mediaType: (source.media_type as string).toLowerCase(),
-        data: source.data as string,
-      };
-    case 'text':
-      return {
-        kind: 'inline',
-        mediaType: 'text/plain',
-        data: Buffer.from(source.data as string).toString('base64'),
-      };
+    case 'base64': {
+      if (!isBase64Source(source)) return undefined;
+      return { kind: 'inline', mediaType: source.media_type.toLowerCase(), data: source.data };
+    }
+    case 'text': {
+      if (!isTextSource(source)) return undefined;
+      const data = Buffer.from(source.data).toString('base64');
+      return { kind: 'inline', mediaType: 'text/plain', data };
+    }
     case 'url':
-      return { kind: 'url', url: source.url as string };
+      return isUrlSource(source) ? { kind: 'url', url: source.url } : undefined;
     default:
       return undefined;
   }

@@ -1,6 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { ApiErrorResponse, errorDetailSchema } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
@@ -9,6 +8,7 @@ import {
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
 import { countTokensSchema, messagesSchema } from './messages.schema.js';
+import { errorDetailSchema, ApiErrorResponse } from '../../platform/errors/error-response.js';
 
 const block = {
   type: 'object',

@@ -13,10 +13,15 @@ import {
   type JsonObject,
   parseJsonBody,
 } from '../../platform/http/json-body.js';
-import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
+import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
 import { measureMessagesPrompt } from './measure-messages-prompt.js';
 import { messagesPrompt } from './messages.prompt.js';
-import { countTokensSchema, messagesSchema } from './messages.schema.js';
+import {
+  countTokensSchema,
+  messagesSchema,
+  type MessageTool,
+  type PromptBody,
+} from './messages.schema.js';
 import { ACCOUNT_HEADERS, BETA_FIELD, BETA_HEADER, HARMLESS_BETAS } from './messages.vendor.js';
 import { spliceMembers } from '../../platform/http/top-level-members.js';
 
@@ -30,8 +35,8 @@ const validateCountTokens = compileSchema(countTokensSchema);
  * @throws InvalidRequestError naming the first field or header at fault
  */
 export function parseMessages(body: JsonBody, headers: IncomingHttpHeaders): CanonicalRequest {
+  assertValidBody(validateMessages, body);
   const { value } = body;
-  assertValid(validateMessages, value);
   const request = toCanonical(body, headers);
   if (typeof value.max_tokens !== 'number') {
     throw new InvalidRequestError('max_tokens', 'The parameter `max_tokens` is missing.');
@@ -41,21 +46,20 @@ export function parseMessages(body: JsonBody, headers: IncomingHttpHeaders): Can
 
 /** Reads the body of a request that only asks how long its prompt is. @throws as `parseMessages` */
 export function parseCountTokens(body: JsonBody, headers: IncomingHttpHeaders): CanonicalRequest {
-  assertValid(validateCountTokens, body.value);
+  assertValidBody(validateCountTokens, body);
   return toCanonical(body, headers);
 }
 
-function toCanonical(body: JsonBody, headers: IncomingHttpHeaders): CanonicalRequest {
+function toCanonical(body: JsonBody<PromptBody>, headers: IncomingHttpHeaders): CanonicalRequest {
   const { value } = body;
   const models = readModelChain(value);
-  if (!Array.isArray(value.messages)) {
+  if (!value.messages) {
     throw new InvalidRequestError('messages', 'The parameter `messages` is missing.');
   }
   if (value.messages.length === 0) {
     throw new InvalidRequestError('messages', '`messages` must hold at least one message.');
   }
-  const tools = (value.tools ?? []) as JsonObject[];
-  tools.forEach(checkTool);
+  value.tools?.forEach(checkTool);
   checkControls(value);
   const measured = measureMessagesPrompt(body);
   const boundHeader = findAccountBoundHeader(headers);
@@ -75,28 +79,26 @@ function toCanonical(body: JsonBody, headers: IncomingHttpHeaders): CanonicalReq
 }
 
 /** What the schema cannot say of a tool, since it depends on its type. */
-function checkTool(tool: JsonObject, index: number): void {
+function checkTool(tool: MessageTool, index: number): void {
   if (!isCustomTool(tool)) return;
   if (tool.name === undefined) throw missing(`tools.${index}.name`);
   if (tool.input_schema == null) throw missing(`tools.${index}.input_schema`);
 }
 
-function checkControls({ tool_choice, thinking, output_config }: JsonObject): void {
-  if (isJsonObject(tool_choice) && tool_choice.type === 'tool' && !tool_choice.name) {
-    throw missing('tool_choice.name');
-  }
-  if (isJsonObject(thinking) && thinking.type === 'enabled' && thinking.budget_tokens == null) {
+function checkControls({ tool_choice, thinking, output_config }: PromptBody): void {
+  if (tool_choice?.type === 'tool' && !tool_choice.name) throw missing('tool_choice.name');
+  if (thinking?.type === 'enabled' && thinking.budget_tokens == null) {
     throw missing('thinking.budget_tokens');
   }
-  const format = isJsonObject(output_config) ? output_config.format : undefined;
-  if (isJsonObject(format) && format.schema == null) throw missing('output_config.format.schema');
+  const format = output_config?.format;
+  if (format && format.schema == null) throw missing('output_config.format.schema');
 }
 
 function missing(param: string): InvalidRequestError {
   return new InvalidRequestError(param, `\`${param}\` is required.`);
 }
 
-function isCustomTool({ type }: JsonObject): boolean {
+function isCustomTool({ type }: MessageTool): boolean {
   return type == null || type === 'custom';
 }
 
@@ -141,13 +143,13 @@ const PRICED_VALUES: readonly [field: string, values: readonly string[], reason:
 ];
 
 /** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
-function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined {
+function findAccountBoundField(value: PromptBody): AccountBoundParam | undefined {
   for (const [field, reason] of ACCOUNT_BOUND_FIELDS) {
     if (value[field] != null) return notOnSharedCapacity(field, reason);
   }
   for (const [field, values, reason] of PRICED_VALUES) {
     const given = value[field];
-    if (given != null && !values.includes(given as string)) {
+    if (given != null && !values.some((priced) => priced === given)) {
       return notOnSharedCapacity(field, reason);
     }
   }
@@ -155,9 +157,8 @@ function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined
     const param = 'diagnostics.previous_message_id';
     return notOnSharedCapacity(param, 'it names an answer in a vendor account');
   }
-  const tools = (value.tools ?? []) as JsonObject[];
-  const foreign = tools.findIndex(
-    (tool) => !isCustomTool(tool) && !CALLER_RUN_TOOL.test(tool.type as string),
+  const foreign = (value.tools ?? []).findIndex(
+    (tool) => !isCustomTool(tool) && !CALLER_RUN_TOOL.test(tool.type ?? ''),
   );
   if (foreign === -1) return undefined;
   return notOnSharedCapacity(
@@ -172,10 +173,10 @@ function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined
  * message of nothing else goes as well. Seals of other makers are for the vendor's adapter to sort
  * out, which knows its own.
  */
-function withoutUnsealedReasoning(body: JsonBody): JsonBody {
-  const messages = (body.value.messages as JsonObject[]).flatMap((message) => {
-    if (!Array.isArray(message.content)) return [message];
-    const content = (message.content as JsonObject[]).filter((block) => !isUnsealed(block));
+function withoutUnsealedReasoning(body: JsonBody<PromptBody>): JsonBody {
+  const messages = (body.value.messages ?? []).flatMap((message) => {
+    if (typeof message.content === 'string') return [message];
+    const content = message.content.filter((block) => !isUnsealed(block));
     if (content.length === message.content.length) return [message];
     return content.length === 0 ? [] : [{ ...message, content }];
   });

@@ -6,8 +6,9 @@ import type {
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
 import { toCacheControl, optional } from '../../canonical/prompt-parts.js';
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
 import { MessageParts } from './message-parts.js';
+import type { Message, MessageTool, PromptBody } from './messages.schema.js';
 
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
 const READ_FIELDS = new Set([
@@ -47,20 +48,20 @@ const READ_MEMBERS: Record<string, readonly string[]> = {
 const THINKING_TYPES = ['enabled', 'adaptive', 'disabled'];
 
 /** The canonical conversation of a body that has been checked already. */
-export function messagesPrompt(body: JsonObject): CanonicalPrompt {
+export function messagesPrompt(body: PromptBody): CanonicalPrompt {
   const leftOver = new Set(
     Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key)),
   );
   const parts = new MessageParts(leftOver);
   const messages = [
     ...toSystemMessages(body.system, parts),
-    ...(body.messages as JsonObject[]).flatMap((message) => toMessages(message, parts)),
+    ...(body.messages ?? []).flatMap((message) => toMessages(message, parts)),
   ];
-  const tools = ((body.tools ?? []) as JsonObject[]).flatMap((tool) => toTool(tool, leftOver));
+  const tools = (body.tools ?? []).flatMap((tool) => toTool(tool, leftOver));
   for (const field of ['metadata', 'thinking', 'output_config', 'tool_choice']) {
     noteLeftOver(field, body[field], leftOver);
   }
-  const choice = body.tool_choice as JsonObject | null | undefined;
+  const choice = body.tool_choice;
   const isSerial = choice?.disable_parallel_tool_use;
   return {
     messages: withCacheControl(messages, body.cache_control),
@@ -72,12 +73,21 @@ export function messagesPrompt(body: JsonObject): CanonicalPrompt {
     endUser: toEndUser(body.metadata),
     leftOver: [...leftOver],
     sampling: {
-      ...optional('temperature', body.temperature as number | null | undefined),
-      ...optional('topP', body.top_p as number | null | undefined),
-      ...optional('topK', body.top_k as number | null | undefined),
-      ...optional('stop', body.stop_sequences as string[] | null | undefined),
+      ...optional('temperature', numberOf(body.temperature)),
+      ...optional('topP', numberOf(body.top_p)),
+      ...optional('topK', numberOf(body.top_k)),
+      ...optional('stop', textsOf(body.stop_sequences)),
     },
   };
+}
+
+/** A count of tokens takes any sampling and leaves it aside, so here it may be of any type. */
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function textsOf(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : undefined;
 }
 
 function toEndUser(metadata: unknown): string | undefined {
@@ -85,7 +95,7 @@ function toEndUser(metadata: unknown): string | undefined {
   return typeof userId === 'string' ? userId : undefined;
 }
 
-function toSystemMessages(system: unknown, parts: MessageParts): CanonicalMessage[] {
+function toSystemMessages(system: PromptBody['system'], parts: MessageParts): CanonicalMessage[] {
   const content = parts.of(system);
   return content.length === 0 ? [] : [{ role: 'system', parts: content }];
 }
@@ -94,10 +104,8 @@ function toSystemMessages(system: unknown, parts: MessageParts): CanonicalMessag
  * One message, or several where results of tools and other blocks stand side by side: results are
  * messages of their own in the canonical form. Their order stays.
  */
-function toMessages({ role, content }: JsonObject, parts: MessageParts): CanonicalMessage[] {
-  if (role !== 'user') {
-    return [{ role: role as CanonicalMessage['role'], parts: parts.of(content) }];
-  }
+function toMessages({ role, content }: Message, parts: MessageParts): CanonicalMessage[] {
+  if (role !== 'user') return [{ role, parts: parts.of(content) }];
   const messages: { role: 'user' | 'tool'; parts: MessagePart[] }[] = [];
   for (const part of parts.of(content)) {
     const partRole = part.type === 'tool_result' ? 'tool' : 'user';
@@ -121,24 +129,25 @@ function withCacheControl(messages: CanonicalMessage[], control: unknown): Canon
 }
 
 /** Tools whose definition only vendors of this dialect know have no place in the canonical form. */
-function toTool(tool: JsonObject, leftOver: Set<string>): ToolDefinition[] {
-  if (!isJsonObject(tool.input_schema)) {
-    leftOver.add(`tools.${String(tool.type)}`);
+function toTool(tool: MessageTool, leftOver: Set<string>): ToolDefinition[] {
+  const { name, input_schema: parameters } = tool;
+  if (!parameters || name === undefined) {
+    leftOver.add(`tools.${tool.type ?? 'custom'}`);
     return [];
   }
   noteLeftOver('tools', tool, leftOver);
   return [
     {
-      name: tool.name as string,
-      parameters: tool.input_schema,
-      ...optional('description', tool.description as string | null | undefined),
-      ...optional('strict', tool.strict as boolean | null | undefined),
+      name,
+      parameters,
+      ...optional('description', tool.description),
+      ...optional('strict', tool.strict),
       ...optional('cacheControl', toCacheControl(tool.cache_control)),
     },
   ];
 }
 
-function toToolChoice(choice: JsonObject | null | undefined): ToolChoice | undefined {
+function toToolChoice(choice: PromptBody['tool_choice']): ToolChoice | undefined {
   switch (choice?.type) {
     case 'auto':
     case 'none':
@@ -146,31 +155,29 @@ function toToolChoice(choice: JsonObject | null | undefined): ToolChoice | undef
     case 'any':
       return 'required';
     case 'tool':
-      return { name: choice.name as string };
+      return choice.name == null ? undefined : { name: choice.name };
     default:
       return undefined;
   }
 }
 
-function toResponseFormat({ output_config }: JsonObject): CanonicalPrompt['responseFormat'] {
-  const format = isJsonObject(output_config) ? output_config.format : undefined;
-  if (!isJsonObject(format)) return undefined;
-  return { type: 'json_schema', name: 'answer', schema: format.schema as Record<string, unknown> };
+function toResponseFormat({ output_config }: PromptBody): CanonicalPrompt['responseFormat'] {
+  const schema = output_config?.format?.schema;
+  return schema && { type: 'json_schema', name: 'answer', schema };
 }
 
 function toReasoning(
-  { thinking, output_config }: JsonObject,
+  { thinking, output_config }: PromptBody,
   leftOver: Set<string>,
 ): CanonicalPrompt['reasoning'] {
-  const control = isJsonObject(thinking) ? thinking : {};
-  const isKnown = THINKING_TYPES.includes(control.type as string);
-  if (isJsonObject(thinking) && !isKnown) leftOver.add('thinking');
-  const effort = isJsonObject(output_config) ? output_config.effort : undefined;
+  const isKnown = thinking != null && THINKING_TYPES.includes(thinking.type);
+  if (thinking && !isKnown) leftOver.add('thinking');
+  const effort = output_config?.effort;
   if (!isKnown && effort == null) return undefined;
   return {
-    ...optional('effort', effort as string | null | undefined),
-    ...(isKnown && { enabled: control.type !== 'disabled' }),
-    ...(control.type === 'enabled' && { maxTokens: control.budget_tokens as number }),
+    ...optional('effort', effort),
+    ...(isKnown && { enabled: thinking.type !== 'disabled' }),
+    ...(isKnown && thinking.type === 'enabled' && optional('maxTokens', thinking.budget_tokens)),
   };
 }
 

@@ -3,6 +3,7 @@ import {
   routingFieldsSchema,
   traceFieldSchema,
 } from '../../canonical/routing-fields.js';
+import type { BodyOf } from '../../platform/http/validate-body.js';
 
 /**
  * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
@@ -113,3 +114,64 @@ export const messagesSchema = {
 
 /** What is counted is what the model reads; all else is taken and left aside. */
 export const countTokensSchema = { type: 'object', properties: sharedProperties } as const;
+
+/** A body that either schema has let pass. */
+export type PromptBody = BodyOf<typeof countTokensSchema>;
+export type Message = NonNullable<PromptBody['messages']>[number];
+export type MessageTool = NonNullable<PromptBody['tools']>[number];
+
+const string = { type: 'string' } as const;
+const textOrNull = { type: ['string', 'null'] } as const;
+const object = { type: 'object' } as const;
+const blocks = { type: ['string', 'array'], items: object } as const;
+
+/**
+ * JSON Schemas of the content blocks that are known here, by their type, and of the sources of
+ * media, by theirs. They are checked one by one as the prompt is measured: blocks of other types
+ * are the vendor's to judge.
+ */
+export const blockSchemas = {
+  text: { type: 'object', required: ['text'], properties: { text: string } },
+  image: { type: 'object', required: ['source'], properties: { source: object } },
+  document: {
+    type: 'object',
+    required: ['source'],
+    properties: { source: object, title: textOrNull, context: textOrNull },
+  },
+  search_result: {
+    type: 'object',
+    required: ['title', 'source', 'content'],
+    properties: { title: string, source: string, content: blocks },
+  },
+  thinking: {
+    type: 'object',
+    required: ['thinking', 'signature'],
+    properties: { thinking: string, signature: string },
+  },
+  redacted_thinking: { type: 'object', required: ['data'], properties: { data: string } },
+  tool_use: {
+    type: 'object',
+    required: ['id', 'name', 'input'],
+    properties: { id: string, name: string, input: object },
+  },
+  tool_result: {
+    type: 'object',
+    required: ['tool_use_id'],
+    properties: {
+      tool_use_id: string,
+      is_error: { type: ['boolean', 'null'] },
+      content: { type: ['string', 'array', 'null'], items: object },
+    },
+  },
+} as const;
+
+export const sourceSchemas = {
+  base64: {
+    type: 'object',
+    required: ['media_type', 'data'],
+    properties: { media_type: string, data: string },
+  },
+  url: { type: 'object', required: ['url'], properties: { url: string } },
+  text: { type: 'object', required: ['data'], properties: { data: string } },
+  content: { type: 'object', required: ['content'], properties: { content: blocks } },
+} as const;

@@ -3,7 +3,6 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
 import { deliver } from '../../core/answers/deliver.js';
-import { Inference, Authenticated } from '../../core/access/authenticated.decorator.js';
 import {
   ApiCreateResponse,
   ApiDeleteResponse,
@@ -11,6 +10,7 @@ import {
   ApiRetrieveResponse,
 } from './responses.openapi.js';
 import { ResponsesService } from './responses.service.js';
+import { Authenticated, Inference } from '../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { InputItemsQueryDto, RetrieveResponseQueryDto } from './responses.dto.js';

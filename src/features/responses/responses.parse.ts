@@ -1,10 +1,4 @@
 import type { CanonicalRequest, AccountBoundParam } from '../../canonical/canonical-request.js';
-import {
-  readModelChain,
-  readRoutingPreferences,
-  findBilledServiceTier,
-  notOnSharedCapacity,
-} from '../../canonical/routing-fields.js';
 import { once } from '../../canonical/once.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
@@ -15,6 +9,12 @@ import type { Conversation } from './stored-responses.repository.js';
 import { createResponseSchema } from './create-response.schema.js';
 import { measureItems } from './measure-responses-prompt.js';
 import { responsesPrompt } from './responses.prompt.js';
+import {
+  findBilledServiceTier,
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
+} from '../../canonical/routing-fields.js';
 
 /** Tools that the caller runs; all others run at the vendor. */
 const OWN_TOOLS: ReadonlySet<unknown> = new Set(['function', 'custom']);
