@@ -5,8 +5,7 @@ import { CurrentCaller } from '../../../core/access/current-caller.decorator.js'
 import { Customer } from '../../../core/access/customer.decorator.js';
 import { ApiFilters } from '../../../core/access/customer.openapi.js';
 import { AnalyticsService } from './analytics.service.js';
-import { AnalyticsQueryDto } from './dto/analytics-query.dto.js';
-import { AnalyticsDto } from './dto/analytics.dto.js';
+import { AnalyticsDto, AnalyticsQueryDto } from './analytics.dto.js';
 
 @ApiTags('Customer')
 @Customer()

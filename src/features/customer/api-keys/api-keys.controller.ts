@@ -6,9 +6,13 @@ import { Customer } from '../../../core/access/customer.decorator.js';
 import { ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.openapi.js';
 import { ReadsJsonBody } from '../../../platform/http/json-body.interceptor.js';
 import { ApiKeysService } from './api-keys.service.js';
-import { ApiKeyDto, ApiKeyListDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
-import { CreateApiKeyDto } from './dto/create-api-key.dto.js';
-import { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
+import {
+  UpdateApiKeyDto,
+  CreateApiKeyDto,
+  ApiKeyDto,
+  ApiKeyListDto,
+  CreatedApiKeyDto,
+} from './api-keys.dto.js';
 
 @ApiTags('Customer')
 @Customer()

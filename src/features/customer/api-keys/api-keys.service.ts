@@ -14,9 +14,12 @@ import {
   PermissionError,
 } from '../../../platform/errors/gateway-errors.js';
 import { parseIsoDateTime } from '../../../platform/time/parse-iso-date-time.js';
-import type { ApiKeyDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
-import type { CreateApiKeyDto } from './dto/create-api-key.dto.js';
-import type { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
+import type {
+  UpdateApiKeyDto,
+  CreateApiKeyDto,
+  ApiKeyDto,
+  CreatedApiKeyDto,
+} from './api-keys.dto.js';
 
 /** Keys that routing keys made stand at most so far below the first one. */
 const MAX_ANCESTORS = 8;

@@ -8,7 +8,7 @@ import { DAY_MS } from '../../../platform/time/durations.js';
 import { startOfUtcDay } from '../../../platform/time/start-of-utc-day.js';
 import { utcMonthOf } from '../../../platform/time/utc-month.js';
 import { RequestLogAnalyticsReader } from '../../../core/ledger/request-log/request-log-analytics.reader.js';
-import type { CurrentKeyRecordDto } from './dto/current-key.dto.js';
+import type { CurrentKeyRecordDto } from './current-key.dto.js';
 
 const RATE_LIMIT_NOTE = 'Requests to models; see X-RateLimit-Limit.';
 

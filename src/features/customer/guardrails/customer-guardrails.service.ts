@@ -12,13 +12,13 @@ import {
   type GuardrailRecord,
 } from '../../../core/guardrails/guardrail.repository.js';
 import { PatternGauge } from '../../../core/guardrails/pattern-gauge.service.js';
-import type { CreateGuardrailDto } from './dto/create-guardrail.dto.js';
 import type {
+  UpdateGuardrailDto,
+  CreateGuardrailDto,
   CreatedGuardrailDto,
   DeletedGuardrailDto,
   GuardrailDto,
-} from './dto/guardrail.dto.js';
-import type { UpdateGuardrailDto } from './dto/update-guardrail.dto.js';
+} from './guardrails.dto.js';
 import { readGuardrailRules } from './read-guardrail-rules.js';
 
 /** A tenant's own guardrails. A change holds at once here, and within a second on other instances. */

@@ -9,9 +9,7 @@ import { ApiFilters } from '../../../core/access/customer.openapi.js';
 import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
 import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
 import { sendTextStream } from '../../../platform/http/send-text-stream.js';
-import { LogsExportQueryDto } from './dto/logs-export-query.dto.js';
-import { LogListDto } from './dto/log-list.dto.js';
-import { LogsQueryDto } from './dto/logs-query.dto.js';
+import { LogsQueryDto, LogsExportQueryDto, LogListDto } from './logs.dto.js';
 import { LogsService } from './logs.service.js';
 
 @ApiTags('Customer')

@@ -5,12 +5,12 @@ import { CurrentCaller } from '../../../core/access/current-caller.decorator.js'
 import { Customer } from '../../../core/access/customer.decorator.js';
 import { ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.openapi.js';
 import { ReadsJsonBody } from '../../../platform/http/json-body.interceptor.js';
-import { CreateProviderCredentialDto } from './dto/create-provider-credential.dto.js';
 import {
   DeletedProviderCredentialDto,
   ProviderCredentialDto,
   ProviderCredentialListDto,
-} from './dto/provider-credential.dto.js';
+  CreateProviderCredentialDto,
+} from './provider-credentials.dto.js';
 import { ProviderCredentialsService } from './provider-credentials.service.js';
 
 @ApiTags('Customer')

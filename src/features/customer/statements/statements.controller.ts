@@ -15,7 +15,7 @@ import { Report } from '../../../core/access/management-limit.guard.js';
 import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
 import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
 import { sendTextStream } from '../../../platform/http/send-text-stream.js';
-import { StatementDto } from './dto/statement.dto.js';
+import { StatementDto } from './statements.dto.js';
 import { StatementsService } from './statements.service.js';
 
 @ApiTags('Customer')
