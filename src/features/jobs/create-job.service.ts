@@ -31,8 +31,8 @@ const FULL_RETRY_SECONDS = 10;
 
 /** Taking a job in: plan, guard, hold, and one row that goes on without this process. */
 @Injectable()
-export class SubmitJobService {
-  private readonly logger = new Logger(SubmitJobService.name);
+export class CreateJobService {
+  private readonly logger = new Logger(CreateJobService.name);
 
   constructor(
     private readonly database: Database,
@@ -47,7 +47,7 @@ export class SubmitJobService {
   ) {}
 
   /** @throws GatewayError when it is not taken in; nothing is held then */
-  async submit(call: Call, input: JobSubmissionInput): Promise<SubmittedJob> {
+  async create(call: Call, input: NewJobInput): Promise<CreatedJob> {
     const { parsed, endpoint } = input;
     const { caller, requestId, receivedAt, headers, head: response } = call;
     // The job goes on without its caller.
@@ -71,7 +71,7 @@ export class SubmitJobService {
   private async findKnown(
     client: Pool | PoolClient,
     { tenantId }: Caller,
-    { idempotencyKey, body }: JobSubmissionInput,
+    { idempotencyKey, body }: NewJobInput,
   ): Promise<string | undefined> {
     if (idempotencyKey === undefined) return undefined;
     const known = await this.repository.findByIdempotencyKey(client, tenantId, idempotencyKey);
@@ -91,9 +91,9 @@ export class SubmitJobService {
   private async takeIn(
     caller: Caller,
     plan: Plan<MediaRequest>,
-    input: JobSubmissionInput,
+    input: NewJobInput,
     trace: string | null,
-  ): Promise<SubmittedJob> {
+  ): Promise<CreatedJob> {
     const { idempotencyKey } = input;
     const taken: { hold?: Hold } = {};
     if (idempotencyKey === undefined) taken.hold = await this.ledger.hold(caller, plan);
@@ -121,9 +121,9 @@ export class SubmitJobService {
     client: PoolClient,
     caller: Caller,
     plan: Plan<MediaRequest>,
-    { parsed, body, idempotencyKey, trace }: JobSubmissionInput & { trace: string | null },
+    { parsed, body, idempotencyKey, trace }: NewJobInput & { trace: string | null },
     hold: Hold,
-  ): Promise<SubmittedJob> {
+  ): Promise<CreatedJob> {
     const routes = await coverRoutes(hold, plan);
     const { deadlineSeconds, maxOpenPerTenant } = this.config.jobs;
     if (!(await this.repository.hasRoom(client, caller.tenantId, maxOpenPerTenant))) {
@@ -183,7 +183,7 @@ export class SubmitJobService {
 }
 
 /** What a job is made from. */
-interface JobSubmissionInput {
+interface NewJobInput {
   readonly parsed: ParsedJob;
   readonly body: JsonBody;
   /** For the log: `jobs`, or `images` where the caller waits. */
@@ -192,7 +192,7 @@ interface JobSubmissionInput {
 }
 
 /** A job that was taken in, or was there already. */
-interface SubmittedJob {
+interface CreatedJob {
   readonly id: string;
   /** Fields of the request that its first route has no place for. */
   readonly droppedParams: readonly string[];

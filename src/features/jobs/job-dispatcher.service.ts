@@ -14,7 +14,7 @@ import { JobClaims, type JobClaim } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
 import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
 import type { JobLease } from './job-lease.js';
-import { readRoutes, JobAccounts, type OpenJobRoute, withAttempt } from './job-routes.js';
+import { readRoutes, JobCredentials, type OpenJobRoute, withAttempt } from './job-routes.js';
 
 /** How often all routes are tried when nobody waits for the answer. */
 const MAX_ROUNDS = 5;
@@ -24,7 +24,7 @@ const FIRST_PAUSE_MS = 1_000;
 /** Failures that may be over in a while. */
 const PASSING = new Set<UpstreamFailure>(['connect', 'rate_limited', 'server', 'timeout']);
 
-const OVER: SubmissionOutcome = { state: 'over' };
+const OVER: DispatchOutcome = { state: 'over' };
 
 /**
  * Sends a job to its routes in order until one takes it. The next is asked only where the one before
@@ -32,26 +32,26 @@ const OVER: SubmissionOutcome = { state: 'over' };
  * most one vendor has taken the job.
  */
 @Injectable()
-export class JobSubmission {
-  private readonly logger = new Logger(JobSubmission.name);
+export class JobDispatcher {
+  private readonly logger = new Logger(JobDispatcher.name);
 
   constructor(
     private readonly claims: JobClaims,
     private readonly endings: JobEndings,
     private readonly routing: RoutingService,
-    private readonly accounts: JobAccounts,
+    private readonly credentials: JobCredentials,
   ) {}
 
-  async submit(
+  async dispatch(
     begun: JobClaim,
     lease: JobLease,
     request: MediaRequest,
-  ): Promise<SubmissionOutcome> {
+  ): Promise<DispatchOutcome> {
     let claim = begun;
     const routes = readRoutes(claim.job.routes);
     const failures: RouteFailure[] = [];
     for (let index = claim.job.routeIndex; index < routes.length; index++) {
-      const route = await this.accounts.open(claim.job.tenantId, routes[index]!);
+      const route = await this.credentials.open(claim.job.tenantId, routes[index]!);
       if (!route) {
         if (!(await this.claims.refused(claim, index + 1))) return OVER;
         continue;
@@ -93,7 +93,7 @@ export class JobSubmission {
     return error instanceof UpstreamError && error.accepted === 'no' ? { route, error } : undefined;
   }
 
-  private async failed(claim: JobClaim, error: unknown): Promise<SubmissionOutcome> {
+  private async failed(claim: JobClaim, error: unknown): Promise<DispatchOutcome> {
     const isKnown = error instanceof GatewayError || error instanceof MediaFailedError;
     if (!isKnown && !(error instanceof UpstreamError)) this.logger.error(error);
     await this.endings.fail(claim.job, isKnown ? error : UNKNOWN_OUTCOME);
@@ -104,7 +104,7 @@ export class JobSubmission {
     claim: JobClaim,
     failures: readonly RouteFailure[],
     request: MediaRequest,
-  ): Promise<SubmissionOutcome> {
+  ): Promise<DispatchOutcome> {
     const { job } = claim;
     const passing = failures.filter(({ error }) => PASSING.has(error.failure));
     const mayPass = passing.length > 0 && job.endpoint === 'jobs' && job.round + 1 < MAX_ROUNDS;
@@ -120,13 +120,13 @@ export class JobSubmission {
 }
 
 /** What came of a submission. `over`: the job has ended, or is in other hands. */
-type SubmissionOutcome =
+type DispatchOutcome =
   | { readonly state: 'over' }
   | { readonly state: 'later'; readonly afterMs: number }
-  | ({ readonly state: 'sent' } & SentJob);
+  | ({ readonly state: 'sent' } & DispatchedJob);
 
 /** A job that a vendor has taken. */
-interface SentJob {
+interface DispatchedJob {
   /** With this attempt. */
   readonly claim: JobClaim;
   readonly progress: MediaProgress;

@@ -5,10 +5,10 @@ import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { LedgerService } from '../../core/ledger/ledger.service.js';
 import type { RequestOutcome } from '../../core/ledger/request-log/request-log.draft.js';
-import { JobAfterwards } from './job-follow-up.service.js';
+import { JobFollowUp } from './job-follow-up.service.js';
 import { DEADLINE_PASSED, toJobFailure } from './job-failure.js';
 import { JobMetrics } from './job-metrics.js';
-import { JobNotices } from './job-waiter.service.js';
+import { JobEndEvents } from './job-waiter.service.js';
 import { readRoutes } from './job-routes.js';
 import { JobTraces } from './job-traces.service.js';
 import type { EndableJob, JobFailure, JobStatus } from './job.js';
@@ -36,8 +36,8 @@ export class JobEndings {
   constructor(
     private readonly ledger: LedgerService,
     private readonly repository: JobsRepository,
-    private readonly afterwards: JobAfterwards,
-    private readonly notices: JobNotices,
+    private readonly followUp: JobFollowUp,
+    private readonly endEvents: JobEndEvents,
     private readonly metrics: JobMetrics,
     private readonly traces: JobTraces,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
@@ -95,10 +95,10 @@ export class JobEndings {
     );
     // Whose settlement it was a commit without an answer does not tell; the row does.
     const isOurs = (await this.repository.findEnding(job.id)).endedBy === endedBy;
-    this.notices.ended(job.id);
+    this.endEvents.ended(job.id);
     if (isOurs) {
       this.metrics.ended(job.modality, route.provider, ending.status);
-      this.afterwards.attendSoon(job.id);
+      this.followUp.runSoon(job.id);
       if (job.isTraced) this.traces.endedSoon(job.id);
     }
     return isOurs;

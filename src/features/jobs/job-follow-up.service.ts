@@ -5,7 +5,7 @@ import { fromStoredText } from '../../platform/database/stored-text.js';
 import { WebhookDeliveries } from '../../platform/outbound/webhook-deliveries.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
-import { readRoutes, type JobRoute, JobAccounts } from './job-routes.js';
+import { readRoutes, type JobRoute, JobCredentials } from './job-routes.js';
 import { JobsRepository } from './jobs.repository.js';
 import { renderJob } from './render-job.js';
 
@@ -19,26 +19,26 @@ const CANCEL_LIMIT_MS = 15_000;
  * undone.
  */
 @Injectable()
-export class JobAfterwards {
-  private readonly logger = new Logger(JobAfterwards.name);
+export class JobFollowUp {
+  private readonly logger = new Logger(JobFollowUp.name);
 
   constructor(
     private readonly database: Database,
     private readonly repository: JobsRepository,
     private readonly routing: RoutingService,
-    private readonly accounts: JobAccounts,
+    private readonly credentials: JobCredentials,
     private readonly urls: ArtifactUrls,
     private readonly webhooks: WebhookDeliveries,
   ) {}
 
   /** Does not wait and does not fail: what is not done now is found by the sweep. */
-  attendSoon(jobId: string): void {
-    this.attend(jobId).catch((error: unknown) => {
+  runSoon(jobId: string): void {
+    this.run(jobId).catch((error: unknown) => {
       this.logger.warn(`The end of ${jobId} waits: ${(error as Error).name}`);
     });
   }
 
-  async attend(jobId: string): Promise<void> {
+  async run(jobId: string): Promise<void> {
     await this.tellTenant(jobId);
     await this.stopVendor(jobId);
   }
@@ -98,7 +98,7 @@ export class JobAfterwards {
       requestMs: CANCEL_LIMIT_MS,
     };
     try {
-      const open = await this.accounts.open(tenantId, route);
+      const open = await this.credentials.open(tenantId, route);
       const upstream = open && this.routing.upstreamOf(open);
       const signal = new AbortController().signal;
       await upstream?.cancelMedia?.({ operation, upstreamModel, limits, signal });

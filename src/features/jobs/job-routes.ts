@@ -11,7 +11,7 @@ import type { JobClaim } from './job-claims.repository.js';
 
 /** Opens the accounts that jobs' routes go over. A job keeps no more of one than its id. */
 @Injectable()
-export class JobAccounts {
+export class JobCredentials {
   constructor(private readonly ownUpstreams: OwnUpstreams) {}
 
   /** Undefined when the tenant has deleted its account since; shared capacity takes no such job. */
@@ -23,7 +23,7 @@ export class JobAccounts {
   }
 }
 
-/** A route of a job. Before it is called, `JobAccounts` opens the account that it goes over. */
+/** A route of a job. Before it is called, `JobCredentials` opens the account that it goes over. */
 export interface JobRoute extends Omit<PlannedRoute, 'own'> {
   /** Of the tenant's own account with the provider; undefined on shared capacity. */
   readonly credentialId: string | undefined;

@@ -64,7 +64,7 @@ const TRACE_HEADERS = ['x-gateway-broadcast', 'traceparent', 'tracestate'];
 @Injectable()
 export class JobTraces implements OnModuleDestroy {
   private readonly logger = new Logger(JobTraces.name);
-  private readonly giving = new Set<Promise<void>>();
+  private readonly sending = new Set<Promise<void>>();
 
   constructor(
     private readonly database: Database,
@@ -96,17 +96,17 @@ export class JobTraces implements OnModuleDestroy {
 
   /** Before the buffers of traces are emptied. */
   async onModuleDestroy(): Promise<void> {
-    await endsWithin(STOP_LIMIT_MS, Promise.allSettled(this.giving));
+    await endsWithin(STOP_LIMIT_MS, Promise.allSettled(this.sending));
   }
 
   /** Gives the trace of a job that has ended. Does not wait and does not fail: the sweep comes again. */
   endedSoon(jobId: string): void {
-    const run: Promise<void> = this.give(jobId)
+    const run: Promise<void> = this.send(jobId)
       .catch((error: unknown) => {
         this.logger.warn(`The trace of ${jobId} waits: ${(error as Error).message}`);
       })
-      .finally(() => this.giving.delete(run));
-    this.giving.add(run);
+      .finally(() => this.sending.delete(run));
+    this.sending.add(run);
   }
 
   /** Gives the traces of jobs whose end nobody told of. */
@@ -117,10 +117,10 @@ export class JobTraces implements OnModuleDestroy {
        ORDER BY completed_at LIMIT $2`,
       [LOST_AFTER_SECONDS, MAX_ROWS],
     );
-    for (const { id } of rows) await this.give(id);
+    for (const { id } of rows) await this.send(id);
   }
 
-  private async give(jobId: string): Promise<void> {
+  private async send(jobId: string): Promise<void> {
     // Whoever takes the mark away gives the trace: nobody else does.
     const { rows } = await this.database.query<EndedJobRow>(
       `UPDATE jobs SET trace_due = false

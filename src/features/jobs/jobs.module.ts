@@ -6,18 +6,18 @@ import { CredentialsModule } from '../../core/credentials/credentials.module.js'
 import { WebhooksModule } from '../../platform/outbound/webhooks.module.js';
 import { ImageGenerationsController } from './image-generations.controller.js';
 import { ImageGenerationsService, EncodedImages } from './image-generations.service.js';
-import { JobAccounts } from './job-routes.js';
-import { JobAfterwards } from './job-follow-up.service.js';
+import { JobCredentials } from './job-routes.js';
+import { JobFollowUp } from './job-follow-up.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { JobClaims } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobRetentionService } from './job-retention.service.js';
 import { JobRunner } from './job-runner.service.js';
-import { JobSubmission } from './job-dispatcher.service.js';
+import { JobDispatcher } from './job-dispatcher.service.js';
 import { JobSweeper } from './job-sweeper.service.js';
 import { JobTraces } from './job-traces.service.js';
-import { JobWaiter, JobNotices } from './job-waiter.service.js';
+import { JobWaiter, JobEndEvents } from './job-waiter.service.js';
 import { JobWorker } from './job-worker.service.js';
 import {
   JobsController,
@@ -27,7 +27,7 @@ import {
 } from './jobs.controller.js';
 import { JobsRepository } from './jobs.repository.js';
 import { JobsService } from './jobs.service.js';
-import { SubmitJobService } from './create-job.service.js';
+import { CreateJobService } from './create-job.service.js';
 
 /** Images, videos and long speech: work that outlives a request, and the process that took it in. */
 @Module({
@@ -42,23 +42,23 @@ import { SubmitJobService } from './create-job.service.js';
   providers: [
     EncodedImages,
     ImageGenerationsService,
-    JobAccounts,
-    JobAfterwards,
+    JobCredentials,
+    JobFollowUp,
     JobArtifacts,
     JobClaims,
     JobEndings,
     JobMetrics,
-    JobNotices,
+    JobEndEvents,
     JobRetentionService,
     JobRunner,
-    JobSubmission,
+    JobDispatcher,
     JobSweeper,
     JobTraces,
     JobWaiter,
     JobWorker,
     JobsRepository,
     JobsService,
-    SubmitJobService,
+    CreateJobService,
   ],
 })
 export class JobsModule {}
