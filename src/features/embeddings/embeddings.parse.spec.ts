@@ -49,7 +49,7 @@ describe(parseEmbeddings.name, () => {
     // Items do not share tokens in the ceiling, and do in the estimate.
     [['x', 'y', 'z'], 3, 1],
     ['東京タワー', 5, 2],
-    ['👩‍🚀🙂', 4, 1],
+    ['👩‍🚀🙂', 5, 1],
     [[5, 6, 7], 3, 3],
     [[[5, 6], [7]], 3, 3],
   ])('counts %j: at most %d tokens, else about %d', (input, ceiling, estimate) => {

@@ -1,6 +1,17 @@
+import type { Server } from 'node:http';
+import { join } from 'node:path';
 import { Module } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
+import { baseUrlOf } from '../../platform/http/base-url.js';
 import { AnswersModule } from '../../core/answers/answers.module.js';
-import { ArtifactsModule } from './artifacts/artifacts.module.js';
+import { ArtifactStore } from './artifacts/artifact-store.js';
+import { ArtifactUrls } from './artifacts/artifact-urls.js';
+import { ArtifactsController } from './artifacts/artifacts.controller.js';
+import { ArtifactsService } from './artifacts/artifacts.service.js';
+import { LocalArtifactStore } from './artifacts/local-artifact-store.js';
+import { S3ArtifactStore } from './artifacts/s3-artifact-store.js';
 import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
 import { CredentialsModule } from '../../core/credentials/credentials.module.js';
 import { WebhooksModule } from '../../platform/outbound/webhooks.module.js';
@@ -29,17 +40,39 @@ import { JobsRepository } from './jobs.repository.js';
 import { JobsService } from './jobs.service.js';
 import { CreateJobService } from './create-job.service.js';
 
-/** Images, videos and long speech: work that outlives a request, and the process that took it in. */
+/**
+ * Images, videos and long speech: work that outlives a request, and the process that took it in. What
+ * it makes is kept, and given out under signed URLs.
+ */
 @Module({
-  imports: [AnswersModule, ArtifactsModule, CatalogueModule, CredentialsModule, WebhooksModule],
+  imports: [AnswersModule, CatalogueModule, CredentialsModule, WebhooksModule],
   controllers: [
     JobsController,
     ImageGenerationsController,
     ImageJobsController,
     VideoJobsController,
     CustomerJobsController,
+    ArtifactsController,
   ],
   providers: [
+    {
+      provide: ArtifactStore,
+      inject: [APP_CONFIG],
+      useFactory: (config: AppConfig): ArtifactStore =>
+        config.s3
+          ? new S3ArtifactStore(config.s3)
+          : new LocalArtifactStore(join(config.dataDirectory, 'artifacts')),
+    },
+    {
+      provide: ArtifactUrls,
+      inject: [APP_CONFIG, HttpAdapterHost],
+      useFactory: (config: AppConfig, { httpAdapter }: HttpAdapterHost): ArtifactUrls =>
+        new ArtifactUrls(
+          () => gatewaySecrets(config),
+          () => baseUrlOf(httpAdapter.getHttpServer() as Server, config),
+        ),
+    },
+    ArtifactsService,
     EncodedImages,
     ImageGenerationsService,
     JobCredentials,
