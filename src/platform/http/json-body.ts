@@ -5,10 +5,13 @@ import { scanTopLevelMembers, type TopLevelMember } from './top-level-members.js
 
 export type JsonObject = Record<string, unknown>;
 
-/** A JSON object as it was received, with its parsed value and where its top-level members lie. */
-export interface JsonBody {
+/**
+ * A JSON object as it was received, with its parsed value, of the shape that it has been checked
+ * for, and where its top-level members lie.
+ */
+export interface JsonBody<Value extends JsonObject = JsonObject> {
   readonly bytes: Buffer;
-  readonly value: JsonObject;
+  readonly value: Value;
   readonly members: readonly TopLevelMember[];
   /**
    * Lets go of `value` where it is large; who asks for it after all gets it parsed anew. To be called

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
-import { assertValid, compileSchema } from './validate-body.js';
+import { assertPart, assertValid, compileSchema } from './validate-body.js';
 
 const validate = compileSchema({
   type: 'object',
@@ -78,6 +78,50 @@ describe(assertValid.name, () => {
     expect(() => assertValid(validate, body)).toThrow(InvalidRequestError);
     expect(() => assertValid(validate, body)).toThrow(
       expect.objectContaining({ param: `map.${'k'.repeat(100)}` }),
+    );
+  });
+});
+
+describe(assertPart.name, () => {
+  const isPart = compileSchema({
+    type: 'object',
+    required: ['text', 'image'],
+    properties: {
+      text: { type: 'string' },
+      image: {
+        type: ['object', 'string'],
+        required: ['url'],
+        properties: { url: { type: 'string' } },
+      },
+      flag: { type: ['boolean', 'null'] },
+      list: {
+        type: 'array',
+        items: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
+      },
+    },
+  } as const);
+  const whole = { text: 'x', image: 'https://a.b' };
+
+  it.each([whole, { ...whole, image: { url: '' }, flag: null, list: [{ id: '' }], other: 1 }])(
+    'takes %j',
+    (part) => {
+      expect(() => assertPart(isPart, part, 'a.0')).not.toThrow();
+    },
+  );
+
+  it.each<[object, string, string]>([
+    [{ ...whole, text: undefined }, 'a.0.text', 'a string'],
+    [{ image: '' }, 'a.0.text', 'a string'],
+    [{ text: '' }, 'a.0.image.url', 'a string'],
+    [{ ...whole, image: 1 }, 'a.0.image.url', 'a string'],
+    [{ ...whole, image: {} }, 'a.0.image.url', 'a string'],
+    [{ ...whole, flag: 'yes' }, 'a.0.flag', 'a boolean'],
+    [{ ...whole, list: {} }, 'a.0.list', 'an array'],
+    [{ ...whole, list: [1] }, 'a.0.list.0.id', 'a string'],
+    [{ ...whole, list: [{ id: '' }, {}] }, 'a.0.list.1.id', 'a string'],
+  ])('refuses %j, naming %s', (part, param, wanted) => {
+    expect(() => assertPart(isPart, part, 'a.0')).toThrow(
+      expect.objectContaining({ status: 400, param, message: `\`${param}\` must be ${wanted}.` }),
     );
   });
 });

@@ -1,5 +1,7 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { isJsonObject, type JsonBody, type JsonObject } from './json-body.js';
 
 // Schemas also carry OpenAPI keywords (`example`), which ajv's strict mode would refuse.
 // `strictNumbers` keeps out what JSON spells as 1e999, which would be Infinity here.
@@ -10,15 +12,33 @@ const ajv = new Ajv({
   strictNumbers: true,
 });
 
-/** Compiles a JSON Schema once; the result checks a body in a few µs. */
-export function compileSchema(schema: object): ValidateFunction {
-  return ajv.compile(schema);
+/** What a schema lets pass, as it was sent: defaults are told in the documentation, not filled in. */
+export type BodyOf<Schema extends JSONSchema> = FromSchema<
+  Schema,
+  { keepDefaultedPropertiesOptional: true }
+>;
+
+/**
+ * Compiles a JSON Schema once; the result checks a body in a few µs. It is a type guard: a schema
+ * that is a literal (`as const`) gives the type of what it lets pass.
+ */
+export function compileSchema<const Schema extends JSONSchema>(
+  schema: Schema,
+): ValidateFunction<BodyOf<Schema>> {
+  return compile(schema);
+}
+
+function compile<Value>(schema: AnySchema): ValidateFunction<Value> {
+  return ajv.compile<Value>(schema);
 }
 
 /**
  * @throws InvalidRequestError that names the first field at fault by its dotted path
  */
-export function assertValid(validate: ValidateFunction, value: unknown): void {
+export function assertValid<Value>(
+  validate: ValidateFunction<Value>,
+  value: unknown,
+): asserts value is Value {
   if (validate(value)) return;
   const error = validate.errors?.[0];
   if (!error) throw new InvalidRequestError('body', 'The body is not valid.');
@@ -26,22 +46,71 @@ export function assertValid(validate: ValidateFunction, value: unknown): void {
   throw new InvalidRequestError(param, `\`${param}\` ${messageOf(error)}.`);
 }
 
+/** The same of a whole body, which may parse its value anew. @throws as `assertValid` */
+export function assertValidBody<Value extends JsonObject>(
+  validate: ValidateFunction<Value>,
+  body: JsonBody,
+): asserts body is JsonBody<Value> {
+  assertValid(validate, body.value);
+}
+
+/**
+ * The same of a part of a body whose shape depends on its type, such as a content part. A member
+ * that is missing is told like one of a wrong type, and an object by its first required member:
+ * `image_url.url` must be a string.
+ *
+ * @param path dotted path of the part
+ * @throws InvalidRequestError as `assertValid`
+ */
+export function assertPart<Part>(
+  validate: ValidateFunction<Part>,
+  part: unknown,
+  path: string,
+): asserts part is Part {
+  if (validate(part)) return;
+  const error = validate.errors?.[0];
+  if (error?.keyword !== 'type' && error?.keyword !== 'required') {
+    throw new InvalidRequestError(path, `\`${path}\` ${error?.message ?? 'is not valid'}.`);
+  }
+  const steps = stepsOf(error);
+  let schema: unknown = validate.schema;
+  for (const step of steps) schema = memberSchema(schema, step);
+  while (isJsonObject(schema) && Array.isArray(schema.required)) {
+    const step = String(schema.required[0]);
+    steps.push(step);
+    schema = memberSchema(schema, step);
+  }
+  const types = isJsonObject(schema) ? listTypes(schema.type) : '';
+  const param = [path, ...steps].join('.');
+  throw new InvalidRequestError(param, `\`${param}\` must be ${types}.`);
+}
+
+/** What a schema says of a member, or of the elements of an array. */
+function memberSchema(schema: unknown, step: string): unknown {
+  if (!isJsonObject(schema)) return undefined;
+  return isJsonObject(schema.properties) ? schema.properties[step] : schema.items;
+}
+
 function paramOf(error: ErrorObject): string {
-  const path = error.instancePath
+  return stepsOf(error).join('.') || 'body';
+}
+
+function stepsOf(error: ErrorObject): string[] {
+  const steps = error.instancePath
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 100));
-  if (error.keyword === 'required') path.push(String(error.params.missingProperty));
-  return path.join('.') || 'body';
+  if (error.keyword === 'required') steps.push(String(error.params.missingProperty));
+  return steps;
 }
 
 function messageOf(error: ErrorObject): string {
   if (error.propertyName !== undefined) return `has a name that ${error.message ?? 'is not valid'}`;
   switch (error.keyword) {
     case 'type':
-      return `must be ${listTypes(error.params.type as string | string[])}`;
+      return `must be ${listTypes(error.params.type)}`;
     case 'enum':
-      return `must be one of ${(error.params.allowedValues as unknown[])
+      return `must be one of ${listOf(error.params.allowedValues)
         .filter((value) => value !== null)
         .map((value) => JSON.stringify(value))
         .join(', ')}`;
@@ -52,7 +121,14 @@ function messageOf(error: ErrorObject): string {
   }
 }
 
-function listTypes(types: string | string[]): string {
-  const names = (Array.isArray(types) ? types : [types]).filter((type) => type !== 'null');
-  return names.map((name) => (/^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`)).join(' or ');
+function listTypes(types: unknown): string {
+  const names = listOf(types).map(String);
+  return names
+    .filter((name) => name !== 'null')
+    .map((name) => (/^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`))
+    .join(' or ');
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [value];
 }
