@@ -4,7 +4,7 @@ import { readModelChain } from '../../canonical/model-alias.js';
 import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
 import type { SpeechRequest } from '../../canonical/speech-request.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
-import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
+import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
 import {
   modelFieldsSchema,
   routingFieldsSchema,
@@ -65,23 +65,14 @@ export const speechSchema = {
 
 const validate = compileSchema(speechSchema);
 
-/** A body that the schema has let pass. */
-interface SpeechBody {
-  input: string;
-  voice: string | { id: string };
-  response_format?: string | null;
-  speed?: number | null;
-  instructions?: string | null;
-}
-
 /**
  * Reads the body of a request for speech.
  *
  * @throws InvalidRequestError naming the first field at fault
  */
 export function parseSpeech(body: JsonBody): SpeechRequest {
-  assertValid(validate, body.value);
-  const fields = body.value as unknown as SpeechBody;
+  assertValidBody(validate, body);
+  const fields = body.value;
   const { input, voice } = fields;
   const instructions = fields.instructions ?? undefined;
   const speed = fields.speed ?? undefined;

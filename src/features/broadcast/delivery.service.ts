@@ -90,8 +90,8 @@ export class DeliveryService
     // Where so many are due, somebody is at work on them, who finds this one too.
     if (dueBefore >= DELIVERY_POLICY.lanes.perLane) return;
     // Nobody waits for it: should the queue be away, the sweep finds the delivery.
-    this.wake(id).catch((error: unknown) => {
-      this.logger.warn(`No worker was woken for traces: ${(error as Error).message}`);
+    this.wake(id).catch((error: Error) => {
+      this.logger.warn(`No worker was woken for traces: ${error.message}`);
     });
   }
 

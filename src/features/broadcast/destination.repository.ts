@@ -163,7 +163,7 @@ export class DestinationRepository {
         WHERE tenant_id = ANY($1) AND is_enabled AND sampling_rate > 0`,
       [tenantIds],
     );
-    const choices = new Map(tenantIds.map((id) => [id, [] as DestinationChoice[]]));
+    const choices = new Map<string, DestinationChoice[]>(tenantIds.map((id) => [id, []]));
     for (const { tenantId, ...choice } of rows) choices.get(tenantId)?.push(choice);
     return choices;
   }

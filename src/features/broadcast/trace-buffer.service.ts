@@ -99,9 +99,9 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
       includeContent ? spans : withoutContent(spans);
     const decision: Promise<void> = destinations
       .then((found) => this.take({ tenantId, traceId, draft }, found))
-      .catch((error: unknown) => {
+      .catch((error: Error) => {
         this.loseUndecided(tenantId, traceId);
-        this.logger.warn(`A trace found no destination: ${(error as Error).message}`);
+        this.logger.warn(`A trace found no destination: ${error.message}`);
       })
       .finally(() => this.undecided.delete(decision));
     this.undecided.add(decision);
@@ -124,7 +124,9 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
       try {
         line = JSON.stringify(trace.draft(includeContent));
       } catch (error) {
-        this.logger.error(`A trace could not be put together: ${(error as Error).message}`);
+        this.logger.error(
+          `A trace could not be put together: ${error instanceof Error ? error.message : String(error)}`,
+        );
         for (const { id } of open) this.lost.count(id, 1, 'faulty');
         continue;
       }

@@ -16,6 +16,7 @@ import type { Plan, PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
 import type { MediaRequest } from '../../canonical/media-request.js';
 import { newJobId } from './job.js';
+import { reasonOf } from './job-failure.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobTraces } from './job-traces.service.js';
 import { storeRoutes } from './job-routes.js';
@@ -61,8 +62,8 @@ export class CreateJobService {
     await guard.admitTexts(plan, parsed.texts, parsed.textField);
 
     const submitted = await this.takeIn(caller, plan, input, trace());
-    this.queue.wake('jobs', submitted.id).catch((error: unknown) => {
-      this.logger.warn(`A wake-up is left to the sweep: ${(error as Error).message}`);
+    this.queue.wake('jobs', submitted.id).catch((error: Error) => {
+      this.logger.warn(`A wake-up is left to the sweep: ${error.message}`);
     });
     return submitted;
   }
@@ -171,7 +172,7 @@ export class CreateJobService {
         else await this.ledger.release(hold);
         return;
       } catch (error) {
-        this.logger.warn(`A hold is in doubt: ${(error as Error).message}`);
+        this.logger.warn(`A hold is in doubt: ${reasonOf(error)}`);
       }
     }
   }

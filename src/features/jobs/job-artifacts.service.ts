@@ -3,6 +3,7 @@ import { ArtifactStore } from './artifacts/artifact-store.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import type { MediaFile } from '../../vendors/media-work.js';
+import { reasonOf } from './job-failure.js';
 import { newArtifactId, type JobModality } from './job.js';
 
 const MEGABYTE = 1_000_000;
@@ -89,7 +90,7 @@ export class JobArtifacts {
           id,
         ]);
       } catch (error) {
-        this.logger.warn(`A file stays for now: ${(error as Error).name}`);
+        this.logger.warn(`A file stays for now: ${reasonOf(error)}`);
       }
     }
   }

@@ -14,7 +14,13 @@ import { JobClaims, type JobClaim } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
 import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
 import type { JobLease } from './job-lease.js';
-import { readRoutes, JobCredentials, type OpenJobRoute, withAttempt } from './job-routes.js';
+import {
+  JobCredentials,
+  attemptOf,
+  readRoutes,
+  type OpenJobRoute,
+  type StoredAttempt,
+} from './job-routes.js';
 
 /** How often all routes are tried when nobody waits for the answer. */
 const MAX_ROUNDS = 5;
@@ -60,11 +66,11 @@ export class JobDispatcher {
       const sentAt = new Date();
       try {
         const progress = await this.send(claim.job.requestId, route, request, lease);
-        claim = withAttempt(claim, route, sentAt);
+        claim = withAttempt(claim, attemptOf(route, sentAt));
         return { state: 'sent', claim, progress, route, routeIndex: index, sentAt };
       } catch (error) {
         if (lease.signal.aborted) return OVER;
-        claim = withAttempt(claim, route, sentAt, error);
+        claim = withAttempt(claim, attemptOf(route, sentAt, error));
         const failure = this.asRefusal(error, route);
         if (!failure) return this.failed(claim, error);
         failures.push(failure);
@@ -142,4 +148,9 @@ function describe(failures: readonly RouteFailure[], request: MediaRequest): Err
   }
   const described = describeFailures(failures, request);
   return described instanceof InternalError ? new ProviderError(described.message) : described;
+}
+
+/** The claim with one more attempt, which is written with the job's next move. */
+function withAttempt({ leaseId, job }: JobClaim, attempt: StoredAttempt): JobClaim {
+  return { leaseId, job: { ...job, attempts: [...job.attempts, attempt] } };
 }

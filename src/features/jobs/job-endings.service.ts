@@ -9,7 +9,7 @@ import { JobFollowUp } from './job-follow-up.service.js';
 import { DEADLINE_PASSED, toJobFailure } from './job-failure.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobEndEvents } from './job-waiter.service.js';
-import { readRoutes } from './job-routes.js';
+import { readRoutes, type StoredAttempt } from './job-routes.js';
 import { JobTraces } from './job-traces.service.js';
 import type { EndableJob, JobFailure, JobStatus } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
@@ -122,8 +122,8 @@ interface JobEnding {
   readonly usage?: Usage;
   /** Files that it made and that are to be given out. */
   readonly artifactIds?: readonly string[];
-  /** JSON of the routes that were tried; undefined: as the row has them. */
-  readonly attempts?: string;
+  /** The routes that were tried; undefined: as the row has them. */
+  readonly attempts?: readonly StoredAttempt[];
   /** For how long. */
   readonly artifactTtlSeconds?: number;
 }
@@ -166,7 +166,7 @@ function jobEndingRecord(ending: JobEnding): SettlementRecord {
       usage ? JSON.stringify(usage) : null,
       ending.artifactTtlSeconds ?? 0,
       JSON.stringify(ending.artifactIds ?? []),
-      ending.attempts ?? null,
+      ending.attempts ? JSON.stringify(ending.attempts) : null,
     ],
   };
 }

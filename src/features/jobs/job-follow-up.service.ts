@@ -4,8 +4,8 @@ import { Database } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
 import { WebhookDeliveries } from '../../platform/outbound/webhook-deliveries.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
-import { UpstreamError } from '../../vendors/upstream-error.js';
-import { readRoutes, type JobRoute, JobCredentials } from './job-routes.js';
+import { reasonOf } from './job-failure.js';
+import { readRoutes, type JobRoute, JobCredentials, type StoredRoute } from './job-routes.js';
 import { JobsRepository } from './jobs.repository.js';
 import { renderJob } from './render-job.js';
 
@@ -33,8 +33,8 @@ export class JobFollowUp {
 
   /** Does not wait and does not fail: what is not done now is found by the sweep. */
   runSoon(jobId: string): void {
-    this.run(jobId).catch((error: unknown) => {
-      this.logger.warn(`The end of ${jobId} waits: ${(error as Error).name}`);
+    this.run(jobId).catch((error: Error) => {
+      this.logger.warn(`The end of ${jobId} waits: ${error.name}`);
     });
   }
 
@@ -71,14 +71,14 @@ export class JobFollowUp {
     const { rows } = await this.database.query<{
       tenantId: string;
       operation: string;
-      routes: string;
+      routes: StoredRoute[];
       routeIndex: number;
       attempts: number;
     }>(
       `UPDATE jobs SET cancel_attempts = cancel_attempts + 1,
          run_at = now() + make_interval(secs => 10 * (cancel_attempts + 1))
        WHERE id = $1 AND cancel_due AND run_at <= now()
-       RETURNING tenant_id AS "tenantId", operation, routes, route_index AS "routeIndex", cancel_attempts AS attempts`,
+       RETURNING tenant_id AS "tenantId", operation, routes::json AS routes, route_index AS "routeIndex", cancel_attempts AS attempts`,
       [jobId],
     );
     const [due] = rows;
@@ -104,8 +104,7 @@ export class JobFollowUp {
       await upstream?.cancelMedia?.({ operation, upstreamModel, limits, signal });
       return true;
     } catch (error) {
-      const reason = error instanceof UpstreamError ? error.summary : (error as Error).message;
-      this.logger.warn(`${route.provider} did not cancel: ${reason}`);
+      this.logger.warn(`${route.provider} did not cancel: ${reasonOf(error)}`);
       return false;
     }
   }

@@ -11,7 +11,7 @@ import { JobArtifacts } from './job-artifacts.service.js';
 import { toMediaRequest } from './job-body.js';
 import { JobClaims, type ClaimedJob, type JobClaim } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
-import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
+import { CREDENTIAL_GONE, UNKNOWN_OUTCOME, reasonOf } from './job-failure.js';
 import type { JobLease } from './job-lease.js';
 import { readRoutes, JobCredentials } from './job-routes.js';
 import { JobDispatcher } from './job-dispatcher.service.js';
@@ -52,7 +52,7 @@ export class JobRunner {
       await this.endings.fail(job, UNKNOWN_OUTCOME);
       return undefined;
     }
-    const request = toMediaRequest(job.modality, JSON.parse(job.body) as Record<string, unknown>);
+    const request = toMediaRequest(job.modality, job.body);
     if (job.step === 'accepted') return this.poll(claim, lease, request);
     return this.submit(claim, lease, request);
   }
@@ -139,8 +139,7 @@ export class JobRunner {
   }
 
   private tell({ id }: ClaimedJob, { provider }: PlannedRoute, error: unknown): void {
-    const reason = error instanceof UpstreamError ? error.summary : (error as Error).message;
-    this.logger.warn(`${provider} did not say about ${id}: ${reason}`);
+    this.logger.warn(`${provider} did not say about ${id}: ${reasonOf(error)}`);
   }
 }
 

@@ -10,6 +10,7 @@ import { Database } from '../../platform/database/database.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { RefundsService } from '../../core/ledger/refunds.service.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
+import { reasonOf } from './job-failure.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { JobEndings } from './job-endings.service.js';
@@ -154,11 +155,11 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     try {
       await sweep();
     } catch (error) {
-      this.logFailure(what, error as Error);
+      this.logFailure(what, error);
     }
   }
 
-  private logFailure(what: string, { message }: Error): void {
-    this.logger.warn(`The sweep of jobs (${what}) failed: ${message}`);
+  private logFailure(what: string, error: unknown): void {
+    this.logger.warn(`The sweep of jobs (${what}) failed: ${reasonOf(error)}`);
   }
 }

@@ -14,13 +14,14 @@ import type { Plan } from '../../core/routing/plan.js';
 import type { TracedResponse } from '../../core/tracing/request-trace.js';
 import type { TracedRequest } from '../../core/tracing/traced-request.js';
 import { TracingService } from '../../core/tracing/tracing.service.js';
-import { toMediaRequest } from './job-body.js';
-import { readRoutes, readAttempts } from './job-routes.js';
+import { toMediaRequest, type MediaBody } from './job-body.js';
+import { readAttempts, readRoutes, type StoredAttempt, type StoredRoute } from './job-routes.js';
+import { reasonOf } from './job-failure.js';
 import type { JobModality } from './job.js';
 
 /** What a job keeps of its submission for the trace that is made at its end. */
 interface KeptTrace {
-  headers: Record<string, unknown>;
+  headers: IncomingHttpHeaders;
   /** The body's `trace`. */
   trace: unknown;
   guardrails: readonly TriggeredGuardrail[];
@@ -31,11 +32,11 @@ interface EndedJobRow {
   requestId: string;
   endpoint: string;
   modality: JobModality;
-  body: string;
-  routes: string;
-  attempts: string;
-  trace: string;
-  usage: string | null;
+  body: MediaBody;
+  routes: StoredRoute[];
+  attempts: StoredAttempt[];
+  trace: KeptTrace;
+  usage: Usage | null;
   flagged: boolean;
   createdAt: Date;
   completedAt: Date;
@@ -102,8 +103,8 @@ export class JobTraces implements OnModuleDestroy {
   /** Gives the trace of a job that has ended. Does not wait and does not fail: the sweep comes again. */
   endedSoon(jobId: string): void {
     const run: Promise<void> = this.send(jobId)
-      .catch((error: unknown) => {
-        this.logger.warn(`The trace of ${jobId} waits: ${(error as Error).message}`);
+      .catch((error: Error) => {
+        this.logger.warn(`The trace of ${jobId} waits: ${error.message}`);
       })
       .finally(() => this.sending.delete(run));
     this.sending.add(run);
@@ -127,7 +128,8 @@ export class JobTraces implements OnModuleDestroy {
        FROM request_logs AS log
        WHERE jobs.id = $1 AND jobs.trace_due AND log.request_id = jobs.request_id
        RETURNING jobs.tenant_id AS "tenantId", jobs.request_id AS "requestId", jobs.endpoint,
-         jobs.modality, jobs.body, jobs.routes, jobs.attempts, jobs.trace, jobs.usage,
+         jobs.modality, jobs.body::json AS body, jobs.routes::json AS routes,
+         jobs.attempts::json AS attempts, jobs.trace::json AS trace, jobs.usage::json AS usage,
          jobs.flagged, jobs.created_at AS "createdAt", jobs.completed_at AS "completedAt", log.outcome, log.model, log.provider,
          log.error_type AS "errorType", log.traffic_mode AS "trafficMode",
          log.usage_source AS "usageSource", log.cost`,
@@ -138,14 +140,13 @@ export class JobTraces implements OnModuleDestroy {
     try {
       this.follow(row);
     } catch (error) {
-      this.logger.error(`The trace of ${jobId} is lost: ${(error as Error).message}`);
+      this.logger.error(`The trace of ${jobId} is lost: ${reasonOf(error)}`);
     }
   }
 
   private follow(row: EndedJobRow): void {
     const { tenantId, requestId, endpoint, createdAt: startedAt } = row;
-    const kept = JSON.parse(row.trace) as KeptTrace;
-    const body = JSON.parse(row.body) as Record<string, unknown>;
+    const { trace: kept, body } = row;
     const [first, ...others] = readRoutes(row.routes);
     if (!first) throw new Error('it has no route');
     const routes: TracedRequest['routes'] = [first, ...others];
@@ -156,7 +157,7 @@ export class JobTraces implements OnModuleDestroy {
       media,
       kept.trace,
     );
-    this.tracing.follow(traced, { tenantId, headers: kept.headers as IncomingHttpHeaders });
+    this.tracing.follow(traced, { tenantId, headers: kept.headers });
     const { follower } = traced;
     if (!follower) return;
     const answered = routes.find(
@@ -178,7 +179,7 @@ function toEnding(row: EndedJobRow): RequestEnding {
     provider,
     errorType,
     trafficMode,
-    usage: row.usage === null ? NO_USAGE : (JSON.parse(row.usage) as Usage),
+    usage: row.usage ?? NO_USAGE,
     usageSource,
     flagged,
     cost,

@@ -8,6 +8,7 @@ import {
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { endsWithin } from '../../platform/time/within.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
+import { reasonOf } from './job-failure.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { JobClaims } from './job-claims.repository.js';
 import { JobLimiter } from './job-limiter.js';
@@ -105,8 +106,8 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
   /** Who stops gives all places on in vain, one after the other, until nobody waits. */
   private giveTurn(key: string, id: string, isPoll: boolean): void {
     const turn = this.workInSlot(key, id, isPoll)
-      .catch((error: unknown) => {
-        this.logger.warn(`A turn is left to the sweep: ${(error as Error).message}`);
+      .catch((error: Error) => {
+        this.logger.warn(`A turn is left to the sweep: ${error.message}`);
       })
       .finally(() => this.turns.delete(turn));
     this.turns.add(turn);
@@ -120,8 +121,8 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     const lease = new JobLease(this.claims, claim, this.endEvents);
     const work = this.runner.run(claim, lease).then(
       (next) => this.wakeFor(id, next),
-      async (error: unknown) => {
-        this.logger.error(`The work on ${id} failed: ${(error as Error).stack}`);
+      async (error: Error) => {
+        this.logger.error(`The work on ${id} failed: ${error.stack}`);
         await this.claims.release(claim, FAILURE_PAUSE_MS).catch(() => false);
       },
     );
@@ -148,7 +149,7 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     try {
       await this.queue.wake('jobs', id, { delayMs: next.afterMs + MARGIN_MS });
     } catch (error) {
-      this.logger.warn(`A wake-up is left to the sweep: ${(error as Error).message}`);
+      this.logger.warn(`A wake-up is left to the sweep: ${reasonOf(error)}`);
     }
   }
 }

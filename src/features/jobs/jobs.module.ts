@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { Module } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { baseUrlOf } from '../../platform/http/base-url.js';
@@ -66,10 +66,13 @@ import { CreateJobService } from './create-job.service.js';
     {
       provide: ArtifactUrls,
       inject: [APP_CONFIG, HttpAdapterHost],
-      useFactory: (config: AppConfig, { httpAdapter }: HttpAdapterHost): ArtifactUrls =>
+      useFactory: (
+        config: AppConfig,
+        { httpAdapter }: HttpAdapterHost<AbstractHttpAdapter<Server>>,
+      ): ArtifactUrls =>
         new ArtifactUrls(
           () => gatewaySecrets(config),
-          () => baseUrlOf(httpAdapter.getHttpServer() as Server, config),
+          () => baseUrlOf(httpAdapter.getHttpServer(), config),
         ),
     },
     ArtifactsService,
