@@ -1,6 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AccessModule } from '../core/access/access.module.js';
-import { ArtifactsModule } from '../features/jobs/artifacts/artifacts.module.js';
 import { AudioModule } from '../features/audio/audio.module.js';
 import { BroadcastModule } from '../features/broadcast/broadcast.module.js';
 import { ChatModule } from '../features/chat/chat.module.js';
@@ -52,7 +51,6 @@ export class AppModule {
         AudioModule,
         EmbeddingsModule,
         JobsModule,
-        ArtifactsModule,
         WebhooksModule,
         ProvidersModule,
         CustomerModule,

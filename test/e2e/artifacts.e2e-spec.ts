@@ -4,8 +4,8 @@ import { request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ServableArtifact } from '../../src/features/jobs/artifacts/artifact-access.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { ServableArtifact } from '../../src/features/jobs/job-artifacts.service.js';
 import { sourceOf } from '../support/artifact-bytes.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { importBuilt } from '../support/built.js';
@@ -18,19 +18,17 @@ const { ArtifactUrls } = await importBuilt<
 const { ArtifactStore } = await importBuilt<
   typeof import('../../src/features/jobs/artifacts/artifact-store.js')
 >('features/jobs/artifacts/artifact-store.js');
-const { ArtifactDesk } = await importBuilt<
-  typeof import('../../src/features/jobs/artifacts/artifact-desk.js')
->('features/jobs/artifacts/artifact-desk.js');
-const { ArtifactAccess } = await importBuilt<
-  typeof import('../../src/features/jobs/artifacts/artifact-access.js')
->('features/jobs/artifacts/artifact-access.js');
+const { JobArtifacts } = await importBuilt<
+  typeof import('../../src/features/jobs/job-artifacts.service.js')
+>('features/jobs/job-artifacts.service.js');
 
 const TEXT = '0123456789';
 const MEGABYTES = randomBytes(8 * 1024 * 1024);
 
 type Urls = InstanceType<typeof ArtifactUrls>;
 
-class OwnerDouble extends ArtifactAccess {
+/** What jobs say about the artifacts of these tests, which are of none. */
+class OwnerDouble {
   readonly artifacts = new Map<string, 'expired' | ServableArtifact>();
   fetches: string[] = [];
   failure: Error | undefined;
@@ -55,7 +53,8 @@ afterEach(() => {
 async function fill({ gateway }: BootedGateway): Promise<Urls> {
   const get = <Type>(type: abstract new (...args: never[]) => Type): Type =>
     gateway.application.get<Type>(type, { strict: false });
-  get(ArtifactDesk).bind(owner);
+  jest.spyOn(get(JobArtifacts), 'lookUp').mockImplementation((id) => owner.lookUp(id));
+  jest.spyOn(get(JobArtifacts), 'fetched').mockImplementation((id) => owner.fetched(id));
   const store = get(ArtifactStore);
   const put = async (id: string, contentType: string, content: Buffer | string): Promise<void> => {
     owner.artifacts.set(id, {

@@ -297,7 +297,7 @@ describe('the paths of jobs', () => {
         await new Promise<void>((resolve) => finishers.push(resolve));
         return done();
       };
-      // Soon after the first look at a job, it waits in the lane.
+      // Soon after the first look at a job, it waits for a slot.
       const claims = gateway.gateway.application.get(JobClaims, { strict: false });
       const looks = new Set<string>();
       const peek = jest.spyOn(claims, 'peek').mockImplementation(async (id) => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '../../src/app/commands/run-command.js';
 import { rotateSecret } from '../../src/app/commands/secret-rotate.command.js';
-import { HeaderBox } from '../../src/features/broadcast/destination-headers.js';
+import { HeaderEncryption } from '../../src/features/broadcast/destination-headers.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import { gatewaySecrets } from '../../src/platform/config/gateway-secret.js';
 import { loadSettings } from '../../src/app/load-settings.js';
@@ -64,7 +64,7 @@ async function storeHeaders(config: AppConfig): Promise<string> {
     `INSERT INTO broadcast_destinations
        (id, tenant_id, is_enabled, url, sealed_headers, sampling_rate, includes_content)
      VALUES ($1, $2, true, 'http://collector.example/', $3, 1, false)`,
-    [id, tenantId, new HeaderBox(config).seal({ 'x-id': id }, id)],
+    [id, tenantId, new HeaderEncryption(config).encrypt({ 'x-id': id }, id)],
   );
   return id;
 }
@@ -84,7 +84,9 @@ async function readAll(config: AppConfig) {
         return 'unreadable';
       }
     }),
-    headers: headers.map(({ id, sealed }) => new HeaderBox(config).unseal(sealed, id)?.['x-id']),
+    headers: headers.map(
+      ({ id, sealed }) => new HeaderEncryption(config).decrypt(sealed, id)?.['x-id'],
+    ),
   };
 }
 

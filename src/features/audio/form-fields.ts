@@ -33,8 +33,11 @@ export class FormFields {
 
   /** @throws InvalidRequestError for an object that is not JSON */
   read(): JsonObject {
-    const entries = Object.entries(this.fields).map(([name, value]) => [name, typed(name, value)]);
-    return Object.fromEntries(entries) as JsonObject;
+    const entries = Object.entries(this.fields).map(([name, value]): [string, unknown] => [
+      name,
+      typed(name, value),
+    ]);
+    return Object.fromEntries(entries);
   }
 }
 
@@ -68,7 +71,8 @@ function typed(name: string, value: unknown): unknown {
   if (FLAGS.has(name)) return toFlag(value);
   if (!OBJECTS.has(name)) return value;
   try {
-    return JSON.parse(value) as unknown;
+    const parsed: unknown = JSON.parse(value);
+    return parsed;
   } catch {
     throw new InvalidRequestError(name, `The field \`${name}\` must be a JSON object.`);
   }

@@ -9,8 +9,7 @@ import {
 import { measureSpeech } from '../../canonical/measure-speech.js';
 import type { SpeechRequest } from '../../canonical/work-request.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
-import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
-
+import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
 /** Code points; no model in the catalogue takes more, and some take less. */
 const MAX_INPUT_CHARACTERS = 10_000;
 
@@ -65,23 +64,14 @@ export const speechSchema = {
 
 const validate = compileSchema(speechSchema);
 
-/** A body that the schema has let pass. */
-interface SpeechBody {
-  input: string;
-  voice: string | { id: string };
-  response_format?: string | null;
-  speed?: number | null;
-  instructions?: string | null;
-}
-
 /**
  * Reads the body of a request for speech.
  *
  * @throws InvalidRequestError naming the first field at fault
  */
 export function parseSpeech(body: JsonBody): SpeechRequest {
-  assertValid(validate, body.value);
-  const fields = body.value as unknown as SpeechBody;
+  assertValidBody(validate, body);
+  const fields = body.value;
   const { input, voice } = fields;
   const instructions = fields.instructions ?? undefined;
   const speed = fields.speed ?? undefined;

@@ -8,8 +8,7 @@ import type { TranscriptionRequest, UploadedAudio } from '../../canonical/work-r
 import { NO_USAGE } from '../../canonical/usage.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
-
+import { assertValid, compileSchema, type BodyOf } from '../../platform/http/validate-body.js';
 /**
  * JSON Schema of the form's fields, the file apart, for the check and for the OpenAPI description.
  * Fields that are not named here are allowed and go to vendors that speak this dialect.
@@ -58,24 +57,16 @@ const USUAL_BYTES_PER_MS = 3;
 const MS_PER_SECOND = 1_000;
 
 /** Fields that the schema has let pass. */
-interface TranscriptionFields {
-  language?: string | null;
-  prompt?: string | null;
-  response_format?: string | null;
-  temperature?: number | null;
-  timestamp_granularities?: string[] | null;
-  stream?: boolean | null;
-}
+type TranscriptionFields = BodyOf<typeof transcriptionSchema>;
 
 /**
  * Checks a form's fields; what is wrong with them is told before the file is looked at.
  *
  * @throws InvalidRequestError naming the first field at fault
  */
-export function assertTranscription(value: JsonObject): void {
-  assertValid(validate, value);
-  readModelChain(value);
-  const fields = value as TranscriptionFields;
+export function assertTranscription(fields: JsonObject): asserts fields is TranscriptionFields {
+  assertValid(validate, fields);
+  readModelChain(fields);
   if (fields.stream === true) {
     throw new InvalidRequestError(
       'stream',
@@ -92,8 +83,10 @@ export function assertTranscription(value: JsonObject): void {
 }
 
 /** Puts fields that have been checked and a file together. */
-export function makeTranscription(value: JsonObject, audio: UploadedAudio): TranscriptionRequest {
-  const fields = value as TranscriptionFields;
+export function makeTranscription(
+  fields: TranscriptionFields,
+  audio: UploadedAudio,
+): TranscriptionRequest {
   const { durationMs, sizeBytes } = audio;
   // Vendors count whole seconds, begun ones included.
   const ceilingMs =
@@ -102,9 +95,9 @@ export function makeTranscription(value: JsonObject, audio: UploadedAudio): Tran
       : Math.ceil(durationMs / MS_PER_SECOND) * MS_PER_SECOND;
   return {
     kind: 'transcription',
-    body: { value },
-    models: readModelChain(value),
-    routing: readRoutingPreferences(value),
+    body: { value: fields },
+    models: readModelChain(fields),
+    routing: readRoutingPreferences(fields),
     stream: false,
     accountBoundParam: undefined,
     ceiling: { ...NO_USAGE, audioMs: ceilingMs },

@@ -8,20 +8,20 @@ export const MAX_BATCH_TRACES = 250;
 export const MAX_BATCH_BYTES = 320 * 1024;
 
 /** How long traces are gathered before they are written down, and how many of them at most. */
-export interface GatheringLimits {
+export interface TraceGroupLimits {
   readonly maxAgeMs: number;
   readonly maxTraces: number;
   readonly maxBytes: number;
 }
 
-export const GATHERING: GatheringLimits = {
+export const GROUP_LIMITS: TraceGroupLimits = {
   maxAgeMs: 1_000,
   maxTraces: MAX_BATCH_TRACES,
   maxBytes: MAX_BATCH_BYTES,
 };
 
 /** While nobody takes them there is no hurry: the database has more to do for the requests. */
-export const PATIENT_GATHERING: GatheringLimits = {
+export const PATIENT_GROUP_LIMITS: TraceGroupLimits = {
   maxAgeMs: 5_000,
   maxTraces: 1_000,
   maxBytes: 4 * MAX_BATCH_BYTES,

@@ -96,7 +96,9 @@ export class DeliveryWriter {
         this.goOnWith(await this.deliveries.insert(drafts), drafts);
         return;
       } catch (error) {
-        this.logger.warn(`Traces could not be written down: ${(error as Error).message}`);
+        this.logger.warn(
+          `Traces could not be written down: ${error instanceof Error ? error.message : String(error)}`,
+        );
         const delayMs = RETRIES_AFTER_MS[attempt];
         if (delayMs === undefined || this.isStopping) break;
         await wait(delayMs, undefined, { ref: false });

@@ -33,7 +33,7 @@ export interface ClaimedDelivery {
   isEnabled: boolean;
   includesContent: boolean;
   url: string;
-  sealedHeaders: Buffer;
+  encryptedHeaders: Buffer;
 }
 
 /** One of the deliveries of a destination. */
@@ -170,7 +170,7 @@ export class DeliveryRepository {
                   trace_count AS "traceCount", attempts,
                   (extract(epoch FROM now() - delivery.created_at) * 1000)::float8 AS "ageMs",
                   is_enabled AS "isEnabled", includes_content AS "includesContent", url,
-                  sealed_headers AS "sealedHeaders", ${SOON}`,
+                  sealed_headers AS "encryptedHeaders", ${SOON}`,
       [id, LEASE_MS],
     );
     const [row] = rows;

@@ -21,7 +21,7 @@ import {
   type ClaimedDelivery,
   type WrittenDelivery,
 } from './delivery.repository.js';
-import { HeaderBox, deliveryHeaders, HEADERS_UNREADABLE } from './destination-headers.js';
+import { HeaderEncryption, deliveryHeaders, HEADERS_UNREADABLE } from './destination-headers.js';
 import { RenderedBatches } from './rendered-batches.service.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 
@@ -63,7 +63,7 @@ export class DeliveryService
     private readonly deliveries: DeliveryRepository,
     private readonly queue: WorkQueue,
     private readonly client: OutboundClient,
-    private readonly headers: HeaderBox,
+    private readonly headers: HeaderEncryption,
     private readonly batches: RenderedBatches,
     private readonly metrics: BroadcastMetrics,
     @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'queue'>,
@@ -90,8 +90,8 @@ export class DeliveryService
     // Where so many are due, somebody is at work on them, who finds this one too.
     if (dueBefore >= DELIVERY_POLICY.lanes.perLane) return;
     // Nobody waits for it: should the queue be away, the sweep finds the delivery.
-    this.wake(id).catch((error: unknown) => {
-      this.logger.warn(`No worker was woken for traces: ${(error as Error).message}`);
+    this.wake(id).catch((error: Error) => {
+      this.logger.warn(`No worker was woken for traces: ${error.message}`);
     });
   }
 
@@ -124,10 +124,10 @@ export class DeliveryService
   }
 
   async post(
-    { id, destinationId, batchId, url, sealedHeaders, includesContent }: ClaimedDelivery,
+    { id, destinationId, batchId, url, encryptedHeaders, includesContent }: ClaimedDelivery,
     holds: (bytes: number) => void,
   ): Promise<OutboundOutcome> {
-    const own = this.headers.unseal(sealedHeaders, destinationId);
+    const own = this.headers.decrypt(encryptedHeaders, destinationId);
     let outcome = UNREADABLE_HEADERS;
     if (own) {
       const body = await this.batches.of(batchId, { includesContent });

@@ -5,7 +5,7 @@ import { SecretBox, UnsealError } from '../../platform/crypto/secret-box.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { findHeaderProblem, isHeaderName } from '../../platform/outbound/destination.js';
 
-/** Why a destination whose headers were sealed with another secret cannot be asked. */
+/** Why a destination whose headers were encrypted with another secret cannot be asked. */
 export const HEADERS_UNREADABLE =
   'could not be asked, because its headers cannot be read any more: set them again';
 
@@ -25,19 +25,19 @@ const OWN = new Set(['content-type', 'idempotency-key']);
 
 /** Encrypts the headers of destinations, which hold the tenants' keys to their collectors. */
 @Injectable()
-export class HeaderBox {
+export class HeaderEncryption {
   private box: SecretBox | undefined;
 
   constructor(@Inject(APP_CONFIG) private readonly config: AppConfig) {}
 
-  seal(headers: Readonly<Record<string, string>>, destinationId: string): Buffer {
+  encrypt(headers: Readonly<Record<string, string>>, destinationId: string): Buffer {
     return this.open().seal(JSON.stringify(headers), destinationId);
   }
 
-  /** Undefined when they were sealed with another `GATEWAY_SECRET`. */
-  unseal(sealed: Buffer, destinationId: string): Record<string, string> | undefined {
+  /** Undefined when they were encrypted with another `GATEWAY_SECRET`. */
+  decrypt(encrypted: Buffer, destinationId: string): Record<string, string> | undefined {
     try {
-      return JSON.parse(this.open().unseal(sealed, destinationId)) as Record<string, string>;
+      return JSON.parse(this.open().unseal(encrypted, destinationId)) as Record<string, string>;
     } catch (error) {
       if (error instanceof UnsealError) return undefined;
       throw error;

@@ -5,12 +5,12 @@ import type { Maker } from '../../core/access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
-import { HeaderBox } from './destination-headers.js';
+import { HeaderEncryption } from './destination-headers.js';
 
-type Stored = Omit<DestinationRecord, 'headers'> & { sealedHeaders: Buffer };
+type Stored = Omit<DestinationRecord, 'headers'> & { encryptedHeaders: Buffer };
 
 const RECORD = `
-  id, made_by AS "madeBy", is_enabled AS "isEnabled", url, sealed_headers AS "sealedHeaders",
+  id, made_by AS "madeBy", is_enabled AS "isEnabled", url, sealed_headers AS "encryptedHeaders",
   sampling_rate AS "samplingRate", includes_content AS "includesContent",
   delivered_count AS "deliveredCount", dropped_count AS "droppedCount",
   (SELECT count(*) FROM broadcast_deliveries WHERE destination_id = broadcast_destinations.id)
@@ -22,7 +22,7 @@ const RECORD = `
 export class DestinationRepository {
   constructor(
     private readonly database: Database,
-    private readonly headers: HeaderBox,
+    private readonly headers: HeaderEncryption,
   ) {}
 
   /** Newest first. */
@@ -68,7 +68,7 @@ export class DestinationRepository {
           tenantId,
           draft.isEnabled,
           toStoredText(draft.url),
-          this.headers.seal(draft.headers, id),
+          this.headers.encrypt(draft.headers, id),
           draft.samplingRate,
           draft.includesContent,
           limit,
@@ -122,7 +122,7 @@ export class DestinationRepository {
           id,
           change.isEnabled ?? null,
           change.url === undefined ? null : toStoredText(change.url),
-          change.headers === undefined ? null : this.headers.seal(change.headers, id),
+          change.headers === undefined ? null : this.headers.encrypt(change.headers, id),
           change.samplingRate ?? null,
           change.includesContent ?? null,
           dropped,
@@ -163,13 +163,13 @@ export class DestinationRepository {
         WHERE tenant_id = ANY($1) AND is_enabled AND sampling_rate > 0`,
       [tenantIds],
     );
-    const choices = new Map(tenantIds.map((id) => [id, [] as DestinationChoice[]]));
+    const choices = new Map<string, DestinationChoice[]>(tenantIds.map((id) => [id, []]));
     for (const { tenantId, ...choice } of rows) choices.get(tenantId)?.push(choice);
     return choices;
   }
 
-  private toRecord({ sealedHeaders, ...row }: Stored): DestinationRecord {
-    const headers = this.headers.unseal(sealedHeaders, row.id);
+  private toRecord({ encryptedHeaders, ...row }: Stored): DestinationRecord {
+    const headers = this.headers.decrypt(encryptedHeaders, row.id);
     const lastError = row.lastError === null ? null : fromStoredText(row.lastError);
     return { ...row, url: fromStoredText(row.url), headers, lastError };
   }
@@ -218,7 +218,7 @@ interface DestinationDraft {
 export interface DestinationRecord extends Omit<DestinationDraft, 'headers'> {
   id: string;
   madeBy: Maker;
-  /** Undefined when nobody can read them any more, since they were sealed with another secret. */
+  /** Undefined when nobody can read them any more, since they were encrypted with another secret. */
   headers: Readonly<Record<string, string>> | undefined;
   /** Traces. */
   deliveredCount: number;

@@ -1,7 +1,7 @@
 import {
   MAX_BATCH_BYTES,
   MAX_BATCH_TRACES,
-  type GatheringLimits,
+  type TraceGroupLimits,
   MAX_BUFFERED_BYTES,
   MAX_BUFFERED_BYTES_PER_TENANT,
   MAX_BUFFERED_TRACES,
@@ -21,7 +21,7 @@ const MIN_GZIPPED_BYTES = 2 * 1024;
 const GZIP = 0x1f;
 
 /** How much this process holds that is not written down, and whether a tenant may add to it. */
-export class BufferRoom {
+export class BufferBudget {
   readonly total: Held = { traces: 0, bytes: 0 };
   private readonly tenants = new Map<string, Held>();
 
@@ -56,7 +56,7 @@ export class BufferRoom {
 }
 
 /** Traces of one tenant that go to the same destinations, until they are written down together. */
-export class TraceGathering {
+export class TraceGroup {
   readonly batches: TraceBatch[] = [];
   /** On the clock of `performance.now()`. */
   readonly dueAtMs: number;
@@ -66,7 +66,7 @@ export class TraceGathering {
   constructor(
     readonly tenantId: string,
     readonly destinationIds: readonly string[],
-    private readonly limits: GatheringLimits,
+    private readonly limits: TraceGroupLimits,
   ) {
     this.dueAtMs = performance.now() + limits.maxAgeMs;
   }

@@ -15,13 +15,13 @@ import type {
 } from '../../core/tracing/recorded-trace.js';
 import { withoutContent, type SpanDraft } from '../../core/tracing/span-draft.js';
 import { TracingService } from '../../core/tracing/tracing.service.js';
-import { GATHERING, MAX_UNDECIDED_TRACES, PATIENT_GATHERING } from './broadcast-limits.js';
+import { GROUP_LIMITS, MAX_UNDECIDED_TRACES, PATIENT_GROUP_LIMITS } from './broadcast-limits.js';
 import { BroadcastMetrics } from './broadcast-metrics.js';
 import { DeliveryWriter } from './delivery-writer.service.js';
 import { DestinationDirectory } from './destination-directory.service.js';
 import type { DestinationChoice } from './destination.repository.js';
 import { LostTraces } from './lost-traces.service.js';
-import { TraceGathering, BufferRoom } from './trace-batch.js';
+import { TraceGroup, BufferBudget } from './trace-batch.js';
 
 /** How long a stop waits for what is in memory to be written down. */
 const FLUSH_LIMIT_MS = 3_000;
@@ -42,9 +42,9 @@ interface FinishedTrace {
 @Injectable()
 export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(TraceBuffer.name);
-  private readonly gatherings = new Map<string, TraceGathering>();
+  private readonly groups = new Map<string, TraceGroup>();
   private readonly undecided = new Set<Promise<void>>();
-  private readonly room = new BufferRoom();
+  private readonly budget = new BufferBudget();
   private timer: NodeJS.Timeout | undefined;
   private isStopping = false;
 
@@ -65,7 +65,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
     await nextTurn();
     this.isStopping = true;
     await Promise.race([this.drain(), wait(FLUSH_LIMIT_MS, undefined, { ref: false })]);
-    const left = this.undecided.size + this.room.total.traces;
+    const left = this.undecided.size + this.budget.total.traces;
     if (left > 0) this.logger.error(`${left} traces were not written down before the stop`);
   }
 
@@ -102,9 +102,9 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
       includeContent ? spans : withoutContent(spans);
     const decision: Promise<void> = destinations
       .then((found) => this.take({ tenantId, traceId, draft }, found))
-      .catch((error: unknown) => {
+      .catch((error: Error) => {
         this.loseUndecided(tenantId, traceId);
-        this.logger.warn(`A trace found no destination: ${(error as Error).message}`);
+        this.logger.warn(`A trace found no destination: ${error.message}`);
       })
       .finally(() => this.undecided.delete(decision));
     this.undecided.add(decision);
@@ -120,58 +120,62 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
   private take(trace: FinishedTrace, destinations: readonly DestinationChoice[]): void {
     const takers = takersOf(destinations, trace.traceId);
     for (const includeContent of [true, false]) {
-      const group = takers.filter(({ includesContent }) => includesContent === includeContent);
-      const open = group.filter(({ id }) => this.hasPlace(trace.tenantId, id));
+      const wanting = takers.filter(({ includesContent }) => includesContent === includeContent);
+      const open = wanting.filter(({ id }) => this.hasPlace(trace.tenantId, id));
       if (open.length === 0) continue;
       let line: string;
       try {
         line = JSON.stringify(trace.draft(includeContent));
       } catch (error) {
-        this.logger.error(`A trace could not be put together: ${(error as Error).message}`);
+        this.logger.error(
+          `A trace could not be put together: ${error instanceof Error ? error.message : String(error)}`,
+        );
         for (const { id } of open) this.lost.count(id, 1, 'faulty');
         continue;
       }
-      this.gather(trace.tenantId, open, line);
+      this.addToGroup(trace.tenantId, open, line);
     }
     if (this.isStopping) this.flush(Infinity);
   }
 
   private hasPlace(tenantId: string, id: string): boolean {
     const isFull = this.writer.isFull(id);
-    if (!isFull && this.room.hasRoom(tenantId)) return true;
+    if (!isFull && this.budget.hasRoom(tenantId)) return true;
     this.lost.count(id, 1, isFull ? 'queue_full' : 'buffer_full');
     return false;
   }
 
-  private gather(tenantId: string, takers: readonly DestinationChoice[], line: string): void {
+  private addToGroup(tenantId: string, takers: readonly DestinationChoice[], line: string): void {
     // Who gets the same has the same key; whether texts are in it decides who gets it.
     const key = takers.map(({ id }) => id).join();
-    let gathering = this.gatherings.get(key);
-    if (!gathering) {
-      const limits = takers.every(({ isFailing }) => isFailing) ? PATIENT_GATHERING : GATHERING;
+    let group = this.groups.get(key);
+    if (!group) {
+      const limits = takers.every(({ isFailing }) => isFailing)
+        ? PATIENT_GROUP_LIMITS
+        : GROUP_LIMITS;
       const ids = takers.map(({ id }) => id);
-      gathering = new TraceGathering(tenantId, ids, limits);
-      this.gatherings.set(key, gathering);
+      group = new TraceGroup(tenantId, ids, limits);
+      this.groups.set(key, group);
       this.tickIn(limits.maxAgeMs);
     }
-    gathering.add(line);
-    this.room.take(tenantId, line.length);
-    if (gathering.isFull) this.send(key, gathering);
+    group.add(line);
+    this.budget.take(tenantId, line.length);
+    if (group.isFull) this.send(key, group);
   }
 
   /** Sends what is due before a moment on the clock of `performance.now()`. */
   private flush(beforeMs: number): void {
     let nextMs = Infinity;
-    for (const [key, gathering] of this.gatherings) {
-      if (gathering.dueAtMs <= beforeMs) this.send(key, gathering);
-      else nextMs = Math.min(nextMs, gathering.dueAtMs);
+    for (const [key, group] of this.groups) {
+      if (group.dueAtMs <= beforeMs) this.send(key, group);
+      else nextMs = Math.min(nextMs, group.dueAtMs);
     }
     if (nextMs < Infinity) this.tickIn(nextMs - performance.now());
   }
 
   private tickIn(delayMs: number): void {
     if (this.timer) {
-      // A patient gathering has set it for later than a hasty one can wait.
+      // A patient group has set it for later than a hasty one can wait.
       if (this.tickAtMs <= performance.now() + delayMs) return;
       clearTimeout(this.timer);
     }
@@ -186,11 +190,11 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
 
   private tickAtMs = 0;
 
-  private send(key: string, { tenantId, batches }: TraceGathering): void {
-    this.gatherings.delete(key);
+  private send(key: string, { tenantId, batches }: TraceGroup): void {
+    this.groups.delete(key);
     for (const batch of batches) {
       void this.writer.write(batch).finally(() => {
-        this.room.giveBack(tenantId, { traces: batch.traceCount, bytes: batch.bytes });
+        this.budget.giveBack(tenantId, { traces: batch.traceCount, bytes: batch.bytes });
       });
     }
   }
@@ -201,7 +205,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
       await Promise.allSettled(this.undecided);
       this.flush(Infinity);
       await this.writer.drain();
-    } while (this.undecided.size > 0 || this.gatherings.size > 0);
+    } while (this.undecided.size > 0 || this.groups.size > 0);
   }
 }
 

@@ -1,26 +1,54 @@
 import { Module } from '@nestjs/common';
-import { AnalyticsModule } from './analytics/analytics.module.js';
-import { ApiKeysModule } from './api-keys/api-keys.module.js';
-import { CurrentKeyModule } from './current-key/current-key.module.js';
-import { GenerationModule } from './generation/generation.module.js';
-import { CustomerGuardrailsModule } from './guardrails/customer-guardrails.module.js';
-import { LogsModule } from './logs/logs.module.js';
-import { ProviderCredentialsModule } from './provider-credentials/provider-credentials.module.js';
-import { StatementsModule } from './statements/statements.module.js';
-import { WebhookSecretModule } from './webhook-secret/webhook-secret.module.js';
+import { CredentialsModule } from '../../core/credentials/credentials.module.js';
+import { GuardrailsModule } from '../../core/guardrails/guardrails.module.js';
+import { LedgerModule } from '../../core/ledger/ledger.module.js';
+import { RequestLogModule } from '../../core/ledger/request-log/request-log.module.js';
+import { OutboundModule } from '../../platform/outbound/outbound.module.js';
+import { AnalyticsController } from './analytics/analytics.controller.js';
+import { AnalyticsService } from './analytics/analytics.service.js';
+import { ApiKeysController } from './api-keys/api-keys.controller.js';
+import { ApiKeysService } from './api-keys/api-keys.service.js';
+import { CurrentKeyController } from './current-key/current-key.controller.js';
+import { CurrentKeyService } from './current-key/current-key.service.js';
+import {
+  CompatibleGenerationController,
+  GenerationController,
+} from './generation/generation.controller.js';
+import { GenerationService } from './generation/generation.service.js';
+import { CustomerGuardrailsController } from './guardrails/customer-guardrails.controller.js';
+import { CustomerGuardrailsService } from './guardrails/customer-guardrails.service.js';
+import { LogsController } from './logs/logs.controller.js';
+import { LogsService } from './logs/logs.service.js';
+import { ProviderCredentialsController } from './provider-credentials/provider-credentials.controller.js';
+import { ProviderCredentialsService } from './provider-credentials/provider-credentials.service.js';
+import { StatementsController } from './statements/statements.controller.js';
+import { StatementsService } from './statements/statements.service.js';
+import { WebhookSecretController } from './webhook-secret/webhook-secret.controller.js';
 
-/** What a tenant manages and looks up itself. Each sub-folder is a small feature. */
+/** What a tenant manages and looks up itself. Each folder is a small feature, named after its path. */
 @Module({
-  imports: [
-    ApiKeysModule,
-    CustomerGuardrailsModule,
-    ProviderCredentialsModule,
-    LogsModule,
-    AnalyticsModule,
-    StatementsModule,
-    GenerationModule,
-    CurrentKeyModule,
-    WebhookSecretModule,
+  imports: [CredentialsModule, GuardrailsModule, LedgerModule, OutboundModule, RequestLogModule],
+  controllers: [
+    ApiKeysController,
+    CustomerGuardrailsController,
+    ProviderCredentialsController,
+    LogsController,
+    AnalyticsController,
+    StatementsController,
+    GenerationController,
+    CompatibleGenerationController,
+    CurrentKeyController,
+    WebhookSecretController,
+  ],
+  providers: [
+    AnalyticsService,
+    ApiKeysService,
+    CurrentKeyService,
+    CustomerGuardrailsService,
+    GenerationService,
+    LogsService,
+    ProviderCredentialsService,
+    StatementsService,
   ],
 })
 export class CustomerModule {}

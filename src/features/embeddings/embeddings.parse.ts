@@ -11,8 +11,7 @@ import { PromptMeter, estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
-import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
-
+import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
 /** Items of one request; what the vendors of this dialect take at most. */
 export const MAX_ITEMS = 2_048;
 
@@ -58,23 +57,14 @@ const MAX_TOKEN = 2 ** 31 - 1;
 
 const validate = compileSchema(createEmbeddingsSchema);
 
-/** A body that the schema has let pass. */
-interface EmbeddingsBody {
-  input: string | unknown[];
-  encoding_format?: 'float' | 'base64' | null;
-  dimensions?: number | null;
-  user?: string | null;
-  service_tier?: unknown;
-}
-
 /**
  * Reads an embeddings body.
  *
  * @throws InvalidRequestError naming the first field at fault
  */
 export function parseEmbeddings(body: JsonBody): EmbeddingRequest {
-  assertValid(validate, body.value);
-  const fields = body.value as unknown as EmbeddingsBody;
+  assertValidBody(validate, body);
+  const fields = body.value;
   const models = readModelChain(body.value);
   if (models.length > 1) {
     throw new InvalidRequestError(
@@ -160,11 +150,14 @@ function readText(item: unknown, path: string): string {
 function readTokens(item: unknown, path: string): readonly number[] {
   if (!Array.isArray(item)) throw mixed(path, 'an array of tokens');
   if (item.length === 0) throw new InvalidRequestError(path, `\`${path}\` must not be empty.`);
-  const bad = item.findIndex(
-    (token) => !Number.isInteger(token) || (token as number) < 0 || (token as number) > MAX_TOKEN,
-  );
-  if (bad !== -1) throw mixed(`${path}.${bad}`, 'a token, which is a whole number');
-  return item as number[];
+  const tokens: readonly unknown[] = item;
+  if (tokens.every(isToken)) return tokens;
+  const bad = tokens.findIndex((token) => !isToken(token));
+  throw mixed(`${path}.${bad}`, 'a token, which is a whole number');
+}
+
+function isToken(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_TOKEN;
 }
 
 function mixed(path: string, expected: string): InvalidRequestError {

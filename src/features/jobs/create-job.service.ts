@@ -16,6 +16,7 @@ import type { Plan, PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
 import type { MediaRequest } from '../../canonical/work-request.js';
 import { newJobId } from './job.js';
+import { reasonOf } from './job-failure.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobTraces } from './job-traces.service.js';
 import { storeRoutes } from './job-routes.js';
@@ -31,8 +32,8 @@ const FULL_RETRY_SECONDS = 10;
 
 /** Taking a job in: plan, guard, hold, and one row that goes on without this process. */
 @Injectable()
-export class SubmitJobService {
-  private readonly logger = new Logger(SubmitJobService.name);
+export class CreateJobService {
+  private readonly logger = new Logger(CreateJobService.name);
 
   constructor(
     private readonly database: Database,
@@ -47,7 +48,7 @@ export class SubmitJobService {
   ) {}
 
   /** @throws GatewayError when it is not taken in; nothing is held then */
-  async submit(call: Call, input: JobSubmissionInput): Promise<SubmittedJob> {
+  async create(call: Call, input: NewJobInput): Promise<CreatedJob> {
     const { parsed, endpoint } = input;
     const { caller, requestId, receivedAt, headers, head: response } = call;
     // The job goes on without its caller.
@@ -61,8 +62,8 @@ export class SubmitJobService {
     await guard.admitTexts(plan, parsed.texts, parsed.textField);
 
     const submitted = await this.takeIn(caller, plan, input, trace());
-    this.queue.wake('jobs', submitted.id).catch((error: unknown) => {
-      this.logger.warn(`A wake-up is left to the sweep: ${(error as Error).message}`);
+    this.queue.wake('jobs', submitted.id).catch((error: Error) => {
+      this.logger.warn(`A wake-up is left to the sweep: ${error.message}`);
     });
     return submitted;
   }
@@ -71,7 +72,7 @@ export class SubmitJobService {
   private async findKnown(
     client: Pool | PoolClient,
     { tenantId }: Caller,
-    { idempotencyKey, body }: JobSubmissionInput,
+    { idempotencyKey, body }: NewJobInput,
   ): Promise<string | undefined> {
     if (idempotencyKey === undefined) return undefined;
     const known = await this.repository.findByIdempotencyKey(client, tenantId, idempotencyKey);
@@ -91,9 +92,9 @@ export class SubmitJobService {
   private async takeIn(
     caller: Caller,
     plan: Plan<MediaRequest>,
-    input: JobSubmissionInput,
+    input: NewJobInput,
     trace: string | null,
-  ): Promise<SubmittedJob> {
+  ): Promise<CreatedJob> {
     const { idempotencyKey } = input;
     const taken: { hold?: Hold } = {};
     if (idempotencyKey === undefined) taken.hold = await this.ledger.hold(caller, plan);
@@ -121,9 +122,9 @@ export class SubmitJobService {
     client: PoolClient,
     caller: Caller,
     plan: Plan<MediaRequest>,
-    { parsed, body, idempotencyKey, trace }: JobSubmissionInput & { trace: string | null },
+    { parsed, body, idempotencyKey, trace }: NewJobInput & { trace: string | null },
     hold: Hold,
-  ): Promise<SubmittedJob> {
+  ): Promise<CreatedJob> {
     const routes = await coverRoutes(hold, plan);
     const { deadlineSeconds, maxOpenPerTenant } = this.config.jobs;
     if (!(await this.repository.hasRoom(client, caller.tenantId, maxOpenPerTenant))) {
@@ -172,7 +173,7 @@ export class SubmitJobService {
         else await this.ledger.release(hold);
         return;
       } catch (error) {
-        this.logger.warn(`A hold is in doubt: ${(error as Error).message}`);
+        this.logger.warn(`A hold is in doubt: ${reasonOf(error)}`);
       }
     }
   }
@@ -184,7 +185,7 @@ export class SubmitJobService {
 }
 
 /** What a job is made from. */
-interface JobSubmissionInput {
+interface NewJobInput {
   readonly parsed: ParsedJob;
   readonly body: JsonBody;
   /** For the log: `jobs`, or `images` where the caller waits. */
@@ -193,7 +194,7 @@ interface JobSubmissionInput {
 }
 
 /** A job that was taken in, or was there already. */
-interface SubmittedJob {
+interface CreatedJob {
   readonly id: string;
   /** Fields of the request that its first route has no place for. */
   readonly droppedParams: readonly string[];

@@ -22,7 +22,7 @@ import { JobWaiter } from './job-waiter.service.js';
 import type { JobView, JobArtifact } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
 import { renderUsage } from './render-job.js';
-import { SubmitJobService } from './create-job.service.js';
+import { CreateJobService } from './create-job.service.js';
 import { ArtifactStore } from './artifacts/artifact-store.js';
 import { drained } from '../../platform/http/drained.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
@@ -82,7 +82,7 @@ export class ImageGenerationsService {
   private readonly logger = new Logger(ImageGenerationsService.name);
 
   constructor(
-    private readonly submission: SubmitJobService,
+    private readonly creation: CreateJobService,
     private readonly waiter: JobWaiter,
     private readonly repository: JobsRepository,
     private readonly endings: JobEndings,
@@ -103,7 +103,7 @@ export class ImageGenerationsService {
       this.catalogue.find(alias),
     );
     const input = { parsed, body, endpoint: 'images' } as const;
-    const { id, droppedParams } = await this.submission.submit(call, input);
+    const { id, droppedParams } = await this.creation.create(call, input);
     const job = await this.waiter.wait(caller.tenantId, id, callerGone);
     if (!job) {
       await this.cancel(caller, id);

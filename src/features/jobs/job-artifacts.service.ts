@@ -1,10 +1,9 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { ArtifactAccess, type ServableArtifact } from './artifacts/artifact-access.js';
-import { ArtifactDesk } from './artifacts/artifact-desk.js';
+import { Injectable, Logger } from '@nestjs/common';
 import { ArtifactStore } from './artifacts/artifact-store.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import type { MediaFile } from '../../vendors/media-work.js';
+import { reasonOf } from './job-failure.js';
 import { newArtifactId, type JobModality } from './job.js';
 
 const MEGABYTE = 1_000_000;
@@ -19,6 +18,12 @@ const MAX_CONTENT_TYPE_LENGTH = 100;
 const GRACE_SECONDS = 3_600;
 const REMOVED_AT_ONCE = 100;
 
+/** An artifact that may be read now. */
+export interface ServableArtifact {
+  readonly contentType: string;
+  readonly bytes: number;
+}
+
 interface AccessRow {
   contentType: string;
   bytes: number;
@@ -27,20 +32,13 @@ interface AccessRow {
 
 /** The files of jobs: noted before they are written, given out while they last, and removed. */
 @Injectable()
-export class JobArtifacts extends ArtifactAccess implements OnModuleInit {
+export class JobArtifacts {
   private readonly logger = new Logger(JobArtifacts.name);
 
   constructor(
     private readonly database: Database,
     private readonly store: ArtifactStore,
-    private readonly desk: ArtifactDesk,
-  ) {
-    super();
-  }
-
-  onModuleInit(): void {
-    this.desk.bind(this);
-  }
+  ) {}
 
   /**
    * Stores what a job has made, all or nothing. Returns the files' ids, in order.
@@ -92,7 +90,7 @@ export class JobArtifacts extends ArtifactAccess implements OnModuleInit {
           id,
         ]);
       } catch (error) {
-        this.logger.warn(`A file stays for now: ${(error as Error).name}`);
+        this.logger.warn(`A file stays for now: ${reasonOf(error)}`);
       }
     }
   }
@@ -111,6 +109,7 @@ export class JobArtifacts extends ArtifactAccess implements OnModuleInit {
     return rows.length;
   }
 
+  /** `expired`: it was there, and is not to be read any more. */
   async lookUp(artifactId: string): Promise<'unknown' | 'expired' | ServableArtifact> {
     const { rows } = await this.database.query<AccessRow>(
       `SELECT file.content_type AS "contentType", file.bytes,
@@ -125,6 +124,7 @@ export class JobArtifacts extends ArtifactAccess implements OnModuleInit {
     return { contentType: fromStoredText(row.contentType), bytes: row.bytes };
   }
 
+  /** A first byte of it, or a redirect to it, has been sent. Called for each such answer. */
   async fetched(artifactId: string): Promise<void> {
     await this.database.query(
       `UPDATE jobs SET fetched_at = now()

@@ -21,6 +21,20 @@ import type { JobModality } from './job.js';
 const DEFAULT_VOICE = 'alloy';
 const DEFAULT_FORMAT = 'mp3';
 
+/** What the bodies of all jobs share, as their schemas let it pass; what else stands in one goes to its vendor. */
+export interface MediaBody extends JsonObject {
+  prompt?: string | null;
+  input?: string | null;
+  /** Pictures. */
+  n?: number | null;
+  /** Of a video. */
+  seconds?: number | string | null;
+  voice?: string | { id: string } | null;
+  instructions?: string | null;
+  speed?: number | null;
+  response_format?: string | null;
+}
+
 /** Fields that name things in a vendor account, or cost what the catalogue has no price for. */
 const ACCOUNT_BOUND: Readonly<Record<string, string>> = {
   file_id: 'it names a file in the vendor account',
@@ -36,7 +50,7 @@ const ACCOUNT_BOUND: Readonly<Record<string, string>> = {
  * @param value a body that the schema has let pass, without what is the gateway's alone
  * @throws InvalidRequestError naming the field at fault: the models
  */
-export function toMediaRequest(modality: JobModality, value: JsonObject): MediaRequest {
+export function toMediaRequest(modality: JobModality, value: MediaBody): MediaRequest {
   switch (modality) {
     case 'image':
       return toImageRequest(value);
@@ -48,13 +62,13 @@ export function toMediaRequest(modality: JobModality, value: JsonObject): MediaR
 }
 
 /** The field that holds what is to be made. */
-export function textFieldOf({ prompt }: JsonObject): 'prompt' | 'input' {
+export function textFieldOf({ prompt }: MediaBody): 'prompt' | 'input' {
   return prompt == null ? 'input' : 'prompt';
 }
 
-function toImageRequest(value: JsonObject): ImageRequest {
+function toImageRequest(value: MediaBody): ImageRequest {
   const prompt = textOf(value);
-  const count = (value.n ?? 1) as number;
+  const count = value.n ?? 1;
   return {
     kind: 'image',
     ...sharedFields(value),
@@ -65,7 +79,7 @@ function toImageRequest(value: JsonObject): ImageRequest {
   };
 }
 
-function toVideoRequest(value: JsonObject): VideoRequest {
+function toVideoRequest(value: MediaBody): VideoRequest {
   const prompt = textOf(value);
   const seconds = value.seconds == null ? undefined : Number(value.seconds);
   return {
@@ -77,11 +91,11 @@ function toVideoRequest(value: JsonObject): VideoRequest {
   };
 }
 
-function toSpeechRequest(value: JsonObject): SpeechRequest {
+function toSpeechRequest(value: MediaBody): SpeechRequest {
   const text = textOf(value);
-  const voice = (value.voice ?? DEFAULT_VOICE) as string | { id: string };
-  const instructions = (value.instructions ?? undefined) as string | undefined;
-  const speed = (value.speed ?? undefined) as number | undefined;
+  const voice = value.voice ?? DEFAULT_VOICE;
+  const instructions = value.instructions ?? undefined;
+  const speed = value.speed ?? undefined;
   const isOwnVoice = typeof voice !== 'string';
   const shared = sharedFields(value);
   return {
@@ -94,7 +108,7 @@ function toSpeechRequest(value: JsonObject): SpeechRequest {
     text,
     voice: isOwnVoice ? voice.id : voice,
     instructions,
-    format: (value.response_format ?? DEFAULT_FORMAT) as string,
+    format: value.response_format ?? DEFAULT_FORMAT,
     speed,
   };
 }
@@ -116,8 +130,8 @@ function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined
   return field === undefined ? undefined : notOnSharedCapacity(field, ACCOUNT_BOUND[field]!);
 }
 
-function textOf(value: JsonObject): string {
-  return value[textFieldOf(value)] as string;
+export function textOf(value: MediaBody): string {
+  return value[textFieldOf(value)] ?? '';
 }
 
 function measure(prompt: string, made: Partial<Usage>): { ceiling: Usage; estimate: Usage } {

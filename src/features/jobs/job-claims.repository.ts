@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import type { MediaBody } from './job-body.js';
+import type { StoredAttempt, StoredRoute } from './job-routes.js';
 import type { JobModality, JobStatus } from './job.js';
 
 /** How long a worker that has died keeps others from its job. */
@@ -17,10 +19,8 @@ export interface ClaimedJob {
   readonly endpoint: string;
   readonly modality: JobModality;
   readonly status: JobStatus;
-  /** JSON. */
-  readonly body: string;
-  /** JSON. */
-  readonly routes: string;
+  readonly body: MediaBody;
+  readonly routes: readonly StoredRoute[];
   readonly flagged: boolean;
   readonly step: JobStep;
   readonly routeIndex: number;
@@ -32,8 +32,8 @@ export interface ClaimedJob {
   readonly createdAt: Date;
   /** Whether its time is over. */
   readonly isLate: boolean;
-  /** JSON of the routes that were tried. */
-  readonly attempts: string;
+  /** The routes that were tried. */
+  readonly attempts: readonly StoredAttempt[];
   readonly isTraced: boolean;
   readonly deadlineAt: Date;
 }
@@ -48,9 +48,9 @@ export interface JobClaim {
 }
 
 const COLUMNS = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId", request_id AS "requestId",
-  endpoint, modality, status, body, routes, flagged, step, route_index AS "routeIndex", round,
+  endpoint, modality, status, body::json AS body, routes::json AS routes, flagged, step, route_index AS "routeIndex", round,
   operation, accepted_at AS "acceptedAt", polls, created_at AS "createdAt",
-  attempts, trace IS NOT NULL AS "isTraced", deadline_at AS "deadlineAt", deadline_at <= now() AS "isLate"`;
+  attempts::json AS attempts, trace IS NOT NULL AS "isTraced", deadline_at AS "deadlineAt", deadline_at <= now() AS "isLate"`;
 
 const IS_OPEN = `status IN ('queued', 'in_progress')`;
 const IS_FREE = `(lease_until IS NULL OR lease_until < now())`;
@@ -117,7 +117,7 @@ export class JobClaims {
   refused({ leaseId, job }: JobClaim, nextRouteIndex: number): Promise<boolean> {
     return this.move(`step = 'waiting', route_index = $3, attempts = $4`, leaseId, job, [
       nextRouteIndex,
-      job.attempts,
+      JSON.stringify(job.attempts),
     ]);
   }
 
@@ -138,7 +138,7 @@ export class JobClaims {
        attempts = $5, ${FREED}, ${runAtAfter('$3')}`,
       leaseId,
       job,
-      [delayMs, operation, job.attempts],
+      [delayMs, operation, JSON.stringify(job.attempts)],
     );
   }
 

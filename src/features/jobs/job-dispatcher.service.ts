@@ -14,7 +14,13 @@ import { JobClaims, type JobClaim } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
 import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
 import type { JobLease } from './job-lease.js';
-import { readRoutes, JobAccounts, type OpenJobRoute, withAttempt } from './job-routes.js';
+import {
+  JobCredentials,
+  attemptOf,
+  readRoutes,
+  type OpenJobRoute,
+  type StoredAttempt,
+} from './job-routes.js';
 
 /** How often all routes are tried when nobody waits for the answer. */
 const MAX_ROUNDS = 5;
@@ -24,7 +30,7 @@ const FIRST_PAUSE_MS = 1_000;
 /** Failures that may be over in a while. */
 const PASSING = new Set<UpstreamFailure>(['connect', 'rate_limited', 'server', 'timeout']);
 
-const OVER: SubmissionOutcome = { state: 'over' };
+const OVER: DispatchOutcome = { state: 'over' };
 
 /**
  * Sends a job to its routes in order until one takes it. The next is asked only where the one before
@@ -32,26 +38,26 @@ const OVER: SubmissionOutcome = { state: 'over' };
  * most one vendor has taken the job.
  */
 @Injectable()
-export class JobSubmission {
-  private readonly logger = new Logger(JobSubmission.name);
+export class JobDispatcher {
+  private readonly logger = new Logger(JobDispatcher.name);
 
   constructor(
     private readonly claims: JobClaims,
     private readonly endings: JobEndings,
     private readonly routing: RoutingService,
-    private readonly accounts: JobAccounts,
+    private readonly credentials: JobCredentials,
   ) {}
 
-  async submit(
+  async dispatch(
     begun: JobClaim,
     lease: JobLease,
     request: MediaRequest,
-  ): Promise<SubmissionOutcome> {
+  ): Promise<DispatchOutcome> {
     let claim = begun;
     const routes = readRoutes(claim.job.routes);
     const failures: RouteFailure[] = [];
     for (let index = claim.job.routeIndex; index < routes.length; index++) {
-      const route = await this.accounts.open(claim.job.tenantId, routes[index]!);
+      const route = await this.credentials.open(claim.job.tenantId, routes[index]!);
       if (!route) {
         if (!(await this.claims.refused(claim, index + 1))) return OVER;
         continue;
@@ -60,11 +66,11 @@ export class JobSubmission {
       const sentAt = new Date();
       try {
         const progress = await this.send(claim.job.requestId, route, request, lease);
-        claim = withAttempt(claim, route, sentAt);
+        claim = withAttempt(claim, attemptOf(route, sentAt));
         return { state: 'sent', claim, progress, route, routeIndex: index, sentAt };
       } catch (error) {
         if (lease.signal.aborted) return OVER;
-        claim = withAttempt(claim, route, sentAt, error);
+        claim = withAttempt(claim, attemptOf(route, sentAt, error));
         const failure = this.asRefusal(error, route);
         if (!failure) return this.failed(claim, error);
         failures.push(failure);
@@ -93,7 +99,7 @@ export class JobSubmission {
     return error instanceof UpstreamError && error.accepted === 'no' ? { route, error } : undefined;
   }
 
-  private async failed(claim: JobClaim, error: unknown): Promise<SubmissionOutcome> {
+  private async failed(claim: JobClaim, error: unknown): Promise<DispatchOutcome> {
     const isKnown = error instanceof GatewayError || error instanceof MediaFailedError;
     if (!isKnown && !(error instanceof UpstreamError)) this.logger.error(error);
     await this.endings.fail(claim.job, isKnown ? error : UNKNOWN_OUTCOME);
@@ -104,7 +110,7 @@ export class JobSubmission {
     claim: JobClaim,
     failures: readonly RouteFailure[],
     request: MediaRequest,
-  ): Promise<SubmissionOutcome> {
+  ): Promise<DispatchOutcome> {
     const { job } = claim;
     const passing = failures.filter(({ error }) => PASSING.has(error.failure));
     const mayPass = passing.length > 0 && job.endpoint === 'jobs' && job.round + 1 < MAX_ROUNDS;
@@ -120,13 +126,13 @@ export class JobSubmission {
 }
 
 /** What came of a submission. `over`: the job has ended, or is in other hands. */
-type SubmissionOutcome =
+type DispatchOutcome =
   | { readonly state: 'over' }
   | { readonly state: 'later'; readonly afterMs: number }
-  | ({ readonly state: 'sent' } & SentJob);
+  | ({ readonly state: 'sent' } & DispatchedJob);
 
 /** A job that a vendor has taken. */
-interface SentJob {
+interface DispatchedJob {
   /** With this attempt. */
   readonly claim: JobClaim;
   readonly progress: MediaProgress;
@@ -142,4 +148,9 @@ function describe(failures: readonly RouteFailure[], request: MediaRequest): Err
   }
   const described = callerErrorOf(failures, request);
   return described instanceof InternalError ? new ProviderError(described.message) : described;
+}
+
+/** The claim with one more attempt, which is written with the job's next move. */
+function withAttempt({ leaseId, job }: JobClaim, attempt: StoredAttempt): JobClaim {
+  return { leaseId, job: { ...job, attempts: [...job.attempts, attempt] } };
 }

@@ -4,11 +4,11 @@ import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { LedgerService } from '../../core/ledger/ledger.service.js';
 import type { RequestOutcome } from '../../core/ledger/request-log/request-log-row.js';
-import { JobAfterwards } from './job-follow-up.service.js';
+import { JobFollowUp } from './job-follow-up.service.js';
 import { DEADLINE_PASSED, toJobFailure } from './job-failure.js';
 import { JobMetrics } from './job-metrics.js';
-import { JobNotices } from './job-waiter.service.js';
-import { readRoutes } from './job-routes.js';
+import { JobEndEvents } from './job-waiter.service.js';
+import { readRoutes, type StoredAttempt } from './job-routes.js';
 import { JobTraces } from './job-traces.service.js';
 import type { EndableJob, JobFailure, JobStatus } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
@@ -36,8 +36,8 @@ export class JobEndings {
   constructor(
     private readonly ledger: LedgerService,
     private readonly repository: JobsRepository,
-    private readonly afterwards: JobAfterwards,
-    private readonly notices: JobNotices,
+    private readonly followUp: JobFollowUp,
+    private readonly endEvents: JobEndEvents,
     private readonly metrics: JobMetrics,
     private readonly traces: JobTraces,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
@@ -95,10 +95,10 @@ export class JobEndings {
     );
     // Whose settlement it was a commit without an answer does not tell; the row does.
     const isOurs = (await this.repository.findEnding(job.id)).endedBy === endedBy;
-    this.notices.ended(job.id);
+    this.endEvents.ended(job.id);
     if (isOurs) {
       this.metrics.ended(job.modality, route.provider, ending.status);
-      this.afterwards.attendSoon(job.id);
+      this.followUp.runSoon(job.id);
       if (job.isTraced) this.traces.endedSoon(job.id);
     }
     return isOurs;
@@ -122,8 +122,8 @@ interface JobEnding {
   readonly usage?: Usage;
   /** Files that it made and that are to be given out. */
   readonly artifactIds?: readonly string[];
-  /** JSON of the routes that were tried; undefined: as the row has them. */
-  readonly attempts?: string;
+  /** The routes that were tried; undefined: as the row has them. */
+  readonly attempts?: readonly StoredAttempt[];
   /** For how long. */
   readonly artifactTtlSeconds?: number;
 }
@@ -166,7 +166,7 @@ function jobEndingRecord(ending: JobEnding): SettlementRecord {
       usage ? JSON.stringify(usage) : null,
       ending.artifactTtlSeconds ?? 0,
       JSON.stringify(ending.artifactIds ?? []),
-      ending.attempts ?? null,
+      ending.attempts ? JSON.stringify(ending.attempts) : null,
     ],
   };
 }

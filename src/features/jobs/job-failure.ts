@@ -5,7 +5,9 @@ import {
   ProviderError,
   TimeoutError,
 } from '../../platform/errors/gateway-errors.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
 import { MediaFailedError } from '../../vendors/media-work.js';
+import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { JobFailure } from './job.js';
 
 /** What a vendor's filters say, whatever the vendor calls it otherwise. */
@@ -39,6 +41,12 @@ export function toJobFailure(error: unknown): JobFailure {
 export function toGatewayError(failure: JobFailure): GatewayError {
   const { code: _, ...fields } = failure;
   return new GatewayError(fields);
+}
+
+/** What came between, in words for the log. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof UpstreamError) return error.summary;
+  return isJsonObject(error) ? String(error.message) : String(error);
 }
 
 function refused({ message }: MediaFailedError): GatewayError {

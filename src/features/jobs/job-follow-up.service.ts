@@ -4,8 +4,8 @@ import { Database } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
 import { WebhookDeliveries } from '../../platform/outbound/webhook-deliveries.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
-import { UpstreamError } from '../../vendors/upstream-error.js';
-import { readRoutes, type JobRoute, JobAccounts } from './job-routes.js';
+import { reasonOf } from './job-failure.js';
+import { readRoutes, type JobRoute, JobCredentials, type StoredRoute } from './job-routes.js';
 import { JobsRepository } from './jobs.repository.js';
 import { renderJob } from './render-job.js';
 
@@ -19,26 +19,26 @@ const CANCEL_LIMIT_MS = 15_000;
  * undone.
  */
 @Injectable()
-export class JobAfterwards {
-  private readonly logger = new Logger(JobAfterwards.name);
+export class JobFollowUp {
+  private readonly logger = new Logger(JobFollowUp.name);
 
   constructor(
     private readonly database: Database,
     private readonly repository: JobsRepository,
     private readonly routing: RoutingService,
-    private readonly accounts: JobAccounts,
+    private readonly credentials: JobCredentials,
     private readonly urls: ArtifactUrls,
     private readonly webhooks: WebhookDeliveries,
   ) {}
 
   /** Does not wait and does not fail: what is not done now is found by the sweep. */
-  attendSoon(jobId: string): void {
-    this.attend(jobId).catch((error: unknown) => {
-      this.logger.warn(`The end of ${jobId} waits: ${(error as Error).name}`);
+  runSoon(jobId: string): void {
+    this.run(jobId).catch((error: Error) => {
+      this.logger.warn(`The end of ${jobId} waits: ${error.name}`);
     });
   }
 
-  async attend(jobId: string): Promise<void> {
+  async run(jobId: string): Promise<void> {
     await this.tellTenant(jobId);
     await this.stopVendor(jobId);
   }
@@ -71,14 +71,14 @@ export class JobAfterwards {
     const { rows } = await this.database.query<{
       tenantId: string;
       operation: string;
-      routes: string;
+      routes: StoredRoute[];
       routeIndex: number;
       attempts: number;
     }>(
       `UPDATE jobs SET cancel_attempts = cancel_attempts + 1,
          run_at = now() + make_interval(secs => 10 * (cancel_attempts + 1))
        WHERE id = $1 AND cancel_due AND run_at <= now()
-       RETURNING tenant_id AS "tenantId", operation, routes, route_index AS "routeIndex", cancel_attempts AS attempts`,
+       RETURNING tenant_id AS "tenantId", operation, routes::json AS routes, route_index AS "routeIndex", cancel_attempts AS attempts`,
       [jobId],
     );
     const [due] = rows;
@@ -98,14 +98,13 @@ export class JobAfterwards {
       requestMs: CANCEL_LIMIT_MS,
     };
     try {
-      const open = await this.accounts.open(tenantId, route);
+      const open = await this.credentials.open(tenantId, route);
       const upstream = open && this.routing.upstreamOf(open);
       const signal = new AbortController().signal;
       await upstream?.cancelMedia?.({ operation, upstreamModel, limits, signal });
       return true;
     } catch (error) {
-      const reason = error instanceof UpstreamError ? error.summary : (error as Error).message;
-      this.logger.warn(`${route.provider} did not cancel: ${reason}`);
+      this.logger.warn(`${route.provider} did not cancel: ${reasonOf(error)}`);
       return false;
     }
   }

@@ -1,5 +1,5 @@
 import type { JobClaim, JobClaims } from './job-claims.repository.js';
-import type { JobNotices } from './job-waiter.service.js';
+import type { JobEndEvents } from './job-waiter.service.js';
 
 const RENEWAL_MS = 4_000;
 
@@ -12,9 +12,9 @@ export class JobLease {
   constructor(
     private readonly claims: JobClaims,
     private readonly claim: JobClaim,
-    notices: JobNotices,
+    endEvents: JobEndEvents,
   ) {
-    this.unsubscribe = notices.onEnd(claim.job.id, () => this.abandon());
+    this.unsubscribe = endEvents.onEnd(claim.job.id, () => this.abandon());
     this.interval = setInterval(() => this.renew(), RENEWAL_MS);
     this.interval.unref();
   }

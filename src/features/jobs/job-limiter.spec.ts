@@ -1,42 +1,42 @@
 import { describe, expect, it } from '@jest/globals';
-import { JobLanes } from './job-limiter.js';
+import { JobLimiter } from './job-limiter.js';
 
-describe(JobLanes.name, () => {
-  it('lets in as many of a provider as it is wide, and each kind for itself', () => {
-    const lanes = new JobLanes(2);
-    const submissions = lanes.name('one', 'submit');
-    const others = [lanes.name('one', 'poll'), lanes.name('two', 'submit')];
+describe(JobLimiter.name, () => {
+  it('lets in as many of a provider as its limit says, and each kind for itself', () => {
+    const limiter = new JobLimiter(2);
+    const submissions = limiter.key('one', 'submit');
+    const others = [limiter.key('one', 'poll'), limiter.key('two', 'submit')];
     expect(new Set([submissions, ...others]).size).toBe(3);
-    expect(lanes.enter(submissions, 'tenant', 'a')).toBe(true);
-    expect(lanes.enter(submissions, 'tenant', 'b')).toBe(true);
-    expect(lanes.enter(submissions, 'tenant', 'c')).toBe(false);
-    for (const other of others) expect(lanes.enter(other, 'tenant', 'd')).toBe(true);
+    expect(limiter.acquire(submissions, 'tenant', 'a')).toBe(true);
+    expect(limiter.acquire(submissions, 'tenant', 'b')).toBe(true);
+    expect(limiter.acquire(submissions, 'tenant', 'c')).toBe(false);
+    for (const other of others) expect(limiter.acquire(other, 'tenant', 'd')).toBe(true);
 
     // The place goes on to who waits, and is free when nobody does.
-    expect(lanes.leave(submissions)).toBe('c');
-    expect(lanes.enter(submissions, 'tenant', 'd')).toBe(false);
-    expect(lanes.leave(submissions)).toBe('d');
-    expect(lanes.leave(submissions)).toBeUndefined();
-    expect(lanes.enter(submissions, 'tenant', 'e')).toBe(true);
-    expect(lanes.enter(submissions, 'tenant', 'f')).toBe(false);
+    expect(limiter.release(submissions)).toBe('c');
+    expect(limiter.acquire(submissions, 'tenant', 'd')).toBe(false);
+    expect(limiter.release(submissions)).toBe('d');
+    expect(limiter.release(submissions)).toBeUndefined();
+    expect(limiter.acquire(submissions, 'tenant', 'e')).toBe(true);
+    expect(limiter.acquire(submissions, 'tenant', 'f')).toBe(false);
   });
 
   it('lets a tenant with one job wait for one place, however many another has', () => {
-    const lanes = new JobLanes(1);
-    const lane = lanes.name('one', 'submit');
-    for (let index = 0; index < 1_000; index++) lanes.enter(lane, 'greedy', `greedy-${index}`);
-    expect(lanes.enter(lane, 'modest', 'modest-0')).toBe(false);
-    expect(lanes.waiting(lane)).toBe(1_000);
-    expect([lanes.leave(lane), lanes.leave(lane)]).toContain('modest-0');
+    const limiter = new JobLimiter(1);
+    const key = limiter.key('one', 'submit');
+    for (let index = 0; index < 1_000; index++) limiter.acquire(key, 'greedy', `greedy-${index}`);
+    expect(limiter.acquire(key, 'modest', 'modest-0')).toBe(false);
+    expect(limiter.waiting(key)).toBe(1_000);
+    expect([limiter.release(key), limiter.release(key)]).toContain('modest-0');
   });
 
   it('lets a job wait once, however often it is woken', () => {
-    const lanes = new JobLanes(1);
-    const lane = lanes.name('one', 'submit');
-    lanes.enter(lane, 'tenant', 'a');
-    lanes.enter(lane, 'tenant', 'b');
-    lanes.enter(lane, 'tenant', 'b');
-    expect([lanes.leave(lane), lanes.leave(lane)]).toEqual(['b', undefined]);
-    expect(lanes.waiting(lane)).toBe(0);
+    const limiter = new JobLimiter(1);
+    const key = limiter.key('one', 'submit');
+    limiter.acquire(key, 'tenant', 'a');
+    limiter.acquire(key, 'tenant', 'b');
+    limiter.acquire(key, 'tenant', 'b');
+    expect([limiter.release(key), limiter.release(key)]).toEqual(['b', undefined]);
+    expect(limiter.waiting(key)).toBe(0);
   });
 });

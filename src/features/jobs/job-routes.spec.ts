@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { exactPricingOf } from '../../core/catalogue/exact-pricing-of.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
-import { readRoutes, storeRoutes } from './job-routes.js';
+import { readRoutes, storeRoutes, type StoredRoute } from './job-routes.js';
 
 const ROUTE: PlannedRoute = {
   model: 'one/draw',
@@ -16,15 +16,25 @@ const ROUTE: PlannedRoute = {
 };
 
 describe('the routes of a job', () => {
+  /** As the database gives them back. */
+  const stored = (...routes: PlannedRoute[]): StoredRoute[] =>
+    JSON.parse(storeRoutes(routes)) as StoredRoute[];
+
   it('come back as they were stored, prices to their last digit', () => {
-    expect(readRoutes(storeRoutes([ROUTE, { ...ROUTE, provider: 'two' }]))).toEqual([
+    expect(readRoutes(stored(ROUTE, { ...ROUTE, provider: 'two' }))).toEqual([
       ROUTE,
       { ...ROUTE, provider: 'two' },
     ]);
   });
 
+  it('cost nothing by a price that the version which stored them did not know', () => {
+    const [route] = stored(ROUTE);
+    const { webSearch: _, ...pricing } = route!.pricing;
+    expect(readRoutes([{ ...route!, pricing }])[0]!.pricing.webSearch).toBe(0n);
+  });
+
   it('are stored without anything else that a route may carry', () => {
-    const stored = storeRoutes([{ ...ROUTE, secret: 'sk-vendor' } as PlannedRoute]);
-    expect(stored).not.toContain('sk-vendor');
+    const json = storeRoutes([{ ...ROUTE, secret: 'sk-vendor' } as PlannedRoute]);
+    expect(json).not.toContain('sk-vendor');
   });
 });

@@ -7,11 +7,10 @@ import { Injectable } from '@nestjs/common';
 import { ByokUpstreams } from '../../core/credentials/byok-upstreams.service.js';
 import type { TracedAttempt } from '../../core/tracing/recorded-trace.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
-import type { JobClaim } from './job-claims.repository.js';
 
 /** Opens the accounts that jobs' routes go over. A job keeps no more of one than its id. */
 @Injectable()
-export class JobAccounts {
+export class JobCredentials {
   constructor(private readonly byokUpstreams: ByokUpstreams) {}
 
   /** Undefined when the tenant has deleted its account since; shared capacity takes no such job. */
@@ -23,7 +22,7 @@ export class JobAccounts {
   }
 }
 
-/** A route of a job. Before it is called, `JobAccounts` opens the account that it goes over. */
+/** A route of a job. Before it is called, `JobCredentials` opens the account that it goes over. */
 export interface JobRoute extends Omit<PlannedRoute, 'byok'> {
   /** Of the tenant's own account with the provider; undefined on shared capacity. */
   readonly credentialId: string | undefined;
@@ -33,7 +32,7 @@ export interface JobRoute extends Omit<PlannedRoute, 'byok'> {
  * A route as a job keeps it: what was planned, and priced, at its submission holds to its end,
  * whatever becomes of the catalogue meanwhile.
  */
-interface StoredRoute {
+export interface StoredRoute {
   model: string;
   provider: string;
   catalogueId: string;
@@ -44,8 +43,8 @@ interface StoredRoute {
   ceiling: Usage;
   bounds?: UsageBounds | undefined;
   limits: CallLimits;
-  /** Exact prices in decimal digits. */
-  pricing: Record<keyof ExactPricing, string>;
+  /** Exact prices in decimal digits. One that came with a later version is not there. */
+  pricing: Readonly<Partial<Record<keyof ExactPricing, string>>>;
 }
 
 /** JSON of a job's routes, in order. Field by field, so that nothing secret slips in. */
@@ -54,8 +53,6 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
     routes.map((route): StoredRoute => {
       const { model, provider, catalogueId, upstreamModel, trafficMode, byokFeePercent } = route;
       const { ceiling, bounds, limits, byok } = route;
-      const entries = Object.entries(route.pricing) as [keyof ExactPricing, bigint][];
-      const pricing = Object.fromEntries(entries.map(([key, price]) => [key, String(price)]));
       return {
         model,
         provider,
@@ -67,57 +64,70 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
         ceiling,
         bounds,
         limits,
-        pricing: pricing as StoredRoute['pricing'],
+        pricing: mapPrices(route.pricing, String),
       };
     }),
   );
 }
 
-/** The reverse of `storeRoutes`. */
-export function readRoutes(stored: string): JobRoute[] {
-  return (JSON.parse(stored) as StoredRoute[]).map((route) => {
-    const entries = Object.entries(route.pricing).map(([key, price]) => [key, BigInt(price)]);
-    return {
-      ...route,
-      credentialId: route.credentialId,
-      pricing: Object.fromEntries(entries) as ExactPricing,
-    };
-  });
+/** The reverse of `storeRoutes`, of what the database has parsed. */
+export function readRoutes(stored: readonly StoredRoute[]): JobRoute[] {
+  return stored.map((route) => ({
+    ...route,
+    credentialId: route.credentialId,
+    pricing: mapPrices(route.pricing, (price) => BigInt(price ?? 0)),
+  }));
+}
+
+/** Field by field, so that no price can be forgotten. */
+function mapPrices<From, To>(
+  prices: Readonly<Partial<Record<keyof ExactPricing, From>>>,
+  map: (price: From | undefined) => To,
+): Record<keyof ExactPricing, To> {
+  return {
+    prompt: map(prices.prompt),
+    completion: map(prices.completion),
+    request: map(prices.request),
+    image: map(prices.image),
+    cacheRead: map(prices.cacheRead),
+    cacheWrite: map(prices.cacheWrite),
+    cacheWriteLong: map(prices.cacheWriteLong),
+    reasoning: map(prices.reasoning),
+    webSearch: map(prices.webSearch),
+    audioCharacter: map(prices.audioCharacter),
+    audioByte: map(prices.audioByte),
+    audioMinute: map(prices.audioMinute),
+    videoSecond: map(prices.videoSecond),
+  };
 }
 
 /** A route of a job, with the account that it goes over as it is now. */
 export type OpenJobRoute = PlannedRoute & JobRoute;
 
-interface StoredAttempt extends Omit<TracedAttempt, 'startedAt'> {
+/** An attempt as a job keeps it. */
+export interface StoredAttempt extends Omit<TracedAttempt, 'startedAt'> {
   startedAt: string;
 }
 
-/**
- * The claim with one more attempt, which is written with the job's next move.
- *
- * @param error undefined when the vendor took the job
- */
-export function withAttempt(
-  { leaseId, job }: JobClaim,
+/** What has just become of a route. @param error undefined when the vendor took the job */
+export function attemptOf(
   { model, provider }: JobRoute,
   startedAt: Date,
   error?: unknown,
-): JobClaim {
+): StoredAttempt {
   const isFailure = error instanceof UpstreamError;
-  const attempt: TracedAttempt = {
+  return {
     route: { model, provider },
-    startedAt,
+    startedAt: startedAt.toISOString(),
     durationMs: Date.now() - startedAt.getTime(),
     outcome: isFailure ? error.failure : 'answered',
     status: isFailure ? error.status : undefined,
   };
-  const attempts = JSON.stringify([...readAttempts(job.attempts), attempt]);
-  return { leaseId, job: { ...job, attempts } };
 }
 
 /** What became of the routes that a job has tried, in order. */
-export function readAttempts(stored: string): TracedAttempt[] {
-  return (JSON.parse(stored) as StoredAttempt[]).map((attempt) => ({
+export function readAttempts(stored: readonly StoredAttempt[]): TracedAttempt[] {
+  return stored.map((attempt) => ({
     ...attempt,
     startedAt: new Date(attempt.startedAt),
   }));

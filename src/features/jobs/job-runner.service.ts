@@ -6,15 +6,15 @@ import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
 import { MediaFailedError, type MediaDone, type MediaProgress } from '../../vendors/media-work.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
-import { JobAfterwards } from './job-follow-up.service.js';
+import { JobFollowUp } from './job-follow-up.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { toMediaRequest } from './job-body.js';
 import { JobClaims, type ClaimedJob, type JobClaim } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
-import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
+import { CREDENTIAL_GONE, UNKNOWN_OUTCOME, reasonOf } from './job-failure.js';
 import type { JobLease } from './job-lease.js';
-import { readRoutes, JobAccounts } from './job-routes.js';
-import { JobSubmission } from './job-dispatcher.service.js';
+import { readRoutes, JobCredentials } from './job-routes.js';
+import { JobDispatcher } from './job-dispatcher.service.js';
 
 const GROWTH = 1.25;
 
@@ -32,12 +32,12 @@ export class JobRunner {
 
   constructor(
     private readonly claims: JobClaims,
-    private readonly submission: JobSubmission,
+    private readonly dispatcher: JobDispatcher,
     private readonly endings: JobEndings,
-    private readonly afterwards: JobAfterwards,
+    private readonly followUp: JobFollowUp,
     private readonly artifacts: JobArtifacts,
     private readonly routing: RoutingService,
-    private readonly accounts: JobAccounts,
+    private readonly credentials: JobCredentials,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -52,13 +52,13 @@ export class JobRunner {
       await this.endings.fail(job, UNKNOWN_OUTCOME);
       return undefined;
     }
-    const request = toMediaRequest(job.modality, JSON.parse(job.body) as Record<string, unknown>);
+    const request = toMediaRequest(job.modality, job.body);
     if (job.step === 'accepted') return this.poll(claim, lease, request);
     return this.submit(claim, lease, request);
   }
 
   private async submit(begun: JobClaim, lease: JobLease, request: MediaRequest): Promise<NextLook> {
-    const outcome = await this.submission.submit(begun, lease, request);
+    const outcome = await this.dispatcher.dispatch(begun, lease, request);
     if (outcome.state === 'over') return undefined;
     if (outcome.state === 'later') return { afterMs: outcome.afterMs };
     const { claim, progress, route, routeIndex, sentAt: acceptedAt } = outcome;
@@ -66,7 +66,7 @@ export class JobRunner {
       const afterMs = progress.pollAfterMs ?? this.config.jobs.pollMs;
       if (await this.claims.accepted(claim, progress.operation, afterMs)) return { afterMs };
       // It ended while the vendor took it.
-      await this.afterwards.stop(claim.job.tenantId, route, progress.operation);
+      await this.followUp.stop(claim.job.tenantId, route, progress.operation);
       return undefined;
     }
     const job = { ...claim.job, routeIndex, acceptedAt };
@@ -81,7 +81,10 @@ export class JobRunner {
 
   private async poll(claim: JobClaim, lease: JobLease, request: MediaRequest): Promise<NextLook> {
     const { job } = claim;
-    const route = await this.accounts.open(job.tenantId, readRoutes(job.routes)[job.routeIndex]!);
+    const route = await this.credentials.open(
+      job.tenantId,
+      readRoutes(job.routes)[job.routeIndex]!,
+    );
     if (!route) {
       await this.endings.fail(job, CREDENTIAL_GONE);
       return undefined;
@@ -136,8 +139,7 @@ export class JobRunner {
   }
 
   private tell({ id }: ClaimedJob, { provider }: PlannedRoute, error: unknown): void {
-    const reason = error instanceof UpstreamError ? error.summary : (error as Error).message;
-    this.logger.warn(`${provider} did not say about ${id}: ${reason}`);
+    this.logger.warn(`${provider} did not say about ${id}: ${reasonOf(error)}`);
   }
 }
 

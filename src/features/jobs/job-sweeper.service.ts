@@ -10,7 +10,8 @@ import { Database } from '../../platform/database/database.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { RefundsService } from '../../core/ledger/refunds.service.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
-import { JobAfterwards } from './job-follow-up.service.js';
+import { reasonOf } from './job-failure.js';
+import { JobFollowUp } from './job-follow-up.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { JobEndings } from './job-endings.service.js';
 import { JobMetrics } from './job-metrics.js';
@@ -50,7 +51,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly database: Database,
     private readonly queue: WorkQueue,
     private readonly endings: JobEndings,
-    private readonly afterwards: JobAfterwards,
+    private readonly followUp: JobFollowUp,
     private readonly traces: JobTraces,
     private readonly artifacts: JobArtifacts,
     private readonly refunds: RefundsService,
@@ -71,7 +72,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     await this.attempt('deadlines', () => this.expireLate());
     await this.attempt('lost wake-ups', () => this.wakeLost());
     await this.attempt('unfetched results', () => this.refundUnfetched());
-    await this.attempt('ends', () => this.attendEnds());
+    await this.attempt('ends', () => this.followUpEnds());
     await this.attempt('traces', () => this.traces.sweep());
     await this.attempt('files', async () => {
       while ((await this.artifacts.sweep()) > 0);
@@ -137,28 +138,28 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     });
     if (refunded === undefined) return;
     this.metrics.ended(modality, provider ?? '', 'expired');
-    await this.afterwards.attend(id);
+    await this.followUp.run(id);
   }
 
-  private async attendEnds(): Promise<void> {
+  private async followUpEnds(): Promise<void> {
     const { rows } = await this.database.query<{ id: string }>(
       `SELECT id FROM jobs
        WHERE (webhook_due OR cancel_due) AND run_at < now() - make_interval(secs => $1)
        ORDER BY run_at LIMIT $2`,
       [LOST_AFTER_SECONDS, MAX_ROWS],
     );
-    for (const { id } of rows) await this.afterwards.attend(id);
+    for (const { id } of rows) await this.followUp.run(id);
   }
 
   private async attempt(what: string, sweep: () => Promise<void>): Promise<void> {
     try {
       await sweep();
     } catch (error) {
-      this.logFailure(what, error as Error);
+      this.logFailure(what, error);
     }
   }
 
-  private logFailure(what: string, { message }: Error): void {
-    this.logger.warn(`The sweep of jobs (${what}) failed: ${message}`);
+  private logFailure(what: string, error: unknown): void {
+    this.logger.warn(`The sweep of jobs (${what}) failed: ${reasonOf(error)}`);
   }
 }

@@ -13,14 +13,15 @@ import type { Plan } from '../../core/routing/plan.js';
 import type { TracedResponse } from '../../core/tracing/request-trace.js';
 import type { TracedRequest } from '../../core/tracing/recorded-trace.js';
 import { TracingService } from '../../core/tracing/tracing.service.js';
-import { toMediaRequest } from './job-body.js';
-import { readRoutes, readAttempts } from './job-routes.js';
+import { toMediaRequest, type MediaBody } from './job-body.js';
+import { readAttempts, readRoutes, type StoredAttempt, type StoredRoute } from './job-routes.js';
+import { reasonOf } from './job-failure.js';
 import type { JobModality } from './job.js';
 import type { TrafficMode } from '../../canonical/billable-route.js';
 
 /** What a job keeps of its submission for the trace that is made at its end. */
 interface KeptTrace {
-  headers: Record<string, unknown>;
+  headers: IncomingHttpHeaders;
   /** The body's `trace`. */
   trace: unknown;
   guardrails: readonly TriggeredGuardrail[];
@@ -31,11 +32,11 @@ interface EndedJobRow {
   requestId: string;
   endpoint: string;
   modality: JobModality;
-  body: string;
-  routes: string;
-  attempts: string;
-  trace: string;
-  usage: string | null;
+  body: MediaBody;
+  routes: StoredRoute[];
+  attempts: StoredAttempt[];
+  trace: KeptTrace;
+  usage: Usage | null;
   flagged: boolean;
   createdAt: Date;
   completedAt: Date;
@@ -64,7 +65,7 @@ const TRACE_HEADERS = ['x-gateway-broadcast', 'traceparent', 'tracestate'];
 @Injectable()
 export class JobTraces implements OnModuleDestroy {
   private readonly logger = new Logger(JobTraces.name);
-  private readonly giving = new Set<Promise<void>>();
+  private readonly sending = new Set<Promise<void>>();
 
   constructor(
     private readonly database: Database,
@@ -96,17 +97,17 @@ export class JobTraces implements OnModuleDestroy {
 
   /** Before the buffers of traces are emptied. */
   async onModuleDestroy(): Promise<void> {
-    await endsWithin(STOP_LIMIT_MS, Promise.allSettled(this.giving));
+    await endsWithin(STOP_LIMIT_MS, Promise.allSettled(this.sending));
   }
 
   /** Gives the trace of a job that has ended. Does not wait and does not fail: the sweep comes again. */
   endedSoon(jobId: string): void {
-    const run: Promise<void> = this.give(jobId)
-      .catch((error: unknown) => {
-        this.logger.warn(`The trace of ${jobId} waits: ${(error as Error).message}`);
+    const run: Promise<void> = this.send(jobId)
+      .catch((error: Error) => {
+        this.logger.warn(`The trace of ${jobId} waits: ${error.message}`);
       })
-      .finally(() => this.giving.delete(run));
-    this.giving.add(run);
+      .finally(() => this.sending.delete(run));
+    this.sending.add(run);
   }
 
   /** Gives the traces of jobs whose end nobody told of. */
@@ -117,17 +118,18 @@ export class JobTraces implements OnModuleDestroy {
        ORDER BY completed_at LIMIT $2`,
       [LOST_AFTER_SECONDS, MAX_ROWS],
     );
-    for (const { id } of rows) await this.give(id);
+    for (const { id } of rows) await this.send(id);
   }
 
-  private async give(jobId: string): Promise<void> {
+  private async send(jobId: string): Promise<void> {
     // Whoever takes the mark away gives the trace: nobody else does.
     const { rows } = await this.database.query<EndedJobRow>(
       `UPDATE jobs SET trace_due = false
        FROM request_logs AS log
        WHERE jobs.id = $1 AND jobs.trace_due AND log.request_id = jobs.request_id
        RETURNING jobs.tenant_id AS "tenantId", jobs.request_id AS "requestId", jobs.endpoint,
-         jobs.modality, jobs.body, jobs.routes, jobs.attempts, jobs.trace, jobs.usage,
+         jobs.modality, jobs.body::json AS body, jobs.routes::json AS routes,
+         jobs.attempts::json AS attempts, jobs.trace::json AS trace, jobs.usage::json AS usage,
          jobs.flagged, jobs.created_at AS "createdAt", jobs.completed_at AS "completedAt", log.outcome, log.model, log.provider,
          log.error_type AS "errorType", log.traffic_mode AS "trafficMode",
          log.usage_source AS "usageSource", log.cost`,
@@ -138,14 +140,13 @@ export class JobTraces implements OnModuleDestroy {
     try {
       this.follow(row);
     } catch (error) {
-      this.logger.error(`The trace of ${jobId} is lost: ${(error as Error).message}`);
+      this.logger.error(`The trace of ${jobId} is lost: ${reasonOf(error)}`);
     }
   }
 
   private follow(row: EndedJobRow): void {
     const { tenantId, requestId, endpoint, createdAt: startedAt } = row;
-    const kept = JSON.parse(row.trace) as KeptTrace;
-    const body = JSON.parse(row.body) as Record<string, unknown>;
+    const { trace: kept, body } = row;
     const [first, ...others] = readRoutes(row.routes);
     if (!first) throw new Error('it has no route');
     const routes: TracedRequest['routes'] = [first, ...others];
@@ -156,7 +157,7 @@ export class JobTraces implements OnModuleDestroy {
       media,
       kept.trace,
     );
-    this.tracing.trace(traced, { tenantId, headers: kept.headers as IncomingHttpHeaders });
+    this.tracing.trace(traced, { tenantId, headers: kept.headers });
     const { observer } = traced;
     if (!observer) return;
     const answered = routes.find(
@@ -178,7 +179,7 @@ function toEnding(row: EndedJobRow): RequestEnding {
     provider,
     errorType,
     trafficMode,
-    usage: row.usage === null ? NO_USAGE : (JSON.parse(row.usage) as Usage),
+    usage: row.usage ?? NO_USAGE,
     usageSource,
     flagged,
     cost,

@@ -8,7 +8,7 @@ import { JobsRepository } from './jobs.repository.js';
  * They look at the row from time to time all the same, since it may end in any process.
  */
 @Injectable()
-export class JobNotices {
+export class JobEndEvents {
   private readonly listeners = new Map<string, Set<() => void>>();
 
   /** Returns what ends the subscription. */
@@ -35,14 +35,14 @@ const GROWTH = 1.5;
 export class JobWaiter {
   constructor(
     private readonly repository: JobsRepository,
-    private readonly notices: JobNotices,
+    private readonly endEvents: JobEndEvents,
   ) {}
 
   /** Undefined when the caller has gone before the end. */
   async wait(tenantId: string, id: string, callerGone: CancelSignal): Promise<JobView | undefined> {
     let wake = (): void => undefined;
     const stir = (): void => wake();
-    const unsubscribe = this.notices.onEnd(id, stir);
+    const unsubscribe = this.endEvents.onEnd(id, stir);
     callerGone.addEventListener('abort', stir);
     try {
       for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * GROWTH, LONGEST_LOOK_MS)) {

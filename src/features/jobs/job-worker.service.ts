@@ -8,14 +8,15 @@ import {
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { endsWithin } from '../../platform/time/within.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
-import { JobAfterwards } from './job-follow-up.service.js';
+import { reasonOf } from './job-failure.js';
+import { JobFollowUp } from './job-follow-up.service.js';
 import { JobClaims } from './job-claims.repository.js';
-import { JobLanes } from './job-limiter.js';
+import { JobLimiter } from './job-limiter.js';
 import { JobLease } from './job-lease.js';
-import { JobNotices } from './job-waiter.service.js';
+import { JobEndEvents } from './job-waiter.service.js';
 import { JobRunner, type NextLook } from './job-runner.service.js';
 
-/** Wake-ups that wait in this process for the database; each lane has its own, smaller bound. */
+/** Wake-ups that wait in this process for the database; the limiter has its own, smaller bound. */
 const MAX_AT_ONCE = 200;
 /**
  * When a job that waits for a place is looked at again, since another instance may have one by then;
@@ -39,9 +40,9 @@ interface Running {
 @Injectable()
 export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(JobWorker.name);
-  private readonly lanes: JobLanes;
+  private readonly limiter: JobLimiter;
   private readonly running = new Set<Running>();
-  /** Jobs that came by their turn in a lane, rather than by a wake-up. */
+  /** Jobs that came by their turn in a key, rather than by a wake-up. */
   private readonly turns = new Set<Promise<void>>();
   private isStopping = false;
 
@@ -49,11 +50,11 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly queue: WorkQueue,
     private readonly claims: JobClaims,
     private readonly runner: JobRunner,
-    private readonly afterwards: JobAfterwards,
-    private readonly notices: JobNotices,
+    private readonly followUp: JobFollowUp,
+    private readonly endEvents: JobEndEvents,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {
-    this.lanes = new JobLanes(config.jobs.concurrency);
+    this.limiter = new JobLimiter(config.jobs.concurrency);
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -83,45 +84,45 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     if (this.isStopping) return;
     const due = await this.claims.peek(id);
     if (!due) {
-      await this.afterwards.attend(id);
+      await this.followUp.run(id);
       return;
     }
     const isPoll = due.step === 'accepted';
-    const lane = this.lanes.name(due.provider, isPoll ? 'poll' : 'submit');
-    if (this.lanes.enter(lane, due.tenantId, id)) await this.workInPlace(lane, id, isPoll);
-    else await this.comeAgain(lane, id);
+    const key = this.limiter.key(due.provider, isPoll ? 'poll' : 'submit');
+    if (this.limiter.acquire(key, due.tenantId, id)) await this.workInSlot(key, id, isPoll);
+    else await this.comeAgain(key, id);
   }
 
   /** The place goes on to the tenant whose turn is next; a job that was done elsewhere gives it on at once. */
-  private async workInPlace(lane: string, id: string, isPoll: boolean): Promise<void> {
+  private async workInSlot(key: string, id: string, isPoll: boolean): Promise<void> {
     try {
-      await this.workInLane(id, isPoll);
+      await this.workOn(id, isPoll);
     } finally {
-      const next = this.lanes.leave(lane);
-      if (next !== undefined) this.giveTurn(lane, next, isPoll);
+      const next = this.limiter.release(key);
+      if (next !== undefined) this.giveTurn(key, next, isPoll);
     }
   }
 
   /** Who stops gives all places on in vain, one after the other, until nobody waits. */
-  private giveTurn(lane: string, id: string, isPoll: boolean): void {
-    const turn = this.workInPlace(lane, id, isPoll)
-      .catch((error: unknown) => {
-        this.logger.warn(`A turn is left to the sweep: ${(error as Error).message}`);
+  private giveTurn(key: string, id: string, isPoll: boolean): void {
+    const turn = this.workInSlot(key, id, isPoll)
+      .catch((error: Error) => {
+        this.logger.warn(`A turn is left to the sweep: ${error.message}`);
       })
       .finally(() => this.turns.delete(turn));
     this.turns.add(turn);
   }
 
   /** Never throws: a worker that fails has its claim run out, and another goes on. */
-  private async workInLane(id: string, isPoll: boolean): Promise<void> {
+  private async workOn(id: string, isPoll: boolean): Promise<void> {
     if (this.isStopping) return;
     const claim = await this.claims.claim(id);
     if (!claim) return;
-    const lease = new JobLease(this.claims, claim, this.notices);
+    const lease = new JobLease(this.claims, claim, this.endEvents);
     const work = this.runner.run(claim, lease).then(
       (next) => this.wakeFor(id, next),
-      async (error: unknown) => {
-        this.logger.error(`The work on ${id} failed: ${(error as Error).stack}`);
+      async (error: Error) => {
+        this.logger.error(`The work on ${id} failed: ${error.stack}`);
         await this.claims.release(claim, FAILURE_PAUSE_MS).catch(() => false);
       },
     );
@@ -136,8 +137,8 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** The job stays due, so that its turn here needs no other change of its row. */
-  private async comeAgain(lane: string, id: string): Promise<void> {
-    const longestMs = SHORTEST_WAIT_MS + this.lanes.waiting(lane) * WAIT_PER_JOB_MS;
+  private async comeAgain(key: string, id: string): Promise<void> {
+    const longestMs = SHORTEST_WAIT_MS + this.limiter.waiting(key) * WAIT_PER_JOB_MS;
     const afterMs = Math.round(Math.min(longestMs, LONGEST_WAIT_MS) * (0.5 + Math.random() / 2));
     await this.wakeFor(id, { afterMs });
   }
@@ -148,7 +149,7 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     try {
       await this.queue.wake('jobs', id, { delayMs: next.afterMs + MARGIN_MS });
     } catch (error) {
-      this.logger.warn(`A wake-up is left to the sweep: ${(error as Error).message}`);
+      this.logger.warn(`A wake-up is left to the sweep: ${reasonOf(error)}`);
     }
   }
 }

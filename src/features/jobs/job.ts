@@ -1,4 +1,5 @@
 import type { Usage } from '../../canonical/usage.js';
+import type { StoredAttempt, StoredRoute } from './job-routes.js';
 import type { GatewayErrorType } from '../../platform/errors/gateway-errors.js';
 import { randomBytes } from 'node:crypto';
 
@@ -92,14 +93,13 @@ export interface EndableJob {
   readonly requestId: string;
   readonly endpoint: string;
   readonly modality: JobModality;
-  /** JSON. */
-  readonly routes: string;
+  readonly routes: readonly StoredRoute[];
   readonly routeIndex: number;
   readonly flagged: boolean;
   readonly acceptedAt: Date | null;
   readonly createdAt: Date;
-  /** JSON of the routes that were tried; undefined: as the row has them. */
-  readonly attempts?: string;
+  /** The routes that were tried; undefined: as the row has them. */
+  readonly attempts?: readonly StoredAttempt[];
   readonly isTraced: boolean;
 }
 

@@ -1,23 +1,34 @@
+import type { Server } from 'node:http';
+import { join } from 'node:path';
 import { Module } from '@nestjs/common';
+import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
+import { baseUrlOf } from '../../platform/http/base-url.js';
 import { AnswersModule } from '../../core/answers/answers.module.js';
-import { ArtifactsModule } from './artifacts/artifacts.module.js';
+import { ArtifactStore } from './artifacts/artifact-store.js';
+import { ArtifactUrls } from './artifacts/artifact-urls.js';
+import { ArtifactsController } from './artifacts/artifacts.controller.js';
+import { ArtifactsService } from './artifacts/artifacts.service.js';
+import { LocalArtifactStore } from './artifacts/local-artifact-store.js';
+import { S3ArtifactStore } from './artifacts/s3-artifact-store.js';
 import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
 import { CredentialsModule } from '../../core/credentials/credentials.module.js';
 import { WebhooksModule } from '../../platform/outbound/webhooks.module.js';
 import { ImageGenerationsController } from './image-generations.controller.js';
 import { ImageGenerationsService, EncodedImages } from './image-generations.service.js';
-import { JobAccounts } from './job-routes.js';
-import { JobAfterwards } from './job-follow-up.service.js';
+import { JobCredentials } from './job-routes.js';
+import { JobFollowUp } from './job-follow-up.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { JobClaims } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobRetentionService } from './job-retention.service.js';
 import { JobRunner } from './job-runner.service.js';
-import { JobSubmission } from './job-dispatcher.service.js';
+import { JobDispatcher } from './job-dispatcher.service.js';
 import { JobSweeper } from './job-sweeper.service.js';
 import { JobTraces } from './job-traces.service.js';
-import { JobWaiter, JobNotices } from './job-waiter.service.js';
+import { JobWaiter, JobEndEvents } from './job-waiter.service.js';
 import { JobWorker } from './job-worker.service.js';
 import {
   JobsController,
@@ -27,38 +38,63 @@ import {
 } from './jobs.controller.js';
 import { JobsRepository } from './jobs.repository.js';
 import { JobsService } from './jobs.service.js';
-import { SubmitJobService } from './create-job.service.js';
+import { CreateJobService } from './create-job.service.js';
 
-/** Images, videos and long speech: work that outlives a request, and the process that took it in. */
+/**
+ * Images, videos and long speech: work that outlives a request, and the process that took it in. What
+ * it makes is kept, and given out under signed URLs.
+ */
 @Module({
-  imports: [AnswersModule, ArtifactsModule, CatalogueModule, CredentialsModule, WebhooksModule],
+  imports: [AnswersModule, CatalogueModule, CredentialsModule, WebhooksModule],
   controllers: [
     JobsController,
     ImageGenerationsController,
     ImageJobsController,
     VideoJobsController,
     CustomerJobsController,
+    ArtifactsController,
   ],
   providers: [
+    {
+      provide: ArtifactStore,
+      inject: [APP_CONFIG],
+      useFactory: (config: AppConfig): ArtifactStore =>
+        config.s3
+          ? new S3ArtifactStore(config.s3)
+          : new LocalArtifactStore(join(config.dataDirectory, 'artifacts')),
+    },
+    {
+      provide: ArtifactUrls,
+      inject: [APP_CONFIG, HttpAdapterHost],
+      useFactory: (
+        config: AppConfig,
+        { httpAdapter }: HttpAdapterHost<AbstractHttpAdapter<Server>>,
+      ): ArtifactUrls =>
+        new ArtifactUrls(
+          () => gatewaySecrets(config),
+          () => baseUrlOf(httpAdapter.getHttpServer(), config),
+        ),
+    },
+    ArtifactsService,
     EncodedImages,
     ImageGenerationsService,
-    JobAccounts,
-    JobAfterwards,
+    JobCredentials,
+    JobFollowUp,
     JobArtifacts,
     JobClaims,
     JobEndings,
     JobMetrics,
-    JobNotices,
+    JobEndEvents,
     JobRetentionService,
     JobRunner,
-    JobSubmission,
+    JobDispatcher,
     JobSweeper,
     JobTraces,
     JobWaiter,
     JobWorker,
     JobsRepository,
     JobsService,
-    SubmitJobService,
+    CreateJobService,
   ],
 })
 export class JobsModule {}

@@ -9,9 +9,8 @@ import type { ModelKind, Model } from '../../core/catalogue/catalogue.types.js';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
-import { textFieldOf, toMediaRequest } from './job-body.js';
+import { textFieldOf, textOf, toMediaRequest, type MediaBody } from './job-body.js';
 import type { JobModality } from './job.js';
-
 /** Code points; models of images and videos take far less, and long speech is made in pieces. */
 const MAX_TEXT_CHARACTERS = 200_000;
 
@@ -107,6 +106,13 @@ const MODALITIES: Partial<Record<ModelKind, JobModality>> = {
   speech: 'audio',
 };
 
+/** The body of a job that its schema has let pass. */
+interface JobBody extends MediaBody {
+  metadata?: Record<string, string> | null;
+  webhook_url?: string | null;
+  trace?: unknown;
+}
+
 /** A new job as it was asked for. */
 export interface ParsedJob {
   readonly modality: JobModality;
@@ -141,21 +147,21 @@ export function parseJob(body: JsonObject, find: (alias: string) => Model | unde
 }
 
 /** The same for a body that its own schema has let pass, and a modality that is given. */
-export function readJob(body: JsonObject, modality: JobModality, model: Model): ParsedJob {
+export function readJob(body: JobBody, modality: JobModality, model: Model): ParsedJob {
   const { metadata, webhook_url: webhookUrl, trace, ...value } = body;
   assertText(value, modality);
   if (modality === 'audio') assertSpeechFormat(value);
   if (modality === 'video') assertSeconds(value);
   const textField = textFieldOf(value);
-  const text = value[textField] as string;
+  const text = textOf(value);
   assertLength(text, textField, modality, model);
   return {
     modality,
     request: toMediaRequest(modality, value),
     texts: [text, ...furtherTexts(value, textField)],
     textField,
-    metadata: (metadata ?? null) as Record<string, string> | null,
-    webhookUrl: (webhookUrl ?? undefined) as string | undefined,
+    metadata: metadata ?? null,
+    webhookUrl: webhookUrl ?? undefined,
     trace,
   };
 }
@@ -180,11 +186,11 @@ export function paramOf({ model }: JsonObject, alias: string): 'model' | 'models
   return model === alias ? 'model' : 'models';
 }
 
-function assertText({ prompt, input }: JsonObject, modality: JobModality): void {
+function assertText({ prompt, input }: MediaBody, modality: JobModality): void {
   if (prompt != null && input != null) {
     throw new InvalidRequestError('input', 'Send `prompt` or `input`, not both.');
   }
-  const text = (prompt ?? input) as string | null | undefined;
+  const text = prompt ?? input;
   const field = input == null ? (modality === 'audio' ? 'input' : 'prompt') : 'input';
   if (text == null) {
     throw new InvalidRequestError(field, `The parameter \`${field}\` is missing.`);
@@ -213,15 +219,15 @@ function assertLength(
   );
 }
 
-function assertSpeechFormat({ response_format: format }: JsonObject): void {
-  if (format == null || SPEECH_FORMATS.includes(format as string)) return;
+function assertSpeechFormat({ response_format: format }: MediaBody): void {
+  if (format == null || SPEECH_FORMATS.includes(format)) return;
   throw new InvalidRequestError(
     'response_format',
     `\`response_format\` must be one of ${SPEECH_FORMATS.join(', ')}.`,
   );
 }
 
-function assertSeconds({ seconds }: JsonObject): void {
+function assertSeconds({ seconds }: MediaBody): void {
   if (seconds == null || Number(seconds) <= MAX_VIDEO_SECONDS) return;
   throw new InvalidRequestError('seconds', `\`seconds\` must be at most ${MAX_VIDEO_SECONDS}.`);
 }

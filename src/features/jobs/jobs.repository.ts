@@ -1,17 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
-import type { Usage } from '../../canonical/usage.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
-import type {
-  EndableJob,
-  JobArtifact,
-  JobFailure,
-  JobListRow,
-  JobModality,
-  JobStatus,
-  JobView,
-} from './job.js';
+import type { EndableJob, JobFailure, JobListRow, JobModality, JobStatus, JobView } from './job.js';
 
 /** A job as it is submitted. */
 export interface NewJob {
@@ -50,21 +41,14 @@ export interface JobFilters {
   readonly end?: Date;
 }
 
-interface ViewRow extends Omit<JobView, 'error' | 'usage' | 'metadata' | 'artifacts'> {
-  error: string | null;
-  usage: string | null;
-  metadata: string | null;
-  artifacts: JobArtifact[];
-}
-
 /** What has to be known of a job to end it. */
 export const ENDABLE = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId",
-  request_id AS "requestId", endpoint, modality, routes, route_index AS "routeIndex", flagged,
+  request_id AS "requestId", endpoint, modality, routes::json AS routes, route_index AS "routeIndex", flagged,
   trace IS NOT NULL AS "isTraced", accepted_at AS "acceptedAt", created_at AS "createdAt"`;
 
 const VIEW = `
   SELECT id, request_id AS "requestId", tenant_id AS "tenantId", modality, model, status, provider,
-    metadata, error, usage, actual_cost AS "actualCost", created_at AS "createdAt",
+    metadata::json AS metadata, error::json AS error, usage::json AS usage, actual_cost AS "actualCost", created_at AS "createdAt",
     completed_at AS "completedAt", expires_at AS "expiresAt",
     CASE WHEN status = 'succeeded' THEN coalesce((
       SELECT json_agg(json_build_object('id', file.id, 'contentType', file.content_type,
@@ -155,11 +139,12 @@ export class JobsRepository {
   }
 
   async find(tenantId: string, id: string): Promise<JobView | undefined> {
-    const { rows } = await this.database.query<ViewRow>(
+    const { rows } = await this.database.query<JobView>(
       `${VIEW} WHERE id = $1 AND tenant_id = $2`,
       [id, tenantId],
     );
-    return rows.map(toView)[0];
+    const [job] = rows;
+    return job && { ...job, model: fromStoredText(job.model) };
   }
 
   async findEndable(tenantId: string, id: string): Promise<EndableJob | undefined> {
@@ -200,9 +185,9 @@ export class JobsRepository {
     restrict('created_at <', filters.end);
     values.push(page.limit, page.offset);
     // The page is found in the index alone; only its own rows are read.
-    const { rows } = await this.database.query<JobListRow & { error: string | null }>(
+    const { rows } = await this.database.query<JobListRow & { error: JobFailure | null }>(
       `SELECT jobs.id, modality, model, status, jobs.created_at AS "createdAt",
-         actual_cost AS "actualCost", reserved_credits AS "reservedCredits", error,
+         actual_cost AS "actualCost", reserved_credits AS "reservedCredits", error::json AS error,
          expires_at AS "expiresAt"
        FROM (
          SELECT id, created_at FROM jobs WHERE ${conditions.join(' AND ')}
@@ -215,21 +200,7 @@ export class JobsRepository {
     return rows.map(({ error, ...row }) => ({
       ...row,
       model: fromStoredText(row.model),
-      errorMessage: error === null ? null : (JSON.parse(error) as JobFailure).message,
+      errorMessage: error && error.message,
     }));
   }
-}
-
-function toView({ error, usage, metadata, ...row }: ViewRow): JobView {
-  return {
-    ...row,
-    model: fromStoredText(row.model),
-    error: parse<JobFailure>(error),
-    usage: parse<Usage>(usage),
-    metadata: parse<Record<string, string>>(metadata),
-  };
-}
-
-function parse<Value>(json: string | null): Value | null {
-  return json === null ? null : (JSON.parse(json) as Value);
 }

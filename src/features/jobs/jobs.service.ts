@@ -19,7 +19,7 @@ import { isOpen, type JobModality, type JobView, modalityOfJobId } from './job.j
 import { parseJob } from './jobs.parse.js';
 import { JobsRepository } from './jobs.repository.js';
 import { renderJob, renderListItem } from './render-job.js';
-import { SubmitJobService } from './create-job.service.js';
+import { CreateJobService } from './create-job.service.js';
 
 const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 
@@ -27,7 +27,7 @@ const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 @Injectable()
 export class JobsService {
   constructor(
-    private readonly submission: SubmitJobService,
+    private readonly creation: CreateJobService,
     private readonly repository: JobsRepository,
     private readonly endings: JobEndings,
     private readonly catalogue: CatalogueService,
@@ -44,7 +44,7 @@ export class JobsService {
     if (webhookUrl !== undefined) {
       await this.outbound.assertDestinationUrl(webhookUrl, 'webhook_url');
     }
-    const { id, droppedParams } = await this.submission.submit(call, {
+    const { id, droppedParams } = await this.creation.create(call, {
       parsed,
       body,
       endpoint: 'jobs',

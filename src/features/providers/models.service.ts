@@ -16,7 +16,7 @@ export class ModelsService {
   constructor(
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
-    private readonly ownUpstreams: ByokUpstreams,
+    private readonly byokUpstreams: ByokUpstreams,
   ) {}
 
   async list(caller: Caller): Promise<ModelDto[]> {
@@ -46,7 +46,7 @@ export class ModelsService {
   }
 
   private async providersOf({ tenantId }: Caller): Promise<ReadonlySet<string>> {
-    const own = await this.ownUpstreams.of(tenantId);
+    const own = await this.byokUpstreams.of(tenantId);
     return new Set([
       ...this.upstreams.providers.map(({ id }) => id),
       ...own.map(({ credential }) => credential.provider),

@@ -85,9 +85,8 @@ function readWords(words: unknown, path: string): string[] {
 }
 
 function readMax(max: unknown, path: string): number {
-  if (Number.isInteger(max) && (max as number) >= 1 && (max as number) <= MAX_TEXT_LENGTH) {
-    return max as number;
-  }
+  const isWhole = typeof max === 'number' && Number.isInteger(max);
+  if (isWhole && max >= 1 && max <= MAX_TEXT_LENGTH) return max;
   throw new InvalidRequestError(
     path,
     `\`${path}\` must be an integer from 1 to ${MAX_TEXT_LENGTH}, in characters.`,

@@ -128,9 +128,12 @@ function readAccountSettings(
       if (!field.isRequired) continue;
       throw new InvalidRequestError(path, `\`${path}\` is required. ${field.description}`);
     }
-    const fault = typeof value === 'string' ? field.faultOf(value, rules) : 'must be a string';
+    if (typeof value !== 'string') {
+      throw new InvalidRequestError(path, `\`${path}\` must be a string.`);
+    }
+    const fault = field.faultOf(value, rules);
     if (fault !== undefined) throw new InvalidRequestError(path, `\`${path}\` ${fault}.`);
-    settings[name] = value as string;
+    settings[name] = value;
   }
   return settings;
 }

@@ -56,7 +56,7 @@ export async function sendFile(
   stream.on('error', () => undefined);
   try {
     if (response.destroyed) return;
-    const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    const chunks: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
     let next = await chunks.next();
     if (response.destroyed) return;
     await answer.onFirstBytes();

@@ -42,7 +42,7 @@ export function isArtifactId(text: string): boolean {
 
 /**
  * Keeps what jobs have made. It knows bytes by their id and nothing else: whose they are, what type
- * they have and until when they may be read stands with the job (see `ArtifactAccess`).
+ * they have and until when they may be read stands with the job (see `JobArtifacts`).
  */
 export abstract class ArtifactStore {
   /**

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { GatewayError, GoneError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
-import type { ServableArtifact } from './artifact-access.js';
-import { ArtifactDesk } from './artifact-desk.js';
+import { JobArtifacts, type ServableArtifact } from '../job-artifacts.service.js';
 import { ArtifactStore, type ByteRange } from './artifact-store.js';
 import { ArtifactUrls } from './artifact-urls.js';
 import { sendFile, parseRange, ARTIFACT_HEADERS, presentArtifact } from './artifact-response.js';
@@ -20,7 +19,7 @@ export interface SignedQuery {
 @Injectable()
 export class ArtifactsService {
   constructor(
-    private readonly desk: ArtifactDesk,
+    private readonly artifacts: JobArtifacts,
     private readonly store: ArtifactStore,
     private readonly urls: ArtifactUrls,
   ) {}
@@ -63,7 +62,7 @@ export class ArtifactsService {
       lifetimeSeconds: REDIRECT_LIFETIME_SECONDS,
     });
     if (location !== undefined) {
-      await this.desk.fetched(id);
+      await this.artifacts.fetched(id);
       response.writeHead(302, { ...REDIRECT_HEADERS, location }).end();
       return;
     }
@@ -78,7 +77,7 @@ export class ArtifactsService {
         'content-length': length,
         ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${opened.bytes}` }),
       },
-      onFirstBytes: () => this.desk.fetched(id),
+      onFirstBytes: () => this.artifacts.fetched(id),
     });
   }
 
@@ -86,7 +85,7 @@ export class ArtifactsService {
     if (typeof expires !== 'string' || typeof signature !== 'string') throw unknown();
     if (!this.urls.verify(id, expires, signature)) throw unknown();
     if (Number(expires) * 1000 <= Date.now()) throw gone();
-    const artifact = await this.desk.lookUp(id);
+    const artifact = await this.artifacts.lookUp(id);
     if (artifact === 'unknown') throw unknown();
     if (artifact === 'expired') throw gone();
     return artifact;

@@ -7,6 +7,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { isJsonObject } from '../../../platform/http/json-body.js';
 import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
 import { SweepTimer } from '../../../platform/time/sweep-timer.js';
 import {
@@ -131,9 +132,8 @@ export class LocalArtifactStore
         await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
       }
     } catch (error) {
-      const { code = 'unknown error' } = error as NodeJS.ErrnoException;
       throw new Error(
-        `Artifacts cannot be written to ${this.root} (${code}): give GATEWAY_DATA_DIR a folder ` +
+        `Artifacts cannot be written to ${this.root} (${codeOf(error) ?? 'unknown error'}): give GATEWAY_DATA_DIR a folder ` +
           'that can be written to, or set S3_BUCKET.',
         { cause: error },
       );
@@ -182,7 +182,12 @@ async function openIfPresent(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** What the system calls a failure, such as `ENOENT`. */
+function codeOf(error: unknown): string | undefined {
+  return isJsonObject(error) && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -83,17 +83,18 @@ export class S3ArtifactStore extends ArtifactStore implements OnApplicationShutd
   }
 
   async open(id: string, range?: ByteRange): Promise<OpenedArtifact | undefined> {
-    const { client, GetObjectCommand } = await this.load();
+    const { client, GetObjectCommand, NoSuchKey } = await this.load();
     const Range = range && `bytes=${range.start}-${range.end}`;
     try {
       const answer = await client.send(new GetObjectCommand({ ...this.locate(id), Range }));
+      if (!(answer.Body instanceof Readable)) throw new Error('the bucket sent no stream');
       const total = /\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1];
       return {
         bytes: total === undefined ? (answer.ContentLength ?? 0) : Number(total),
-        stream: answer.Body as Readable,
+        stream: answer.Body,
       };
     } catch (error) {
-      if ((error as Error).name === 'NoSuchKey') return undefined;
+      if (error instanceof NoSuchKey) return undefined;
       throw error;
     }
   }
