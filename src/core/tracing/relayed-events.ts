@@ -2,7 +2,7 @@ import type { CanonicalEvent, RelayEvent } from '../../canonical/canonical-event
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { ChatStreamDecoder } from '../../vendors/dialects/chat/chat-stream-decoder.js';
 import { decodeChatAnswer } from '../../vendors/dialects/chat/decode-chat-answer.js';
-import { decodeMessagesAnswer } from '../../vendors/dialects/messages/decode-messages-answer.js';
+import { decodeMessagesAnswer } from '../../vendors/dialects/messages/read-messages-answer.js';
 import { MessagesStreamDecoder } from '../../vendors/dialects/messages/messages-stream-decoder.js';
 
 /** Reasoning is shown, not sent back, so it does not matter who sealed it. */

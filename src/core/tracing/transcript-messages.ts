@@ -1,6 +1,6 @@
 import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
-import { transcriptTexts } from '../../vendors/dialects/audio/transcript-texts.js';
+import { transcriptTexts } from '../../vendors/dialects/audio/transcript.js';
 import type { TextBudget, TraceMessage } from './trace-message.js';
 
 /** Whether what comes of a request is a `Transcript`. */

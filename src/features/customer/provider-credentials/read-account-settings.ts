@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
-import type { AccountRules, OwnAccountForm } from '../../../vendors/own-account-form.js';
+import type { AccountRules, OwnAccountForm } from '../../../vendors/vendor.js';
 
 /**
  * The settings of an account, as its provider needs them. A null counts as left out.
