@@ -13,9 +13,10 @@ import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
 import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
-import { UpstreamError } from '../upstream-error.js';
+import { unreadable } from '../upstream-error.js';
 import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
 import { CLAUDE_SEAL_MAKER, claudeModelTraits } from './claude-model-traits.js';
+import { parseAnswerJson, objectOf, isCount } from '../dialects/answer-json.js';
 
 /** The newest version of the API that takes `temperature`, `top_p` and `top_k`. */
 const API_VERSION = '2023-06-01';
@@ -122,12 +123,8 @@ function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): Messa
 
 /** @throws UpstreamError `unreadable` for anything but `{"input_tokens": <count>}` */
 function readCount(bytes: Buffer): number {
-  let count: unknown;
-  try {
-    count = (JSON.parse(bytes.toString('utf8')) as { input_tokens?: unknown } | null)?.input_tokens;
-  } catch {
-    // Told below, like any other answer that is none.
-  }
-  if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number;
-  throw new UpstreamError({ failure: 'unreadable', status: 200, message: 'no count of tokens' });
+  const answer = parseAnswerJson(bytes.toString('utf8'), 'a count of tokens', 200);
+  const { input_tokens: count } = objectOf(answer);
+  if (isCount(count)) return count;
+  throw unreadable('no count of tokens', 200);
 }

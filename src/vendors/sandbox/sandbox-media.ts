@@ -109,11 +109,17 @@ function running(operation: string): MediaProgress {
 function readPlan(operation: string): FilmPlan {
   try {
     const plan: unknown = JSON.parse(Buffer.from(operation.slice(5), 'base64url').toString());
-    if (operation.startsWith('film_') && isJsonObject(plan)) return plan as unknown as FilmPlan;
+    if (operation.startsWith('film_') && isFilmPlan(plan)) return plan;
   } catch {
     // Falls through: whatever it is, no film is called so.
   }
   throw new UpstreamError({ failure: 'operator', message: 'sandbox: no such film', status: 404 });
+}
+
+function isFilmPlan(plan: unknown): plan is FilmPlan {
+  if (!isJsonObject(plan)) return false;
+  const { seconds, width, height, title, readyAtMs } = plan;
+  return [seconds, width, height, readyAtMs].every(Number.isFinite) && typeof title === 'string';
 }
 
 function sizeOf(

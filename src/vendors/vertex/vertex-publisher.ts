@@ -4,7 +4,7 @@ import type { AnswerEvents } from '../dialects/vendor-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import type { DroppingRoute, UpstreamCall } from '../upstream.js';
 import { classifyGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
-import { decodeGenerateContentAnswer } from '../dialects/generate-content/decode-generate-content-answer.js';
+import { decodeGenerateContentAnswer } from '../dialects/generate-content/generate-content-stream-decoder.js';
 import { droppedFields } from '../dialects/generate-content/dropped-fields.js';
 import { encodeGenerateContentRequest } from '../dialects/generate-content/encode-generate-content-request.js';
 import { GenerateContentStreamDecoder } from '../dialects/generate-content/generate-content-stream-decoder.js';
@@ -16,6 +16,7 @@ import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js
 import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
 import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
 
 /** Vertex names the model in the address and the API's version in the body. */
 const ENVELOPE = {
@@ -95,7 +96,7 @@ interface PreparedCall {
 }
 
 function isMessagesError(body: unknown): boolean {
-  return (body as { type?: unknown } | null | undefined)?.type === 'error';
+  return isJsonObject(body) && body.type === 'error';
 }
 
 function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {

@@ -13,7 +13,7 @@ import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
-import { UpstreamError, unsupportedField } from '../upstream-error.js';
+import { UpstreamError, unsupported } from '../upstream-error.js';
 import type {
   DroppingRoute,
   OperationCall,
@@ -122,7 +122,7 @@ export class VertexAdapter implements Upstream {
       const answer = await this.post(url, encodeVertexVideo(request), call);
       return readVertexSubmission(answer, request);
     }
-    throw unsupportedField('model', 'This provider makes no speech.');
+    throw unsupported('model', 'This provider makes no speech.');
   }
 
   async pollMedia(call: OperationCall): Promise<MediaProgress> {

@@ -6,19 +6,25 @@ import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-l
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyInlineChatError, assertNotFailed, assertFinished } from './classify-chat-error.js';
-import { eventData, offsetOfOnly, standsAt, scanJsonString } from '../event-text.js';
+import {
+  cutFrames,
+  eventData,
+  normalizeFrames,
+  offsetOfOnly,
+  scanJsonString,
+  standsAt,
+} from '../event-text.js';
+import { startEvent } from '../vendor-answer.js';
 import { findTextDelta, type TextDelta } from './find-text-delta.js';
-import { parseChatObject } from '../answer-json.js';
+import { parseAnswerObject } from '../answer-json.js';
 import { isWholeUsage, readChatUsage, measureChatOutput } from './read-chat-usage.js';
+
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 /** Keys are searched for without their opening quote; see `findTextDelta`. */
 const USAGE_KEY = 'usage":';
 /** What vendors put into every chunk before the one that brings the usage. */
 const NULL_USAGE = ',"usage":null';
-
-/** The byte order mark, which a stream may begin with, as three Latin-1 characters. */
-const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 
 export interface ChatStreamRelayOptions {
   /** What the answer is to call its model. */
@@ -77,8 +83,14 @@ export class ChatStreamRelay {
   /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
   push(chunk: Buffer): CanonicalEvent[] {
     if (this.isDone || this.failure) return [];
-    const bytes = this.cut(chunk);
-    return bytes ? this.read(bytes) : [];
+    try {
+      const bytes = cutFrames(this.frames, chunk);
+      return bytes ? this.read(bytes) : [];
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
+      return [];
+    }
   }
 
   /**
@@ -100,15 +112,6 @@ export class ChatStreamRelay {
       events.push({ type: 'usage', usage: this.usage });
     }
     return events;
-  }
-
-  private cut(chunk: Buffer): Buffer | undefined {
-    try {
-      return this.frames.push(chunk);
-    } catch (error) {
-      this.failure = unreadable((error as Error).message);
-      return undefined;
-    }
   }
 
   /** An event without its blank line counts when it is whole; a torn one is dropped. */
@@ -154,8 +157,7 @@ export class ChatStreamRelay {
   }
 
   private readFrames(received: string): void {
-    let text = received.includes('\r') ? received.replaceAll('\r\n', '\n') : received;
-    if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length);
+    const text = normalizeFrames(received);
     for (let start = 0; start < text.length && !this.isDone;) {
       let end = text.indexOf('\n\n', start);
       if (end === -1) end = text.length;
@@ -173,7 +175,7 @@ export class ChatStreamRelay {
       return;
     }
     const text = Buffer.from(data, 'latin1').toString('utf8');
-    this.readChunk(data, parseChatObject(text, 'a chunk'));
+    this.readChunk(data, parseAnswerObject(text, 'a chunk'));
   }
 
   /** The hottest path: the chunk that is like the one before to the byte, but for its text. */
@@ -227,8 +229,7 @@ export class ChatStreamRelay {
 
     if (!this.started) {
       this.started = true;
-      const isNamed = typeof chunk.id === 'string' && chunk.id !== '';
-      this.events.push({ type: 'start', ...(isNamed && { id: chunk.id as string }) });
+      this.events.push(startEvent(chunk.id));
     }
     if (usage) this.events.push({ type: 'usage', usage, isPartial: true });
     this.output += `data: ${this.edit(data, chunk)}\n\n`;
@@ -292,10 +293,6 @@ export class ChatStreamRelay {
 function splice(data: string, edits: ReadonlyMap<string, string | undefined>): string {
   const bytes = Buffer.from(data, 'latin1');
   return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits).toString('latin1');
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
 }
 
 /** UTF-8 bytes, one per character, as everything in this file. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../upstream-error.js';
 
 /** A tool call of which some has come. */
 interface OpenCall {
@@ -63,7 +63,7 @@ export class ToolCallAssembler {
   close(events: CanonicalEvent[]): void {
     for (const call of this.calls) {
       if (call.name === undefined) {
-        throw new UpstreamError({ failure: 'unreadable', message: 'a tool call without a name' });
+        throw unreadable('a tool call without a name');
       }
       if (call.hasArguments) continue;
       call.hasArguments = true;

@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { nameSeal } from '../../../canonical/reasoning-seal.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../upstream-error.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
@@ -74,10 +74,7 @@ export class ConverseAnswerReader {
   toolInput(block: number, text: string): CanonicalEvent[] {
     const tool = this.toolBlocks.get(block);
     if (!tool) {
-      throw new UpstreamError({
-        failure: 'unreadable',
-        message: 'input of a tool call that never began',
-      });
+      throw unreadable('input of a tool call that never began');
     }
     if (text === '' || tool.isIgnored) return [];
     tool.hasInput = true;

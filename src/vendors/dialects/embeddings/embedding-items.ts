@@ -1,5 +1,5 @@
 import type { EmbeddingInput, EmbeddingRequest } from '../../../canonical/embedding-request.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unsupported } from '../../upstream-error.js';
 import { nameDropped } from '../known-fields.js';
 
 /** What every vendor gets in some form, and what is the gateway's own. */
@@ -31,11 +31,7 @@ export function countItems(input: EmbeddingInput): number {
  */
 export function textsOf(input: EmbeddingInput): readonly string[] {
   if (input.type === 'texts') return input.texts;
-  throw new UpstreamError({
-    failure: 'unsupported',
-    message: 'This model takes texts; it cannot embed arrays of tokens.',
-    param: 'input',
-  });
+  throw unsupported('input', 'This model takes texts; it cannot embed arrays of tokens.');
 }
 
 /** A failure that names `input` where the vendor refuses the request and names nothing. */

@@ -10,13 +10,14 @@ import {
   isGenerateContentError,
 } from './classify-generate-content-error.js';
 import { nameGoogleSeal, nameTextSeal } from './thought-signatures.js';
-import { readTokenCount } from '../answer-json.js';
+import { isCount, listOf, objectOf, objectsOf, readTokenCount } from '../answer-json.js';
+import { startEvent } from '../vendor-answer.js';
 
 /** What the chat dialect calls a token that is all but impossible. */
 const LEAST_LOGPROB = -9999;
 
 /** More than any caller may ask for. */
-const MAX_CHOICES = 128;
+const MAX_CHOICE_INDEX = 127;
 
 interface ChoiceState {
   callCount: number;
@@ -46,12 +47,9 @@ export class AnswerReader {
     if (!isJsonObject(answer)) throw unreadable('an answer that is no JSON object', 200);
     if (!this.hasStarted) {
       this.hasStarted = true;
-      const { responseId } = answer;
-      const isNamed = typeof responseId === 'string' && responseId !== '';
-      events.push({ type: 'start', ...(isNamed && { id: responseId }) });
+      events.push(startEvent(answer.responseId));
     }
-    const candidates: unknown[] = Array.isArray(answer.candidates) ? answer.candidates : [];
-    for (const [position, candidate] of candidates.entries()) {
+    for (const [position, candidate] of listOf(answer.candidates).entries()) {
       if (isJsonObject(candidate)) this.readCandidate(candidate, position, events);
     }
     const { promptFeedback } = answer;
@@ -89,17 +87,14 @@ export class AnswerReader {
   private readCandidate(candidate: JsonObject, position: number, events: CanonicalEvent[]): void {
     // An index of 0 is left out of the vendor's JSON, as all zeros are.
     const choice = candidate.index ?? position;
-    if (!Number.isInteger(choice) || (choice as number) < 0 || (choice as number) >= MAX_CHOICES) {
+    if (!isCount(choice, MAX_CHOICE_INDEX)) {
       throw unreadable('a candidate whose index makes no sense', 200);
     }
-    const state = this.choiceOf(choice as number);
-    const content = isJsonObject(candidate.content) ? candidate.content : {};
-    const parts: unknown[] = Array.isArray(content.parts) ? content.parts : [];
+    const state = this.choiceOf(choice);
+    const { parts } = objectOf(candidate.content);
     const first = events.length;
-    for (const part of parts) {
-      if (isJsonObject(part)) this.readPart(part, choice as number, state, events);
-    }
-    addLogprobs(readLogprobs(candidate.logprobsResult), choice as number, events, first);
+    for (const part of objectsOf(parts)) this.readPart(part, choice, state, events);
+    addLogprobs(readLogprobs(candidate.logprobsResult), choice, events, first);
     const { finishReason } = candidate;
     if (typeof finishReason === 'string' && !NO_REASONS.has(finishReason)) {
       state.finishReason = finishReason;
@@ -218,13 +213,12 @@ interface TokenLogprob {
 
 /** Reads `logprobsResult` into the chat dialect's shape; undefined where there are no tokens. */
 export function readLogprobs(value: unknown): { content: TokenLogprob[] } | undefined {
-  if (!isJsonObject(value) || !Array.isArray(value.chosenCandidates)) return undefined;
-  const tops: unknown[] = Array.isArray(value.topCandidates) ? value.topCandidates : [];
-  const content = (value.chosenCandidates as unknown[]).flatMap((chosen, index) => {
+  const { chosenCandidates, topCandidates } = objectOf(value);
+  const tops = listOf(topCandidates);
+  const content = listOf(chosenCandidates).flatMap((chosen, index) => {
     if (!isJsonObject(chosen)) return [];
-    const top = tops[index];
-    const candidates = isJsonObject(top) && Array.isArray(top.candidates) ? top.candidates : [];
-    return [{ ...readToken(chosen), top_logprobs: candidates.filter(isJsonObject).map(readToken) }];
+    const { candidates } = objectOf(tops[index]);
+    return [{ ...readToken(chosen), top_logprobs: objectsOf(candidates).map(readToken) }];
   });
   return content.length > 0 ? { content } : undefined;
 }

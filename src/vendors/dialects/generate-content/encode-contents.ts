@@ -197,14 +197,14 @@ class ConversationEncoder {
   private resultsFirst(parts: JsonObject[]): JsonObject[] {
     const results = parts.filter(isResult);
     const positionOf = ({ functionResponse: { id } }: ResultPart): number =>
-      this.calls.get(id)?.position ?? Infinity;
+      (id === undefined ? undefined : this.calls.get(id)?.position) ?? Infinity;
     const ordered = results.toSorted((one, other) => compare(positionOf(one), positionOf(other)));
     return [...ordered, ...parts.filter((part) => !isResult(part))];
   }
 }
 
 interface ResultPart extends JsonObject {
-  functionResponse: { id: string };
+  functionResponse: { id?: string };
 }
 
 function isResult(part: JsonObject): part is ResultPart {
@@ -214,7 +214,7 @@ function isResult(part: JsonObject): part is ResultPart {
 /** Until the results are in order their ids are needed, even where the vendor has no place for them. */
 function removeResultIds({ parts }: Content): void {
   for (const part of parts) {
-    if (isResult(part)) delete (part.functionResponse as { id?: string }).id;
+    if (isResult(part)) delete part.functionResponse.id;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError, type UpstreamFailure, unreadable } from '../../upstream-error.js';
+import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
 import {
   readErrorBody,
   isOperatorStatus,
@@ -8,6 +8,7 @@ import {
   isPromptTooLong,
   hideVendorKeys,
 } from '../failed-answer.js';
+import { parseAnswerObject } from '../answer-json.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -107,13 +108,7 @@ function readParam(message: string): string | undefined {
  * @throws UpstreamError `unreadable` for anything else, or as the vendor's own error says
  */
 export function parseMessagesJson(text: string, what: string): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw unreadable(`${what} that is not JSON: ${(error as Error).name}`);
-  }
-  if (!isJsonObject(value)) throw unreadable(`${what} that is no JSON object`);
+  const value = parseAnswerObject(text, what);
   if (value.type === 'error' || isJsonObject(value.error)) throw classifyInlineMessagesError(value);
   return value;
 }

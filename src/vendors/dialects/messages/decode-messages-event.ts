@@ -1,5 +1,6 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import type { MessagesDeltaField } from './find-messages-delta.js';
 import { sealRedactedThinking, sealThinking } from './thinking-blocks.js';
@@ -88,7 +89,7 @@ export class MessagesEventDecoder {
     this.usage.add(usage, { isFinal: false });
     if (this.hasStarted) return;
     this.hasStarted = true;
-    events.push({ type: 'start', ...(typeof id === 'string' && id !== '' && { id }) });
+    events.push(startEvent(id));
     const soFar = this.usage.readSoFar();
     if (soFar) events.push({ type: 'usage', usage: soFar, isPartial: true });
   }

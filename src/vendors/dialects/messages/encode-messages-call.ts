@@ -4,6 +4,7 @@ import type { MessagesVendor } from './messages-vendor.js';
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
+import { objectOf } from '../answer-json.js';
 import { unsealThinking } from './thinking-blocks.js';
 
 /** Fields of the body that are the gateway's own or another gateway's, and mean nothing to a vendor. */
@@ -140,7 +141,7 @@ function holdsNamedSeal(message: unknown): message is JsonObject & { content: un
 function ownThought(block: unknown, sealMaker: string): unknown[] {
   const named = namedSealOf(block);
   if (named === undefined) return [block];
-  const { thinking } = block as JsonObject;
+  const { thinking } = objectOf(block);
   const own = unsealThinking(sealMaker, named, typeof thinking === 'string' ? thinking : '');
   return own ? [own] : [];
 }

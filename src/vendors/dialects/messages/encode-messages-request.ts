@@ -5,7 +5,7 @@ import {
   type PromptField,
 } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unsupported } from '../../upstream-error.js';
 import type { UpstreamCall } from '../../upstream.js';
 import {
   encodeThinking,
@@ -56,21 +56,15 @@ export function encodeMessagesRequest(
 ): EncodedMessagesRequest {
   const { request } = call;
   if (request.choices > 1) {
-    throw new UpstreamError({
-      failure: 'unsupported',
-      message: 'This model gives one answer at a time; send `n` as 1.',
-      param: 'n',
-    });
+    throw unsupported('n', 'This model gives one answer at a time; send `n` as 1.');
   }
   const prompt = request.prompt();
   const { system, turns } = encodeTurns(prompt.messages, vendor.sealMaker);
   if (endsWithPrefill(turns) && !vendor.traits.prefill) {
-    throw new UpstreamError({
-      failure: 'unsupported',
-      message:
-        'This model cannot continue a turn of the assistant; end with a message of the user.',
-      param: 'messages',
-    });
+    throw unsupported(
+      'messages',
+      'This model cannot continue a turn of the assistant; end with a message of the user.',
+    );
   }
   const { tools, thinking, sampling } = encodeControls(call, vendor);
   const outputConfig = {

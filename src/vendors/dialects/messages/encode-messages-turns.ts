@@ -8,7 +8,7 @@ import type {
   ImagePart,
   MediaSource,
 } from '../../../canonical/canonical-request.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { type UpstreamError, unsupported } from '../../upstream-error.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { mapToolId } from '../tool-names.js';
 import { unsealThinking } from './thinking-blocks.js';
@@ -77,16 +77,12 @@ function asUserContent(content: Block[]): Block[] {
 /** A beginning must not end in white space. */
 function trimPrefill(turns: readonly Turn[]): void {
   const block = endsWithPrefill(turns) ? turns.at(-1)?.content.at(-1) : undefined;
-  if (block?.type === 'text') block.text = (block.text as string).trimEnd();
+  if (typeof block?.text === 'string') block.text = block.text.trimEnd();
 }
 
 function assertText(block: Block): Block {
   if (block.type === 'text') return block;
-  throw new UpstreamError({
-    failure: 'unsupported',
-    message: 'This model takes nothing but text in system messages.',
-    param: 'messages',
-  });
+  throw unsupported('messages', 'This model takes nothing but text in system messages.');
 }
 
 /** A content block as it goes over the wire. */
@@ -105,9 +101,9 @@ function encodeBlocks(part: MessagePart, sealMaker: string): Block[] {
     case 'refusal':
       return encodeText(part.text);
     case 'image':
-      return [{ ...(encodeImage(part) as Block), ...encodeCacheControl(part.cacheControl) }];
+      return [{ ...encodeImage(part), ...encodeCacheControl(part.cacheControl) }];
     case 'document':
-      return [{ ...(encodeDocument(part) as Block), ...encodeCacheControl(part.cacheControl) }];
+      return [{ ...encodeDocument(part), ...encodeCacheControl(part.cacheControl) }];
     case 'reasoning': {
       const block = unsealThinking(sealMaker, part.seal, part.text);
       return block ? [block] : [];
@@ -117,11 +113,7 @@ function encodeBlocks(part: MessagePart, sealMaker: string): Block[] {
     case 'tool_result':
       return [encodeToolResult(part, sealMaker)];
     case 'audio':
-      throw new UpstreamError({
-        failure: 'unsupported',
-        message: 'This model cannot listen to audio.',
-        param: 'messages',
-      });
+      throw unsupported('messages', 'This model cannot listen to audio.');
   }
 }
 
@@ -171,7 +163,7 @@ function encodeToolResult(result: ToolResultPart, sealMaker: string): Block {
 }
 
 /** @throws UpstreamError `unsupported` for a kind of picture that the dialect has no place for */
-function encodeImage({ source }: ImagePart): object {
+function encodeImage({ source }: ImagePart): Block {
   if (source.kind === 'url') return { type: 'image', source: encodeUrl(source) };
   const mediaType = IMAGE_TYPES[source.mediaType];
   if (mediaType === undefined) throw unsupportedType(source.mediaType);
@@ -182,7 +174,7 @@ function encodeImage({ source }: ImagePart): object {
 }
 
 /** @throws UpstreamError `unsupported` for anything but a PDF or text */
-export function encodeDocument({ source, filename }: DocumentPart): object {
+export function encodeDocument({ source, filename }: DocumentPart): Block {
   return {
     type: 'document',
     source: encodeDocumentSource(source),
@@ -202,17 +194,15 @@ function encodeDocumentSource(source: MediaSource): object {
 /** The vendor fetches it, over https only. */
 function encodeUrl({ url }: { url: string }): object {
   if (/^https:/i.test(url)) return { type: 'url', url };
-  throw new UpstreamError({
-    failure: 'unsupported',
-    message: 'This model takes images and documents inline or from https addresses only.',
-    param: 'messages',
-  });
+  throw unsupported(
+    'messages',
+    'This model takes images and documents inline or from https addresses only.',
+  );
 }
 
 function unsupportedType(mediaType: string): UpstreamError {
-  return new UpstreamError({
-    failure: 'unsupported',
-    message: `This model cannot read ${JSON.stringify(mediaType.slice(0, 80))}.`,
-    param: 'messages',
-  });
+  return unsupported(
+    'messages',
+    `This model cannot read ${JSON.stringify(mediaType.slice(0, 80))}.`,
+  );
 }

@@ -4,6 +4,7 @@ import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
 import { dropUnknown, nameUnknown, RESPONSES_FIELDS } from '../known-fields.js';
 import { mapToolId } from '../tool-names.js';
+import { objectsOf, listOf } from '../answer-json.js';
 
 /** A longer id of a tool call is refused. */
 const MAX_CALL_ID_LENGTH = 64;
@@ -71,11 +72,9 @@ export function encodeResponsesRequest(
   for (const field of GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
 
   if (ownOutputLimit !== undefined) edits.set('max_output_tokens', String(ownOutputLimit));
-  if (Array.isArray(value.input)) {
-    const items = value.input as JsonObject[];
-    const replayable = toReplayableItems(items);
-    if (replayable !== items) edits.set('input', JSON.stringify(replayable));
-  }
+  const items = objectsOf(value.input);
+  const replayable = toReplayableItems(items);
+  if (replayable !== items) edits.set('input', JSON.stringify(replayable));
   if (isJsonObject(value.reasoning)) {
     if (reasoningLacks(value).length > 0) {
       edits.set('reasoning', JSON.stringify(withoutGatewayFields(value.reasoning)));
@@ -103,7 +102,7 @@ function setsReasoning(reasoning: JsonObject): boolean {
  */
 function askForSeals({ store, include }: JsonObject): unknown[] | undefined {
   if (store === false) return undefined;
-  const asked = Array.isArray(include) ? (include as unknown[]) : [];
+  const asked = listOf(include);
   return asked.includes(ENCRYPTED_REASONING) ? undefined : [...asked, ENCRYPTED_REASONING];
 }
 

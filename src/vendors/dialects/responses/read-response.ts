@@ -6,8 +6,8 @@ import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readChatUsage } from '../chat/read-chat-usage.js';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
-import { UpstreamError } from '../../upstream-error.js';
-import { parseChatObject } from '../answer-json.js';
+import { type UpstreamError, unreadable } from '../../upstream-error.js';
+import { parseAnswerObject } from '../answer-json.js';
 import type { ResponseEdits } from './response-edits.js';
 
 /** The usage of a response object, which counts like a chat answer's under other names. */
@@ -77,12 +77,12 @@ function itemsOf({ output }: JsonObject): JsonObject[] {
  * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
  */
 export function relayResponsesAnswer(bytes: Buffer, edits: ResponseEdits): CanonicalEvent[] {
-  const answer = parseChatObject(bytes.toString('utf8'), 'an answer');
+  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer');
   if (answer.error != null) throw classifyResponseError(answer.error);
   const finishReason = finishReasonOf(answer);
   if (finishReason === undefined) {
     const status = String(answer.status).slice(0, 40);
-    throw new UpstreamError({ failure: 'unreadable', message: `a response that is ${status}` });
+    throw unreadable(`a response that is ${status}`);
   }
   const usage = readResponsesUsage(answer.usage);
   const { members } = scanTopLevelMembers(bytes);
