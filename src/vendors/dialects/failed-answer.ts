@@ -3,6 +3,7 @@ import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-r
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { MediaFailedError } from '../media-work.js';
 import { UpstreamError } from '../upstream-error.js';
+import { listOf } from './answer-json.js';
 
 /** Shorter ones are stand-ins for servers that need no key, and may be any word. */
 const MIN_KEY_LENGTH = 8;
@@ -99,7 +100,7 @@ export function readErrorBody(body: unknown): JsonObject {
 function readDetail(detail: unknown): JsonObject {
   const first: unknown = Array.isArray(detail) ? detail[0] : detail;
   if (!isJsonObject(first)) return { message: first };
-  const place: unknown[] = Array.isArray(first.loc) ? first.loc : [];
+  const place = listOf(first.loc);
   const path = place.filter((step) => step !== 'body').join('.');
   return { message: first.msg, ...(path !== '' && { param: path }) };
 }

@@ -260,7 +260,7 @@ function classifyFishAudioError(
 ): UpstreamError {
   const [first] = listOf(body);
   if (!isJsonObject(first)) return classifyChatError(status, headers, body);
-  const place: unknown[] = Array.isArray(first.loc) ? first.loc : [];
+  const place = listOf(first.loc);
   const field = place.find((step) => typeof step === 'string' && step !== 'body');
   return classifyChatError(status, headers, {
     message: first.msg,

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { listOf } from '../dialects/answer-json.js';
+import { listOf, objectOf } from '../dialects/answer-json.js';
 
 const MAX_DEPTH = 8;
 const MAX_ITEMS = 10;
@@ -54,7 +54,7 @@ class SchemaSampler {
   }
 
   private sampleProperties(schema: JsonObject, depth: number): JsonObject {
-    const properties = isJsonObject(schema.properties) ? schema.properties : {};
+    const properties = objectOf(schema.properties);
     const sample: [string, unknown][] = [];
     for (const [key, value] of Object.entries(properties)) {
       if (this.values > MAX_VALUES) break;

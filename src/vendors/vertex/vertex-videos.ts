@@ -1,8 +1,8 @@
 import type { VideoRequest } from '../../canonical/media-request.js';
 import { MAX_DEFAULT_VIDEO_SECONDS } from '../../canonical/media-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { listOf, objectOf, parseAnswerObject } from '../dialects/answer-json.js';
+import { type JsonObject } from '../../platform/http/json-body.js';
+import { listOf, objectOf, parseAnswerObject, objectsOf } from '../dialects/answer-json.js';
 import { classifyInlineGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
 import { fileOfBase64, MAX_VIDEO_BYTES } from '../dialects/media/media-file.js';
 import { MediaFailedError, type MediaProgress } from '../media-work.js';
@@ -97,8 +97,8 @@ export function readVertexPoll(bytes: Buffer, operation: string, seconds: number
   const answer = parseAnswerObject(bytes.toString('utf8'), 'an operation');
   if (answer.done !== true) return { state: 'running', operation };
   if (answer.error != null) throw failed(answer.error);
-  const response = isJsonObject(answer.response) ? answer.response : {};
-  const videos = Array.isArray(response.videos) ? response.videos.filter(isJsonObject) : [];
+  const response = objectOf(answer.response);
+  const videos = objectsOf(response.videos);
   const files = videos.map(({ bytesBase64Encoded: base64, mimeType, gcsUri }) => {
     if (base64 == null && gcsUri != null) {
       throw new MediaFailedError('provider_error', 'The provider left the video out of reach.');

@@ -2,7 +2,7 @@ import type { Transcript, TranscriptionRequest } from '../../../canonical/transc
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { unreadable } from '../../upstream-error.js';
-import { parseAnswerObject, readTokenCount } from '../answer-json.js';
+import { parseAnswerObject, readTokenCount, objectOf, listOf } from '../answer-json.js';
 
 /** A week; no recording that fits into an upload is longer. */
 const MAX_MS = 7 * 86_400_000;
@@ -91,7 +91,7 @@ export function readSeconds(value: unknown): number | undefined {
 
 /** Seconds or tokens, whichever the model is billed by. */
 function readUsage({ usage, duration }: JsonObject): Usage | undefined {
-  const { type, seconds, input_tokens, output_tokens } = isJsonObject(usage) ? usage : {};
+  const { type, seconds, input_tokens, output_tokens } = objectOf(usage);
   const inputTokens = readTokenCount(input_tokens);
   const outputTokens = readTokenCount(output_tokens);
   if (type === 'tokens' && inputTokens !== undefined && outputTokens !== undefined) {
@@ -197,7 +197,7 @@ function jsonTexts(spelled: string): string[] {
   const transcript: unknown = JSON.parse(spelled);
   if (!isJsonObject(transcript) || typeof transcript.text !== 'string') return [spelled];
   const { text, segments } = transcript;
-  const others = (Array.isArray(segments) ? segments : [])
+  const others = listOf(segments)
     .map((segment: unknown) => (isJsonObject(segment) ? segment.text : undefined))
     .filter((said) => typeof said === 'string')
     // Segments mostly repeat the whole; what they add counts as well.

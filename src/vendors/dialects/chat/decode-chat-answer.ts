@@ -2,7 +2,7 @@ import { isContent, type CanonicalEvent } from '../../../canonical/canonical-eve
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { unreadable } from '../../upstream-error.js';
 import { classifyInlineChatError, assertNotFailed } from './classify-chat-error.js';
-import { parseAnswerObject } from '../answer-json.js';
+import { parseAnswerObject, objectsOf } from '../answer-json.js';
 import { readChatUsage } from './read-chat-usage.js';
 import { ToolCallAssembler } from './tool-call-assembler.js';
 
@@ -77,7 +77,7 @@ export class ChatChoiceDecoder {
 export function decodeChatAnswer(bytes: Buffer): CanonicalEvent[] {
   const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer');
   if (answer.error != null) throw classifyInlineChatError(answer);
-  const choices = Array.isArray(answer.choices) ? answer.choices.filter(isJsonObject) : [];
+  const choices = objectsOf(answer.choices);
   const events: CanonicalEvent[] = [
     { type: 'start', ...(typeof answer.id === 'string' && { id: answer.id }) },
   ];

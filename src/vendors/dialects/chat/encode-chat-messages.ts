@@ -11,7 +11,7 @@ import type {
 } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
-import { mapToolId } from '../tool-names.js';
+import { mapToolId } from '../tool-calls.js';
 
 const NO_PART_TYPES: readonly MessagePart['type'][] = [
   'refusal',

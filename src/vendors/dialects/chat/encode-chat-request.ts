@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
-import { CHAT_FIELDS, dropUnknown } from '../known-fields.js';
+import { CHAT_FIELDS, GATEWAY_FIELDS, dropUnknown } from '../known-fields.js';
 import type {
   CanonicalRequest,
   ResponseFormat,
@@ -16,6 +16,7 @@ import {
   type PromptField,
 } from '../../../canonical/prompt-fields.js';
 import { encodeChatMessages } from './encode-chat-messages.js';
+import { objectOf } from '../answer-json.js';
 
 /** Only the gateway puts a maker's name before a seal; vendors' own seals are base64. */
 const NAMED_SEAL = /^[a-z][a-z0-9-]{0,40}:/;
@@ -47,17 +48,7 @@ const SUPPORTED: ReadonlySet<PromptField> = new Set([
  * Fields of the body that are the gateway's own or another gateway's, and mean nothing to a
  * vendor: `reasoning` goes out as `reasoning_effort`.
  */
-export const CHAT_GATEWAY_FIELDS = [
-  'models',
-  'provider',
-  'route',
-  'input',
-  'trace',
-  'transforms',
-  'plugins',
-  'usage',
-  'reasoning',
-] as const;
+export const CHAT_GATEWAY_FIELDS: readonly string[] = [...GATEWAY_FIELDS, 'input', 'reasoning'];
 
 /** What the body of a call depends on. */
 type ChatRelayCall = Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutputLimit'>;
@@ -88,7 +79,7 @@ export function encodeChatRequest(
   // Nothing of a caller's is kept in the vendor account that all callers share.
   if (value.store != null) edits.set('store', 'false');
   if (request.stream) {
-    const options = isJsonObject(value.stream_options) ? value.stream_options : {};
+    const options = objectOf(value.stream_options);
     edits.set('stream_options', JSON.stringify({ ...options, include_usage: true }));
   }
   return spliceMembers(bytes, members, edits);

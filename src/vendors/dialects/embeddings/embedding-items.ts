@@ -1,20 +1,9 @@
 import type { EmbeddingInput, EmbeddingRequest } from '../../../canonical/embedding-request.js';
 import { UpstreamError, unsupported } from '../../upstream-error.js';
-import { nameDropped } from '../known-fields.js';
+import { GATEWAY_FIELDS, nameDropped } from '../known-fields.js';
 
 /** What every vendor gets in some form, and what is the gateway's own. */
-const KEPT = new Set([
-  'model',
-  'input',
-  'encoding_format',
-  'models',
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'usage',
-]);
+const KEPT = new Set(['model', 'input', 'encoding_format', ...GATEWAY_FIELDS]);
 
 /** Failures that are about what was to be embedded, unless the vendor names another field. */
 const ABOUT_INPUT = new Set(['caller', 'context_length']);

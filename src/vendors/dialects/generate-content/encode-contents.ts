@@ -7,8 +7,9 @@ import type {
 } from '../../../canonical/canonical-request.js';
 import { once } from '../../../canonical/once.js';
 import { conversationField } from '../../../canonical/prompt-fields.js';
-import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
+import { toolInput } from '../tool-calls.js';
 import { encodeAudio, encodeMedia } from './encode-media.js';
 import { NO_SEAL_AT_HAND, readGoogleSeal } from './thought-signatures.js';
 import type { ModelTraits } from './model-traits.js';
@@ -159,7 +160,8 @@ class ConversationEncoder {
       functionCall: {
         ...(this.traits.takesCallIds && { id: part.id }),
         name: part.name,
-        args: readArguments(part.arguments),
+        // What is no object, such as a free-form tool's text, becomes the member of one.
+        args: toolInput(part.arguments) ?? { input: part.arguments },
       },
       ...(thoughtSignature !== undefined && { thoughtSignature }),
     };
@@ -227,18 +229,6 @@ function sealText(parts: JsonObject[], seal: string): void {
   const last = parts.findLast((part) => typeof part.text === 'string' && part.thought !== true);
   if (last) last.thoughtSignature = seal;
   else parts.push({ text: '', thoughtSignature: seal });
-}
-
-/** The vendor takes an object; what is none, such as a free-form tool's text, is put into one. */
-function readArguments(text: string): JsonObject {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isJsonObject(value)) return value;
-  } catch {
-    // A model may have written half an object; it is shown what it wrote.
-  }
-  return { input: text };
 }
 
 function textsOf({ parts }: CanonicalMessage): string[] {

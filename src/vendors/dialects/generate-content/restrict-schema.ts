@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { listOf } from '../answer-json.js';
+import { listOf, objectOf } from '../answer-json.js';
 
 /** A schema as the vendor takes it. */
 export interface RestrictedSchema {
@@ -105,7 +105,7 @@ class SchemaRestricter {
   }
 
   private map(value: unknown): JsonObject {
-    const entries = Object.entries(isJsonObject(value) ? value : {});
+    const entries = Object.entries(objectOf(value));
     return Object.fromEntries(entries.map(([name, schema]) => [name, this.any(schema)]));
   }
 
@@ -122,7 +122,7 @@ class SchemaRestricter {
 
   /** Only strings and numbers may be listed; `null` goes where the type allows it anyway. */
   private enumeration(value: unknown, schema: JsonObject): [string, unknown][] {
-    const listed: unknown[] = Array.isArray(value) ? value : [];
+    const listed = listOf(value);
     const isNullable = Array.isArray(schema.type) && schema.type.includes('null');
     const kept = listed.filter((item) => !(item === null && isNullable));
     if (kept.length > 0 && kept.every(isListable)) return [['enum', kept]];

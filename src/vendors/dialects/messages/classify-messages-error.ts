@@ -8,7 +8,7 @@ import {
   isPromptTooLong,
   hideVendorKeys,
 } from '../failed-answer.js';
-import { parseAnswerObject } from '../answer-json.js';
+import { parseAnswerObject, objectOf } from '../answer-json.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -80,7 +80,7 @@ export function classifyInlineMessagesError(body: unknown): UpstreamError {
 
 function classify(status: number, error: JsonObject, message: string): UpstreamFailure {
   const { type } = error;
-  const details = isJsonObject(error.details) ? error.details : {};
+  const details = objectOf(error.details);
   if (isOperatorStatus(status)) return 'operator';
   if (OPERATOR_TYPES.has(type) || SPENT_CODES.has(details.error_code)) return 'operator';
   if (status < 500 && SPENT.test(message)) return 'operator';

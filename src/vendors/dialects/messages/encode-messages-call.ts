@@ -5,18 +5,8 @@ import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import { objectOf } from '../answer-json.js';
+import { GATEWAY_FIELDS } from '../known-fields.js';
 import { unsealThinking } from './thinking-blocks.js';
-
-/** Fields of the body that are the gateway's own or another gateway's, and mean nothing to a vendor. */
-const GATEWAY_FIELDS = [
-  'models',
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'usage',
-] as const;
 
 /** What only an answer has a use for; the counting endpoint refuses it. */
 const ANSWER_FIELDS = [

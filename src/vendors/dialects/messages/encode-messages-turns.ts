@@ -9,8 +9,8 @@ import type {
   MediaSource,
 } from '../../../canonical/canonical-request.js';
 import { type UpstreamError, unsupported } from '../../upstream-error.js';
-import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { mapToolId } from '../tool-names.js';
+import { type JsonObject } from '../../../platform/http/json-body.js';
+import { mapToolId, toolInput } from '../tool-calls.js';
 import { unsealThinking } from './thinking-blocks.js';
 
 const IMAGE_TYPES: Record<string, string> = {
@@ -134,21 +134,10 @@ function encodeToolCall({ id, name, arguments: text, cacheControl }: ToolCallPar
     type: 'tool_use',
     id: mapToolId(id),
     name,
-    input: readArguments(text),
+    // What is no object, such as a free-form tool's text, becomes the member of one.
+    input: toolInput(text) ?? { input: text },
     ...encodeCacheControl(cacheControl),
   };
-}
-
-/** The vendor wants an object; what is none, a free-form input say, becomes the member of one. */
-function readArguments(text: string): JsonObject {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isJsonObject(value)) return value;
-  } catch {
-    // What a model wrote before may be no JSON at all, and is part of the conversation all the same.
-  }
-  return { input: text };
 }
 
 function encodeToolResult(result: ToolResultPart, sealMaker: string): Block {

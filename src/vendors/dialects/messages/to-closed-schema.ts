@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { listOf } from '../answer-json.js';
 
 /** The vendor compiles no more optional properties than these into one grammar. */
 const MAX_OPTIONAL_PROPERTIES = 24;
@@ -118,7 +119,7 @@ class SchemaCloser {
       throw new NotExpressible();
     }
     const names = isJsonObject(properties) ? Object.keys(properties) : [];
-    const needed = new Set<unknown>(Array.isArray(required) ? required : []);
+    const needed = new Set<unknown>(listOf(required));
     this.optionalProperties += names.filter((name) => !needed.has(name)).length;
     closed.additionalProperties = false;
   }

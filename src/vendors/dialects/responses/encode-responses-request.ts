@@ -2,8 +2,8 @@ import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
-import { dropUnknown, nameUnknown, RESPONSES_FIELDS } from '../known-fields.js';
-import { mapToolId } from '../tool-names.js';
+import { dropUnknown, nameUnknown, RESPONSES_FIELDS, GATEWAY_FIELDS } from '../known-fields.js';
+import { mapToolId } from '../tool-calls.js';
 import { objectsOf, listOf } from '../answer-json.js';
 
 /** A longer id of a tool call is refused. */
@@ -16,17 +16,7 @@ const FOREIGN_SEAL = /^[a-z][a-z0-9-]*:/;
  * Fields of the body that are the gateway's own or another gateway's, or that name what only the
  * gateway keeps: the conversation stands in `input` as a whole, and metadata is the caller's.
  */
-const GATEWAY_FIELDS = [
-  'models',
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'usage',
-  'previous_response_id',
-  'metadata',
-] as const;
+const RESPONSES_GATEWAY_FIELDS = [...GATEWAY_FIELDS, 'previous_response_id', 'metadata'];
 
 /** Members of `reasoning` that only the gateway knows. */
 const GATEWAY_REASONING = ['max_tokens', 'enabled', 'exclude'] as const;
@@ -38,7 +28,9 @@ export function fieldsResponsesLacks(
   { body }: CanonicalRequest,
   knownFieldsOnly = false,
 ): readonly string[] {
-  const unknown = knownFieldsOnly ? nameUnknown(body, RESPONSES_FIELDS, GATEWAY_FIELDS) : [];
+  const unknown = knownFieldsOnly
+    ? nameUnknown(body, RESPONSES_FIELDS, RESPONSES_GATEWAY_FIELDS)
+    : [];
   return [...reasoningLacks(body.value), ...unknown];
 }
 
@@ -69,7 +61,7 @@ export function encodeResponsesRequest(
     ['store', 'false'],
   ]);
   if (knownFieldsOnly) dropUnknown(value, RESPONSES_FIELDS, edits);
-  for (const field of GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
+  for (const field of RESPONSES_GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
 
   if (ownOutputLimit !== undefined) edits.set('max_output_tokens', String(ownOutputLimit));
   const items = objectsOf(value.input);

@@ -7,7 +7,7 @@ import { readChatUsage } from '../chat/read-chat-usage.js';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { type UpstreamError, unreadable } from '../../upstream-error.js';
-import { parseAnswerObject } from '../answer-json.js';
+import { parseAnswerObject, objectOf, objectsOf } from '../answer-json.js';
 import type { ResponseEdits } from './response-edits.js';
 
 /** The usage of a response object, which counts like a chat answer's under other names. */
@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = { max_output_tokens: 'le
 /** Why a response ended, in the interface's words; undefined when it has not, or failed. */
 export function finishReasonOf(response: JsonObject): FinishReason | undefined {
   if (response.status === 'incomplete') {
-    const details = isJsonObject(response.incomplete_details) ? response.incomplete_details : {};
+    const details = objectOf(response.incomplete_details);
     const reason = typeof details.reason === 'string' ? details.reason : 'incomplete';
     return REASONS[reason] ?? reason;
   }
@@ -59,7 +59,7 @@ const CALLER_CODES =
 
 /** A failure that came inside an answer with status 200. */
 export function classifyResponseError(error: unknown): UpstreamError {
-  const fields = isJsonObject(error) ? error : {};
+  const fields = objectOf(error);
   const named = fields.code ?? fields.type;
   const code = typeof named === 'string' ? named : '';
   const status = code.startsWith('rate_limit') ? 429 : CALLER_CODES.test(code) ? 400 : 500;
@@ -67,7 +67,7 @@ export function classifyResponseError(error: unknown): UpstreamError {
 }
 
 function itemsOf({ output }: JsonObject): JsonObject[] {
-  return Array.isArray(output) ? output.filter(isJsonObject) : [];
+  return objectsOf(output);
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
-import { isJsonObject } from '../../../platform/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import type { UpstreamError } from '../../upstream-error.js';
@@ -12,6 +11,7 @@ import { encodeResponsesRequest, fieldsResponsesLacks } from './encode-responses
 import { classifyResponseError, relayResponsesAnswer } from './read-response.js';
 import { responseEditsOf } from './response-edits.js';
 import { ResponsesStreamRelay } from './responses-stream-relay.js';
+import { objectOf } from '../answer-json.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -98,6 +98,6 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
 /** Whether it is the address that a server does not know, rather than something that the body names. */
 function isUnknownAddress(status: number, body: unknown): boolean {
   if (status !== 404 && status !== 405) return false;
-  const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
+  const error = objectOf(objectOf(body).error);
   return error.param == null && typeof error.code !== 'string';
 }
