@@ -6,7 +6,7 @@ import { decodeMessagesAnswer } from '../../vendors/dialects/messages/read-messa
 import { MessagesStreamDecoder } from '../../vendors/dialects/messages/messages-stream-decoder.js';
 
 /** Reasoning is shown, not sent back, so it does not matter who sealed it. */
-const MESSAGES = { sealMaker: '', jsonTool: undefined };
+const MESSAGES = { signatureIssuer: '', jsonTool: undefined };
 
 /** Reads what was relayed unread, as far as it can be read. */
 export function relayedEvents(relays: readonly RelayEvent[], streamed: boolean): CanonicalEvent[] {

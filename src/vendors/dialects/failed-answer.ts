@@ -121,7 +121,7 @@ export function isPromptTooLong(message: string): boolean {
 }
 
 /** A vendor's text without whatever in it is spelled like a key. */
-export function hideVendorKeys(text: string): string {
+export function redactKeyLike(text: string): string {
   return text.replace(KEY_LIKE, '[redacted]');
 }
 
@@ -129,7 +129,7 @@ export function hideVendorKeys(text: string): string {
  * What was thrown, without the key that the call was made with: callers and the log read what
  * vendors say of a failure, which may repeat it.
  */
-export function hideOwnKey(error: unknown, apiKey: string | undefined): unknown {
+export function redactKey(error: unknown, apiKey: string | undefined): unknown {
   if (apiKey === undefined || apiKey.length < MIN_KEY_LENGTH) return error;
   if (error instanceof UpstreamError) return error.without(apiKey);
   if (!(error instanceof MediaFailedError)) return error;

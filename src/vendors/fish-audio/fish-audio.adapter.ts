@@ -16,7 +16,7 @@ import {
 import { speakAtLength } from '../dialects/audio/speak-at-length.js';
 import { parseAnswerObject, listOf } from '../dialects/answer-json.js';
 import { vendorFields } from '../dialects/media/media-fields.js';
-import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
+import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { type UpstreamError, unsupported, unreadable } from '../upstream-error.js';
@@ -127,7 +127,7 @@ export class FishAudioAdapter implements Upstream {
     });
     if (response.status !== 200) {
       const error = await readFailedAnswer(response, classifyFishAudioError);
-      throw hideOwnKey(error, this.provider.apiKey);
+      throw redactKey(error, this.provider.apiKey);
     }
     response.drain();
   }
@@ -214,7 +214,7 @@ export class FishAudioAdapter implements Upstream {
     try {
       yield* events;
     } catch (error) {
-      throw hideOwnKey(error, this.provider.apiKey);
+      throw redactKey(error, this.provider.apiKey);
     }
   }
 }

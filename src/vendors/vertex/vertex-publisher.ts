@@ -10,7 +10,7 @@ import { encodeGenerateContentRequest } from '../dialects/generate-content/encod
 import { GenerateContentStreamDecoder } from '../dialects/generate-content/generate-content-stream-decoder.js';
 import { readEventStream } from '../dialects/read-event-stream.js';
 import { geminiTraits } from './gemini-traits.js';
-import { CLAUDE_SEAL_MAKER, claudeModelTraits } from '../anthropic/claude-model-traits.js';
+import { CLAUDE_SIGNATURE_ISSUER, claudeModelTraits } from '../anthropic/claude-model-traits.js';
 import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
 import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js';
 import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
@@ -36,7 +36,7 @@ export const ANTHROPIC_PUBLISHER: VertexPublisher = {
   },
   prepare(call) {
     const { body, jsonTool } = encodeMessagesCall(call, vendorOf(call), ENVELOPE);
-    const options = { sealMaker: CLAUDE_SEAL_MAKER, jsonTool };
+    const options = { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, jsonTool };
     return {
       body,
       read: (response, describe) => readMessagesResponse(response, call, options, describe),
@@ -100,5 +100,5 @@ function isMessagesError(body: unknown): boolean {
 }
 
 function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {
-  return { sealMaker: CLAUDE_SEAL_MAKER, traits: claudeModelTraits(upstreamModel) };
+  return { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, traits: claudeModelTraits(upstreamModel) };
 }

@@ -7,7 +7,7 @@ import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { blameInput, droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
-import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
+import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
 import { unknownFields } from '../dialects/media/media-fields.js';
 import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { MediaProgress } from '../media-work.js';
@@ -79,7 +79,7 @@ export class VertexAdapter implements Upstream {
     let token: string | undefined;
     const describe = (failure: unknown): unknown => {
       const told = publisher.relays(dialect) ? failure : nameCallerParam(failure, dialect);
-      return hideOwnKey(told, token);
+      return redactKey(told, token);
     };
     return new VendorAnswer(async () => {
       const { body, read } = publisher.prepare(call);
@@ -148,7 +148,7 @@ export class VertexAdapter implements Upstream {
       }
       response.drain();
     } catch (error) {
-      throw hideOwnKey(error, access.token);
+      throw redactKey(error, access.token);
     }
   }
 
@@ -178,7 +178,7 @@ export class VertexAdapter implements Upstream {
       }
       yield { type: 'output', output: answers.flatMap(({ vectors }) => vectors) };
     } catch (error) {
-      throw blameInput(hideOwnKey(error, access.token));
+      throw blameInput(redactKey(error, access.token));
     }
   }
 
@@ -196,7 +196,7 @@ export class VertexAdapter implements Upstream {
       if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
       return await response.readAll(MAX_MEDIA_BYTES);
     } catch (error) {
-      throw hideOwnKey(error, access.token);
+      throw redactKey(error, access.token);
     }
   }
 

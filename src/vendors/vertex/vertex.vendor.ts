@@ -7,7 +7,7 @@ import {
   patternSetting,
   readPlainKey,
   type AccountKey,
-  type OwnAccountForm,
+  type ByokAccountForm,
 } from '../vendor.js';
 import { VertexAdapter } from './vertex.adapter.js';
 import { objectOf } from '../dialects/answer-json.js';
@@ -36,7 +36,7 @@ class VertexEnv {
   VERTEX_ACCESS_TOKEN?: string;
 }
 
-const FORM: OwnAccountForm = {
+const FORM: ByokAccountForm = {
   settings: {
     project: patternSetting(
       true,

@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
-import type { AccountRules, OwnAccountForm } from '../../../vendors/vendor.js';
+import type { AccountRules, ByokAccountForm } from '../../../vendors/vendor.js';
 
 /**
  * The settings of an account, as its provider needs them. A null counts as left out.
@@ -7,7 +7,7 @@ import type { AccountRules, OwnAccountForm } from '../../../vendors/vendor.js';
  * @throws InvalidRequestError naming the field at fault, such as `settings.region`
  */
 export function readAccountSettings(
-  { settings: fields }: OwnAccountForm,
+  { settings: fields }: ByokAccountForm,
   given: Readonly<Record<string, unknown>>,
   rules: AccountRules,
 ): Record<string, string> {

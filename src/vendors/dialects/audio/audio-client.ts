@@ -6,7 +6,7 @@ import type { HttpTransport } from '../../transport/http-transport.js';
 import { UpstreamError } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
-import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { GATEWAY_FIELDS } from '../known-fields.js';
 import { readAudioAnswer } from './audio-answer.js';
 import { multipartBody } from './multipart-body.js';
@@ -142,7 +142,7 @@ export class AudioClient {
     try {
       yield* events;
     } catch (error) {
-      throw hideOwnKey(error, this.server.apiKey);
+      throw redactKey(error, this.server.apiKey);
     }
   }
 }

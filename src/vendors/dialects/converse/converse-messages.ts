@@ -179,15 +179,15 @@ class MessageWriter {
   }
 
   /**
-   * Only what this model's maker has sealed: it refuses the thoughts of others. Where tool calls
-   * are told in words, the turns are no longer those that were sealed.
+   * Only what this model's vendor has signed: it refuses the thoughts of others. Where tool calls
+   * are told in words, the turns are no longer those that were signed.
    */
   private reasoningBlocks({ text, seal }: ReasoningPart): JsonObject[] {
     if (this.isTold) return [];
     const { traits } = this.options;
-    const redactedContent = sealOf(traits.redactedSealMaker, seal);
+    const redactedContent = sealOf(traits.redactedIssuer, seal);
     if (redactedContent !== undefined) return [{ reasoningContent: { redactedContent } }];
-    const signature = signatureOf(traits.sealMaker, seal);
+    const signature = signatureOf(traits.signatureIssuer, seal);
     if (signature === undefined) return [];
     return [{ reasoningContent: { reasoningText: { text, signature } } }];
   }

@@ -4,7 +4,7 @@ import type { HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { EMBEDDINGS_FIELDS, GATEWAY_FIELDS, nameUnknown, dropUnknown } from '../known-fields.js';
-import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { countItems, blameInput } from './embedding-items.js';
 import { readEmbeddingsAnswer } from './read-embeddings-answer.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
@@ -63,7 +63,7 @@ export class EmbeddingsClient {
       if (usage) yield { type: 'usage', usage };
       yield { type: 'output', output: vectors };
     } catch (error) {
-      throw blameInput(hideOwnKey(error, this.server.apiKey));
+      throw blameInput(redactKey(error, this.server.apiKey));
     }
   }
 }

@@ -9,7 +9,7 @@ import {
   classifyInlineGenerateContentError,
   isGenerateContentError,
 } from './classify-generate-content-error.js';
-import { nameGoogleSeal, nameTextSeal } from './thought-signatures.js';
+import { nameThoughtSignature, nameTextSignature } from './thought-signatures.js';
 import { isCount, listOf, objectOf, objectsOf, readTokenCount } from '../answer-json.js';
 import { startEvent } from '../vendor-answer.js';
 
@@ -109,30 +109,35 @@ export class AnswerReader {
     events: CanonicalEvent[],
   ): void {
     const { text, thoughtSignature } = part;
-    const seal =
+    const signature =
       typeof thoughtSignature === 'string' && thoughtSignature !== ''
         ? thoughtSignature
         : undefined;
     if (isJsonObject(part.functionCall)) {
-      this.readCall(part.functionCall, seal, choice, state, events);
+      this.readCall(part.functionCall, signature, choice, state, events);
     } else if (part.thought === true) {
       const said = typeof text === 'string' ? text : '';
-      if (seal !== undefined) {
-        events.push({ type: 'reasoning', choice, text: said, seal: nameGoogleSeal(seal) });
+      if (signature !== undefined) {
+        events.push({
+          type: 'reasoning',
+          choice,
+          text: said,
+          seal: nameThoughtSignature(signature),
+        });
       } else if (said !== '') {
         events.push({ type: 'reasoning', choice, text: said });
       }
     } else {
       if (typeof text === 'string' && text !== '') events.push({ type: 'text', choice, text });
-      if (seal !== undefined) {
-        events.push({ type: 'reasoning', choice, text: '', seal: nameTextSeal(seal) });
+      if (signature !== undefined) {
+        events.push({ type: 'reasoning', choice, text: '', seal: nameTextSignature(signature) });
       }
     }
   }
 
   private readCall(
     call: JsonObject,
-    seal: string | undefined,
+    signature: string | undefined,
     choice: number,
     state: ChoiceState,
     events: CanonicalEvent[],
@@ -148,7 +153,7 @@ export class AnswerReader {
         index,
         id: this.idOf(call.id),
         name,
-        ...(seal !== undefined && { seal: nameGoogleSeal(seal) }),
+        ...(signature !== undefined && { seal: nameThoughtSignature(signature) }),
       },
       { type: 'tool_arguments', choice, index, text: JSON.stringify(args ?? {}) },
     );

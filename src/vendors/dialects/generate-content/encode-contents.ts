@@ -11,7 +11,7 @@ import type { JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { toolInput } from '../tool-calls.js';
 import { encodeAudio, encodeMedia } from './encode-media.js';
-import { NO_SEAL_AT_HAND, readGoogleSeal } from './thought-signatures.js';
+import { SKIP_SIGNATURE_CHECK, readThoughtSignature } from './thought-signatures.js';
 import type { ModelTraits } from './model-traits.js';
 
 export interface Content {
@@ -111,26 +111,26 @@ class ConversationEncoder {
 
   private modelParts(parts: readonly MessagePart[]): JsonObject[] {
     const encoded: JsonObject[] = [];
-    let textSeal: string | undefined;
-    let isBatchSealed = false;
+    let textSignature: string | undefined;
+    let isBatchSigned = false;
     for (const part of parts) {
       if (part.type === 'tool_call') {
-        encoded.push(this.callPart(part, isBatchSealed));
-        isBatchSealed = true;
+        encoded.push(this.callPart(part, isBatchSigned));
+        isBatchSigned = true;
         continue;
       }
-      isBatchSealed = false;
+      isBatchSigned = false;
       if (part.type === 'reasoning') {
-        // Thoughts that another vendor sealed, or nobody, are no use to this one.
-        const seal = readGoogleSeal(part.seal);
-        if (seal?.isOnText) textSeal = seal.seal;
-        else if (seal)
-          encoded.push({ text: part.text, thought: true, thoughtSignature: seal.seal });
+        // Thoughts that another vendor signed, or nobody, are of no use to this one.
+        const signed = readThoughtSignature(part.seal);
+        if (signed?.isOnText) textSignature = signed.signature;
+        else if (signed)
+          encoded.push({ text: part.text, thought: true, thoughtSignature: signed.signature });
       } else if (part.type !== 'tool_result') {
         encoded.push(...this.contentParts(part));
       }
     }
-    if (textSeal !== undefined) sealText(encoded, textSeal);
+    if (textSignature !== undefined) signText(encoded, textSignature);
     return encoded;
   }
 
@@ -149,13 +149,14 @@ class ConversationEncoder {
     }
   }
 
-  /** Of calls made in parallel only the first one carries a seal. */
-  private callPart(part: ToolCallPart, isBatchSealed: boolean): JsonObject {
+  /** Of calls made in parallel only the first one carries a signature. */
+  private callPart(part: ToolCallPart, isBatchSigned: boolean): JsonObject {
     // The results so far belong to the calls so far, of which this one may repeat an id.
     this.sortResults();
     this.calls.set(part.id, { name: part.name, position: this.callCount++ });
-    const standIn = this.traits.wantsSealedCalls && !isBatchSealed ? NO_SEAL_AT_HAND : undefined;
-    const thoughtSignature = readGoogleSeal(part.seal)?.seal ?? standIn;
+    const standIn =
+      this.traits.wantsSignedCalls && !isBatchSigned ? SKIP_SIGNATURE_CHECK : undefined;
+    const thoughtSignature = readThoughtSignature(part.seal)?.signature ?? standIn;
     return {
       functionCall: {
         ...(this.traits.takesCallIds && { id: part.id }),
@@ -224,11 +225,11 @@ function compare(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
-/** The seal of an answer's text belongs on the last piece of it. */
-function sealText(parts: JsonObject[], seal: string): void {
+/** The signature of an answer's text belongs on the last piece of it. */
+function signText(parts: JsonObject[], signature: string): void {
   const last = parts.findLast((part) => typeof part.text === 'string' && part.thought !== true);
-  if (last) last.thoughtSignature = seal;
-  else parts.push({ text: '', thoughtSignature: seal });
+  if (last) last.thoughtSignature = signature;
+  else parts.push({ text: '', thoughtSignature: signature });
 }
 
 function textsOf({ parts }: CanonicalMessage): string[] {

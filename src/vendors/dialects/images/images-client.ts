@@ -5,7 +5,7 @@ import type { MediaFetcher } from '../../transport/media-fetcher.js';
 import { UpstreamError, unsupported, unreadable } from '../../upstream-error.js';
 import type { WorkCall } from '../../upstream.js';
 import { fileOfBase64, fileOfBytes, MAX_IMAGE_BYTES } from '../media/media-file.js';
-import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { vendorFields, classifyMediaError } from '../media/media-fields.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
@@ -73,7 +73,7 @@ export class ImagesClient {
       for (const image of images) files.push(await this.fileOf(image, call));
       return { state: 'done', files, usage };
     } catch (error) {
-      throw hideOwnKey(error, this.server.apiKey);
+      throw redactKey(error, this.server.apiKey);
     }
   }
 

@@ -6,7 +6,7 @@ import {
   isOperatorStatus,
   isServerStatus,
   isPromptTooLong,
-  hideVendorKeys,
+  redactKeyLike,
 } from '../failed-answer.js';
 import { parseAnswerObject, objectOf } from '../answer-json.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
@@ -67,7 +67,7 @@ export function classifyMessagesError(
   return new UpstreamError({
     failure,
     status,
-    message: hideVendorKeys(message).slice(0, MAX_MESSAGE_LENGTH),
+    message: redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(param !== undefined && { param }),
   });

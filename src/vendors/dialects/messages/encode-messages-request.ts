@@ -14,7 +14,7 @@ import {
 } from './encode-messages-thinking.js';
 import { encodeTools, type MessagesTools } from './encode-messages-tools.js';
 import { encodeTurns, endsWithPrefill } from './encode-messages-turns.js';
-import { unsealThinking } from './thinking-blocks.js';
+import { readThinkingBlock } from './thinking-blocks.js';
 import type { MessagesVendor } from './messages-vendor.js';
 import { createHash } from 'node:crypto';
 
@@ -59,7 +59,7 @@ export function encodeMessagesRequest(
     throw unsupported('n', 'This model gives one answer at a time; send `n` as 1.');
   }
   const prompt = request.prompt();
-  const { system, turns } = encodeTurns(prompt.messages, vendor.sealMaker);
+  const { system, turns } = encodeTurns(prompt.messages, vendor.signatureIssuer);
   if (endsWithPrefill(turns) && !vendor.traits.prefill) {
     throw unsupported(
       'messages',
@@ -114,7 +114,7 @@ interface MessagesControls {
 
 function encodeControls(
   { request, maxOutputTokens }: MessagesCall,
-  { traits, sealMaker }: MessagesVendor,
+  { traits, signatureIssuer }: MessagesVendor,
 ): MessagesControls {
   const prompt = request.prompt();
   const name = (field: PromptField): string => fieldName(request.dialect, field);
@@ -126,7 +126,7 @@ function encodeControls(
     name: name('reasoning'),
     maxTokens: maxOutputTokens,
     isForced: tools.isForced,
-    lacksThought: lacksThought(prompt, sealMaker),
+    lacksThought: lacksThought(prompt, signatureIssuer),
   });
   const sampling = encodeSampling(prompt.sampling, traits, thinking.isOn, name('stop'));
   return { tools, thinking, sampling };
@@ -137,7 +137,7 @@ function encodeControls(
  * that is to be continued, or calls whose results have come. Callers drop thoughts, and those of
  * other vendors are left out.
  */
-function lacksThought({ messages }: CanonicalPrompt, sealMaker: string): boolean {
+function lacksThought({ messages }: CanonicalPrompt, signatureIssuer: string): boolean {
   const spoken = messages.filter(({ role }) => role !== 'system');
   const last = spoken.findLastIndex(({ role }) => role === 'assistant');
   if (last === -1) return false;
@@ -149,7 +149,7 @@ function lacksThought({ messages }: CanonicalPrompt, sealMaker: string): boolean
   const turn = spoken.slice(before + 1).find(({ role }) => role === 'assistant');
   const [first] = turn?.parts ?? [];
   if (first?.type !== 'reasoning') return true;
-  return unsealThinking(sealMaker, first.seal, first.text) === undefined;
+  return readThinkingBlock(signatureIssuer, first.seal, first.text) === undefined;
 }
 
 /** Members of messages that the dialect has no place for. */

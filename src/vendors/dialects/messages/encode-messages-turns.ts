@@ -11,7 +11,7 @@ import type {
 import { type UpstreamError, unsupported } from '../../upstream-error.js';
 import { type JsonObject } from '../../../platform/http/json-body.js';
 import { mapToolId, toolInput } from '../tool-calls.js';
-import { unsealThinking } from './thinking-blocks.js';
+import { readThinkingBlock } from './thinking-blocks.js';
 
 const IMAGE_TYPES: Record<string, string> = {
   'image/jpeg': 'image/jpeg',
@@ -40,12 +40,12 @@ const NOTHING_SAID = '.';
  */
 export function encodeTurns(
   messages: readonly CanonicalMessage[],
-  sealMaker: string,
+  signatureIssuer: string,
 ): { system: Block[]; turns: Turn[] } {
   const system: Block[] = [];
   const turns: Turn[] = [];
   for (const { role, parts } of messages) {
-    const content = parts.flatMap((part) => encodeBlocks(part, sealMaker));
+    const content = parts.flatMap((part) => encodeBlocks(part, signatureIssuer));
     if (role === 'system') {
       system.push(...content.map(assertText));
       continue;
@@ -90,11 +90,11 @@ export type Block = { type: string } & JsonObject;
 
 /**
  * The content blocks of one part: none for text without a visible character, which the vendor
- * refuses, and for reasoning that another vendor has sealed or nobody has.
+ * refuses, and for reasoning that another vendor has signed or nobody has.
  *
  * @throws UpstreamError `unsupported` for what the dialect has no place for
  */
-function encodeBlocks(part: MessagePart, sealMaker: string): Block[] {
+function encodeBlocks(part: MessagePart, signatureIssuer: string): Block[] {
   switch (part.type) {
     case 'text':
       return encodeText(part.text, part.cacheControl);
@@ -105,13 +105,13 @@ function encodeBlocks(part: MessagePart, sealMaker: string): Block[] {
     case 'document':
       return [{ ...encodeDocument(part), ...encodeCacheControl(part.cacheControl) }];
     case 'reasoning': {
-      const block = unsealThinking(sealMaker, part.seal, part.text);
+      const block = readThinkingBlock(signatureIssuer, part.seal, part.text);
       return block ? [block] : [];
     }
     case 'tool_call':
       return [encodeToolCall(part)];
     case 'tool_result':
-      return [encodeToolResult(part, sealMaker)];
+      return [encodeToolResult(part, signatureIssuer)];
     case 'audio':
       throw unsupported('messages', 'This model cannot listen to audio.');
   }
@@ -140,8 +140,8 @@ function encodeToolCall({ id, name, arguments: text, cacheControl }: ToolCallPar
   };
 }
 
-function encodeToolResult(result: ToolResultPart, sealMaker: string): Block {
-  const content = result.parts.flatMap((part) => encodeBlocks(part, sealMaker));
+function encodeToolResult(result: ToolResultPart, signatureIssuer: string): Block {
+  const content = result.parts.flatMap((part) => encodeBlocks(part, signatureIssuer));
   return {
     type: 'tool_result',
     tool_use_id: mapToolId(result.toolCallId),

@@ -9,8 +9,8 @@ import { objectsOf, listOf } from '../answer-json.js';
 /** A longer id of a tool call is refused. */
 const MAX_CALL_ID_LENGTH = 64;
 
-/** A seal that names its maker is another vendor's; the dialect's own are base64. */
-const FOREIGN_SEAL = /^[a-z][a-z0-9-]*:/;
+/** Encrypted reasoning that names its issuer is another vendor's; the dialect's own is base64. */
+const FOREIGN_REASONING = /^[a-z][a-z0-9-]*:/;
 
 /**
  * Fields of the body that are the gateway's own or another gateway's, or that name what only the
@@ -71,7 +71,7 @@ export function encodeResponsesRequest(
     if (reasoningLacks(value).length > 0) {
       edits.set('reasoning', JSON.stringify(withoutGatewayFields(value.reasoning)));
     }
-    const include = setsReasoning(value.reasoning) ? askForSeals(value) : undefined;
+    const include = setsReasoning(value.reasoning) ? askForEncryptedReasoning(value) : undefined;
     if (include) edits.set('include', JSON.stringify(include));
   }
   return spliceMembers(body.bytes, body.members, edits);
@@ -92,7 +92,7 @@ function setsReasoning(reasoning: JsonObject): boolean {
  * A vendor that keeps nothing gives its reasoning to be sent back only when it is asked. Models
  * that do not reason refuse to be asked, so it is done for callers who set reasoning themselves.
  */
-function askForSeals({ store, include }: JsonObject): unknown[] | undefined {
+function askForEncryptedReasoning({ store, include }: JsonObject): unknown[] | undefined {
   if (store === false) return undefined;
   const asked = listOf(include);
   return asked.includes(ENCRYPTED_REASONING) ? undefined : [...asked, ENCRYPTED_REASONING];
@@ -101,7 +101,7 @@ function askForSeals({ store, include }: JsonObject): unknown[] | undefined {
 /**
  * Items of earlier turns as a vendor takes them that has kept none of them. An id makes it look
  * the item up, which fails, so ids are left out; and so is reasoning that cannot be read without
- * being looked up, or that another vendor sealed.
+ * being looked up, or that another vendor encrypted.
  *
  * @returns the same array when there was nothing to change
  */
@@ -120,8 +120,9 @@ function toReplayable(item: JsonObject): JsonObject | undefined {
     case 'message':
       return without(item, 'id');
     case 'reasoning': {
-      const seal = item.encrypted_content;
-      if (typeof seal !== 'string' || seal === '' || FOREIGN_SEAL.test(seal)) return undefined;
+      const encrypted = item.encrypted_content;
+      const isReadable = typeof encrypted === 'string' && encrypted !== '';
+      if (!isReadable || FOREIGN_REASONING.test(encrypted)) return undefined;
       return without(item, 'id');
     }
     case 'function_call':

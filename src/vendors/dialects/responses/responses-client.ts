@@ -5,7 +5,7 @@ import type { UpstreamError } from '../../upstream-error.js';
 import type { Upstream, UpstreamCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readEventStream, isUnstreamed, readUnstreamed } from '../read-event-stream.js';
-import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
 import { encodeResponsesRequest, fieldsResponsesLacks } from './encode-responses-request.js';
 import { classifyResponseError, relayResponsesAnswer } from './read-response.js';
@@ -55,7 +55,7 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
   }
 
   generate(call: UpstreamCall): VendorAnswer {
-    const describe = (failure: unknown): unknown => hideOwnKey(failure, this.server.apiKey);
+    const describe = (failure: unknown): unknown => redactKey(failure, this.server.apiKey);
     return new VendorAnswer(() => this.ask(call, describe), describe);
   }
 

@@ -6,7 +6,7 @@ import { unsupported, unreadable } from '../../upstream-error.js';
 import type { OperationCall, WorkCall } from '../../upstream.js';
 import { classifyMediaError, vendorFields } from '../media/media-fields.js';
 import { MAX_VIDEO_BYTES, BoundedBytes } from '../media/media-file.js';
-import { readFailedAnswer, hideOwnKey, hideVendorKeys } from '../failed-answer.js';
+import { readFailedAnswer, redactKey, redactKeyLike } from '../failed-answer.js';
 import { randomUUID } from 'node:crypto';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { type JsonObject } from '../../../platform/http/json-body.js';
@@ -105,7 +105,7 @@ export class VideosClient {
     return {
       contentType: isNamed ? contentType.toLowerCase() : 'video/mp4',
       bytes: new BoundedBytes(response, MAX_VIDEO_BYTES, (error) =>
-        hideOwnKey(error, this.server.apiKey),
+        redactKey(error, this.server.apiKey),
       ),
     };
   }
@@ -138,7 +138,7 @@ export class VideosClient {
     try {
       return await work();
     } catch (error) {
-      throw hideOwnKey(error, this.server.apiKey);
+      throw redactKey(error, this.server.apiKey);
     }
   }
 
@@ -224,7 +224,7 @@ function failed({ error, status }: JsonObject): MediaFailedError {
   return new MediaFailedError(
     typeof code === 'string' && code !== '' ? code.slice(0, 100) : 'provider_error',
     typeof message === 'string' && message !== ''
-      ? hideVendorKeys(message).slice(0, MAX_MESSAGE_LENGTH)
+      ? redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH)
       : `The provider says that the video is ${String(status)}.`,
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { hideVendorKeys } from './failed-answer.js';
+import { redactKeyLike } from './failed-answer.js';
 
-describe(hideVendorKeys.name, () => {
+describe(redactKeyLike.name, () => {
   it.each([
     ['invalid sk-ant-api03-abcdefgh1234.', 'invalid [redacted]'],
     ['Bearer abcdef.ghijkl', '[redacted]'],
@@ -9,6 +9,6 @@ describe(hideVendorKeys.name, () => {
     ['the field key_parameters is unknown', 'the field key_parameters is unknown'],
     ['temperature: too high', 'temperature: too high'],
   ])('makes %j %j', (text, hidden) => {
-    expect(hideVendorKeys(text)).toBe(hidden);
+    expect(redactKeyLike(text)).toBe(hidden);
   });
 });

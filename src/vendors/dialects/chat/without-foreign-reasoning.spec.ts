@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { withoutNamedSeals } from './encode-chat-request.js';
+import { withoutForeignReasoning } from './encode-chat-request.js';
 
 const QUESTION = { role: 'user', content: 'Hi' };
 
-describe('withoutNamedSeals', () => {
+describe('withoutForeignReasoning', () => {
   it('takes out what the gateway spelled of a sealed thought, and the text beside it', () => {
     const sealed = {
       role: 'assistant',
@@ -15,7 +15,7 @@ describe('withoutNamedSeals', () => {
         { type: 'reasoning.encrypted', id: 'call_1', data: 'google:c2VhbA==' },
       ],
     };
-    expect(withoutNamedSeals([QUESTION, sealed])).toEqual([
+    expect(withoutForeignReasoning([QUESTION, sealed])).toEqual([
       QUESTION,
       { role: 'assistant', content: 'Yes.' },
     ]);
@@ -25,7 +25,7 @@ describe('withoutNamedSeals', () => {
     const own = { type: 'reasoning.text', text: 'Hm.', signature: 'c2VhbA==' };
     const named = { type: 'reasoning.text', text: 'Hm.', signature: 'google:c2VhbA==' };
     const message = { role: 'assistant', content: 'Yes.', reasoning_details: [own, named] };
-    expect(withoutNamedSeals([message])).toEqual([{ ...message, reasoning_details: [own] }]);
+    expect(withoutForeignReasoning([message])).toEqual([{ ...message, reasoning_details: [own] }]);
   });
 
   it.each([
@@ -36,6 +36,6 @@ describe('withoutNamedSeals', () => {
     ['something else than details', [{ role: 'assistant', reasoning_details: 'google:x' }]],
     ['no messages', undefined],
   ])('has nothing to do for %s', (_what, messages) => {
-    expect(withoutNamedSeals(messages)).toBeUndefined();
+    expect(withoutForeignReasoning(messages)).toBeUndefined();
   });
 });
