@@ -1,4 +1,5 @@
 import type { SseFrameBuffer } from '../../platform/http/sse-frame-buffer.js';
+import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import { unreadable } from '../upstream-error.js';
 
 const QUOTE = 0x22;
@@ -100,4 +101,20 @@ export function scanJsonString(latin1: string, start: number): { end: number; ch
     }
   }
   return { end: -1, characters };
+}
+
+/** The UTF-8 bytes of a text, one character per byte. */
+export function toLatin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+/**
+ * A JSON object's text with some members exchanged, the others as they were written.
+ *
+ * @param json decoded as Latin-1, as what is returned
+ * @param edits JSON by member; undefined leaves the member out
+ */
+export function spliceLatin1(json: string, edits: ReadonlyMap<string, string | undefined>): string {
+  const bytes = Buffer.from(json, 'latin1');
+  return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits).toString('latin1');
 }

@@ -2,7 +2,6 @@ import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-ev
 import type { FinishReason } from '../../../canonical/finish-reason.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyInlineChatError, assertNotFailed, assertFinished } from './classify-chat-error.js';
@@ -12,7 +11,9 @@ import {
   normalizeFrames,
   offsetOfOnly,
   scanJsonString,
+  spliceLatin1,
   standsAt,
+  toLatin1,
 } from '../event-text.js';
 import { startEvent } from '../vendor-answer.js';
 import { findTextDelta, type TextDelta } from './find-text-delta.js';
@@ -77,7 +78,7 @@ export class ChatStreamRelay {
 
   constructor(private readonly options: ChatStreamRelayOptions) {
     this.aliasJson = JSON.stringify(options.alias);
-    this.modelEdit = `model":${latin1(this.aliasJson)}`;
+    this.modelEdit = `model":${toLatin1(this.aliasJson)}`;
   }
 
   /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
@@ -106,7 +107,7 @@ export class ChatStreamRelay {
     if (this.usageChunk !== undefined && isWanted) {
       this.startGathering();
       const edits = this.modelOnly().set('choices', '[]');
-      const relay = this.relay(`data: ${splice(this.usageChunk, edits)}\n\n`);
+      const relay = this.relay(`data: ${spliceLatin1(this.usageChunk, edits)}\n\n`);
       events.push({ ...relay, usage: this.usage! });
     } else if (this.usage) {
       events.push({ type: 'usage', usage: this.usage });
@@ -261,12 +262,12 @@ export class ChatStreamRelay {
 
   /** The chunk's own text with the edits done; learns how this vendor spells its model's name. */
   private edit(data: string, chunk: JsonObject): string {
-    this.modelNeedle = `model":${latin1(JSON.stringify(String(chunk.model)))}`;
+    this.modelNeedle = `model":${toLatin1(JSON.stringify(String(chunk.model)))}`;
     const edited = this.editBySearch(data);
     if (edited !== undefined) return edited;
     const edits = this.modelOnly();
     if (chunk.usage !== null || !this.options.includeUsage) edits.set('usage', undefined);
-    return splice(data, edits);
+    return spliceLatin1(data, edits);
   }
 
   /** The text with the edits done; undefined where it takes parsing to tell what to edit. */
@@ -287,15 +288,4 @@ export class ChatStreamRelay {
   private modelOnly(): Map<string, string | undefined> {
     return new Map([['model', this.aliasJson]]);
   }
-}
-
-/** A chunk's text with some members exchanged, the others as the vendor wrote them. */
-function splice(data: string, edits: ReadonlyMap<string, string | undefined>): string {
-  const bytes = Buffer.from(data, 'latin1');
-  return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits).toString('latin1');
-}
-
-/** UTF-8 bytes, one per character, as everything in this file. */
-function latin1(text: string): string {
-  return Buffer.from(text).toString('latin1');
 }

@@ -9,6 +9,7 @@ import {
   eventData,
   offsetOfOnly,
   scanJsonString,
+  toLatin1,
 } from '../event-text.js';
 import { parseAnswerObject } from '../answer-json.js';
 import type { EventStreamReader } from '../read-event-stream.js';
@@ -221,13 +222,13 @@ export class ResponsesStreamRelay implements EventStreamReader {
           throw classifyResponseError(event.error);
         }
         if (typeof event.delta === 'string') this.characters += countCodePoints(event.delta);
-        return `event: ${latin1(type)}\ndata: ${data}\n\n`;
+        return `event: ${toLatin1(type)}\ndata: ${data}\n\n`;
     }
   }
 
   private begin(type: string, event: JsonObject, data: string): string {
     const response = this.responseOf(event);
-    const edited = latin1(JSON.stringify(this.edit(event, response)));
+    const edited = toLatin1(JSON.stringify(this.edit(event, response)));
     if (!this.isStarted) {
       this.isStarted = true;
       const { id } = response;
@@ -268,9 +269,4 @@ export class ResponsesStreamRelay implements EventStreamReader {
   private edit(event: JsonObject, response: JsonObject): JsonObject & { response: JsonObject } {
     return { ...event, response: { ...response, ...this.edits } };
   }
-}
-
-/** UTF-8 bytes, one per character, as everything in this file. */
-function latin1(text: string): string {
-  return Buffer.from(text).toString('latin1');
 }
