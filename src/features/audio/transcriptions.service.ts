@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
-import { collectWork } from '../../canonical/collect-work.js';
-import type { Transcript } from '../../canonical/transcription-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import { collectWork } from '../../canonical/collect.js';
+import type { Transcript } from '../../canonical/work-request.js';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import { TypedBody, asWhole, type Reply } from '../../core/answers/deliver.js';

@@ -1,7 +1,10 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import type { MediaRequest } from '../../canonical/media-request.js';
+import type {
+  MediaRequest,
+  EmbeddingRequest,
+  EmbeddingVectors,
+} from '../../canonical/work-request.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';

@@ -1,7 +1,6 @@
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
 import { conversationField } from '../../canonical/prompt-fields.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { assertEventStream } from '../dialects/read-event-stream.js';

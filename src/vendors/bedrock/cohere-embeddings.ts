@@ -1,5 +1,5 @@
-import type { EmbeddingInput } from '../../canonical/embedding-request.js';
-import { countCodePoints } from '../../canonical/count-code-points.js';
+import type { EmbeddingInput } from '../../canonical/work-request.js';
+import { countCodePoints } from '../../canonical/prompt-size.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { textsOf } from '../dialects/embeddings/embedding-items.js';
 import { readFloats } from '../dialects/embeddings/read-embeddings-answer.js';

@@ -1,9 +1,12 @@
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import type { MediaRequest } from '../../canonical/media-request.js';
-import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
-import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
+import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
+import type {
+  MediaRequest,
+  Transcript,
+  TranscriptionRequest,
+  AudioPiece,
+  SpeechRequest,
+} from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { readAudioAnswer, PCM_FORMAT } from '../dialects/audio/audio-answer.js';
 import { multipartBody } from '../dialects/audio/multipart-body.js';

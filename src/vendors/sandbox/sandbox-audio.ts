@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
-import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
+import type {
+  Transcript,
+  TranscriptionRequest,
+  AudioPiece,
+  SpeechRequest,
+} from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
 import {
   bytesPerSecond,
   readWaveHeader,

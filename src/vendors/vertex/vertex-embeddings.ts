@@ -1,4 +1,4 @@
-import type { EmbeddingRequest } from '../../canonical/embedding-request.js';
+import type { EmbeddingRequest } from '../../canonical/work-request.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { textsOf } from '../dialects/embeddings/embedding-items.js';

@@ -1,4 +1,4 @@
-import type { ImageRequest } from '../../canonical/media-request.js';
+import type { ImageRequest } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { objectsOf, parseAnswerObject } from '../dialects/answer-json.js';

@@ -1,5 +1,4 @@
-import type { VideoRequest } from '../../canonical/media-request.js';
-import { MAX_DEFAULT_VIDEO_SECONDS } from '../../canonical/media-request.js';
+import { MAX_DEFAULT_VIDEO_SECONDS, type VideoRequest } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { type JsonObject } from '../../platform/http/json-body.js';
 import { listOf, objectOf, parseAnswerObject, objectsOf } from '../dialects/answer-json.js';

@@ -1,8 +1,11 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import type { MediaRequest } from '../../canonical/media-request.js';
+import type {
+  MediaRequest,
+  EmbeddingRequest,
+  EmbeddingVectors,
+} from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { blameInput, droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';

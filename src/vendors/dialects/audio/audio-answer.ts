@@ -1,5 +1,5 @@
-import type { AudioPiece, SpeechRequest } from '../../../canonical/speech-request.js';
-import type { WorkEvent } from '../../../canonical/work-event.js';
+import type { AudioPiece, SpeechRequest } from '../../../canonical/work-request.js';
+import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import { UpstreamError, unreadable } from '../../upstream-error.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';

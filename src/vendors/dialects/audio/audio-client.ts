@@ -1,6 +1,10 @@
-import type { AudioPiece, SpeechRequest } from '../../../canonical/speech-request.js';
-import type { Transcript, TranscriptionRequest } from '../../../canonical/transcription-request.js';
-import type { WorkEvent } from '../../../canonical/work-event.js';
+import type {
+  Transcript,
+  TranscriptionRequest,
+  AudioPiece,
+  SpeechRequest,
+} from '../../../canonical/work-request.js';
+import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import type { MediaDone } from '../../media-work.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import { UpstreamError } from '../../upstream-error.js';

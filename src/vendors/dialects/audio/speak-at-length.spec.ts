@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { countCodePoints } from '../../../canonical/count-code-points.js';
+import { countCodePoints } from '../../../canonical/prompt-size.js';
 import { splitSpeech } from './speak-at-length.js';
 
 describe(splitSpeech.name, () => {

@@ -1,8 +1,7 @@
-import { countCodePoints } from '../../../canonical/count-code-points.js';
-import { estimateTokens } from '../../../canonical/estimate-tokens.js';
-import type { AudioPiece, SpeechRequest } from '../../../canonical/speech-request.js';
+import { countCodePoints, estimateTokens } from '../../../canonical/prompt-size.js';
+import type { AudioPiece, SpeechRequest } from '../../../canonical/work-request.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-import type { WorkEvent } from '../../../canonical/work-event.js';
+import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import { AudioFormatError } from '../../../platform/audio/audio-joiner.js';
 import { joinAudio } from '../../../platform/audio/join-audio.js';
 import type { MediaDone } from '../../media-work.js';

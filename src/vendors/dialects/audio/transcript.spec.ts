@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TranscriptionRequest } from '../../../canonical/transcription-request.js';
+import type { TranscriptionRequest } from '../../../canonical/work-request.js';
 import { readTranscript, renderTranscript } from './transcript.js';
 import type { TranscriptParts } from './transcript.js';
 

@@ -1,4 +1,4 @@
-import type { Transcript, TranscriptionRequest } from '../../../canonical/transcription-request.js';
+import type { Transcript, TranscriptionRequest } from '../../../canonical/work-request.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { unreadable } from '../../upstream-error.js';

@@ -1,5 +1,4 @@
-import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
-import { isRelayed } from '../../../canonical/is-relayed.js';
+import { isRelayed, type CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';

@@ -1,5 +1,8 @@
-import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-event.js';
-import type { FinishReason } from '../../../canonical/finish-reason.js';
+import type {
+  CanonicalEvent,
+  RelayEvent,
+  FinishReason,
+} from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { readTokenCount, objectOf } from '../answer-json.js';
-import { countCodePoints } from '../../../canonical/count-code-points.js';
+import { countCodePoints } from '../../../canonical/prompt-size.js';
 
 /**
  * Reads the `usage` object of an OpenAI-style chat answer. A count that is left out or makes no

@@ -1,5 +1,4 @@
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import { nameSeal } from '../../../canonical/reasoning-seal.js';
+import { nameSeal, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { unreadable } from '../../upstream-error.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';

@@ -10,7 +10,7 @@ import type {
   ToolResultPart,
 } from '../../../canonical/canonical-request.js';
 import { toolInput } from '../tool-calls.js';
-import { sealOf } from '../../../canonical/reasoning-seal.js';
+import { sealOf } from '../../../canonical/canonical-event.js';
 import { type JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
 import type { PromptMedia } from '../fetch-prompt-media.js';

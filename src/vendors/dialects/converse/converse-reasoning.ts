@@ -1,7 +1,7 @@
 import type { ReasoningControl, CanonicalMessage } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import type { ConverseTraits, ReasoningStyle } from './converse-traits.js';
-import { sealOf } from '../../../canonical/reasoning-seal.js';
+import { sealOf } from '../../../canonical/canonical-event.js';
 
 /** A request's wish for reasoning as one model takes it. */
 export interface ConverseReasoning {

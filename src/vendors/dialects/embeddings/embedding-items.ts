@@ -1,4 +1,4 @@
-import type { EmbeddingInput, EmbeddingRequest } from '../../../canonical/embedding-request.js';
+import type { EmbeddingInput, EmbeddingRequest } from '../../../canonical/work-request.js';
 import { UpstreamError, unsupported } from '../../upstream-error.js';
 import { GATEWAY_FIELDS, nameDropped } from '../known-fields.js';
 

@@ -1,5 +1,5 @@
-import type { EmbeddingRequest, EmbeddingVectors } from '../../../canonical/embedding-request.js';
-import type { WorkEvent } from '../../../canonical/work-event.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../../canonical/work-request.js';
+import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';

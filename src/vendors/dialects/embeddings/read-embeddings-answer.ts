@@ -1,4 +1,4 @@
-import type { EmbeddingVectors } from '../../../canonical/embedding-request.js';
+import type { EmbeddingVectors } from '../../../canonical/work-request.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { type UpstreamError, unreadable } from '../../upstream-error.js';
 import { listOf, objectOf, parseAnswerJson } from '../answer-json.js';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import type { FinishReason } from '../../../canonical/finish-reason.js';
+import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-event.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError, unreadable } from '../../upstream-error.js';

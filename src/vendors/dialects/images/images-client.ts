@@ -1,4 +1,4 @@
-import type { ImageRequest } from '../../../canonical/media-request.js';
+import type { ImageRequest } from '../../../canonical/work-request.js';
 import type { MediaDone, MediaFile } from '../../media-work.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { MediaFetcher } from '../../transport/media-fetcher.js';

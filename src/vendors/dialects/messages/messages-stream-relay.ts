@@ -1,5 +1,4 @@
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import type { FinishReason } from '../../../canonical/finish-reason.js';
+import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';

@@ -1,4 +1,4 @@
-import { isRelayed } from '../../../canonical/is-relayed.js';
+import { isRelayed } from '../../../canonical/canonical-request.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import type { UpstreamCall } from '../../upstream.js';
 import { readEventStream, isUnstreamed, readUnstreamed } from '../read-event-stream.js';

@@ -1,4 +1,4 @@
-import { nameSeal, sealOf } from '../../../canonical/reasoning-seal.js';
+import { nameSeal, sealOf } from '../../../canonical/canonical-event.js';
 
 /** Tells an encrypted thought from the signature of a thought that can be read. */
 const REDACTED = 'redacted:';

@@ -1,10 +1,9 @@
-import { countCodePoints } from '../../../canonical/count-code-points.js';
-import type { FinishReason } from '../../../canonical/finish-reason.js';
+import { countCodePoints } from '../../../canonical/prompt-size.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readChatUsage } from '../chat/read-chat-usage.js';
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-event.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { type UpstreamError, unreadable } from '../../upstream-error.js';
 import { parseAnswerObject, objectOf, objectsOf } from '../answer-json.js';

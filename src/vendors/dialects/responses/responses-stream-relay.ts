@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import { countCodePoints } from '../../../canonical/count-code-points.js';
+import { countCodePoints } from '../../../canonical/prompt-size.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError, unreadable } from '../../upstream-error.js';

@@ -1,4 +1,4 @@
-import type { VideoRequest } from '../../../canonical/media-request.js';
+import type { VideoRequest } from '../../../canonical/work-request.js';
 import { MediaFailedError, type MediaFile, type MediaProgress } from '../../media-work.js';
 import type { HttpCall, HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
