@@ -40,7 +40,10 @@ export type Acceptance = 'no' | 'unknown';
 const LOST_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 524]);
 
 /** How undici and the system say that no connection came about in time. */
-const CONNECT_TIMEOUTS: ReadonlySet<unknown> = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+const CONNECT_TIMEOUTS: ReadonlySet<string | undefined> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ETIMEDOUT',
+]);
 
 /** The codes of Node and its libraries, which hold no word of a vendor or a caller. */
 const CODE = /^[A-Z][A-Z0-9_]{1,60}$/;
@@ -109,17 +112,17 @@ export class UpstreamError extends Error {
   /** What our log may tell of it: `connect, ECONNREFUSED` or `server, status 503`. */
   get summary(): string {
     const { failure, status, cause } = this;
-    const code = (cause as { code?: unknown } | undefined)?.code;
+    const code = codeOf(cause);
     const words: string[] = [failure];
     if (status !== undefined) words.push(`status ${status}`);
-    if (typeof code === 'string' && CODE.test(code)) words.push(code);
+    if (code !== undefined && CODE.test(code)) words.push(code);
     return words.join(', ');
   }
 
   /** Whether a time limit passed, of an answer or of a connection that did not come about. */
   get isTimeout(): boolean {
     if (this.failure !== 'connect') return this.failure === 'timeout';
-    return CONNECT_TIMEOUTS.has((this.cause as { code?: unknown } | undefined)?.code);
+    return CONNECT_TIMEOUTS.has(codeOf(this.cause));
   }
 
   /** Whether another route may answer what this one could not. */
@@ -177,6 +180,12 @@ function acceptanceOf({ failure, status }: UpstreamErrorFields): Acceptance {
   }
 }
 
+/** The `code` that Node and its libraries give their errors; undefined where there is none. */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
 /**
  * An answer that nobody can read.
  *
@@ -194,9 +203,4 @@ export function unreadable(message: string, status?: number): UpstreamError {
 /** What this model cannot do, though the next one may. */
 export function unsupported(param: string, message: string): UpstreamError {
   return new UpstreamError({ failure: 'unsupported', param, message });
-}
-
-/** This vendor has no place for a field without which the work would be another. */
-export function unsupportedField(param: string, message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unsupported', message, param });
 }

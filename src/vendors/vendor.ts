@@ -13,7 +13,7 @@ const KEY = /^[\x21-\x7e]{8,8192}$/;
 const SHOWS_BOTH_ENDS = 20;
 
 /** Of the accounts that have a key and nothing else, which most have. */
-export const KEY_ONLY: OwnAccountForm = {
+export const KEY_ONLY: ByokAccountForm = {
   settings: {},
   keyDescription: 'The API key.',
   readKey: readPlainKey,
@@ -46,7 +46,7 @@ export type VendorKind = (typeof VENDOR_KINDS)[number];
 export interface Vendor<Env extends object = object> extends VendorSettings<Env> {
   readonly kinds: readonly [VendorKind, ...VendorKind[]];
   /** What tenants tell of accounts of their own; absent: they can have none. */
-  readonly accountForm?: OwnAccountForm;
+  readonly accountForm?: ByokAccountForm;
   /** What the semantic conventions of OpenTelemetry call it, where that is not its id. */
   readonly telemetryName?: string;
   createAdapter(provider: ProviderConfig, tools: AdapterTools): Upstream;
@@ -67,8 +67,8 @@ interface AccountSetting {
   faultOf(value: string, rules: AccountRules): string | undefined;
 }
 
-/** A tenant's own account with a provider. */
-interface OwnAccount {
+/** A tenant's own account with a provider (BYOK). */
+interface ByokAccount {
   key: string;
   /** By the names of the form. */
   settings: Readonly<Record<string, string>>;
@@ -82,7 +82,7 @@ export interface AccountKey {
 }
 
 /** What a tenant has to tell of an account of its own, for one adapter. */
-export interface OwnAccountForm {
+export interface ByokAccountForm {
   settings: Readonly<Record<string, AccountSetting>>;
   /** What the key is called at the vendor. */
   keyDescription: string;
@@ -91,7 +91,7 @@ export interface OwnAccountForm {
   /** Whether the address follows from what the tenant says, so that each account has its own. */
   hasOwnAddress(provider: ProviderConfig): boolean;
   /** @param provider the operator's description of the provider, without a key */
-  configure(provider: ProviderConfig, account: OwnAccount): ProviderConfig;
+  configure(provider: ProviderConfig, account: ByokAccount): ProviderConfig;
 }
 
 function previewOf(key: string): string {

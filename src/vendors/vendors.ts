@@ -5,7 +5,7 @@ import { bedrock } from './bedrock/bedrock.vendor.js';
 import { fishAudio } from './fish-audio/fish-audio.vendor.js';
 import { openAi } from './openai/openai.vendor.js';
 import { sandbox } from './sandbox/sandbox.vendor.js';
-import { KEY_ONLY, type Vendor, type OwnAccountForm } from './vendor.js';
+import { KEY_ONLY, type Vendor, type ByokAccountForm } from './vendor.js';
 import { vertex } from './vertex/vertex.vendor.js';
 
 /** Every vendor, in the order in which their providers are listed. A new one is a line here. */
@@ -17,7 +17,7 @@ export function vendorOf(adapter: string): Vendor | undefined {
 }
 
 /** The form of accounts with a provider, by its adapter; most have a key and nothing else. */
-export function ownAccountFormOf({ adapter }: Pick<ProviderConfig, 'adapter'>): OwnAccountForm {
+export function ownAccountFormOf({ adapter }: Pick<ProviderConfig, 'adapter'>): ByokAccountForm {
   return vendorOf(adapter)?.accountForm ?? KEY_ONLY;
 }
 

@@ -3,8 +3,8 @@ import type { ConverseTraits } from '../../src/vendors/dialects/converse/convers
 /** A model that takes everything; tests take away what matters to them. */
 export function converseTraits(overrides: Partial<ConverseTraits> = {}): ConverseTraits {
   return {
-    sealMaker: 'maker',
-    redactedSealMaker: 'maker-redacted',
+    signatureIssuer: 'maker',
+    redactedIssuer: 'maker-redacted',
     reasoning: { kind: 'budget' },
     samplers: 'both',
     topK: 'field',

@@ -48,7 +48,7 @@ export function encode(
   { traits = BUDGET, maxOutputTokens = 4_000, request = {} }: Options = {},
 ) {
   const call = { request: promptRequest(prompt, request), maxOutputTokens };
-  const vendor = { sealMaker: 'maker', traits };
+  const vendor = { signatureIssuer: 'maker', traits };
   const { body, jsonTool } = encodeMessagesRequest(call, vendor);
   return { body, jsonTool, dropped: droppedFromMessages(call, vendor) };
 }

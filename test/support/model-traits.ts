@@ -4,7 +4,7 @@ import type { ModelTraits } from '../../src/vendors/dialects/generate-content/mo
 export function modelTraits(overrides: Partial<ModelTraits> = {}): ModelTraits {
   return {
     thinking: { by: 'level', lowest: 'MINIMAL' },
-    wantsSealedCalls: true,
+    wantsSignedCalls: true,
     takesCallIds: true,
     takesMediaInResults: true,
     maxCandidates: 8,
@@ -19,7 +19,7 @@ export function modelTraits(overrides: Partial<ModelTraits> = {}): ModelTraits {
 export function olderModelTraits(overrides: Partial<ModelTraits> = {}): ModelTraits {
   return modelTraits({
     thinking: { by: 'budget', min: 128, max: 32_768, canBeOff: true },
-    wantsSealedCalls: false,
+    wantsSignedCalls: false,
     takesCallIds: false,
     takesMediaInResults: false,
     formatsBesideTools: false,

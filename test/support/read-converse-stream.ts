@@ -11,8 +11,8 @@ export interface Reading {
 /** Reads chunks to the end, or to a failure. */
 export function read(chunks: Buffer[], overrides: Partial<ConverseAnswerOptions> = {}): Reading {
   const decoder = new ConverseStreamDecoder({
-    sealMaker: 'maker',
-    redactedSealMaker: 'maker-redacted',
+    signatureIssuer: 'maker',
+    redactedIssuer: 'maker-redacted',
     jsonTool: undefined,
     ...overrides,
   });

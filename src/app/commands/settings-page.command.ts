@@ -5,7 +5,7 @@ import {
 import { EnvDto } from '../../platform/config/env.dto.js';
 import { TelemetryEnv } from '../../platform/config/read-telemetry.js';
 import { S3Env } from '../../platform/config/s3-settings.js';
-import type { Vendor, OwnAccountForm } from '../../vendors/vendor.js';
+import type { Vendor, ByokAccountForm } from '../../vendors/vendor.js';
 import { VENDORS } from '../../vendors/vendors.js';
 import type { Command } from './command.js';
 
@@ -47,7 +47,7 @@ function vendorSection({ id, name, kinds, Variables, accountForm }: Vendor): str
   ];
 }
 
-function formLine({ keyDescription, settings }: OwnAccountForm): string {
+function formLine({ keyDescription, settings }: ByokAccountForm): string {
   const fields = Object.entries(settings).map(
     ([name, { isRequired, description }]) =>
       ` \`settings.${name}\`${isRequired ? '' : ' (optional)'}: ${description}`,

@@ -5,7 +5,7 @@ import {
   type AppConfig,
   type ProviderConfig,
 } from '../../platform/config/app-config.js';
-import type { OwnAccountForm } from '../../vendors/vendor.js';
+import type { ByokAccountForm } from '../../vendors/vendor.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import { ownAccountFormOf } from '../../vendors/vendors.js';
@@ -25,7 +25,7 @@ const MAX_UPSTREAMS = 1_000;
 /** A provider that takes accounts of tenants, and what has to be said of one. */
 interface ByokProvider {
   provider: ProviderConfig;
-  form: OwnAccountForm;
+  form: ByokAccountForm;
 }
 
 /** A credential that a request may use. */

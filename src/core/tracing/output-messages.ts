@@ -14,7 +14,7 @@ import {
 import { transcriptTexts } from '../../vendors/dialects/audio/transcript.js';
 
 /** Reasoning is shown, not sent back, so it does not matter who sealed it. */
-const MESSAGES = { sealMaker: '', jsonTool: undefined };
+const MESSAGES = { signatureIssuer: '', jsonTool: undefined };
 
 /** More choices or tool calls than any vendor gives. */
 const MAX_CHOICES = 128;

@@ -9,13 +9,14 @@ import { droppedFromMessages } from '../dialects/messages/encode-messages-reques
 import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
-import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
+import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
 import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
-import { UpstreamError } from '../upstream-error.js';
+import { unreadable } from '../upstream-error.js';
 import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
-import { CLAUDE_SEAL_MAKER, claudeModelTraits } from './claude-model-traits.js';
+import { CLAUDE_SIGNATURE_ISSUER, claudeModelTraits } from './claude-model-traits.js';
+import { parseAnswerJson, objectOf, isCount } from '../dialects/answer-json.js';
 
 /** The newest version of the API that takes `temperature`, `top_p` and `top_k`. */
 const API_VERSION = '2023-06-01';
@@ -59,7 +60,7 @@ export class AnthropicAdapter implements Upstream {
         model: call.upstreamModel,
       });
       const response = await this.post(this.messagesUrl, body, call);
-      const options = { sealMaker: CLAUDE_SEAL_MAKER, jsonTool };
+      const options = { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, jsonTool };
       return readMessagesResponse(response, call, options, describe);
     }, describe);
   }
@@ -84,7 +85,7 @@ export class AnthropicAdapter implements Upstream {
     });
     if (response.status !== 200) {
       const error = await readFailedAnswer(response, classifyMessagesError);
-      throw hideOwnKey(error, this.provider.apiKey);
+      throw redactKey(error, this.provider.apiKey);
     }
     response.drain();
   }
@@ -92,7 +93,7 @@ export class AnthropicAdapter implements Upstream {
   /** What was thrown, in the caller's words and without our key. */
   private toTold(error: unknown, { request: { dialect } }: UpstreamCall): unknown {
     const told = dialect === 'messages' ? error : nameCallerParam(error, dialect);
-    return hideOwnKey(told, this.provider.apiKey);
+    return redactKey(told, this.provider.apiKey);
   }
 
   /** @throws UpstreamError for an answer of any other status than 200 */
@@ -117,17 +118,13 @@ export class AnthropicAdapter implements Upstream {
 }
 
 function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {
-  return { sealMaker: CLAUDE_SEAL_MAKER, traits: claudeModelTraits(upstreamModel) };
+  return { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, traits: claudeModelTraits(upstreamModel) };
 }
 
 /** @throws UpstreamError `unreadable` for anything but `{"input_tokens": <count>}` */
 function readCount(bytes: Buffer): number {
-  let count: unknown;
-  try {
-    count = (JSON.parse(bytes.toString('utf8')) as { input_tokens?: unknown } | null)?.input_tokens;
-  } catch {
-    // Told below, like any other answer that is none.
-  }
-  if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number;
-  throw new UpstreamError({ failure: 'unreadable', status: 200, message: 'no count of tokens' });
+  const answer = parseAnswerJson(bytes.toString('utf8'), 'a count of tokens', 200);
+  const { input_tokens: count } = objectOf(answer);
+  if (isCount(count)) return count;
+  throw unreadable('no count of tokens', 200);
 }

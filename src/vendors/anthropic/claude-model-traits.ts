@@ -1,7 +1,7 @@
 import type { MessagesModelTraits } from '../dialects/messages/messages-vendor.js';
 
-/** Whoever seals a Claude model's thoughts, on whichever platform it runs. */
-export const CLAUDE_SEAL_MAKER = 'anthropic';
+/** Who signs a Claude model's thoughts, on whichever platform it runs. */
+export const CLAUDE_SIGNATURE_ISSUER = 'anthropic';
 
 /** Servers that speak the dialect for models of their own, and say of each field what they make of it. */
 const COMPATIBLE: MessagesModelTraits = {

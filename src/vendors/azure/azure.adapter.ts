@@ -9,7 +9,7 @@ import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ImagesClient } from '../dialects/images/images-client.js';
-import { unsupportedField } from '../upstream-error.js';
+import { unsupported } from '../upstream-error.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import type { MediaFetcher } from '../transport/media-fetcher.js';
@@ -60,7 +60,7 @@ export class AzureAdapter implements Upstream {
   async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
     const { request } = call;
     if (request.kind === 'image') return this.images.submit({ ...call, request });
-    throw unsupportedField('model', `This provider makes no ${request.kind} here.`);
+    throw unsupported('model', `This provider makes no ${request.kind} here.`);
   }
 
   probe(call: ProbeCall): Promise<void> {

@@ -7,7 +7,7 @@ import {
   type Vendor,
   readPlainKey,
   type AccountRules,
-  type OwnAccountForm,
+  type ByokAccountForm,
 } from '../vendor.js';
 import { AzureAdapter } from './azure.adapter.js';
 
@@ -34,7 +34,7 @@ class AzureEnv {
   AZURE_OPENAI_API_VERSION?: string;
 }
 
-const FORM: OwnAccountForm = {
+const FORM: ByokAccountForm = {
   settings: {
     endpoint: {
       isRequired: true,

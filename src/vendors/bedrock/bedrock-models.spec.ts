@@ -62,11 +62,11 @@ describe(bedrockTraits.name, () => {
       'bedrock',
       'both',
     ],
-  ])('of %s: reasoning %s, sealed by %s, samplers %s', (model, kind, sealMaker, samplers) => {
+  ])('of %s: reasoning %s, sealed by %s, samplers %s', (model, kind, signatureIssuer, samplers) => {
     const traits = bedrockTraits(model);
-    expect([traits.reasoning.kind, traits.sealMaker, traits.samplers]).toEqual([
+    expect([traits.reasoning.kind, traits.signatureIssuer, traits.samplers]).toEqual([
       kind,
-      sealMaker,
+      signatureIssuer,
       samplers,
     ]);
   });
@@ -85,7 +85,7 @@ describe(bedrockTraits.name, () => {
 
   it('give no redacted thoughts of one family to another', () => {
     const makers = ['anthropic.claude-x', 'amazon.nova-x', 'openai.gpt-x', 'unknown'].map(
-      (model) => bedrockTraits(model).redactedSealMaker,
+      (model) => bedrockTraits(model).redactedIssuer,
     );
     expect(new Set(makers).size).toBe(makers.length);
   });

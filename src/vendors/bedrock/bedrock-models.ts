@@ -2,8 +2,8 @@ import type { ConverseTraits, ReasoningStyle } from '../dialects/converse/conver
 
 /** Of a model that nothing is known of, an inference profile of the operator's own, say. */
 const UNKNOWN: ConverseTraits = {
-  sealMaker: 'bedrock',
-  redactedSealMaker: 'bedrock-redacted',
+  signatureIssuer: 'bedrock',
+  redactedIssuer: 'bedrock-redacted',
   reasoning: { kind: 'none' },
   samplers: 'both',
   topK: 'none',
@@ -22,8 +22,8 @@ const UNKNOWN: ConverseTraits = {
 const OLD_CLAUDE: ConverseTraits = {
   ...UNKNOWN,
   // Signatures are the model maker's, and good at every vendor of the model.
-  sealMaker: 'anthropic',
-  redactedSealMaker: 'bedrock-claude-redacted',
+  signatureIssuer: 'anthropic',
+  redactedIssuer: 'bedrock-claude-redacted',
   topK: 'field',
   stops: 'not-blank',
   singleToolCalls: true,
@@ -71,7 +71,7 @@ const CLAUDE_5_5: ConverseTraits = newClaude('never', { forcedTools: 'none', nat
 
 const NOVA: ConverseTraits = {
   ...UNKNOWN,
-  redactedSealMaker: 'bedrock-nova-redacted',
+  redactedIssuer: 'bedrock-nova-redacted',
   topK: 'inference-config',
   toolResultStatus: true,
   cachePoints: 'not-in-tools',
@@ -79,7 +79,7 @@ const NOVA: ConverseTraits = {
 
 const GPT: ConverseTraits = {
   ...UNKNOWN,
-  redactedSealMaker: 'bedrock-gpt-redacted',
+  redactedIssuer: 'bedrock-gpt-redacted',
   reasoning: { kind: 'nested-effort' },
   samplers: 'none',
   stops: 'none',

@@ -16,7 +16,7 @@ import { blameInput, droppedEmbeddingFields } from '../dialects/embeddings/embed
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { fetchPromptMedia } from '../dialects/fetch-prompt-media.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
-import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
+import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import type {
   DroppingRoute,
@@ -85,8 +85,8 @@ export class BedrockAdapter implements Upstream {
         },
         { limits, signal },
       );
-      const { sealMaker, redactedSealMaker } = traits;
-      const options = { sealMaker, redactedSealMaker, jsonTool };
+      const { signatureIssuer, redactedIssuer } = traits;
+      const options = { signatureIssuer, redactedIssuer, jsonTool };
       if (request.stream) yield* readStream(response, options);
       else yield* decodeConverseAnswer(await response.readAll(MAX_ANSWER_BYTES), options);
     } catch (error) {
@@ -154,7 +154,7 @@ export class BedrockAdapter implements Upstream {
 
   /** Callers and the log read what vendors say of a failure, which may repeat our credentials. */
   private withoutSecrets(error: unknown): unknown {
-    return this.secrets.reduce(hideOwnKey, error);
+    return this.secrets.reduce(redactKey, error);
   }
 }
 

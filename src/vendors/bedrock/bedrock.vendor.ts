@@ -1,6 +1,6 @@
 import { IsOptional } from 'class-validator';
 import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
-import { patternSetting, type Vendor, readPlainKey, type OwnAccountForm } from '../vendor.js';
+import { patternSetting, type Vendor, readPlainKey, type ByokAccountForm } from '../vendor.js';
 import { BedrockAdapter } from './bedrock.adapter.js';
 
 class BedrockEnv {
@@ -31,7 +31,7 @@ class BedrockEnv {
   AWS_BEDROCK_ENDPOINT?: string;
 }
 
-const FORM: OwnAccountForm = {
+const FORM: ByokAccountForm = {
   settings: {
     access_key_id: patternSetting(
       true,

@@ -3,7 +3,7 @@ import { countCodePoints } from '../../canonical/prompt-size.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { textsOf } from '../dialects/embeddings/embedding-items.js';
 import { readFloats } from '../dialects/embeddings/read-embeddings-answer.js';
-import { UpstreamError } from '../upstream-error.js';
+import { UpstreamError, unreadable, unsupported } from '../upstream-error.js';
 
 /** Limits of Cohere's third generation of embedding models. */
 const MAX_TEXTS = 96;
@@ -24,11 +24,7 @@ export interface CohereBatch {
  */
 export function encodeCohereBatches(input: EmbeddingInput, modelId: string): CohereBatch[] {
   if (!OURS.test(modelId)) {
-    throw new UpstreamError({
-      failure: 'unsupported',
-      message: 'Only Cohere’s embedding models are known here.',
-      param: 'model',
-    });
+    throw unsupported('model', 'Only Cohere’s embedding models are known here.');
   }
   const texts = textsOf(input);
   const tooLong = texts.findIndex(
@@ -66,10 +62,7 @@ export function readCohereVectors(bytes: Buffer, count: number): (readonly numbe
   // Where types of vectors were asked for, each type has its own list.
   const vectors: unknown = isJsonObject(given) ? given.float : given;
   if (!Array.isArray(vectors) || vectors.length !== count) {
-    throw new UpstreamError({
-      failure: 'unreadable',
-      message: `not the ${count} vectors asked for`,
-    });
+    throw unreadable(`not the ${count} vectors asked for`);
   }
   return vectors.map(readFloats);
 }

@@ -5,25 +5,54 @@ import { unreadable } from '../upstream-error.js';
 const MAX_TOKENS = 1_000_000_000;
 
 /**
+ * The JSON that a vendor sent, of any shape.
+ *
+ * @param what what it should be, for the log: `an answer`, `a chunk`
+ * @param status with which the vendor answered, where the failure is to say so
+ * @throws UpstreamError `unreadable` for what is not JSON
+ */
+export function parseAnswerJson(text: string, what: string, status?: number): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.name : String(error);
+    throw unreadable(`${what} that is not JSON: ${reason}`, status);
+  }
+}
+
+/**
  * The JSON object that a vendor sent.
  *
  * @param what what it should be, for the log: `an answer`, `a chunk`
  * @throws UpstreamError `unreadable` for anything else
  */
-export function parseChatObject(text: string, what: string): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw unreadable(`${what} that is not JSON: ${(error as Error).name}`);
-  }
+export function parseAnswerObject(text: string, what: string): JsonObject {
+  const value = parseAnswerJson(text, what);
   if (isJsonObject(value)) return value;
   throw unreadable(`${what} that is no JSON object`);
 }
 
+/** A member that is to be an object; an empty one where it is anything else. */
+export function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** A member that is to be a list; an empty one where it is anything else. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The objects of a member that is to be a list of them. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return listOf(value).filter(isJsonObject);
+}
+
+/** Whether a value is a whole number from 0 to `max`. */
+export function isCount(value: unknown, max = Number.MAX_SAFE_INTEGER): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
+}
+
 /** A vendor's count of tokens, or of what is billed like them; undefined for nonsense. */
 export function readTokenCount(value: unknown): number | undefined {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS
-    ? (value as number)
-    : undefined;
+  return isCount(value, MAX_TOKENS) ? value : undefined;
 }

@@ -1,42 +1,48 @@
+import type { SseFrameBuffer } from '../../platform/http/sse-frame-buffer.js';
+import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
+import { unreadable } from '../upstream-error.js';
+
 const QUOTE = 0x22;
-
 const BACKSLASH = 0x5c;
-
 const LOWER_U = 0x75;
 
 /** An escaped surrogate pair, which is one character, from its first `u` on. */
 const ESCAPED_PAIR = /ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}/iy;
 
 /** The byte order mark, which a stream may begin with: read as UTF-8, and as three Latin-1 characters. */
-const BYTE_ORDER_MARKS = ['\ufeff', '\u00ef\u00bb\u00bf'];
+const BYTE_ORDER_MARK = 0xfeff;
+const BYTE_ORDER_MARK_LATIN1 = '\u00ef\u00bb\u00bf';
 
 /**
- * Whole server-sent events, without a byte order mark and with the line breaks that this dialect's
- * readers search for.
+ * The bytes of the events that are whole now; undefined while none is.
+ *
+ * @throws UpstreamError `unreadable` when an event grows beyond the buffer's limit
+ */
+export function cutFrames(frames: SseFrameBuffer, chunk: Buffer): Buffer | undefined {
+  try {
+    return frames.push(chunk);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw unreadable(error.message);
+  }
+}
+
+/**
+ * Whole server-sent events, without a byte order mark and with the line breaks that the readers
+ * search for.
  *
  * @param frames decoded as UTF-8 or as Latin-1
  */
 export function normalizeFrames(frames: string): string {
   const text = frames.includes('\r') ? frames.replaceAll('\r\n', '\n') : frames;
-  const mark = BYTE_ORDER_MARKS.find((spelling) => text.startsWith(spelling));
-  return mark === undefined ? text : text.slice(mark.length);
+  const markLength = byteOrderMarkLength(text);
+  return markLength === 0 ? text : text.slice(markLength);
 }
 
-/**
- * The data of one event. A line break can only stand between two JSON tokens, where a space does as
- * well and keeps the event on one line.
- */
-export function dataOfFrame(frame: string): string {
-  const first = frame.startsWith('data:') ? 0 : frame.indexOf('\ndata:') + 1;
-  if (first === 0 && !frame.startsWith('data:')) return '';
-  const end = frame.indexOf('\n', first);
-  if (end === -1) return frame.slice(first + 'data:'.length).trim();
-  return frame
-    .split('\n')
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice('data:'.length))
-    .join(' ')
-    .trim();
+/** How many characters of a text, decoded as UTF-8 or as Latin-1, are a byte order mark. */
+export function byteOrderMarkLength(text: string): number {
+  if (text.charCodeAt(0) === BYTE_ORDER_MARK) return 1;
+  return text.startsWith(BYTE_ORDER_MARK_LATIN1) ? BYTE_ORDER_MARK_LATIN1.length : 0;
 }
 
 /**
@@ -46,6 +52,10 @@ export function dataOfFrame(frame: string): string {
  * @param frame the event's lines, without the blank line at its end
  */
 export function eventData(frame: string): string {
+  const first = frame.startsWith('data:') ? 0 : frame.indexOf('\ndata:') + 1;
+  if (first === 0 && !frame.startsWith('data:')) return '';
+  const end = frame.indexOf('\n', first);
+  if (end === -1) return frame.slice(first + 'data:'.length).trim();
   return frame
     .split('\n')
     .filter((line) => line.startsWith('data:'))
@@ -70,8 +80,7 @@ export function standsAt(text: string, part: string, offset: number): boolean {
 }
 
 /**
- * Walks a JSON string in text that was decoded as Latin-1 (one character per UTF-8 byte), to its
- * closing quote.
+ * Finds the end of a JSON string in text that was decoded as Latin-1 (one character per UTF-8 byte).
  *
  * @param start offset after the opening quote
  * @returns offset of the closing quote (-1 when there is none) and the string's code points
@@ -92,4 +101,20 @@ export function scanJsonString(latin1: string, start: number): { end: number; ch
     }
   }
   return { end: -1, characters };
+}
+
+/** The UTF-8 bytes of a text, one character per byte. */
+export function toLatin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+/**
+ * A JSON object's text with some members exchanged, the others as they were written.
+ *
+ * @param json decoded as Latin-1, as what is returned
+ * @param edits JSON by member; undefined leaves the member out
+ */
+export function spliceLatin1(json: string, edits: ReadonlyMap<string, string | undefined>): string {
+  const bytes = Buffer.from(json, 'latin1');
+  return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits).toString('latin1');
 }

@@ -3,6 +3,7 @@ import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-r
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { MediaFailedError } from '../media-work.js';
 import { UpstreamError } from '../upstream-error.js';
+import { listOf } from './answer-json.js';
 
 /** Shorter ones are stand-ins for servers that need no key, and may be any word. */
 const MIN_KEY_LENGTH = 8;
@@ -99,7 +100,7 @@ export function readErrorBody(body: unknown): JsonObject {
 function readDetail(detail: unknown): JsonObject {
   const first: unknown = Array.isArray(detail) ? detail[0] : detail;
   if (!isJsonObject(first)) return { message: first };
-  const place: unknown[] = Array.isArray(first.loc) ? first.loc : [];
+  const place = listOf(first.loc);
   const path = place.filter((step) => step !== 'body').join('.');
   return { message: first.msg, ...(path !== '' && { param: path }) };
 }
@@ -120,7 +121,7 @@ export function isPromptTooLong(message: string): boolean {
 }
 
 /** A vendor's text without whatever in it is spelled like a key. */
-export function hideVendorKeys(text: string): string {
+export function redactKeyLike(text: string): string {
   return text.replace(KEY_LIKE, '[redacted]');
 }
 
@@ -128,7 +129,7 @@ export function hideVendorKeys(text: string): string {
  * What was thrown, without the key that the call was made with: callers and the log read what
  * vendors say of a failure, which may repeat it.
  */
-export function hideOwnKey(error: unknown, apiKey: string | undefined): unknown {
+export function redactKey(error: unknown, apiKey: string | undefined): unknown {
   if (apiKey === undefined || apiKey.length < MIN_KEY_LENGTH) return error;
   if (error instanceof UpstreamError) return error.without(apiKey);
   if (!(error instanceof MediaFailedError)) return error;

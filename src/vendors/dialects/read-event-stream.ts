@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
-import { UpstreamError, unreadable } from '../upstream-error.js';
+import { type UpstreamError, unreadable } from '../upstream-error.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -136,10 +136,7 @@ export function assertEventStream(
   const contentType = String(response.headers['content-type'] ?? '');
   if (contentType.toLowerCase().startsWith(mediaType)) return;
   response.cancel();
-  throw new UpstreamError({
-    failure: 'unreadable',
-    message: `content-type ${contentType.slice(0, 80)} instead of a stream`,
-  });
+  throw unreadable(`content-type ${contentType.slice(0, 80)} instead of a stream`);
 }
 
 /** Whether an answer of status 200 is one piece of JSON, where a stream was asked for. */

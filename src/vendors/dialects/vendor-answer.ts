@@ -5,6 +5,11 @@ export type AnswerEvents = readonly CanonicalEvent[] | AsyncIterator<CanonicalEv
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
+/** The first event of an answer, with the vendor's id of it where it has one. */
+export function startEvent(id: unknown): CanonicalEvent {
+  return typeof id === 'string' && id !== '' ? { type: 'start', id } : { type: 'start' };
+}
+
 /**
  * The answer of a vendor, who is asked by the first pull. By hand, because a generator that hands
  * another's events on would cost each piece of a stream several turns of the microtask queue.

@@ -17,12 +17,12 @@ import {
   secondsToMs,
 } from '../dialects/audio/transcript.js';
 import { speakAtLength } from '../dialects/audio/speak-at-length.js';
-import { parseChatObject } from '../dialects/answer-json.js';
+import { parseAnswerObject, listOf } from '../dialects/answer-json.js';
 import { vendorFields } from '../dialects/media/media-fields.js';
-import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
+import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
-import { UpstreamError, unsupported } from '../upstream-error.js';
+import { type UpstreamError, unsupported, unreadable } from '../upstream-error.js';
 import type { ProbeCall, Upstream, UpstreamWork, WorkCall } from '../upstream.js';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject } from '../../platform/http/json-body.js';
@@ -130,7 +130,7 @@ export class FishAudioAdapter implements Upstream {
     });
     if (response.status !== 200) {
       const error = await readFailedAnswer(response, classifyFishAudioError);
-      throw hideOwnKey(error, this.provider.apiKey);
+      throw redactKey(error, this.provider.apiKey);
     }
     response.drain();
   }
@@ -194,10 +194,10 @@ export class FishAudioAdapter implements Upstream {
     });
     if (response.status !== 200) throw await readFailedAnswer(response, classifyFishAudioError);
     const bytes = await response.readAll(MAX_TRANSCRIPT_BYTES);
-    const answer = parseChatObject(bytes.toString('utf8'), 'a transcript');
+    const answer = parseAnswerObject(bytes.toString('utf8'), 'a transcript');
     const { text } = answer;
     if (typeof text !== 'string') {
-      throw new UpstreamError({ failure: 'unreadable', message: 'a transcript without its text' });
+      throw unreadable('a transcript without its text');
     }
     const reported = lengthOf(readSeconds(answer.duration), audio.durationMs);
     const durationSeconds = reported ?? (audio.durationMs ?? 0) / 1000;
@@ -217,7 +217,7 @@ export class FishAudioAdapter implements Upstream {
     try {
       yield* events;
     } catch (error) {
-      throw hideOwnKey(error, this.provider.apiKey);
+      throw redactKey(error, this.provider.apiKey);
     }
   }
 }
@@ -261,9 +261,9 @@ function classifyFishAudioError(
   headers: IncomingHttpHeaders,
   body: unknown,
 ): UpstreamError {
-  const [first] = Array.isArray(body) ? (body as unknown[]) : [];
+  const [first] = listOf(body);
   if (!isJsonObject(first)) return classifyChatError(status, headers, body);
-  const place: unknown[] = Array.isArray(first.loc) ? first.loc : [];
+  const place = listOf(first.loc);
   const field = place.find((step) => typeof step === 'string' && step !== 'body');
   return classifyChatError(status, headers, {
     message: first.msg,

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { listOf, objectOf } from '../dialects/answer-json.js';
 
 const MAX_DEPTH = 8;
 const MAX_ITEMS = 10;
@@ -29,7 +30,7 @@ class SchemaSampler {
     if ('const' in schema) return schema.const;
     if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum[0];
     for (const key of ['anyOf', 'oneOf', 'allOf']) {
-      const [first] = Array.isArray(schema[key]) ? (schema[key] as unknown[]) : [];
+      const [first] = listOf(schema[key]);
       if (first !== undefined) return this.sample(first, depth + 1);
     }
     const type: unknown = Array.isArray(schema.type) ? schema.type[0] : schema.type;
@@ -53,7 +54,7 @@ class SchemaSampler {
   }
 
   private sampleProperties(schema: JsonObject, depth: number): JsonObject {
-    const properties = isJsonObject(schema.properties) ? schema.properties : {};
+    const properties = objectOf(schema.properties);
     const sample: [string, unknown][] = [];
     for (const [key, value] of Object.entries(properties)) {
       if (this.values > MAX_VALUES) break;

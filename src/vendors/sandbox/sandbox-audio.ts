@@ -17,7 +17,7 @@ import {
 import { renderTranscript } from '../dialects/audio/transcript.js';
 import { speechContentType, PCM_FORMAT } from '../dialects/audio/audio-answer.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
-import { UpstreamError } from '../upstream-error.js';
+import { unsupported } from '../upstream-error.js';
 import type { WorkCall } from '../upstream.js';
 
 /** Samples of one tone at the ordinary pace: 10 ms. */
@@ -84,11 +84,7 @@ export async function* speakTones({
 }: WorkCall<SpeechRequest>): AsyncGenerator<WorkEvent<AudioPiece>> {
   const format = request.body.value.response_format == null ? 'wav' : request.format;
   if (format !== 'wav' && format !== 'pcm') {
-    throw new UpstreamError({
-      failure: 'unsupported',
-      message: `The sandbox speaks wav and pcm, not ${format}.`,
-      param: 'response_format',
-    });
+    throw unsupported('response_format', `The sandbox speaks wav and pcm, not ${format}.`);
   }
   const code = new ToneCode(request.text, request.speed ?? 1);
   const contentType = speechContentType(format);

@@ -14,7 +14,7 @@ import { UpstreamError } from '../upstream-error.js';
 import type { OperationCall, WorkCall } from '../upstream.js';
 import { makeFilm } from './make-film.js';
 import { makePicture } from './make-picture.js';
-import { rehearseFault } from './rehearse-fault.js';
+import { simulateFault } from './simulate-fault.js';
 
 const SIZE = /^([1-9]\d{0,3})x([1-9]\d{0,3})$/;
 const MAX_SIDE = 4_096;
@@ -36,7 +36,7 @@ export async function drawPictures(call: WorkCall<ImageRequest>): Promise<MediaD
   const { request, upstreamModel, signal } = call;
   const fault = faultOf(upstreamModel);
   if (fault === 'refused') throw refused();
-  if (fault !== undefined) return rehearseFault(fault, call);
+  if (fault !== undefined) return simulateFault(fault, call);
   if (request.count > MAX_PICTURES) {
     throw caller('n', `The sandbox draws ${MAX_PICTURES} pictures at most.`);
   }
@@ -67,7 +67,7 @@ interface FilmPlan {
 export async function planFilm(call: WorkCall<VideoRequest>): Promise<MediaProgress> {
   const { request, upstreamModel } = call;
   const fault = faultOf(upstreamModel);
-  if (fault !== undefined && !LATE_FAULTS.has(fault)) return rehearseFault(fault, call);
+  if (fault !== undefined && !LATE_FAULTS.has(fault)) return simulateFault(fault, call);
   const { seconds = DEFAULT_SECONDS, prompt } = request;
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > MAX_SECONDS) {
     throw caller('seconds', `The sandbox films 1 to ${MAX_SECONDS} whole seconds.`);
@@ -109,11 +109,17 @@ function running(operation: string): MediaProgress {
 function readPlan(operation: string): FilmPlan {
   try {
     const plan: unknown = JSON.parse(Buffer.from(operation.slice(5), 'base64url').toString());
-    if (operation.startsWith('film_') && isJsonObject(plan)) return plan as unknown as FilmPlan;
+    if (operation.startsWith('film_') && isFilmPlan(plan)) return plan;
   } catch {
     // Falls through: whatever it is, no film is called so.
   }
   throw new UpstreamError({ failure: 'operator', message: 'sandbox: no such film', status: 404 });
+}
+
+function isFilmPlan(plan: unknown): plan is FilmPlan {
+  if (!isJsonObject(plan)) return false;
+  const { seconds, width, height, title, readyAtMs } = plan;
+  return [seconds, width, height, readyAtMs].every(Number.isFinite) && typeof title === 'string';
 }
 
 function sizeOf(

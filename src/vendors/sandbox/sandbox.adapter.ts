@@ -29,7 +29,7 @@ import {
   SANDBOX_IMAGE_FIELDS,
   SANDBOX_VIDEO_FIELDS,
 } from './sandbox-media.js';
-import { rehearseFault } from './rehearse-fault.js';
+import { simulateFault } from './simulate-fault.js';
 import { unknownFields } from '../dialects/media/media-fields.js';
 import type { MediaProgress } from '../media-work.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
@@ -241,7 +241,7 @@ function countWords(text: string): number {
 }
 
 async function* misbehave(fault: string, call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
-  if (fault !== 'cut') await rehearseFault(fault, call);
+  if (fault !== 'cut') await simulateFault(fault, call);
   yield { type: 'start' };
   yield { type: 'text', choice: 0, text: 'Sandbox: this answer breaks off in the mid' };
   throw new UpstreamError({ failure: 'cut', message: 'sandbox: stream cut' });

@@ -6,7 +6,7 @@ import {
   publicConnector,
   type Resolve,
 } from '../../platform/http/public-address.js';
-import { UpstreamError } from '../upstream-error.js';
+import { UpstreamError, codeOf } from '../upstream-error.js';
 import { CallAbortedError } from './upstream-response.js';
 
 /** Types that say nothing; stores of files are fond of them. */
@@ -161,7 +161,8 @@ async function readAtMost(
   if (Number(headers['content-length']) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  const pieces: AsyncIterable<Buffer> = body;
+  for await (const chunk of pieces) {
     length += chunk.length;
     if (length > maxBytes) throw tooLarge();
     chunks.push(chunk);
@@ -173,7 +174,7 @@ async function readAtMost(
 function describe(error: unknown): string {
   if (error instanceof PrivateAddressError) return 'does not lead to a public address';
   if (error instanceof errors.ConnectTimeoutError) return 'could not be reached in time';
-  const code = (error as NodeJS.ErrnoException).code ?? '';
+  const code = codeOf(error);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'has a host that cannot be found';
   return 'could not be read';
 }

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
 import type { CallLimits } from '../upstream.js';
-import { UpstreamError, type Acceptance } from '../upstream-error.js';
+import { UpstreamError, type Acceptance, unreadable } from '../upstream-error.js';
 import { transportError } from './transport-error.js';
 
 /** Bytes that may wait for a slow reader before the vendor's connection is paused. */
@@ -192,11 +192,7 @@ export class UpstreamResponse
       length += chunk.length;
       if (length > maxBytes) {
         this.cancel();
-        throw new UpstreamError({
-          failure: 'unreadable',
-          status: this.status,
-          message: `an answer of more than ${maxBytes} bytes`,
-        });
+        throw unreadable(`an answer of more than ${maxBytes} bytes`, this.status);
       }
       parts.push(chunk);
     }

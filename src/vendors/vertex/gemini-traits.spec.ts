@@ -21,8 +21,8 @@ describe(geminiTraits.name, () => {
   });
 
   it.each<[string, object]>([
-    ['gemini-2.5-pro', { maxCandidates: 8, takesPenalties: true, wantsSealedCalls: false }],
-    ['gemini-3.5-flash', { maxCandidates: 1, takesPenalties: true, wantsSealedCalls: true }],
+    ['gemini-2.5-pro', { maxCandidates: 8, takesPenalties: true, wantsSignedCalls: false }],
+    ['gemini-3.5-flash', { maxCandidates: 1, takesPenalties: true, wantsSignedCalls: true }],
     ['gemini-4-argon', { maxCandidates: 1, takesPenalties: false, takesCallIds: true }],
     ['gemini-3.5-flash', { takesSampling: true }],
     ['gemini-3.5-flash-lite', { takesSampling: false }],

@@ -3,7 +3,7 @@ import type { ModelTraits, ThinkingControl } from '../dialects/generate-content/
 /** The traits of Gemini 3 and of whatever comes after it and is not known yet. */
 const NEWEST: ModelTraits = {
   thinking: { by: 'level', lowest: 'LOW' },
-  wantsSealedCalls: true,
+  wantsSignedCalls: true,
   takesCallIds: true,
   takesMediaInResults: true,
   maxCandidates: 1,
@@ -14,7 +14,7 @@ const NEWEST: ModelTraits = {
 
 const SECOND_GENERATION: ModelTraits = {
   thinking: undefined,
-  wantsSealedCalls: false,
+  wantsSignedCalls: false,
   takesCallIds: false,
   takesMediaInResults: false,
   maxCandidates: 8,

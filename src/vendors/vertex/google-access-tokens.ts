@@ -1,4 +1,5 @@
-import { UpstreamError } from '../upstream-error.js';
+import { UpstreamError, codeOf } from '../upstream-error.js';
+import { objectOf } from '../dialects/answer-json.js';
 
 /** What a call to Google is authenticated with. */
 export interface GoogleAccess {
@@ -69,11 +70,11 @@ export class GoogleAccessTokens {
       return access;
     } catch (error) {
       // What the library says may hold parts of a credential, so only the kind of error is told.
-      const { name, code } = error as NodeJS.ErrnoException;
+      const kind = codeOf(error) ?? (error instanceof Error ? error.name : typeof error);
       throw new UpstreamError(
         {
           failure: 'operator',
-          message: `no access token from ${this.origin}: ${code ?? name}`,
+          message: `no access token from ${this.origin}: ${kind}`,
         },
         { cause: error },
       );
@@ -111,10 +112,10 @@ export async function fetchDefaultAccess(project: string): Promise<GrantedAccess
  */
 export async function fetchServiceAccountAccess(key: string): Promise<GrantedAccess> {
   const { JWT } = await import('google-auth-library');
-  const { client_email: email, private_key: privateKey } = JSON.parse(key) as {
-    client_email: string;
-    private_key: string;
-  };
+  const { client_email: email, private_key: privateKey } = objectOf(JSON.parse(key));
+  if (typeof email !== 'string' || typeof privateKey !== 'string') {
+    throw new Error('a key without its account');
+  }
   const client = new JWT({ email, key: privateKey, scopes: [SCOPE] });
   const { token } = await client.getAccessToken();
   if (token == null || token === '') throw new Error('an empty token');

@@ -3,7 +3,8 @@ import { PromptMeter } from '../../canonical/prompt-size.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { textsOf } from '../dialects/embeddings/embedding-items.js';
 import { readFloats } from '../dialects/embeddings/read-embeddings-answer.js';
-import { UpstreamError } from '../upstream-error.js';
+import { UpstreamError, unreadable } from '../upstream-error.js';
+import { objectOf, isCount } from '../dialects/answer-json.js';
 
 /** Limits of one call; Gemini's embedding models take a single text. */
 const MAX_TEXTS = 250;
@@ -73,20 +74,15 @@ export function readVertexPredictions(bytes: Buffer, count: number): VertexPredi
   }
   const predictions: unknown = isJsonObject(body) ? body.predictions : undefined;
   if (!Array.isArray(predictions) || predictions.length !== count) {
-    throw new UpstreamError({
-      failure: 'unreadable',
-      message: `not the ${count} vectors asked for`,
-    });
+    throw unreadable(`not the ${count} vectors asked for`);
   }
   const vectors: (readonly number[])[] = [];
   let tokens: number | undefined = 0;
-  for (const prediction of predictions as unknown[]) {
-    const given = isJsonObject(prediction) ? prediction.embeddings : undefined;
-    const { values, statistics } = isJsonObject(given) ? given : {};
+  for (const prediction of predictions) {
+    const { values, statistics } = objectOf(objectOf(prediction).embeddings);
     vectors.push(readFloats(values));
-    const counted = isJsonObject(statistics) ? statistics.token_count : undefined;
-    const isCount = Number.isSafeInteger(counted) && (counted as number) >= 0;
-    tokens = tokens === undefined || !isCount ? undefined : tokens + (counted as number);
+    const counted = objectOf(statistics).token_count;
+    tokens = tokens !== undefined && isCount(counted) ? tokens + counted : undefined;
   }
   return { vectors, tokens };
 }

@@ -1,11 +1,11 @@
 import type { ImageRequest } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { parseChatObject } from '../dialects/answer-json.js';
+import { objectsOf, parseAnswerObject } from '../dialects/answer-json.js';
 import { readUsageMetadata } from '../dialects/generate-content/answer-reader.js';
 import { fileOfBase64, MAX_IMAGE_BYTES } from '../dialects/media/media-file.js';
 import { MediaFailedError, type MediaDone, type MediaFile } from '../media-work.js';
-import { UpstreamError, unsupportedField } from '../upstream-error.js';
+import { unsupported, unreadable } from '../upstream-error.js';
 
 const SIZE = /^(\d{2,5})x(\d{2,5})$/;
 
@@ -79,7 +79,7 @@ function encodeImagen({ body: { value }, prompt, count }: ImageRequest): JsonObj
   const { aspectRatio, fineness } = readFrame(value, IMAGEN);
   const mimeType = OUTPUT_TYPES.get(value.output_format);
   if (value.output_format != null && mimeType === undefined) {
-    throw unsupportedField('output_format', 'This provider makes png and jpeg.');
+    throw unsupported('output_format', 'This provider makes png and jpeg.');
   }
   const outputOptions = {
     ...(mimeType !== undefined && { mimeType }),
@@ -104,8 +104,8 @@ function encodeImagen({ body: { value }, prompt, count }: ImageRequest): JsonObj
 }
 
 function readImagen(bytes: Buffer): MediaDone {
-  const answer = parseChatObject(bytes.toString('utf8'), 'an answer with pictures');
-  const predictions = listOf(answer.predictions);
+  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer with pictures');
+  const predictions = objectsOf(answer.predictions);
   const files: MediaFile[] = [];
   let reason: string | undefined;
   for (const { bytesBase64Encoded: base64, mimeType, raiFilteredReason } of predictions) {
@@ -121,7 +121,7 @@ function encodeGemini(
   { body: { value }, prompt, count }: ImageRequest,
   traits: FrameTraits,
 ): JsonObject {
-  if (count !== 1) throw unsupportedField('n', 'This model makes one picture at a time.');
+  if (count !== 1) throw unsupported('n', 'This model makes one picture at a time.');
   const { aspectRatio, fineness } = readFrame(value, traits);
   const imageConfig = {
     ...(aspectRatio !== undefined && { aspectRatio }),
@@ -137,10 +137,10 @@ function encodeGemini(
 }
 
 function readGemini(bytes: Buffer): MediaDone {
-  const answer = parseChatObject(bytes.toString('utf8'), 'an answer with a picture');
-  const candidates = listOf(answer.candidates);
+  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer with a picture');
+  const candidates = objectsOf(answer.candidates);
   const parts = candidates.flatMap(({ content }) =>
-    isJsonObject(content) ? listOf(content.parts) : [],
+    isJsonObject(content) ? objectsOf(content.parts) : [],
   );
   const files: MediaFile[] = [];
   for (const { inlineData, thought } of parts) {
@@ -163,7 +163,7 @@ function withoutPicture(answer: JsonObject, candidates: readonly JsonObject[]): 
     ? promptFeedback.blockReasonMessage
     : first?.finishMessage;
   if (typeof reason !== 'string' || reason === 'MAX_TOKENS') {
-    return new UpstreamError({ failure: 'unreadable', message: 'an answer without a picture' });
+    return unreadable('an answer without a picture');
   }
   if (reason === 'STOP' || reason === 'NO_IMAGE') {
     return new MediaFailedError(
@@ -187,10 +187,6 @@ export function filtered(reason: string | undefined): MediaFailedError {
 function fileOf(data: unknown, mimeType: unknown): MediaFile {
   const isNamed = typeof mimeType === 'string' && /^image\/[\w.+-]{1,50}$/.test(mimeType);
   return fileOfBase64(data, isNamed ? mimeType : undefined, MAX_IMAGE_BYTES);
-}
-
-function listOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? (value as unknown[]).filter(isJsonObject) : [];
 }
 
 /** Shape and fineness of a picture or a video, in the vendor's words. */
@@ -228,19 +224,19 @@ export function readFrame(value: Readonly<Record<string, unknown>>, traits: Fram
   const [width, height] = [Number(pixels[1]), Number(pixels[2])];
   const aspectRatio = nearestRatio(width / height, traits);
   if (aspectRatio === undefined || (frame.aspectRatio ?? aspectRatio) !== aspectRatio) {
-    throw unsupportedField('size', 'This provider makes no pictures or videos of that shape.');
+    throw unsupported('size', 'This provider makes no pictures or videos of that shape.');
   }
   const side = traits.side === 'longer' ? Math.max(width, height) : Math.min(width, height);
   const fineness = traits.fineness.find(([most]) => side <= most)?.[1];
   if (fineness === undefined && traits.fineness.length > 0) {
-    throw unsupportedField('size', 'This provider makes nothing that large.');
+    throw unsupported('size', 'This provider makes nothing that large.');
   }
   return { aspectRatio, ...(fineness !== undefined && { fineness }) };
 }
 
 function readAspectRatio(ratio: unknown, { aspectRatios }: FrameTraits): string {
   if (typeof ratio === 'string' && aspectRatios.has(ratio)) return ratio;
-  throw unsupportedField('aspect_ratio', `Aspect ratios are ${[...aspectRatios].join(', ')}.`);
+  throw unsupported('aspect_ratio', `Aspect ratios are ${[...aspectRatios].join(', ')}.`);
 }
 
 function readFineness(size: unknown, { fineness }: FrameTraits, field: string): string {
@@ -248,7 +244,7 @@ function readFineness(size: unknown, { fineness }: FrameTraits, field: string): 
     ([, name]) => typeof size === 'string' && name.toLowerCase() === size.toLowerCase(),
   );
   if (found) return found[1];
-  throw unsupportedField(field, 'This provider has no such size.');
+  throw unsupported(field, 'This provider has no such size.');
 }
 
 function nearestRatio(wanted: number, { aspectRatios }: FrameTraits): string | undefined {

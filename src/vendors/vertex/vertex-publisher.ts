@@ -4,18 +4,19 @@ import type { AnswerEvents } from '../dialects/vendor-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import type { DroppingRoute, UpstreamCall } from '../upstream.js';
 import { classifyGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
-import { decodeGenerateContentAnswer } from '../dialects/generate-content/decode-generate-content-answer.js';
+import { decodeGenerateContentAnswer } from '../dialects/generate-content/generate-content-stream-decoder.js';
 import { droppedFields } from '../dialects/generate-content/dropped-fields.js';
 import { encodeGenerateContentRequest } from '../dialects/generate-content/encode-generate-content-request.js';
 import { GenerateContentStreamDecoder } from '../dialects/generate-content/generate-content-stream-decoder.js';
 import { readEventStream } from '../dialects/read-event-stream.js';
 import { geminiTraits } from './gemini-traits.js';
-import { CLAUDE_SEAL_MAKER, claudeModelTraits } from '../anthropic/claude-model-traits.js';
+import { CLAUDE_SIGNATURE_ISSUER, claudeModelTraits } from '../anthropic/claude-model-traits.js';
 import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
 import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js';
 import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
 import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
 
 /** Vertex names the model in the address and the API's version in the body. */
 const ENVELOPE = {
@@ -35,7 +36,7 @@ export const ANTHROPIC_PUBLISHER: VertexPublisher = {
   },
   prepare(call) {
     const { body, jsonTool } = encodeMessagesCall(call, vendorOf(call), ENVELOPE);
-    const options = { sealMaker: CLAUDE_SEAL_MAKER, jsonTool };
+    const options = { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, jsonTool };
     return {
       body,
       read: (response, describe) => readMessagesResponse(response, call, options, describe),
@@ -95,9 +96,9 @@ interface PreparedCall {
 }
 
 function isMessagesError(body: unknown): boolean {
-  return (body as { type?: unknown } | null | undefined)?.type === 'error';
+  return isJsonObject(body) && body.type === 'error';
 }
 
 function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {
-  return { sealMaker: CLAUDE_SEAL_MAKER, traits: claudeModelTraits(upstreamModel) };
+  return { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, traits: claudeModelTraits(upstreamModel) };
 }

@@ -1,11 +1,11 @@
 import { MAX_DEFAULT_VIDEO_SECONDS, type VideoRequest } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { parseChatObject } from '../dialects/answer-json.js';
+import { type JsonObject } from '../../platform/http/json-body.js';
+import { listOf, objectOf, parseAnswerObject, objectsOf } from '../dialects/answer-json.js';
 import { classifyInlineGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
 import { fileOfBase64, MAX_VIDEO_BYTES } from '../dialects/media/media-file.js';
 import { MediaFailedError, type MediaProgress } from '../media-work.js';
-import { UpstreamError, unsupportedField } from '../upstream-error.js';
+import { UpstreamError, unsupported, unreadable } from '../upstream-error.js';
 import { filtered, readFrame, type FrameTraits } from './vertex-images.js';
 
 const VEO: FrameTraits = {
@@ -38,10 +38,10 @@ const MAX_SECONDS = 3_600;
 /** Asks for one video, for its bytes rather than a place in a bucket, and for a length that is known. */
 export function encodeVertexVideo({ body: { value }, prompt, seconds }: VideoRequest): JsonObject {
   for (const field of REFUSED) {
-    if (value[field] != null) throw unsupportedField(field, `\`${field}\` is not taken here.`);
+    if (value[field] != null) throw unsupported(field, `\`${field}\` is not taken here.`);
   }
   if (value.n != null && value.n !== 1) {
-    throw unsupportedField('n', 'One video is made at a time.');
+    throw unsupported('n', 'One video is made at a time.');
   }
   const { aspectRatio, fineness } = readFrame(value, VEO);
   const given: [string, unknown][] = [
@@ -62,9 +62,9 @@ export function encodeVertexVideo({ body: { value }, prompt, seconds }: VideoReq
 
 /** The vendor's answers do not repeat the length, so it is kept in the name of the work. */
 export function readVertexSubmission(bytes: Buffer, { seconds }: VideoRequest): MediaProgress {
-  const { name } = parseChatObject(bytes.toString('utf8'), 'an operation');
+  const { name } = parseAnswerObject(bytes.toString('utf8'), 'an operation');
   if (typeof name !== 'string' || !NAME.test(name)) {
-    throw new UpstreamError({ failure: 'unreadable', message: 'an operation without its name' });
+    throw unreadable('an operation without its name');
   }
   return { state: 'running', operation: `${secondsOf(seconds)}:${name}` };
 }
@@ -93,11 +93,11 @@ export function readVertexOperation(operation: string): VertexOperation {
  * @throws MediaFailedError for an error of the work, and where a filter kept the video back
  */
 export function readVertexPoll(bytes: Buffer, operation: string, seconds: number): MediaProgress {
-  const answer = parseChatObject(bytes.toString('utf8'), 'an operation');
+  const answer = parseAnswerObject(bytes.toString('utf8'), 'an operation');
   if (answer.done !== true) return { state: 'running', operation };
   if (answer.error != null) throw failed(answer.error);
-  const response = isJsonObject(answer.response) ? answer.response : {};
-  const videos = Array.isArray(response.videos) ? response.videos.filter(isJsonObject) : [];
+  const response = objectOf(answer.response);
+  const videos = objectsOf(response.videos);
   const files = videos.map(({ bytesBase64Encoded: base64, mimeType, gcsUri }) => {
     if (base64 == null && gcsUri != null) {
       throw new MediaFailedError('provider_error', 'The provider left the video out of reach.');
@@ -106,9 +106,7 @@ export function readVertexPoll(bytes: Buffer, operation: string, seconds: number
     return fileOfBase64(base64, isNamed ? mimeType : undefined, MAX_VIDEO_BYTES);
   });
   if (files.length === 0) {
-    const [reason] = Array.isArray(response.raiMediaFilteredReasons)
-      ? (response.raiMediaFilteredReasons as unknown[])
-      : [];
+    const [reason] = listOf(response.raiMediaFilteredReasons);
     throw filtered(typeof reason === 'string' ? reason : undefined);
   }
   const usage = { ...NO_USAGE, videoSeconds: seconds * files.length };
@@ -117,7 +115,7 @@ export function readVertexPoll(bytes: Buffer, operation: string, seconds: number
 
 /** `google.rpc.Status`, whose code is a number of its own. */
 function failed(error: unknown): MediaFailedError {
-  const { code, message } = isJsonObject(error) ? error : ({} as JsonObject);
+  const { code, message } = objectOf(error);
   // Keys are hidden by the way that failed answers are read.
   const { message: shown } = classifyInlineGenerateContentError({ error: { message } });
   const isFilter =

@@ -10,13 +10,13 @@ import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { blameInput, droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
-import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
+import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
 import { unknownFields } from '../dialects/media/media-fields.js';
 import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
-import { UpstreamError, unsupportedField } from '../upstream-error.js';
+import { UpstreamError, unsupported } from '../upstream-error.js';
 import type {
   DroppingRoute,
   OperationCall,
@@ -82,7 +82,7 @@ export class VertexAdapter implements Upstream {
     let token: string | undefined;
     const describe = (failure: unknown): unknown => {
       const told = publisher.relays(dialect) ? failure : nameCallerParam(failure, dialect);
-      return hideOwnKey(told, token);
+      return redactKey(told, token);
     };
     return new VendorAnswer(async () => {
       const { body, read } = publisher.prepare(call);
@@ -125,7 +125,7 @@ export class VertexAdapter implements Upstream {
       const answer = await this.post(url, encodeVertexVideo(request), call);
       return readVertexSubmission(answer, request);
     }
-    throw unsupportedField('model', 'This provider makes no speech.');
+    throw unsupported('model', 'This provider makes no speech.');
   }
 
   async pollMedia(call: OperationCall): Promise<MediaProgress> {
@@ -151,7 +151,7 @@ export class VertexAdapter implements Upstream {
       }
       response.drain();
     } catch (error) {
-      throw hideOwnKey(error, access.token);
+      throw redactKey(error, access.token);
     }
   }
 
@@ -181,7 +181,7 @@ export class VertexAdapter implements Upstream {
       }
       yield { type: 'output', output: answers.flatMap(({ vectors }) => vectors) };
     } catch (error) {
-      throw blameInput(hideOwnKey(error, access.token));
+      throw blameInput(redactKey(error, access.token));
     }
   }
 
@@ -199,7 +199,7 @@ export class VertexAdapter implements Upstream {
       if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
       return await response.readAll(MAX_MEDIA_BYTES);
     } catch (error) {
-      throw hideOwnKey(error, access.token);
+      throw redactKey(error, access.token);
     }
   }
 

@@ -6,9 +6,10 @@ import {
   patternSetting,
   readPlainKey,
   type AccountKey,
-  type OwnAccountForm,
+  type ByokAccountForm,
 } from '../vendor.js';
 import { VertexAdapter } from './vertex.adapter.js';
+import { objectOf } from '../dialects/answer-json.js';
 
 class VertexEnv {
   @Describe('Id of the project; configures the provider `vertex`', { example: 'my-project' })
@@ -34,7 +35,7 @@ class VertexEnv {
   VERTEX_ACCESS_TOKEN?: string;
 }
 
-const FORM: OwnAccountForm = {
+const FORM: ByokAccountForm = {
   settings: {
     project: patternSetting(
       true,
@@ -86,13 +87,13 @@ function readGoogleKey(given: string): AccountKey | { fault: string } {
   if (!given.trimStart().startsWith('{')) return readPlainKey(given);
   const fault = 'must be the JSON of a key of a service account, or an access token';
   if (given.length > MAX_KEY_LENGTH) return { fault };
-  let parsed: Record<string, unknown>;
+  let parsed: unknown;
   try {
-    parsed = JSON.parse(given) as Record<string, unknown>;
+    parsed = JSON.parse(given);
   } catch {
     return { fault };
   }
-  const { type, client_email: email, private_key: privateKey } = parsed;
+  const { type, client_email: email, private_key: privateKey } = objectOf(parsed);
   if (type !== 'service_account' || typeof email !== 'string' || typeof privateKey !== 'string') {
     return { fault };
   }

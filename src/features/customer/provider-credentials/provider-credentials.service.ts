@@ -17,7 +17,7 @@ import type {
   ProviderCredentialDto,
   CreateProviderCredentialDto,
 } from './provider-credentials.dto.js';
-import type { AccountRules, OwnAccountForm } from '../../../vendors/vendor.js';
+import type { AccountRules, ByokAccountForm } from '../../../vendors/vendor.js';
 
 const MAX_CREDENTIALS_PER_TENANT = 50;
 
@@ -111,7 +111,7 @@ function toDto(record: CredentialRecord): ProviderCredentialDto {
  * @throws InvalidRequestError naming the field at fault, such as `settings.region`
  */
 function readAccountSettings(
-  { settings: fields }: OwnAccountForm,
+  { settings: fields }: ByokAccountForm,
   given: Readonly<Record<string, unknown>>,
   rules: AccountRules,
 ): Record<string, string> {

@@ -1,7 +1,7 @@
 import type { AudioPiece, SpeechRequest } from '../../../canonical/work-request.js';
 import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unreadable } from '../../upstream-error.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readFailedAnswer, type ClassifyError } from '../failed-answer.js';
 import { measureAudioBytes } from '../../../platform/audio/measure-audio.js';
@@ -83,7 +83,7 @@ export async function* readAudioAnswer(
   if (response.status !== 200) throw await readFailedAnswer(response, classifyError);
   if (NO_AUDIO.test(response.headers['content-type'] ?? '')) {
     response.cancel();
-    throw new UpstreamError({ failure: 'unreadable', message: 'an answer that is no audio' });
+    throw unreadable('an answer that is no audio');
   }
   const contentType = speechContentType(format);
   const meter = isMeasured ? new AudioLengthMeter(format) : undefined;
@@ -106,7 +106,7 @@ export async function* readAudioAnswer(
     if (isOurs) yield* count();
     throw error;
   }
-  if (isEmpty) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
+  if (isEmpty) throw unreadable('an empty answer');
   yield* count();
 }
 

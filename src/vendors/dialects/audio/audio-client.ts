@@ -10,7 +10,8 @@ import type { HttpTransport } from '../../transport/http-transport.js';
 import { UpstreamError } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
-import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { readFailedAnswer, redactKey } from '../failed-answer.js';
+import { GATEWAY_FIELDS } from '../known-fields.js';
 import { readAudioAnswer } from './audio-answer.js';
 import { multipartBody } from './multipart-body.js';
 import { readTranscript } from './transcript.js';
@@ -19,13 +20,7 @@ import { speakAtLength } from './speak-at-length.js';
 /** Fields that are the gateway's own, or another gateway's, or that are set below. */
 const NOT_FORWARDED = new Set([
   'model',
-  'models',
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'usage',
+  ...GATEWAY_FIELDS,
   'stream',
   'stream_format',
   'response_format',
@@ -151,7 +146,7 @@ export class AudioClient {
     try {
       yield* events;
     } catch (error) {
-      throw hideOwnKey(error, this.server.apiKey);
+      throw redactKey(error, this.server.apiKey);
     }
   }
 }

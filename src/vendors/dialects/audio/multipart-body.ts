@@ -42,7 +42,8 @@ export function multipartBody(
 
 async function* pieces(before: Buffer, path: string, after: Buffer): AsyncGenerator<Buffer> {
   yield before;
-  yield* createReadStream(path) as AsyncIterable<Buffer>;
+  const file: AsyncIterable<Buffer> = createReadStream(path);
+  yield* file;
   yield after;
 }
 

@@ -5,7 +5,7 @@ import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import { AudioFormatError } from '../../../platform/audio/audio-joiner.js';
 import { joinAudio } from '../../../platform/audio/join-audio.js';
 import type { MediaDone } from '../../media-work.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unreadable } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { vendorFields } from '../media/media-fields.js';
 import { BoundedBytes } from '../media/media-file.js';
@@ -86,7 +86,7 @@ class SpokenFile implements AsyncIterable<Buffer>, AsyncIterator<Buffer> {
     this.first = this.bytesOf(text);
     this.firstBytes = await this.first.next();
     if (this.firstBytes.done) {
-      throw new UpstreamError({ failure: 'unreadable', message: 'an answer without audio' });
+      throw unreadable('an answer without audio');
     }
     return this.contentType;
   }

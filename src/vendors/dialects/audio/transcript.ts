@@ -1,8 +1,8 @@
 import type { Transcript, TranscriptionRequest } from '../../../canonical/work-request.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
-import { parseChatObject, readTokenCount } from '../answer-json.js';
+import { unreadable } from '../../upstream-error.js';
+import { parseAnswerObject, readTokenCount, objectOf, listOf } from '../answer-json.js';
 
 /** A week; no recording that fits into an upload is longer. */
 const MAX_MS = 7 * 86_400_000;
@@ -38,10 +38,10 @@ export function readTranscript(
       usage: undefined,
     };
   }
-  const answer = parseChatObject(bytes.toString('utf8'), 'a transcript');
+  const answer = parseAnswerObject(bytes.toString('utf8'), 'a transcript');
   const { text } = answer;
   if (typeof text !== 'string') {
-    throw new UpstreamError({ failure: 'unreadable', message: 'a transcript without its text' });
+    throw unreadable('a transcript without its text');
   }
   const usage = readUsage(answer);
   if (asked === format) {
@@ -67,7 +67,7 @@ function assertSubtitles(text: string, asked: string): void {
   const content = text.replace(/^\uFEFF/, '').trim();
   const isFile = asked === 'vtt' ? content.includes('WEBVTT') : content.includes('-->');
   if (isFile || (asked !== 'vtt' && content === '')) return;
-  throw new UpstreamError({ failure: 'unreadable', message: 'a transcript that is no subtitles' });
+  throw unreadable('a transcript that is no subtitles');
 }
 
 /** Only well-formed segments count; text stays a vendor's own. */
@@ -91,7 +91,7 @@ export function readSeconds(value: unknown): number | undefined {
 
 /** Seconds or tokens, whichever the model is billed by. */
 function readUsage({ usage, duration }: JsonObject): Usage | undefined {
-  const { type, seconds, input_tokens, output_tokens } = isJsonObject(usage) ? usage : {};
+  const { type, seconds, input_tokens, output_tokens } = objectOf(usage);
   const inputTokens = readTokenCount(input_tokens);
   const outputTokens = readTokenCount(output_tokens);
   if (type === 'tokens' && inputTokens !== undefined && outputTokens !== undefined) {
@@ -197,7 +197,7 @@ function jsonTexts(spelled: string): string[] {
   const transcript: unknown = JSON.parse(spelled);
   if (!isJsonObject(transcript) || typeof transcript.text !== 'string') return [spelled];
   const { text, segments } = transcript;
-  const others = (Array.isArray(segments) ? segments : [])
+  const others = listOf(segments)
     .map((segment: unknown) => (isJsonObject(segment) ? segment.text : undefined))
     .filter((said) => typeof said === 'string')
     // Segments mostly repeat the whole; what they add counts as well.

@@ -10,7 +10,7 @@ import {
   isUnstreamed,
   readUnstreamed,
 } from '../read-event-stream.js';
-import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
 import { ChatStreamDecoder } from './chat-stream-decoder.js';
 import { ChatStreamRelay } from './chat-stream-relay.js';
@@ -83,7 +83,7 @@ export class ChatClient implements Upstream {
     const { dialect } = call.request;
     const describe = (failure: unknown): unknown => {
       const told = dialect === 'chat' ? failure : nameCallerParam(failure, dialect);
-      return hideOwnKey(told, this.server.apiKey);
+      return redactKey(told, this.server.apiKey);
     };
     return new VendorAnswer(() => this.ask(call, describe), describe);
   }
@@ -98,7 +98,7 @@ export class ChatClient implements Upstream {
     });
     if (response.status !== 200) {
       const error = await readFailedAnswer(response, classifyChatError);
-      throw hideOwnKey(error, this.server.apiKey);
+      throw redactKey(error, this.server.apiKey);
     }
     response.drain();
   }

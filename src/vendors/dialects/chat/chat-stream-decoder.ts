@@ -2,17 +2,17 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unreadable } from '../../upstream-error.js';
 import { ChatChoiceDecoder } from './decode-chat-answer.js';
 import { classifyInlineChatError, assertNotFailed, assertFinished } from './classify-chat-error.js';
-import { eventData } from '../event-text.js';
-import { parseChatObject } from '../answer-json.js';
+import { isCount, parseAnswerObject } from '../answer-json.js';
+import { cutFrames, eventData, normalizeFrames } from '../event-text.js';
+import { startEvent } from '../vendor-answer.js';
 import { readChatUsage } from './read-chat-usage.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** More than any vendor gives; an index beyond is a broken one. */
-const MAX_CHOICES = 128;
-const BYTE_ORDER_MARK = '\ufeff';
+const MAX_CHOICE_INDEX = 127;
 
 /** Reads a chat stream for a caller of another dialect. Same rules as `ChatStreamRelay`. */
 export class ChatStreamDecoder {
@@ -30,14 +30,14 @@ export class ChatStreamDecoder {
   /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
   push(chunk: Buffer): CanonicalEvent[] {
     if (this.isDone || this.failure) return [];
-    let bytes: Buffer | undefined;
     try {
-      bytes = this.frames.push(chunk);
+      const bytes = cutFrames(this.frames, chunk);
+      return bytes ? this.read(bytes) : [];
     } catch (error) {
-      const { message } = error as RangeError;
-      this.failure = new UpstreamError({ failure: 'unreadable', message });
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
+      return [];
     }
-    return bytes ? this.read(bytes) : [];
   }
 
   /**
@@ -73,8 +73,7 @@ export class ChatStreamDecoder {
   }
 
   private readFrames(received: string, events: CanonicalEvent[]): void {
-    let text = received.includes('\r') ? received.replaceAll('\r\n', '\n') : received;
-    if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length);
+    const text = normalizeFrames(received);
     for (let start = 0; start < text.length && !this.isDone;) {
       let end = text.indexOf('\n\n', start);
       if (end === -1) end = text.length;
@@ -86,7 +85,7 @@ export class ChatStreamDecoder {
   private readData(data: string, events: CanonicalEvent[]): void {
     if (data === '') return;
     if (data === '[DONE]') this.isDone = true;
-    else this.readChunk(parseChatObject(data, 'a chunk'), events);
+    else this.readChunk(parseAnswerObject(data, 'a chunk'), events);
   }
 
   private readChunk(chunk: JsonObject, events: CanonicalEvent[]): void {
@@ -97,8 +96,7 @@ export class ChatStreamDecoder {
     if (!Array.isArray(chunk.choices) || chunk.choices.length === 0) return;
     if (!this.started) {
       this.started = true;
-      const isNamed = typeof chunk.id === 'string' && chunk.id !== '';
-      events.push({ type: 'start', ...(isNamed && { id: chunk.id as string }) });
+      events.push(startEvent(chunk.id));
     }
     if (usage) events.push({ type: 'usage', usage, isPartial: true });
     for (const choice of chunk.choices) {
@@ -111,13 +109,11 @@ export class ChatStreamDecoder {
   }
 
   private decoderOf(index: unknown): ChatChoiceDecoder {
-    if (!Number.isInteger(index) || (index as number) < 0 || (index as number) >= MAX_CHOICES) {
-      throw new UpstreamError({ failure: 'unreadable', message: 'a choice with a broken index' });
-    }
-    const known = this.choices.get(index as number);
+    if (!isCount(index, MAX_CHOICE_INDEX)) throw unreadable('a choice with a broken index');
+    const known = this.choices.get(index);
     if (known) return known;
-    const decoder = new ChatChoiceDecoder(index as number);
-    this.choices.set(index as number, decoder);
+    const decoder = new ChatChoiceDecoder(index);
+    this.choices.set(index, decoder);
     return decoder;
   }
 }

@@ -5,23 +5,30 @@ import type {
 } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyInlineChatError, assertNotFailed, assertFinished } from './classify-chat-error.js';
-import { eventData, offsetOfOnly, standsAt, scanJsonString } from '../event-text.js';
+import {
+  cutFrames,
+  eventData,
+  normalizeFrames,
+  offsetOfOnly,
+  scanJsonString,
+  spliceLatin1,
+  standsAt,
+  toLatin1,
+} from '../event-text.js';
+import { startEvent } from '../vendor-answer.js';
 import { findTextDelta, type TextDelta } from './find-text-delta.js';
-import { parseChatObject } from '../answer-json.js';
+import { parseAnswerObject } from '../answer-json.js';
 import { isWholeUsage, readChatUsage, measureChatOutput } from './read-chat-usage.js';
+
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 /** Keys are searched for without their opening quote; see `findTextDelta`. */
 const USAGE_KEY = 'usage":';
 /** What vendors put into every chunk before the one that brings the usage. */
 const NULL_USAGE = ',"usage":null';
-
-/** The byte order mark, which a stream may begin with, as three Latin-1 characters. */
-const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 
 export interface ChatStreamRelayOptions {
   /** What the answer is to call its model. */
@@ -74,14 +81,20 @@ export class ChatStreamRelay {
 
   constructor(private readonly options: ChatStreamRelayOptions) {
     this.aliasJson = JSON.stringify(options.alias);
-    this.modelEdit = `model":${latin1(this.aliasJson)}`;
+    this.modelEdit = `model":${toLatin1(this.aliasJson)}`;
   }
 
   /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
   push(chunk: Buffer): CanonicalEvent[] {
     if (this.isDone || this.failure) return [];
-    const bytes = this.cut(chunk);
-    return bytes ? this.read(bytes) : [];
+    try {
+      const bytes = cutFrames(this.frames, chunk);
+      return bytes ? this.read(bytes) : [];
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
+      return [];
+    }
   }
 
   /**
@@ -97,21 +110,12 @@ export class ChatStreamRelay {
     if (this.usageChunk !== undefined && isWanted) {
       this.startGathering();
       const edits = this.modelOnly().set('choices', '[]');
-      const relay = this.relay(`data: ${splice(this.usageChunk, edits)}\n\n`);
+      const relay = this.relay(`data: ${spliceLatin1(this.usageChunk, edits)}\n\n`);
       events.push({ ...relay, usage: this.usage! });
     } else if (this.usage) {
       events.push({ type: 'usage', usage: this.usage });
     }
     return events;
-  }
-
-  private cut(chunk: Buffer): Buffer | undefined {
-    try {
-      return this.frames.push(chunk);
-    } catch (error) {
-      this.failure = unreadable((error as Error).message);
-      return undefined;
-    }
   }
 
   /** An event without its blank line counts when it is whole; a torn one is dropped. */
@@ -157,8 +161,7 @@ export class ChatStreamRelay {
   }
 
   private readFrames(received: string): void {
-    let text = received.includes('\r') ? received.replaceAll('\r\n', '\n') : received;
-    if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length);
+    const text = normalizeFrames(received);
     for (let start = 0; start < text.length && !this.isDone;) {
       let end = text.indexOf('\n\n', start);
       if (end === -1) end = text.length;
@@ -176,7 +179,7 @@ export class ChatStreamRelay {
       return;
     }
     const text = Buffer.from(data, 'latin1').toString('utf8');
-    this.readChunk(data, parseChatObject(text, 'a chunk'));
+    this.readChunk(data, parseAnswerObject(text, 'a chunk'));
   }
 
   /** The hottest path: the chunk that is like the one before to the byte, but for its text. */
@@ -230,8 +233,7 @@ export class ChatStreamRelay {
 
     if (!this.started) {
       this.started = true;
-      const isNamed = typeof chunk.id === 'string' && chunk.id !== '';
-      this.events.push({ type: 'start', ...(isNamed && { id: chunk.id as string }) });
+      this.events.push(startEvent(chunk.id));
     }
     if (usage) this.events.push({ type: 'usage', usage, isPartial: true });
     this.output += `data: ${this.edit(data, chunk)}\n\n`;
@@ -263,12 +265,12 @@ export class ChatStreamRelay {
 
   /** The chunk's own text with the edits done; learns how this vendor spells its model's name. */
   private edit(data: string, chunk: JsonObject): string {
-    this.modelNeedle = `model":${latin1(JSON.stringify(String(chunk.model)))}`;
+    this.modelNeedle = `model":${toLatin1(JSON.stringify(String(chunk.model)))}`;
     const edited = this.editBySearch(data);
     if (edited !== undefined) return edited;
     const edits = this.modelOnly();
     if (chunk.usage !== null || !this.options.includeUsage) edits.set('usage', undefined);
-    return splice(data, edits);
+    return spliceLatin1(data, edits);
   }
 
   /** The text with the edits done; undefined where it takes parsing to tell what to edit. */
@@ -289,19 +291,4 @@ export class ChatStreamRelay {
   private modelOnly(): Map<string, string | undefined> {
     return new Map([['model', this.aliasJson]]);
   }
-}
-
-/** A chunk's text with some members exchanged, the others as the vendor wrote them. */
-function splice(data: string, edits: ReadonlyMap<string, string | undefined>): string {
-  const bytes = Buffer.from(data, 'latin1');
-  return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits).toString('latin1');
-}
-
-function unreadable(message: string): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message });
-}
-
-/** UTF-8 bytes, one per character, as everything in this file. */
-function latin1(text: string): string {
-  return Buffer.from(text).toString('latin1');
 }

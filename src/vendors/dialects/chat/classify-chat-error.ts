@@ -5,7 +5,7 @@ import {
   isOperatorStatus,
   isServerStatus,
   isPromptTooLong,
-  hideVendorKeys,
+  redactKeyLike,
 } from '../failed-answer.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
@@ -56,9 +56,9 @@ export function classifyChatError(
   return new UpstreamError({
     failure: classify(status, code, type, message),
     status,
-    message: hideVendorKeys(message).slice(0, MAX_MESSAGE_LENGTH),
+    message: redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(typeof param === 'string' && param !== '' && { param: hideVendorKeys(param) }),
+    ...(typeof param === 'string' && param !== '' && { param: redactKeyLike(param) }),
   });
 }
 

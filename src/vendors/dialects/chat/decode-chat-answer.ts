@@ -1,8 +1,8 @@
 import { isContent, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../upstream-error.js';
 import { classifyInlineChatError, assertNotFailed } from './classify-chat-error.js';
-import { parseChatObject } from '../answer-json.js';
+import { parseAnswerObject, objectsOf } from '../answer-json.js';
 import { readChatUsage } from './read-chat-usage.js';
 import { ToolCallAssembler } from './tool-call-assembler.js';
 
@@ -75,9 +75,9 @@ export class ChatChoiceDecoder {
  * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
  */
 export function decodeChatAnswer(bytes: Buffer): CanonicalEvent[] {
-  const answer = parseChatObject(bytes.toString('utf8'), 'an answer');
+  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer');
   if (answer.error != null) throw classifyInlineChatError(answer);
-  const choices = Array.isArray(answer.choices) ? answer.choices.filter(isJsonObject) : [];
+  const choices = objectsOf(answer.choices);
   const events: CanonicalEvent[] = [
     { type: 'start', ...(typeof answer.id === 'string' && { id: answer.id }) },
   ];
@@ -88,7 +88,7 @@ export function decodeChatAnswer(bytes: Buffer): CanonicalEvent[] {
     decoder.close(events);
   }
   if (!events.some(isContent)) {
-    throw new UpstreamError({ failure: 'unreadable', status: 200, message: 'an empty answer' });
+    throw unreadable('an empty answer', 200);
   }
   const usage = readChatUsage(answer.usage);
   if (usage) events.push({ type: 'usage', usage });

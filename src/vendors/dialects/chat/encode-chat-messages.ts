@@ -10,8 +10,8 @@ import type {
   TextPart,
 } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
-import { unsupported, UpstreamError } from '../../upstream-error.js';
-import { mapToolId } from '../tool-names.js';
+import { unsupported } from '../../upstream-error.js';
+import { mapToolId } from '../tool-calls.js';
 
 const NO_PART_TYPES: readonly MessagePart['type'][] = [
   'refusal',
@@ -156,11 +156,7 @@ function encodeChatPart(part: SpokenPart, field: string): JsonObject {
 /** Plain text is said as text, which models without an eye for files read as well. */
 function encodeDocument({ source, filename }: DocumentPart, field: string): JsonObject {
   if (source.kind === 'url') {
-    throw new UpstreamError({
-      failure: 'unsupported',
-      param: field,
-      message: 'This model takes documents as inline data, not by URL.',
-    });
+    throw unsupported(field, 'This model takes documents as inline data, not by URL.');
   }
   if (source.mediaType.startsWith('text/')) {
     const text = Buffer.from(source.data, 'base64').toString('utf8');

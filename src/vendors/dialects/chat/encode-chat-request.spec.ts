@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatRequest, jsonBody } from '../../../../test/support/chat-requests.js';
 import { parseChat } from '../../../features/chat/chat.parse.js';
-import { encodeChatRequest } from './encode-chat-request.js';
+import {
+  encodeChatRequest,
+  toReasoningEffort,
+  withoutForeignReasoning,
+} from './encode-chat-request.js';
+import type { ReasoningControl } from '../../../canonical/canonical-request.js';
 
 const encode = (fields: Record<string, unknown>, model = 'gpt-4o'): Record<string, unknown> => {
   const bytes = encodeChatRequest(
@@ -114,5 +119,63 @@ describe(encodeChatRequest.name, () => {
     const second = encodeChatRequest({ request, upstreamModel: 'two' }, 'max_tokens').toString();
     expect(request.body.bytes).toEqual(before);
     expect(second).toContain('"two"');
+  });
+});
+
+describe(toReasoningEffort.name, () => {
+  it.each<[ReasoningControl | undefined, string | undefined]>([
+    [undefined, undefined],
+    [{}, undefined],
+    [{ effort: 'none' }, 'none'],
+    [{ effort: 'xhigh', maxTokens: 1 }, 'xhigh'],
+    [{ maxTokens: 1_024 }, 'low'],
+    [{ maxTokens: 4_096 }, 'low'],
+    [{ maxTokens: 4_097 }, 'medium'],
+    [{ maxTokens: 16_384, enabled: true }, 'medium'],
+    [{ maxTokens: 16_385 }, 'high'],
+    [{ enabled: true }, 'medium'],
+    [{ enabled: false }, undefined],
+    [{ enabled: false, maxTokens: 9_000 }, undefined],
+  ])('makes of %j the effort %j', (control, effort) => {
+    expect(toReasoningEffort(control)).toBe(effort);
+  });
+});
+
+const QUESTION = { role: 'user', content: 'Hi' };
+
+describe('withoutForeignReasoning', () => {
+  it('takes out what the gateway spelled of a sealed thought, and the text beside it', () => {
+    const sealed = {
+      role: 'assistant',
+      content: 'Yes.',
+      reasoning_content: 'Hm.',
+      reasoning_details: [
+        { type: 'reasoning.text', text: 'Hm.', signature: 'anthropic:c2VhbA==' },
+        { type: 'reasoning.encrypted', data: 'bedrock-nova-redacted:c2VhbA==' },
+        { type: 'reasoning.encrypted', id: 'call_1', data: 'google:c2VhbA==' },
+      ],
+    };
+    expect(withoutForeignReasoning([QUESTION, sealed])).toEqual([
+      QUESTION,
+      { role: 'assistant', content: 'Yes.' },
+    ]);
+  });
+
+  it('keeps details that a vendor of this dialect gave', () => {
+    const own = { type: 'reasoning.text', text: 'Hm.', signature: 'c2VhbA==' };
+    const named = { type: 'reasoning.text', text: 'Hm.', signature: 'google:c2VhbA==' };
+    const message = { role: 'assistant', content: 'Yes.', reasoning_details: [own, named] };
+    expect(withoutForeignReasoning([message])).toEqual([{ ...message, reasoning_details: [own] }]);
+  });
+
+  it.each([
+    ['no reasoning', [QUESTION]],
+    ['a text alone', [{ role: 'assistant', content: 'Yes.', reasoning_content: 'google: it' }]],
+    ['an own seal', [{ role: 'assistant', reasoning_details: [{ signature: 'c2VhbA==' }] }]],
+    ['details that are none', [{ role: 'assistant', reasoning_details: [null, 'google:x', {}] }]],
+    ['something else than details', [{ role: 'assistant', reasoning_details: 'google:x' }]],
+    ['no messages', undefined],
+  ])('has nothing to do for %s', (_what, messages) => {
+    expect(withoutForeignReasoning(messages)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
-import { CHAT_FIELDS, dropUnknown } from '../known-fields.js';
+import { CHAT_FIELDS, GATEWAY_FIELDS, dropUnknown } from '../known-fields.js';
 import type {
   CanonicalRequest,
   ResponseFormat,
@@ -16,9 +16,10 @@ import {
   type PromptField,
 } from '../../../canonical/prompt-fields.js';
 import { encodeChatMessages } from './encode-chat-messages.js';
+import { objectOf } from '../answer-json.js';
 
-/** Only the gateway puts a maker's name before a seal; vendors' own seals are base64. */
-const NAMED_SEAL = /^[a-z][a-z0-9-]{0,40}:/;
+/** Only the gateway puts an issuer's name before a signature; vendors' own signatures are base64. */
+const NAMED_SIGNATURE = /^[a-z][a-z0-9-]{0,40}:/;
 
 /** Up to these budgets of reasoning tokens an effort is the nearest word; above the last it is `high`. */
 const EFFORTS: readonly [maxTokens: number, effort: string][] = [
@@ -47,17 +48,7 @@ const SUPPORTED: ReadonlySet<PromptField> = new Set([
  * Fields of the body that are the gateway's own or another gateway's, and mean nothing to a
  * vendor: `reasoning` goes out as `reasoning_effort`.
  */
-export const CHAT_GATEWAY_FIELDS = [
-  'models',
-  'provider',
-  'route',
-  'input',
-  'trace',
-  'transforms',
-  'plugins',
-  'usage',
-  'reasoning',
-] as const;
+export const CHAT_GATEWAY_FIELDS: readonly string[] = [...GATEWAY_FIELDS, 'input', 'reasoning'];
 
 /** What the body of a call depends on. */
 type ChatRelayCall = Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutputLimit'>;
@@ -83,12 +74,12 @@ export function encodeChatRequest(
     if (typeof effort === 'string') edits.set('reasoning_effort', JSON.stringify(effort));
   }
   if (ownOutputLimit !== undefined) edits.set(outputLimitField, String(ownOutputLimit));
-  const messages = withoutNamedSeals(value.messages);
+  const messages = withoutForeignReasoning(value.messages);
   if (messages) edits.set('messages', JSON.stringify(messages));
   // Nothing of a caller's is kept in the vendor account that all callers share.
   if (value.store != null) edits.set('store', 'false');
   if (request.stream) {
-    const options = isJsonObject(value.stream_options) ? value.stream_options : {};
+    const options = objectOf(value.stream_options);
     edits.set('stream_options', JSON.stringify({ ...options, include_usage: true }));
   }
   return spliceMembers(bytes, members, edits);
@@ -186,20 +177,20 @@ export function toReasoningEffort(control: ReasoningControl | undefined): string
 }
 
 /**
- * The messages without the reasoning that vendors of other dialects sealed and the gateway spelled
+ * The messages without the reasoning that vendors of other dialects signed and the gateway spelled
  * in this one. A vendor of this dialect has no place for it: some refuse the whole request for it,
- * and another maker's seals are none of its business. Reasoning of such a vendor's own stays.
+ * and another vendor's signatures are none of its business. Reasoning of such a vendor's own stays.
  *
  * @returns undefined when there is nothing to do, as in most conversations
  */
-export function withoutNamedSeals(messages: unknown): unknown[] | undefined {
-  if (!Array.isArray(messages) || !messages.some(holdsNamedSeal)) return undefined;
+export function withoutForeignReasoning(messages: unknown): unknown[] | undefined {
+  if (!Array.isArray(messages) || !messages.some(holdsNamedSignature)) return undefined;
   return messages.map((message: unknown) =>
-    holdsNamedSeal(message) ? withoutReasoning(message) : message,
+    holdsNamedSignature(message) ? withoutReasoning(message) : message,
   );
 }
 
-function holdsNamedSeal(
+function holdsNamedSignature(
   message: unknown,
 ): message is JsonObject & { reasoning_details: unknown[] } {
   if (!isJsonObject(message) || !Array.isArray(message.reasoning_details)) return false;
@@ -218,6 +209,6 @@ function withoutReasoning({
 
 function isNamed(detail: unknown): boolean {
   if (!isJsonObject(detail)) return false;
-  const seal = detail.signature ?? detail.data;
-  return typeof seal === 'string' && NAMED_SEAL.test(seal);
+  const signature = detail.signature ?? detail.data;
+  return typeof signature === 'string' && NAMED_SIGNATURE.test(signature);
 }

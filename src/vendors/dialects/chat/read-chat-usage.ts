@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-import { readTokenCount } from '../answer-json.js';
+import { readTokenCount, objectOf } from '../answer-json.js';
 import { countCodePoints } from '../../../canonical/prompt-size.js';
 
 /**
@@ -15,7 +15,7 @@ export function readChatUsage(value: unknown): Usage | undefined {
   const inputTokens = readTokenCount(value.prompt_tokens) ?? 0;
   const outputTokens = readTokenCount(value.completion_tokens) ?? 0;
   if (inputTokens + outputTokens === 0) return undefined;
-  const input = isJsonObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
+  const input = objectOf(value.prompt_tokens_details);
   const output = isJsonObject(value.completion_tokens_details)
     ? value.completion_tokens_details
     : {};

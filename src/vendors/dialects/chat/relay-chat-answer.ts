@@ -1,9 +1,9 @@
 import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../upstream-error.js';
 import { classifyInlineChatError, assertNotFailed } from './classify-chat-error.js';
-import { parseChatObject } from '../answer-json.js';
+import { objectOf, objectsOf, parseAnswerObject } from '../answer-json.js';
 import { readChatUsage, measureChatOutput } from './read-chat-usage.js';
 
 /**
@@ -13,25 +13,26 @@ import { readChatUsage, measureChatOutput } from './read-chat-usage.js';
  * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
  */
 export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] {
-  const answer = parseChatObject(bytes.toString('utf8'), 'an answer');
+  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer');
   if (answer.error != null) throw classifyInlineChatError(answer);
-  const choices = Array.isArray(answer.choices) ? answer.choices.filter(isJsonObject) : [];
+  const choices = objectsOf(answer.choices);
   const usage = readChatUsage(answer.usage);
 
   let characters = 0;
   let hasOutput = false;
   for (const choice of choices) {
     assertNotFailed(choice);
-    const message = isJsonObject(choice.message) ? choice.message : {};
+    const message = objectOf(choice.message);
     characters += measureChatOutput(message);
     hasOutput ||= characters > 0 || isJsonObject(message.audio);
     hasOutput ||= Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
   }
   const finishReason = choices
     .map((choice) => choice.finish_reason)
-    .find((reason) => typeof reason === 'string' && reason !== '') as string | undefined;
+    .filter((reason) => typeof reason === 'string')
+    .find((reason) => reason !== '');
   if (!hasOutput && finishReason === undefined) {
-    throw new UpstreamError({ failure: 'unreadable', status: 200, message: 'an empty answer' });
+    throw unreadable('an empty answer', 200);
   }
 
   const relay: RelayEvent = {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../upstream-error.js';
+import { objectOf } from '../answer-json.js';
 
 /** A tool call of which some has come. */
 interface OpenCall {
@@ -38,7 +39,7 @@ export class ToolCallAssembler {
   /** The events of one entry of `tool_calls`, of a delta or of a whole message. */
   push(entry: JsonObject, events: CanonicalEvent[]): void {
     const definition = entry.function ?? entry.custom;
-    const { name, arguments: args, input } = isJsonObject(definition) ? definition : {};
+    const { name, arguments: args, input } = objectOf(definition);
     const call = this.callOf(
       typeof entry.index === 'number' ? entry.index : undefined,
       nonEmpty(entry.id),
@@ -63,7 +64,7 @@ export class ToolCallAssembler {
   close(events: CanonicalEvent[]): void {
     for (const call of this.calls) {
       if (call.name === undefined) {
-        throw new UpstreamError({ failure: 'unreadable', message: 'a tool call without a name' });
+        throw unreadable('a tool call without a name');
       }
       if (call.hasArguments) continue;
       call.hasArguments = true;

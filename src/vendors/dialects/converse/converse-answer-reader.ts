@@ -1,13 +1,13 @@
 import { nameSeal, type CanonicalEvent } from '../../../canonical/canonical-event.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unreadable } from '../../upstream-error.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { readTokenCount } from '../answer-json.js';
 
 export interface ConverseAnswerOptions {
-  sealMaker: string;
-  redactedSealMaker: string;
+  signatureIssuer: string;
+  redactedIssuer: string;
   /** Name of the tool whose arguments are the answer's text. */
   jsonTool: string | undefined;
 }
@@ -73,10 +73,7 @@ export class ConverseAnswerReader {
   toolInput(block: number, text: string): CanonicalEvent[] {
     const tool = this.toolBlocks.get(block);
     if (!tool) {
-      throw new UpstreamError({
-        failure: 'unreadable',
-        message: 'input of a tool call that never began',
-      });
+      throw unreadable('input of a tool call that never began');
     }
     if (text === '' || tool.isIgnored) return [];
     tool.hasInput = true;
@@ -89,7 +86,7 @@ export class ConverseAnswerReader {
     // A tool without parameters is called without input; callers parse what they get.
     const input = tool && !tool.hasInput ? this.toolInput(block, '{}') : [];
     this.toolBlocks.delete(block);
-    return [...input, ...this.seals(block)];
+    return [...input, ...this.signedReasoning(block)];
   }
 
   stop(reason: string, stopSequence: string | undefined): CanonicalEvent[] {
@@ -114,18 +111,18 @@ export class ConverseAnswerReader {
     return events;
   }
 
-  private seals(block: number): CanonicalEvent[] {
-    const { sealMaker, redactedSealMaker } = this.options;
-    const seals: string[] = [];
+  private signedReasoning(block: number): CanonicalEvent[] {
+    const { signatureIssuer, redactedIssuer } = this.options;
+    const named: string[] = [];
     const signature = this.signatures.get(block);
-    if (signature) seals.push(nameSeal(sealMaker, signature));
+    if (signature) named.push(nameSeal(signatureIssuer, signature));
     const redacted = this.redacted.get(block);
     if (redacted) {
-      seals.push(nameSeal(redactedSealMaker, Buffer.concat(redacted).toString('base64')));
+      named.push(nameSeal(redactedIssuer, Buffer.concat(redacted).toString('base64')));
     }
     this.signatures.delete(block);
     this.redacted.delete(block);
-    return seals.map((seal) => ({ type: 'reasoning', choice: 0, text: '', seal }));
+    return named.map((seal) => ({ type: 'reasoning', choice: 0, text: '', seal }));
   }
 }
 

@@ -9,8 +9,9 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/canonical-request.js';
+import { toolInput } from '../tool-calls.js';
 import { sealOf } from '../../../canonical/canonical-event.js';
-import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { type JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
 import type { PromptMedia } from '../fetch-prompt-media.js';
 import { converseToolId } from './converse-tools.js';
@@ -178,15 +179,15 @@ class MessageWriter {
   }
 
   /**
-   * Only what this model's maker has sealed: it refuses the thoughts of others. Where tool calls
-   * are told in words, the turns are no longer those that were sealed.
+   * Only what this model's vendor has signed: it refuses the thoughts of others. Where tool calls
+   * are told in words, the turns are no longer those that were signed.
    */
   private reasoningBlocks({ text, seal }: ReasoningPart): JsonObject[] {
     if (this.isTold) return [];
     const { traits } = this.options;
-    const redactedContent = sealOf(traits.redactedSealMaker, seal);
+    const redactedContent = sealOf(traits.redactedIssuer, seal);
     if (redactedContent !== undefined) return [{ reasoningContent: { redactedContent } }];
-    const signature = signatureOf(traits.sealMaker, seal);
+    const signature = signatureOf(traits.signatureIssuer, seal);
     if (signature === undefined) return [];
     return [{ reasoningContent: { reasoningText: { text, signature } } }];
   }
@@ -200,13 +201,8 @@ class MessageWriter {
   }
 
   private toolInput({ name, arguments: text }: ToolCallPart): JsonObject {
-    if (text.trim() === '') return {};
-    try {
-      const input: unknown = JSON.parse(text);
-      if (isJsonObject(input)) return input;
-    } catch {
-      // Falls through to the refusal, which says all there is to say.
-    }
+    const input = toolInput(text);
+    if (input) return input;
     throw unsupported(
       this.options.param,
       `The arguments of an earlier call of ${JSON.stringify(name)} are no JSON object, which this model wants.`,

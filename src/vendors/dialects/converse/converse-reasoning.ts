@@ -150,13 +150,13 @@ function withBudget({ effort, budgetTokens }: Wish, maxOutputTokens: number): Co
 }
 
 /**
- * The signature in a seal of this maker's; undefined when another one made it. Signatures are
+ * The signature that this issuer made; undefined when another one made it. Signatures are
  * base64: what holds a colon is a thought that the maker has encrypted as a whole. It comes from
  * the maker's own API, and this one has another spelling for such thoughts.
  */
-export function signatureOf(maker: string, named: string | undefined): string | undefined {
-  const seal = sealOf(maker, named);
-  return seal?.includes(':') === true ? undefined : seal;
+export function signatureOf(issuer: string, named: string | undefined): string | undefined {
+  const signature = sealOf(issuer, named);
+  return signature?.includes(':') === true ? undefined : signature;
 }
 
 /**
@@ -164,16 +164,16 @@ export function signatureOf(maker: string, named: string | undefined): string | 
  * led to them, because the caller did not keep them or another vendor made them. Models with a
  * thinking budget refuse to think then.
  */
-export function continuesUnsealed(
+export function continuesUnsigned(
   messages: readonly CanonicalMessage[],
-  { sealMaker, redactedSealMaker }: Pick<ConverseTraits, 'sealMaker' | 'redactedSealMaker'>,
+  { signatureIssuer, redactedIssuer }: Pick<ConverseTraits, 'signatureIssuer' | 'redactedIssuer'>,
 ): boolean {
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   const parts = messages.slice(lastUser + 1).flatMap((message) => message.parts);
-  const isSealed = parts.some(
+  const isSigned = parts.some(
     (part) =>
       part.type === 'reasoning' &&
-      (signatureOf(sealMaker, part.seal) ?? sealOf(redactedSealMaker, part.seal)) !== undefined,
+      (signatureOf(signatureIssuer, part.seal) ?? sealOf(redactedIssuer, part.seal)) !== undefined,
   );
-  return !isSealed && parts.some(({ type }) => type === 'tool_call');
+  return !isSigned && parts.some(({ type }) => type === 'tool_call');
 }

@@ -84,7 +84,8 @@ export class EventStreamFrames {
       const { headers, body } = this.codec.decode(bytes);
       return { headers, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) };
     } catch (error) {
-      throw new EventStreamError((error as Error).message, { cause: error });
+      const message = error instanceof Error ? error.message : String(error);
+      throw new EventStreamError(message, { cause: error });
     }
   }
 }

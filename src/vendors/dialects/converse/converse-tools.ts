@@ -7,7 +7,7 @@ import type {
 import { fieldName } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
-import { unusedToolName, mapToolId } from '../tool-names.js';
+import { unusedToolName, mapToolId } from '../tool-calls.js';
 import { cachePoint } from './converse-blocks.js';
 import type { ConverseReasoning } from './converse-reasoning.js';
 import type { ConverseTraits } from './converse-traits.js';

@@ -24,9 +24,9 @@ export type ReasoningStyle =
  */
 export interface ConverseTraits {
   /** Who makes the signatures of its reasoning; see `reasoning-seal.ts`. */
-  sealMaker: string;
-  /** Who makes its redacted reasoning, spelled as only this API reads it. */
-  redactedSealMaker: string;
+  signatureIssuer: string;
+  /** Who encrypts its redacted reasoning, spelled as only this API reads it. */
+  redactedIssuer: string;
   reasoning: ReasoningStyle;
   /** Temperature and top_p: both at once, one of them, or none. */
   samplers: 'both' | 'one' | 'none';

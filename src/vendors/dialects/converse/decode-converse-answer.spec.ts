@@ -5,8 +5,8 @@ import { decodeConverseAnswer } from './decode-converse-answer.js';
 
 const decode = (body: unknown, overrides: Partial<ConverseAnswerOptions> = {}) =>
   decodeConverseAnswer(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), {
-    sealMaker: 'maker',
-    redactedSealMaker: 'maker-redacted',
+    signatureIssuer: 'maker',
+    redactedIssuer: 'maker-redacted',
     jsonTool: undefined,
     ...overrides,
   });

@@ -7,6 +7,7 @@ import {
   readConverseUsage,
   readStopSequence,
 } from './converse-answer-reader.js';
+import { objectOf } from '../answer-json.js';
 
 /**
  * The events of a whole answer of `Converse`, as if it had been streamed.
@@ -71,7 +72,7 @@ function readReasoning(
   index: number,
   reader: ConverseAnswerReader,
 ): CanonicalEvent[] {
-  const { text, signature } = isJsonObject(reasoningText) ? reasoningText : {};
+  const { text, signature } = objectOf(reasoningText);
   return [
     ...(typeof text === 'string' ? reader.reasoning(text) : []),
     ...(typeof signature === 'string' ? reader.signature(index, signature) : []),

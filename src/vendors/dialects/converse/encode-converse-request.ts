@@ -18,7 +18,7 @@ import type { ConverseTraits } from './converse-traits.js';
 import {
   converseReasoning,
   type ConverseReasoning,
-  continuesUnsealed,
+  continuesUnsigned,
 } from './converse-reasoning.js';
 
 /** What the API takes as a value in `requestMetadata`. */
@@ -157,7 +157,7 @@ export function converseControls(
   const { messages, sampling, reasoning: wish, endUser } = request.prompt();
   const name = (field: PromptField): string => fieldName(request.dialect, field);
   const dropped: string[] = [];
-  const canThink = traits.reasoning.kind !== 'budget' || !continuesUnsealed(messages, traits);
+  const canThink = traits.reasoning.kind !== 'budget' || !continuesUnsigned(messages, traits);
   const reasoning = converseReasoning(wish, traits, { maxOutputTokens, canThink });
   if (reasoning.lost.has('reasoning')) dropped.push(name('reasoning'));
   if (reasoning.lost.has('budget')) dropped.push(budgetName(request));

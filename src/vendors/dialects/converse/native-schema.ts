@@ -1,19 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { GRAMMAR_FORMATS } from '../messages/to-closed-schema.js';
 
 /** Keywords that the vendor's grammar compiler takes as they are. */
 const KEPT = new Set(['type', 'title', 'description', 'enum', 'const', '$ref', 'required']);
-const KEPT_FORMATS = new Set([
-  'date-time',
-  'time',
-  'date',
-  'duration',
-  'email',
-  'hostname',
-  'uri',
-  'ipv4',
-  'ipv6',
-  'uuid',
-]);
 /** Keywords that name the schema or its dialect and constrain nothing. */
 const NAMING = new Set(['$schema', '$id', '$comment', 'default', 'examples']);
 
@@ -77,7 +66,7 @@ function convertKeyword(keyword: string, value: unknown, native: JsonObject): bo
       if (value !== false) throw new NotNativeError();
       return true;
     case 'format':
-      if (!KEPT_FORMATS.has(String(value))) return false;
+      if (!GRAMMAR_FORMATS.has(value)) return false;
       native.format = value;
       return true;
     case 'minItems':

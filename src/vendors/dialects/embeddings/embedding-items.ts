@@ -1,20 +1,9 @@
 import type { EmbeddingInput, EmbeddingRequest } from '../../../canonical/work-request.js';
-import { UpstreamError } from '../../upstream-error.js';
-import { nameDropped } from '../known-fields.js';
+import { UpstreamError, unsupported } from '../../upstream-error.js';
+import { GATEWAY_FIELDS, nameDropped } from '../known-fields.js';
 
 /** What every vendor gets in some form, and what is the gateway's own. */
-const KEPT = new Set([
-  'model',
-  'input',
-  'encoding_format',
-  'models',
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'usage',
-]);
+const KEPT = new Set(['model', 'input', 'encoding_format', ...GATEWAY_FIELDS]);
 
 /** Failures that are about what was to be embedded, unless the vendor names another field. */
 const ABOUT_INPUT = new Set(['caller', 'context_length']);
@@ -31,11 +20,7 @@ export function countItems(input: EmbeddingInput): number {
  */
 export function textsOf(input: EmbeddingInput): readonly string[] {
   if (input.type === 'texts') return input.texts;
-  throw new UpstreamError({
-    failure: 'unsupported',
-    message: 'This model takes texts; it cannot embed arrays of tokens.',
-    param: 'input',
-  });
+  throw unsupported('input', 'This model takes texts; it cannot embed arrays of tokens.');
 }
 
 /** A failure that names `input` where the vendor refuses the request and names nothing. */

@@ -3,22 +3,11 @@ import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
-import { EMBEDDINGS_FIELDS, nameUnknown, dropUnknown } from '../known-fields.js';
-import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { EMBEDDINGS_FIELDS, GATEWAY_FIELDS, nameUnknown, dropUnknown } from '../known-fields.js';
+import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { countItems, blameInput } from './embedding-items.js';
 import { readEmbeddingsAnswer } from './read-embeddings-answer.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
-
-/** Fields of the body that are the gateway's own or another gateway's, and mean nothing to a vendor. */
-const EMBEDDINGS_GATEWAY_FIELDS = [
-  'models',
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'usage',
-];
 
 /** 2,048 vectors of 3,072 numbers, spelled out. */
 const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
@@ -43,7 +32,7 @@ export class EmbeddingsClient {
 
   embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
     const droppedParams = this.server.knownFieldsOnly
-      ? nameUnknown(call.request.body, EMBEDDINGS_FIELDS, EMBEDDINGS_GATEWAY_FIELDS)
+      ? nameUnknown(call.request.body, EMBEDDINGS_FIELDS, GATEWAY_FIELDS)
       : [];
     return { droppedParams, events: this.call(call) };
   }
@@ -74,7 +63,7 @@ export class EmbeddingsClient {
       if (usage) yield { type: 'usage', usage };
       yield { type: 'output', output: vectors };
     } catch (error) {
-      throw blameInput(hideOwnKey(error, this.server.apiKey));
+      throw blameInput(redactKey(error, this.server.apiKey));
     }
   }
 }
@@ -91,7 +80,7 @@ export function encodeEmbeddingsRequest(
   const { bytes, members, value } = request.body;
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(upstreamModel)]]);
   if (knownFieldsOnly) dropUnknown(value, EMBEDDINGS_FIELDS, edits);
-  for (const field of EMBEDDINGS_GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
+  for (const field of GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
   // Some SDKs spell "not set" as null, which stricter servers refuse.
   for (const field of ['encoding_format', 'dimensions', 'user']) {
     if (value[field] === null) edits.set(field, undefined);

@@ -1,7 +1,7 @@
 import type { EmbeddingVectors } from '../../../canonical/work-request.js';
 import type { Usage } from '../../../canonical/usage.js';
-import { isJsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { type UpstreamError, unreadable } from '../../upstream-error.js';
+import { listOf, objectOf, parseAnswerJson } from '../answer-json.js';
 import { readChatUsage } from '../chat/read-chat-usage.js';
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -18,30 +18,21 @@ interface EmbeddingsAnswer {
  * @throws UpstreamError `unreadable` for anything else
  */
 export function readEmbeddingsAnswer(bytes: Buffer, count: number): EmbeddingsAnswer {
-  let body: unknown;
-  try {
-    body = JSON.parse(bytes.toString('utf8'));
-  } catch (error) {
-    throw new UpstreamError({ failure: 'unreadable', message: 'no JSON' }, { cause: error });
-  }
-  if (!isJsonObject(body) || !Array.isArray(body.data) || body.data.length !== count) {
-    throw new UpstreamError({
-      failure: 'unreadable',
-      message: `not the ${count} vectors asked for`,
-    });
-  }
+  const { data, usage } = objectOf(parseAnswerJson(bytes.toString('utf8'), 'an answer'));
+  const items = listOf(data);
+  if (items.length !== count) throw unreadable(`not the ${count} vectors asked for`);
   const vectors = new Array<readonly number[] | string | undefined>(count).fill(undefined);
-  for (const [position, item] of (body.data as unknown[]).entries()) {
-    const { index = position, embedding } = isJsonObject(item) ? item : {};
+  for (const [position, item] of items.entries()) {
+    const { index = position, embedding } = objectOf(item);
     if (typeof index !== 'number' || index >= count || vectors[index] !== undefined) {
-      throw new UpstreamError({ failure: 'unreadable', message: 'vectors without their order' });
+      throw unreadable('vectors without their order');
     }
     vectors[index] = readVector(embedding);
   }
   if (!isComplete(vectors)) {
-    throw new UpstreamError({ failure: 'unreadable', message: 'vectors without their order' });
+    throw unreadable('vectors without their order');
   }
-  return { vectors, usage: readChatUsage(body.usage) };
+  return { vectors, usage: readChatUsage(usage) };
 }
 
 function isComplete(
@@ -61,9 +52,13 @@ function readVector(value: unknown): readonly number[] | string {
 
 /** As `readVector`, of a vendor that only knows numbers. */
 export function readFloats(value: unknown): readonly number[] {
-  if (!Array.isArray(value) || value.length === 0 || !value.every(Number.isFinite))
-    throw noVector();
-  return value as number[];
+  const numbers = listOf(value);
+  if (numbers.length === 0 || !numbers.every(isFiniteNumber)) throw noVector();
+  return numbers;
+}
+
+function isFiniteNumber(value: unknown): value is number {
+  return Number.isFinite(value);
 }
 
 function readBase64(value: string): string {
@@ -73,5 +68,5 @@ function readBase64(value: string): string {
 }
 
 function noVector(): UpstreamError {
-  return new UpstreamError({ failure: 'unreadable', message: 'a vector that is none' });
+  return unreadable('a vector that is none');
 }

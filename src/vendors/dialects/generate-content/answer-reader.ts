@@ -8,14 +8,15 @@ import {
   classifyInlineGenerateContentError,
   isGenerateContentError,
 } from './classify-generate-content-error.js';
-import { nameGoogleSeal, nameTextSeal } from './thought-signatures.js';
-import { readTokenCount } from '../answer-json.js';
+import { nameThoughtSignature, nameTextSignature } from './thought-signatures.js';
+import { isCount, listOf, objectOf, objectsOf, readTokenCount } from '../answer-json.js';
+import { startEvent } from '../vendor-answer.js';
 
 /** What the chat dialect calls a token that is all but impossible. */
 const LEAST_LOGPROB = -9999;
 
 /** More than any caller may ask for. */
-const MAX_CHOICES = 128;
+const MAX_CHOICE_INDEX = 127;
 
 interface ChoiceState {
   callCount: number;
@@ -45,12 +46,9 @@ export class AnswerReader {
     if (!isJsonObject(answer)) throw unreadable('an answer that is no JSON object', 200);
     if (!this.hasStarted) {
       this.hasStarted = true;
-      const { responseId } = answer;
-      const isNamed = typeof responseId === 'string' && responseId !== '';
-      events.push({ type: 'start', ...(isNamed && { id: responseId }) });
+      events.push(startEvent(answer.responseId));
     }
-    const candidates: unknown[] = Array.isArray(answer.candidates) ? answer.candidates : [];
-    for (const [position, candidate] of candidates.entries()) {
+    for (const [position, candidate] of listOf(answer.candidates).entries()) {
       if (isJsonObject(candidate)) this.readCandidate(candidate, position, events);
     }
     const { promptFeedback } = answer;
@@ -88,17 +86,14 @@ export class AnswerReader {
   private readCandidate(candidate: JsonObject, position: number, events: CanonicalEvent[]): void {
     // An index of 0 is left out of the vendor's JSON, as all zeros are.
     const choice = candidate.index ?? position;
-    if (!Number.isInteger(choice) || (choice as number) < 0 || (choice as number) >= MAX_CHOICES) {
+    if (!isCount(choice, MAX_CHOICE_INDEX)) {
       throw unreadable('a candidate whose index makes no sense', 200);
     }
-    const state = this.choiceOf(choice as number);
-    const content = isJsonObject(candidate.content) ? candidate.content : {};
-    const parts: unknown[] = Array.isArray(content.parts) ? content.parts : [];
+    const state = this.choiceOf(choice);
+    const { parts } = objectOf(candidate.content);
     const first = events.length;
-    for (const part of parts) {
-      if (isJsonObject(part)) this.readPart(part, choice as number, state, events);
-    }
-    addLogprobs(readLogprobs(candidate.logprobsResult), choice as number, events, first);
+    for (const part of objectsOf(parts)) this.readPart(part, choice, state, events);
+    addLogprobs(readLogprobs(candidate.logprobsResult), choice, events, first);
     const { finishReason } = candidate;
     if (typeof finishReason === 'string' && !NO_REASONS.has(finishReason)) {
       state.finishReason = finishReason;
@@ -113,30 +108,35 @@ export class AnswerReader {
     events: CanonicalEvent[],
   ): void {
     const { text, thoughtSignature } = part;
-    const seal =
+    const signature =
       typeof thoughtSignature === 'string' && thoughtSignature !== ''
         ? thoughtSignature
         : undefined;
     if (isJsonObject(part.functionCall)) {
-      this.readCall(part.functionCall, seal, choice, state, events);
+      this.readCall(part.functionCall, signature, choice, state, events);
     } else if (part.thought === true) {
       const said = typeof text === 'string' ? text : '';
-      if (seal !== undefined) {
-        events.push({ type: 'reasoning', choice, text: said, seal: nameGoogleSeal(seal) });
+      if (signature !== undefined) {
+        events.push({
+          type: 'reasoning',
+          choice,
+          text: said,
+          seal: nameThoughtSignature(signature),
+        });
       } else if (said !== '') {
         events.push({ type: 'reasoning', choice, text: said });
       }
     } else {
       if (typeof text === 'string' && text !== '') events.push({ type: 'text', choice, text });
-      if (seal !== undefined) {
-        events.push({ type: 'reasoning', choice, text: '', seal: nameTextSeal(seal) });
+      if (signature !== undefined) {
+        events.push({ type: 'reasoning', choice, text: '', seal: nameTextSignature(signature) });
       }
     }
   }
 
   private readCall(
     call: JsonObject,
-    seal: string | undefined,
+    signature: string | undefined,
     choice: number,
     state: ChoiceState,
     events: CanonicalEvent[],
@@ -152,7 +152,7 @@ export class AnswerReader {
         index,
         id: this.idOf(call.id),
         name,
-        ...(seal !== undefined && { seal: nameGoogleSeal(seal) }),
+        ...(signature !== undefined && { seal: nameThoughtSignature(signature) }),
       },
       { type: 'tool_arguments', choice, index, text: JSON.stringify(args ?? {}) },
     );
@@ -217,13 +217,12 @@ interface TokenLogprob {
 
 /** Reads `logprobsResult` into the chat dialect's shape; undefined where there are no tokens. */
 export function readLogprobs(value: unknown): { content: TokenLogprob[] } | undefined {
-  if (!isJsonObject(value) || !Array.isArray(value.chosenCandidates)) return undefined;
-  const tops: unknown[] = Array.isArray(value.topCandidates) ? value.topCandidates : [];
-  const content = (value.chosenCandidates as unknown[]).flatMap((chosen, index) => {
+  const { chosenCandidates, topCandidates } = objectOf(value);
+  const tops = listOf(topCandidates);
+  const content = listOf(chosenCandidates).flatMap((chosen, index) => {
     if (!isJsonObject(chosen)) return [];
-    const top = tops[index];
-    const candidates = isJsonObject(top) && Array.isArray(top.candidates) ? top.candidates : [];
-    return [{ ...readToken(chosen), top_logprobs: candidates.filter(isJsonObject).map(readToken) }];
+    const { candidates } = objectOf(tops[index]);
+    return [{ ...readToken(chosen), top_logprobs: objectsOf(candidates).map(readToken) }];
   });
   return content.length > 0 ? { content } : undefined;
 }

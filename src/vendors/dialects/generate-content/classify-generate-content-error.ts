@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
+import { objectsOf } from '../answer-json.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
@@ -47,7 +48,7 @@ export function classifyGenerateContentError(
 ): UpstreamError {
   const error = readError(body);
   const message = typeof error.message === 'string' ? error.message : `status ${status}`;
-  const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : [];
+  const details = objectsOf(error.details);
   const retryAfterMs = readRetryAfterMs(headers) ?? readRetryDelayMs(details);
   return new UpstreamError({
     failure: classify(status, error, message, details),

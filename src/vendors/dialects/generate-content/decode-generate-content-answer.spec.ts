@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import { decodeGenerateContentAnswer } from './decode-generate-content-answer.js';
+import { decodeGenerateContentAnswer } from './generate-content-stream-decoder.js';
 
 const decode = (answer: unknown): CanonicalEvent[] =>
   decodeGenerateContentAnswer(

@@ -7,10 +7,11 @@ import type {
 } from '../../../canonical/canonical-request.js';
 import { once } from '../../../canonical/once.js';
 import { conversationField } from '../../../canonical/prompt-fields.js';
-import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
+import { toolInput } from '../tool-calls.js';
 import { encodeAudio, encodeMedia } from './encode-media.js';
-import { NO_SEAL_AT_HAND, readGoogleSeal } from './thought-signatures.js';
+import { SKIP_SIGNATURE_CHECK, readThoughtSignature } from './thought-signatures.js';
 import type { ModelTraits } from './model-traits.js';
 
 export interface Content {
@@ -110,26 +111,26 @@ class ConversationEncoder {
 
   private modelParts(parts: readonly MessagePart[]): JsonObject[] {
     const encoded: JsonObject[] = [];
-    let textSeal: string | undefined;
-    let isBatchSealed = false;
+    let textSignature: string | undefined;
+    let isBatchSigned = false;
     for (const part of parts) {
       if (part.type === 'tool_call') {
-        encoded.push(this.callPart(part, isBatchSealed));
-        isBatchSealed = true;
+        encoded.push(this.callPart(part, isBatchSigned));
+        isBatchSigned = true;
         continue;
       }
-      isBatchSealed = false;
+      isBatchSigned = false;
       if (part.type === 'reasoning') {
-        // Thoughts that another vendor sealed, or nobody, are no use to this one.
-        const seal = readGoogleSeal(part.seal);
-        if (seal?.isOnText) textSeal = seal.seal;
-        else if (seal)
-          encoded.push({ text: part.text, thought: true, thoughtSignature: seal.seal });
+        // Thoughts that another vendor signed, or nobody, are of no use to this one.
+        const signed = readThoughtSignature(part.seal);
+        if (signed?.isOnText) textSignature = signed.signature;
+        else if (signed)
+          encoded.push({ text: part.text, thought: true, thoughtSignature: signed.signature });
       } else if (part.type !== 'tool_result') {
         encoded.push(...this.contentParts(part));
       }
     }
-    if (textSeal !== undefined) sealText(encoded, textSeal);
+    if (textSignature !== undefined) signText(encoded, textSignature);
     return encoded;
   }
 
@@ -148,18 +149,20 @@ class ConversationEncoder {
     }
   }
 
-  /** Of calls made in parallel only the first one carries a seal. */
-  private callPart(part: ToolCallPart, isBatchSealed: boolean): JsonObject {
+  /** Of calls made in parallel only the first one carries a signature. */
+  private callPart(part: ToolCallPart, isBatchSigned: boolean): JsonObject {
     // The results so far belong to the calls so far, of which this one may repeat an id.
     this.sortResults();
     this.calls.set(part.id, { name: part.name, position: this.callCount++ });
-    const standIn = this.traits.wantsSealedCalls && !isBatchSealed ? NO_SEAL_AT_HAND : undefined;
-    const thoughtSignature = readGoogleSeal(part.seal)?.seal ?? standIn;
+    const standIn =
+      this.traits.wantsSignedCalls && !isBatchSigned ? SKIP_SIGNATURE_CHECK : undefined;
+    const thoughtSignature = readThoughtSignature(part.seal)?.signature ?? standIn;
     return {
       functionCall: {
         ...(this.traits.takesCallIds && { id: part.id }),
         name: part.name,
-        args: readArguments(part.arguments),
+        // What is no object, such as a free-form tool's text, becomes the member of one.
+        args: toolInput(part.arguments) ?? { input: part.arguments },
       },
       ...(thoughtSignature !== undefined && { thoughtSignature }),
     };
@@ -197,14 +200,14 @@ class ConversationEncoder {
   private resultsFirst(parts: JsonObject[]): JsonObject[] {
     const results = parts.filter(isResult);
     const positionOf = ({ functionResponse: { id } }: ResultPart): number =>
-      this.calls.get(id)?.position ?? Infinity;
+      (id === undefined ? undefined : this.calls.get(id)?.position) ?? Infinity;
     const ordered = results.toSorted((one, other) => compare(positionOf(one), positionOf(other)));
     return [...ordered, ...parts.filter((part) => !isResult(part))];
   }
 }
 
 interface ResultPart extends JsonObject {
-  functionResponse: { id: string };
+  functionResponse: { id?: string };
 }
 
 function isResult(part: JsonObject): part is ResultPart {
@@ -214,7 +217,7 @@ function isResult(part: JsonObject): part is ResultPart {
 /** Until the results are in order their ids are needed, even where the vendor has no place for them. */
 function removeResultIds({ parts }: Content): void {
   for (const part of parts) {
-    if (isResult(part)) delete (part.functionResponse as { id?: string }).id;
+    if (isResult(part)) delete part.functionResponse.id;
   }
 }
 
@@ -222,23 +225,11 @@ function compare(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
-/** The seal of an answer's text belongs on the last piece of it. */
-function sealText(parts: JsonObject[], seal: string): void {
+/** The signature of an answer's text belongs on the last piece of it. */
+function signText(parts: JsonObject[], signature: string): void {
   const last = parts.findLast((part) => typeof part.text === 'string' && part.thought !== true);
-  if (last) last.thoughtSignature = seal;
-  else parts.push({ text: '', thoughtSignature: seal });
-}
-
-/** The vendor takes an object; what is none, such as a free-form tool's text, is put into one. */
-function readArguments(text: string): JsonObject {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isJsonObject(value)) return value;
-  } catch {
-    // A model may have written half an object; it is shown what it wrote.
-  }
-  return { input: text };
+  if (last) last.thoughtSignature = signature;
+  else parts.push({ text: '', thoughtSignature: signature });
 }
 
 function textsOf({ parts }: CanonicalMessage): string[] {

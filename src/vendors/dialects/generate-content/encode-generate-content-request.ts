@@ -7,7 +7,7 @@ import { encodeContents } from './encode-contents.js';
 import type { ModelTraits } from './model-traits.js';
 import { fieldName, type PromptField } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unsupported } from '../../upstream-error.js';
 import { encodeThinking } from './encode-thinking.js';
 import { restrictSchema } from './restrict-schema.js';
 
@@ -86,7 +86,7 @@ function assertPossible(request: CanonicalRequest, traits: ModelTraits): void {
   const { stop = [], presencePenalty = 0, frequencyPenalty = 0 } = prompt.sampling;
   const refuse = (field: PromptField | 'n', message: string): never => {
     const param = field === 'n' ? field : fieldName(request.dialect, field);
-    throw new UpstreamError({ failure: 'unsupported', param, message });
+    throw unsupported(param, message);
   };
   if (request.choices > traits.maxCandidates) {
     refuse('n', `This model gives ${traits.maxCandidates} answer(s) to a request at most.`);

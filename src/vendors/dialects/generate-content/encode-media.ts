@@ -1,5 +1,5 @@
 import type { AudioPart, DocumentPart, ImagePart } from '../../../canonical/canonical-request.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unsupported } from '../../upstream-error.js';
 
 /** A picture, document or sound as the vendor takes it. */
 export type MediaPart =
@@ -48,12 +48,10 @@ export function encodeMedia({ source }: ImagePart | DocumentPart, param: string)
   const extension = /\.([a-z0-9]{1,5})$/i.exec(url.pathname)?.[1]?.toLowerCase();
   const mimeType = TYPE_OF_EXTENSION.get(extension ?? '');
   if (mimeType === undefined) {
-    throw new UpstreamError({
-      failure: 'unsupported',
+    throw unsupported(
       param,
-      message:
-        'This provider needs to know the type of a file behind a URL: use a URL that ends in a file name extension such as .png, or send the file itself as a data URL.',
-    });
+      'This provider needs to know the type of a file behind a URL: use a URL that ends in a file name extension such as .png, or send the file itself as a data URL.',
+    );
   }
   return { fileData: { mimeType, fileUri: source.url } };
 }

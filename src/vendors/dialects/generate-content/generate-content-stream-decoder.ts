@@ -1,11 +1,23 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
-import { UpstreamError, unreadable } from '../../upstream-error.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { parseAnswerJson } from '../answer-json.js';
+import { cutFrames, normalizeFrames } from '../event-text.js';
 import { AnswerReader } from './answer-reader.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
-const BYTE_ORDER_MARK = '\ufeff';
+/**
+ * Reads a whole answer.
+ *
+ * @throws UpstreamError for an answer that is none, that is empty, or that has no end
+ */
+export function decodeGenerateContentAnswer(bytes: Buffer): CanonicalEvent[] {
+  const events: CanonicalEvent[] = [];
+  const reader = new AnswerReader();
+  reader.read(parseAnswerJson(bytes.toString('utf8'), 'an answer', 200), events);
+  return [...events, ...reader.end()];
+}
 
 /** Reads a stream of server-sent events, each of which has the shape of a whole answer. */
 export class GenerateContentStreamDecoder {
@@ -20,7 +32,7 @@ export class GenerateContentStreamDecoder {
     const events: CanonicalEvent[] = [];
     if (this.failure) return events;
     try {
-      const bytes = this.cut(chunk);
+      const bytes = cutFrames(this.frames, chunk);
       if (bytes) this.readFrames(bytes.toString('utf8'), events);
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
@@ -52,20 +64,12 @@ export class GenerateContentStreamDecoder {
     }
   }
 
-  private cut(chunk: Buffer): Buffer | undefined {
-    try {
-      return this.frames.push(chunk);
-    } catch (error) {
-      throw unreadable((error as Error).message);
-    }
-  }
-
   private readFrames(received: string, events: CanonicalEvent[]): void {
-    let text = received.includes('\r') ? received.replaceAll('\r\n', '\n') : received;
-    if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length);
-    for (const frame of text.split('\n\n')) {
+    for (const frame of normalizeFrames(received).split('\n\n')) {
       const data = dataOf(frame);
-      if (data !== '' && data !== '[DONE]') this.reader.read(parse(data), events);
+      if (data !== '' && data !== '[DONE]') {
+        this.reader.read(parseAnswerJson(data, 'an event'), events);
+      }
     }
   }
 }
@@ -79,14 +83,6 @@ function dataOf(frame: string): string {
     .map((line) => line.slice('data:'.length))
     .join('\n')
     .trim();
-}
-
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch (error) {
-    throw unreadable(`an event that is not JSON: ${(error as Error).name}`);
-  }
 }
 
 function isUnreadable(error: unknown): boolean {

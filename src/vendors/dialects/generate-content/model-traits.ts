@@ -9,8 +9,8 @@ export type ThinkingControl =
 export interface ModelTraits {
   /** Undefined: the model does not think. */
   thinking: ThinkingControl | undefined;
-  /** Whether a tool call in the conversation is refused without the seal that came with it. */
-  wantsSealedCalls: boolean;
+  /** Whether a tool call in the conversation is refused without the signature that came with it. */
+  wantsSignedCalls: boolean;
   /** Whether calls and their results may carry ids; else they are told apart by name and order. */
   takesCallIds: boolean;
   /** Whether the result of a tool may hold pictures and documents. */

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { listOf, objectOf } from '../answer-json.js';
 
 /** A schema as the vendor takes it. */
 export interface RestrictedSchema {
@@ -43,16 +44,16 @@ const ANNOTATIONS = new Set([
  * `definitions`); of the rest, constraints are counted as lost and annotations are not.
  */
 export function restrictSchema(schema: JsonObject): RestrictedSchema {
-  const walk = new SchemaWalk();
-  return { schema: walk.object(schema), isExact: !walk.hasLost };
+  const restricter = new SchemaRestricter();
+  return { schema: restricter.object(schema), isExact: !restricter.hasLost };
 }
 
-class SchemaWalk {
+class SchemaRestricter {
   hasLost = false;
 
   object(schema: JsonObject): JsonObject {
     const plain = spellNullable(unwrapAllOf(schema));
-    if (typeof plain.$ref === 'string') return this.reference(plain);
+    if (typeof plain.$ref === 'string') return this.reference(plain.$ref, plain);
     const members: [string, unknown][] = [];
     for (const [keyword, value] of Object.entries(plain)) {
       members.push(...this.keyword(keyword, value, plain));
@@ -95,8 +96,8 @@ class SchemaWalk {
   }
 
   /** Beside a reference the vendor takes nothing but keywords that begin with `$`. */
-  private reference(schema: JsonObject): JsonObject {
-    const $ref = (schema.$ref as string).replace(/^#\/definitions\//, '#/$defs/');
+  private reference(target: string, schema: JsonObject): JsonObject {
+    const $ref = target.replace(/^#\/definitions\//, '#/$defs/');
     const beside = this.object(without(schema, '$ref'));
     const { $defs, description: _description, title: _title, ...constraints } = beside;
     if (Object.keys(constraints).length > 0) this.hasLost = true;
@@ -104,7 +105,7 @@ class SchemaWalk {
   }
 
   private map(value: unknown): JsonObject {
-    const entries = Object.entries(isJsonObject(value) ? value : {});
+    const entries = Object.entries(objectOf(value));
     return Object.fromEntries(entries.map(([name, schema]) => [name, this.any(schema)]));
   }
 
@@ -121,7 +122,7 @@ class SchemaWalk {
 
   /** Only strings and numbers may be listed; `null` goes where the type allows it anyway. */
   private enumeration(value: unknown, schema: JsonObject): [string, unknown][] {
-    const listed: unknown[] = Array.isArray(value) ? value : [];
+    const listed = listOf(value);
     const isNullable = Array.isArray(schema.type) && schema.type.includes('null');
     const kept = listed.filter((item) => !(item === null && isNullable));
     if (kept.length > 0 && kept.every(isListable)) return [['enum', kept]];
@@ -135,8 +136,9 @@ class SchemaWalk {
     step: 1 | -1,
     schema: JsonObject,
   ): [string, unknown][] {
-    const isExact = schema.type === 'integer' && Number.isInteger(value) && !(keyword in schema);
-    if (isExact) return [[keyword, (value as number) + step]];
+    const isInteger = schema.type === 'integer' && typeof value === 'number';
+    if (isInteger && Number.isInteger(value) && !(keyword in schema))
+      return [[keyword, value + step]];
     this.hasLost = true;
     return [];
   }
@@ -148,7 +150,7 @@ function isListable(item: unknown): boolean {
 
 /** An `allOf` of one schema says the same without it, unless both speak of the same thing. */
 function unwrapAllOf(schema: JsonObject): JsonObject {
-  const [only, ...others] = Array.isArray(schema.allOf) ? (schema.allOf as unknown[]) : [];
+  const [only, ...others] = listOf(schema.allOf);
   if (!isJsonObject(only) || others.length > 0) return schema;
   const rest = without(schema, 'allOf');
   return Object.keys(only).some((keyword) => keyword in rest) ? schema : { ...rest, ...only };

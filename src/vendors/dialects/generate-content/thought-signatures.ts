@@ -1,30 +1,30 @@
 import { nameSeal, sealOf } from '../../../canonical/canonical-event.js';
 
-const MAKER = 'google';
+const ISSUER = 'google';
 
-/** Base64 has no colon, so this cannot begin a seal. */
+/** Base64 has no colon, so this cannot begin a signature. */
 const TEXT_MARK = 'text:';
 
-/** The documented value in place of a seal that is not at hand; the check for one is then left out. */
-export const NO_SEAL_AT_HAND = 'skip_thought_signature_validator';
+/** The documented value in place of a signature that is not at hand; the vendor then checks none. */
+export const SKIP_SIGNATURE_CHECK = 'skip_thought_signature_validator';
 
-/** A seal that came on a thought or on a tool call. */
-export function nameGoogleSeal(seal: string): string {
-  return nameSeal(MAKER, seal);
+/** Names the signature of a thought or of a tool call. */
+export function nameThoughtSignature(signature: string): string {
+  return nameSeal(ISSUER, signature);
 }
 
-/** A seal that came on the answer's text, where it has to go back to. */
-export function nameTextSeal(seal: string): string {
-  return nameSeal(MAKER, TEXT_MARK + seal);
+/** Names the signature of the answer's text, where it has to go back to. */
+export function nameTextSignature(signature: string): string {
+  return nameSeal(ISSUER, TEXT_MARK + signature);
 }
 
-/** A seal of this maker, and what it came on; undefined for others' and for none. */
-export function readGoogleSeal(
+/** A signature of this vendor's, and what it came on; undefined for others' and for none. */
+export function readThoughtSignature(
   named: string | undefined,
-): { seal: string; isOnText: boolean } | undefined {
-  const seal = sealOf(MAKER, named);
-  if (seal === undefined || seal === '') return undefined;
-  return seal.startsWith(TEXT_MARK)
-    ? { seal: seal.slice(TEXT_MARK.length), isOnText: true }
-    : { seal, isOnText: false };
+): { signature: string; isOnText: boolean } | undefined {
+  const signature = sealOf(ISSUER, named);
+  if (signature === undefined || signature === '') return undefined;
+  return signature.startsWith(TEXT_MARK)
+    ? { signature: signature.slice(TEXT_MARK.length), isOnText: true }
+    : { signature, isOnText: false };
 }

@@ -2,14 +2,14 @@ import type { ImageRequest } from '../../../canonical/work-request.js';
 import type { MediaDone, MediaFile } from '../../media-work.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { MediaFetcher } from '../../transport/media-fetcher.js';
-import { UpstreamError, unsupportedField, unreadable } from '../../upstream-error.js';
+import { UpstreamError, unsupported, unreadable } from '../../upstream-error.js';
 import type { WorkCall } from '../../upstream.js';
 import { fileOfBase64, fileOfBytes, MAX_IMAGE_BYTES } from '../media/media-file.js';
-import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { vendorFields, classifyMediaError } from '../media/media-fields.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { parseChatObject, readTokenCount } from '../answer-json.js';
+import { isJsonObject } from '../../../platform/http/json-body.js';
+import { parseAnswerObject, readTokenCount, listOf, objectOf } from '../answer-json.js';
 
 /**
  * Fields that have no place on shared capacity: files in the vendor account, pictures to start from,
@@ -73,7 +73,7 @@ export class ImagesClient {
       for (const image of images) files.push(await this.fileOf(image, call));
       return { state: 'done', files, usage };
     } catch (error) {
-      throw hideOwnKey(error, this.server.apiKey);
+      throw redactKey(error, this.server.apiKey);
     }
   }
 
@@ -111,10 +111,7 @@ export class ImagesClient {
 }
 
 function lost(problem: string): UpstreamError {
-  return new UpstreamError({
-    failure: 'unreadable',
-    message: `a picture out of reach: ${problem}`,
-  });
+  return unreadable(`a picture out of reach: ${problem}`);
 }
 
 /**
@@ -131,9 +128,9 @@ function encodeImagesRequest(
 ): Buffer {
   const fields = vendorFields(request.body.value).filter(([name]) => name !== 'n');
   for (const [name, value] of fields) {
-    if (REFUSED.has(name)) throw unsupportedField(name, `\`${name}\` is not taken here.`);
+    if (REFUSED.has(name)) throw unsupported(name, `\`${name}\` is not taken here.`);
     if (name === 'output_format' && !FORMATS.has(value)) {
-      throw unsupportedField(name, 'Pictures are made as png, jpeg or webp.');
+      throw unsupported(name, 'Pictures are made as png, jpeg or webp.');
     }
   }
   return Buffer.from(
@@ -161,15 +158,14 @@ interface ImagesAnswer {
  * @throws UpstreamError `unreadable`
  */
 function readImagesAnswer(bytes: Buffer): ImagesAnswer {
-  const answer = parseChatObject(bytes.toString('utf8'), 'an answer with pictures');
-  const data: unknown[] = Array.isArray(answer.data) ? answer.data : [];
-  const images = data.map(readImage);
+  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer with pictures');
+  const images = listOf(answer.data).map(readImage);
   if (images.length === 0) throw unreadable('an answer without pictures');
   return { images, usage: { ...readTokens(answer.usage), imageCount: images.length } };
 }
 
 function readImage(item: unknown): GivenImage {
-  const { b64_json: base64, url } = isJsonObject(item) ? item : ({} as JsonObject);
+  const { b64_json: base64, url } = objectOf(item);
   if (typeof base64 === 'string' && base64 !== '') return { base64 };
   if (typeof url !== 'string' || url === '') throw unreadable('a picture without its bytes');
   const inline = /^data:[^,]{0,100};base64,/.exec(url)?.[0];

@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError, type UpstreamFailure, unreadable } from '../../upstream-error.js';
+import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
 import {
   readErrorBody,
   isOperatorStatus,
   isServerStatus,
   isPromptTooLong,
-  hideVendorKeys,
+  redactKeyLike,
 } from '../failed-answer.js';
+import { parseAnswerObject, objectOf } from '../answer-json.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -66,7 +67,7 @@ export function classifyMessagesError(
   return new UpstreamError({
     failure,
     status,
-    message: hideVendorKeys(message).slice(0, MAX_MESSAGE_LENGTH),
+    message: redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(param !== undefined && { param }),
   });
@@ -79,7 +80,7 @@ export function classifyInlineMessagesError(body: unknown): UpstreamError {
 
 function classify(status: number, error: JsonObject, message: string): UpstreamFailure {
   const { type } = error;
-  const details = isJsonObject(error.details) ? error.details : {};
+  const details = objectOf(error.details);
   if (isOperatorStatus(status)) return 'operator';
   if (OPERATOR_TYPES.has(type) || SPENT_CODES.has(details.error_code)) return 'operator';
   if (status < 500 && SPENT.test(message)) return 'operator';
@@ -107,13 +108,7 @@ function readParam(message: string): string | undefined {
  * @throws UpstreamError `unreadable` for anything else, or as the vendor's own error says
  */
 export function parseMessagesJson(text: string, what: string): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw unreadable(`${what} that is not JSON: ${(error as Error).name}`);
-  }
-  if (!isJsonObject(value)) throw unreadable(`${what} that is no JSON object`);
+  const value = parseAnswerObject(text, what);
   if (value.type === 'error' || isJsonObject(value.error)) throw classifyInlineMessagesError(value);
   return value;
 }

@@ -1,13 +1,14 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import type { MessagesDeltaField } from './find-messages-delta.js';
-import { sealRedactedThinking, sealThinking } from './thinking-blocks.js';
+import { nameRedactedThinking, nameSignature } from './thinking-blocks.js';
 import { MessagesUsageReader } from './read-messages-usage.js';
 
 export interface MessagesDecoderOptions {
-  /** Who seals this vendor's reasoning, see `reasoning-seal.ts`. */
-  sealMaker: string;
+  /** Who signs this vendor's reasoning, see `reasoning-seal.ts`. */
+  signatureIssuer: string;
   /** The tool whose arguments are the answer's text, if any. */
   jsonTool: string | undefined;
 }
@@ -88,7 +89,7 @@ export class MessagesEventDecoder {
     this.usage.add(usage, { isFinal: false });
     if (this.hasStarted) return;
     this.hasStarted = true;
-    events.push({ type: 'start', ...(typeof id === 'string' && id !== '' && { id }) });
+    events.push(startEvent(id));
     const soFar = this.usage.readSoFar();
     if (soFar) events.push({ type: 'usage', usage: soFar, isPartial: true });
   }
@@ -107,8 +108,8 @@ export class MessagesEventDecoder {
         addReasoning(block.thinking, events);
         return { kind: 'thinking', signature: textOf(block.signature) };
       case 'redacted_thinking': {
-        const seal = sealRedactedThinking(this.options.sealMaker, textOf(block.data));
-        events.push({ type: 'reasoning', choice, text: '', seal });
+        const named = nameRedactedThinking(this.options.signatureIssuer, textOf(block.data));
+        events.push({ type: 'reasoning', choice, text: '', seal: named });
         return { kind: 'other' };
       }
       case 'tool_use': {
@@ -157,8 +158,8 @@ export class MessagesEventDecoder {
     if (!block) return;
     this.blocks.delete(index);
     if (block.kind === 'thinking' && block.signature !== '') {
-      const seal = sealThinking(this.options.sealMaker, block.signature);
-      events.push({ type: 'reasoning', choice, text: '', seal });
+      const named = nameSignature(this.options.signatureIssuer, block.signature);
+      events.push({ type: 'reasoning', choice, text: '', seal: named });
     }
     // A call without a piece of arguments has them in its beginning, or takes none.
     if ((block.kind === 'tool' || block.kind === 'json') && !block.hasArguments) {

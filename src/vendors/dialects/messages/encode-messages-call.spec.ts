@@ -5,7 +5,7 @@ import { encodeMessagesRelay } from './encode-messages-call.js';
 const relay = (body: unknown, options: object = {}) =>
   encodeMessagesRelay(messagesRequest(body), {
     upstreamModel: 'claude-x',
-    sealMaker: 'maker',
+    signatureIssuer: 'maker',
     ...options,
   }).toString();
 

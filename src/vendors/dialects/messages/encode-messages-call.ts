@@ -4,18 +4,9 @@ import type { MessagesVendor } from './messages-vendor.js';
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
-import { unsealThinking } from './thinking-blocks.js';
-
-/** Fields of the body that are the gateway's own or another gateway's, and mean nothing to a vendor. */
-const GATEWAY_FIELDS = [
-  'models',
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'usage',
-] as const;
+import { objectOf } from '../answer-json.js';
+import { GATEWAY_FIELDS } from '../known-fields.js';
+import { readThinkingBlock } from './thinking-blocks.js';
 
 /** What only an answer has a use for; the counting endpoint refuses it. */
 const ANSWER_FIELDS = [
@@ -57,8 +48,8 @@ export function encodeMessagesCall(
 ): EncodedMessagesCall {
   const { request } = call;
   if (request.dialect === 'messages') {
-    const { sealMaker } = vendor;
-    const body = encodeMessagesRelay(request, { upstreamModel: model, sealMaker, adding });
+    const { signatureIssuer } = vendor;
+    const body = encodeMessagesRelay(request, { upstreamModel: model, signatureIssuer, adding });
     return { body, jsonTool: undefined };
   }
   const { body, jsonTool } = encodeMessagesRequest(call, vendor);
@@ -79,8 +70,8 @@ export function encodeMessagesCount(
 ): Buffer {
   const { request, upstreamModel } = call;
   if (request.dialect === 'messages') {
-    const { sealMaker } = vendor;
-    return encodeMessagesRelay(request, { upstreamModel, sealMaker, without: ANSWER_FIELDS });
+    const { signatureIssuer } = vendor;
+    return encodeMessagesRelay(request, { upstreamModel, signatureIssuer, without: ANSWER_FIELDS });
   }
   const unwanted = new Set<string>(ANSWER_FIELDS);
   const body = Object.entries(encodeMessagesRequest(call, vendor).body);
@@ -91,8 +82,8 @@ export function encodeMessagesCount(
 interface MessagesRelayOptions {
   /** The vendor's own name of the model; undefined where the vendor has it in the address. */
   upstreamModel: string | undefined;
-  /** Who seals this vendor's reasoning, see `reasoning-seal.ts`. */
-  sealMaker: string;
+  /** Who signs this vendor's reasoning, see `reasoning-seal.ts`. */
+  signatureIssuer: string;
   /** Further members that the vendor's endpoint does not take. */
   without?: readonly string[];
   /** Members that it takes besides the caller's, as JSON. */
@@ -105,54 +96,60 @@ interface MessagesRelayOptions {
  */
 export function encodeMessagesRelay(
   { body: { bytes, members, value } }: CanonicalRequest,
-  { upstreamModel, sealMaker, without = [], adding = {} }: MessagesRelayOptions,
+  { upstreamModel, signatureIssuer, without = [], adding = {} }: MessagesRelayOptions,
 ): Buffer {
   const edits = new Map<string, string | undefined>(Object.entries(adding));
   edits.set('model', upstreamModel === undefined ? undefined : JSON.stringify(upstreamModel));
   for (const field of [...GATEWAY_FIELDS, ...without]) {
     if (field in value) edits.set(field, undefined);
   }
-  const messages = withOwnThoughts(value.messages, sealMaker);
+  const messages = withOwnThoughts(value.messages, signatureIssuer);
   if (messages) edits.set('messages', JSON.stringify(messages));
   return spliceMembers(bytes, members, edits);
 }
 
 /**
- * The conversation with thoughts that came through the gateway's own hands: a seal that names its
- * maker is given back as the maker wrote it, or the thought is left out where that is another one.
+ * The conversation with thoughts that came through the gateway's own hands: a signature that names
+ * its issuer is given back as the issuer wrote it, or the thought is left out where that is another one.
  *
  * @returns undefined when there is nothing to do, as for a caller who only ever spoke to this vendor
  */
-function withOwnThoughts(messages: unknown, sealMaker: string): unknown[] | undefined {
-  if (!Array.isArray(messages) || !messages.some(holdsNamedSeal)) return undefined;
+function withOwnThoughts(messages: unknown, signatureIssuer: string): unknown[] | undefined {
+  if (!Array.isArray(messages) || !messages.some(holdsNamedSignature)) return undefined;
   return messages.flatMap((message: unknown) => {
-    if (!holdsNamedSeal(message)) return [message];
-    const content = message.content.flatMap((block) => ownThought(block, sealMaker));
+    if (!holdsNamedSignature(message)) return [message];
+    const content = message.content.flatMap((block) => ownThought(block, signatureIssuer));
     return content.length === 0 ? [] : [{ ...message, content }];
   });
 }
 
-function holdsNamedSeal(message: unknown): message is JsonObject & { content: unknown[] } {
+function holdsNamedSignature(message: unknown): message is JsonObject & { content: unknown[] } {
   if (!isJsonObject(message) || !Array.isArray(message.content)) return false;
-  return message.content.some((block) => namedSealOf(block) !== undefined);
+  return message.content.some((block) => namedSignatureOf(block) !== undefined);
 }
 
-function ownThought(block: unknown, sealMaker: string): unknown[] {
-  const named = namedSealOf(block);
+function ownThought(block: unknown, signatureIssuer: string): unknown[] {
+  const named = namedSignatureOf(block);
   if (named === undefined) return [block];
-  const { thinking } = block as JsonObject;
-  const own = unsealThinking(sealMaker, named, typeof thinking === 'string' ? thinking : '');
+  const { thinking } = objectOf(block);
+  const own = readThinkingBlock(
+    signatureIssuer,
+    named,
+    typeof thinking === 'string' ? thinking : '',
+  );
   return own ? [own] : [];
 }
 
-/** The vendor's own seals are base64 and hold no colon. */
-function namedSealOf(block: unknown): string | undefined {
+/** The vendor's own signatures are base64 and hold no colon. */
+function namedSignatureOf(block: unknown): string | undefined {
   if (!isJsonObject(block)) return undefined;
-  const seal =
+  const signature =
     block.type === 'thinking'
       ? block.signature
       : block.type === 'redacted_thinking'
         ? block.data
         : undefined;
-  return typeof seal === 'string' && /^[a-z][a-z-]{0,30}:/.test(seal) ? seal : undefined;
+  return typeof signature === 'string' && /^[a-z][a-z-]{0,30}:/.test(signature)
+    ? signature
+    : undefined;
 }

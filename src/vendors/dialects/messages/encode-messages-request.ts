@@ -5,7 +5,7 @@ import {
   type PromptField,
 } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unsupported } from '../../upstream-error.js';
 import type { UpstreamCall } from '../../upstream.js';
 import {
   encodeThinking,
@@ -14,7 +14,7 @@ import {
 } from './encode-messages-thinking.js';
 import { encodeTools, type MessagesTools } from './encode-messages-tools.js';
 import { encodeTurns, endsWithPrefill } from './encode-messages-turns.js';
-import { unsealThinking } from './thinking-blocks.js';
+import { readThinkingBlock } from './thinking-blocks.js';
 import type { MessagesVendor } from './messages-vendor.js';
 import { createHash } from 'node:crypto';
 
@@ -56,21 +56,15 @@ export function encodeMessagesRequest(
 ): EncodedMessagesRequest {
   const { request } = call;
   if (request.choices > 1) {
-    throw new UpstreamError({
-      failure: 'unsupported',
-      message: 'This model gives one answer at a time; send `n` as 1.',
-      param: 'n',
-    });
+    throw unsupported('n', 'This model gives one answer at a time; send `n` as 1.');
   }
   const prompt = request.prompt();
-  const { system, turns } = encodeTurns(prompt.messages, vendor.sealMaker);
+  const { system, turns } = encodeTurns(prompt.messages, vendor.signatureIssuer);
   if (endsWithPrefill(turns) && !vendor.traits.prefill) {
-    throw new UpstreamError({
-      failure: 'unsupported',
-      message:
-        'This model cannot continue a turn of the assistant; end with a message of the user.',
-      param: 'messages',
-    });
+    throw unsupported(
+      'messages',
+      'This model cannot continue a turn of the assistant; end with a message of the user.',
+    );
   }
   const { tools, thinking, sampling } = encodeControls(call, vendor);
   const outputConfig = {
@@ -120,7 +114,7 @@ interface MessagesControls {
 
 function encodeControls(
   { request, maxOutputTokens }: MessagesCall,
-  { traits, sealMaker }: MessagesVendor,
+  { traits, signatureIssuer }: MessagesVendor,
 ): MessagesControls {
   const prompt = request.prompt();
   const name = (field: PromptField): string => fieldName(request.dialect, field);
@@ -132,7 +126,7 @@ function encodeControls(
     name: name('reasoning'),
     maxTokens: maxOutputTokens,
     isForced: tools.isForced,
-    lacksThought: lacksThought(prompt, sealMaker),
+    lacksThought: lacksThought(prompt, signatureIssuer),
   });
   const sampling = encodeSampling(prompt.sampling, traits, thinking.isOn, name('stop'));
   return { tools, thinking, sampling };
@@ -143,7 +137,7 @@ function encodeControls(
  * that is to be continued, or calls whose results have come. Callers drop thoughts, and those of
  * other vendors are left out.
  */
-function lacksThought({ messages }: CanonicalPrompt, sealMaker: string): boolean {
+function lacksThought({ messages }: CanonicalPrompt, signatureIssuer: string): boolean {
   const spoken = messages.filter(({ role }) => role !== 'system');
   const last = spoken.findLastIndex(({ role }) => role === 'assistant');
   if (last === -1) return false;
@@ -155,7 +149,7 @@ function lacksThought({ messages }: CanonicalPrompt, sealMaker: string): boolean
   const turn = spoken.slice(before + 1).find(({ role }) => role === 'assistant');
   const [first] = turn?.parts ?? [];
   if (first?.type !== 'reasoning') return true;
-  return unsealThinking(sealMaker, first.seal, first.text) === undefined;
+  return readThinkingBlock(signatureIssuer, first.seal, first.text) === undefined;
 }
 
 /** Members of messages that the dialect has no place for. */

@@ -1,5 +1,5 @@
 import type { ReasoningControl, SamplingParameters } from '../../../canonical/canonical-request.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { unsupported } from '../../upstream-error.js';
 import type { MessagesModelTraits } from './messages-vendor.js';
 import type { PromptField } from '../../../canonical/prompt-fields.js';
 
@@ -58,11 +58,10 @@ export function encodeThinking(
   const { effort, maxTokens, enabled } = reasoning;
   if (enabled === false || effort === 'none' || maxTokens === 0) return turnOff(traits, name);
   if (effort !== undefined && !EFFORTS.includes(effort)) {
-    throw new UpstreamError({
-      failure: 'unsupported',
-      message: `This model knows no effort ${JSON.stringify(effort.slice(0, 80))}; it takes ${EFFORTS.join(', ')} or none.`,
-      param: name,
-    });
+    throw unsupported(
+      name,
+      `This model knows no effort ${JSON.stringify(effort.slice(0, 80))}; it takes ${EFFORTS.join(', ')} or none.`,
+    );
   }
   if (isForced || traits.thinking === 'none') return { ...OFF, dropped: [name] };
   if (traits.thinking === 'budget') return withBudget(reasoning, circumstances);
@@ -158,9 +157,8 @@ export function encodeSampling(
 function readStops(stop: readonly string[] | undefined, name: string): string[] {
   const stops = (stop ?? []).filter((sequence) => sequence !== '');
   if (stops.every((sequence) => sequence.trim() !== '')) return stops;
-  throw new UpstreamError({
-    failure: 'unsupported',
-    message: 'This model cannot stop at white space; give it a sequence with a visible character.',
-    param: name,
-  });
+  throw unsupported(
+    name,
+    'This model cannot stop at white space; give it a sequence with a visible character.',
+  );
 }

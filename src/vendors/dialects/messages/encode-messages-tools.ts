@@ -6,7 +6,7 @@ import type {
 } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError, unsupported } from '../../upstream-error.js';
-import { unusedToolName } from '../tool-names.js';
+import { unusedToolName } from '../tool-calls.js';
 import { encodeCacheControl } from './encode-messages-turns.js';
 import type { MessagesModelTraits } from './messages-vendor.js';
 import { toClosedSchema } from './to-closed-schema.js';

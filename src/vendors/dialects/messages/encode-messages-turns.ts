@@ -8,10 +8,10 @@ import type {
   ImagePart,
   MediaSource,
 } from '../../../canonical/canonical-request.js';
-import { UpstreamError } from '../../upstream-error.js';
-import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { mapToolId } from '../tool-names.js';
-import { unsealThinking } from './thinking-blocks.js';
+import { type UpstreamError, unsupported } from '../../upstream-error.js';
+import { type JsonObject } from '../../../platform/http/json-body.js';
+import { mapToolId, toolInput } from '../tool-calls.js';
+import { readThinkingBlock } from './thinking-blocks.js';
 
 const IMAGE_TYPES: Record<string, string> = {
   'image/jpeg': 'image/jpeg',
@@ -40,12 +40,12 @@ const NOTHING_SAID = '.';
  */
 export function encodeTurns(
   messages: readonly CanonicalMessage[],
-  sealMaker: string,
+  signatureIssuer: string,
 ): { system: Block[]; turns: Turn[] } {
   const system: Block[] = [];
   const turns: Turn[] = [];
   for (const { role, parts } of messages) {
-    const content = parts.flatMap((part) => encodeBlocks(part, sealMaker));
+    const content = parts.flatMap((part) => encodeBlocks(part, signatureIssuer));
     if (role === 'system') {
       system.push(...content.map(assertText));
       continue;
@@ -77,16 +77,12 @@ function asUserContent(content: Block[]): Block[] {
 /** A beginning must not end in white space. */
 function trimPrefill(turns: readonly Turn[]): void {
   const block = endsWithPrefill(turns) ? turns.at(-1)?.content.at(-1) : undefined;
-  if (block?.type === 'text') block.text = (block.text as string).trimEnd();
+  if (typeof block?.text === 'string') block.text = block.text.trimEnd();
 }
 
 function assertText(block: Block): Block {
   if (block.type === 'text') return block;
-  throw new UpstreamError({
-    failure: 'unsupported',
-    message: 'This model takes nothing but text in system messages.',
-    param: 'messages',
-  });
+  throw unsupported('messages', 'This model takes nothing but text in system messages.');
 }
 
 /** A content block as it goes over the wire. */
@@ -94,34 +90,30 @@ export type Block = { type: string } & JsonObject;
 
 /**
  * The content blocks of one part: none for text without a visible character, which the vendor
- * refuses, and for reasoning that another vendor has sealed or nobody has.
+ * refuses, and for reasoning that another vendor has signed or nobody has.
  *
  * @throws UpstreamError `unsupported` for what the dialect has no place for
  */
-function encodeBlocks(part: MessagePart, sealMaker: string): Block[] {
+function encodeBlocks(part: MessagePart, signatureIssuer: string): Block[] {
   switch (part.type) {
     case 'text':
       return encodeText(part.text, part.cacheControl);
     case 'refusal':
       return encodeText(part.text);
     case 'image':
-      return [{ ...(encodeImage(part) as Block), ...encodeCacheControl(part.cacheControl) }];
+      return [{ ...encodeImage(part), ...encodeCacheControl(part.cacheControl) }];
     case 'document':
-      return [{ ...(encodeDocument(part) as Block), ...encodeCacheControl(part.cacheControl) }];
+      return [{ ...encodeDocument(part), ...encodeCacheControl(part.cacheControl) }];
     case 'reasoning': {
-      const block = unsealThinking(sealMaker, part.seal, part.text);
+      const block = readThinkingBlock(signatureIssuer, part.seal, part.text);
       return block ? [block] : [];
     }
     case 'tool_call':
       return [encodeToolCall(part)];
     case 'tool_result':
-      return [encodeToolResult(part, sealMaker)];
+      return [encodeToolResult(part, signatureIssuer)];
     case 'audio':
-      throw new UpstreamError({
-        failure: 'unsupported',
-        message: 'This model cannot listen to audio.',
-        param: 'messages',
-      });
+      throw unsupported('messages', 'This model cannot listen to audio.');
   }
 }
 
@@ -142,25 +134,14 @@ function encodeToolCall({ id, name, arguments: text, cacheControl }: ToolCallPar
     type: 'tool_use',
     id: mapToolId(id),
     name,
-    input: readArguments(text),
+    // What is no object, such as a free-form tool's text, becomes the member of one.
+    input: toolInput(text) ?? { input: text },
     ...encodeCacheControl(cacheControl),
   };
 }
 
-/** The vendor wants an object; what is none, a free-form input say, becomes the member of one. */
-function readArguments(text: string): JsonObject {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isJsonObject(value)) return value;
-  } catch {
-    // What a model wrote before may be no JSON at all, and is part of the conversation all the same.
-  }
-  return { input: text };
-}
-
-function encodeToolResult(result: ToolResultPart, sealMaker: string): Block {
-  const content = result.parts.flatMap((part) => encodeBlocks(part, sealMaker));
+function encodeToolResult(result: ToolResultPart, signatureIssuer: string): Block {
+  const content = result.parts.flatMap((part) => encodeBlocks(part, signatureIssuer));
   return {
     type: 'tool_result',
     tool_use_id: mapToolId(result.toolCallId),
@@ -171,7 +152,7 @@ function encodeToolResult(result: ToolResultPart, sealMaker: string): Block {
 }
 
 /** @throws UpstreamError `unsupported` for a kind of picture that the dialect has no place for */
-function encodeImage({ source }: ImagePart): object {
+function encodeImage({ source }: ImagePart): Block {
   if (source.kind === 'url') return { type: 'image', source: encodeUrl(source) };
   const mediaType = IMAGE_TYPES[source.mediaType];
   if (mediaType === undefined) throw unsupportedType(source.mediaType);
@@ -182,7 +163,7 @@ function encodeImage({ source }: ImagePart): object {
 }
 
 /** @throws UpstreamError `unsupported` for anything but a PDF or text */
-export function encodeDocument({ source, filename }: DocumentPart): object {
+export function encodeDocument({ source, filename }: DocumentPart): Block {
   return {
     type: 'document',
     source: encodeDocumentSource(source),
@@ -202,17 +183,15 @@ function encodeDocumentSource(source: MediaSource): object {
 /** The vendor fetches it, over https only. */
 function encodeUrl({ url }: { url: string }): object {
   if (/^https:/i.test(url)) return { type: 'url', url };
-  throw new UpstreamError({
-    failure: 'unsupported',
-    message: 'This model takes images and documents inline or from https addresses only.',
-    param: 'messages',
-  });
+  throw unsupported(
+    'messages',
+    'This model takes images and documents inline or from https addresses only.',
+  );
 }
 
 function unsupportedType(mediaType: string): UpstreamError {
-  return new UpstreamError({
-    failure: 'unsupported',
-    message: `This model cannot read ${JSON.stringify(mediaType.slice(0, 80))}.`,
-    param: 'messages',
-  });
+  return unsupported(
+    'messages',
+    `This model cannot read ${JSON.stringify(mediaType.slice(0, 80))}.`,
+  );
 }

@@ -62,8 +62,8 @@ export class MessagesDeltaFinder {
     HEAD.lastIndex = start;
     const found = HEAD.exec(text);
     if (!found) return undefined;
-    const [spelling, index, ...fields] = found;
-    const field = fields.find((name) => name !== undefined) as MessagesDeltaField;
+    const [spelling, index, isText, isThinking] = found;
+    const field = isText ? 'text' : isThinking ? 'thinking' : 'partial_json';
     this.head = { spelling, index: Number(index), field };
     return this.head;
   }

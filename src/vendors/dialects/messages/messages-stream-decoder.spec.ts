@@ -22,7 +22,7 @@ function decode(
   pieces: readonly (string | Buffer)[],
   jsonTool?: string,
 ): { events: CanonicalEvent[]; failure: UpstreamError | undefined } {
-  const decoder = new MessagesStreamDecoder({ sealMaker: 'maker', jsonTool });
+  const decoder = new MessagesStreamDecoder({ signatureIssuer: 'maker', jsonTool });
   const events: CanonicalEvent[] = [];
   try {
     for (const piece of pieces) {
@@ -71,7 +71,7 @@ describe(MessagesStreamDecoder.name, () => {
   });
 
   it('tells at once what the vendor has counted when it begins', () => {
-    const decoder = new MessagesStreamDecoder({ sealMaker: 'maker', jsonTool: undefined });
+    const decoder = new MessagesStreamDecoder({ signatureIssuer: 'maker', jsonTool: undefined });
     const begun = decoder.push(Buffer.from(messageStart({ input_tokens: 50_000 })));
     const usage = { ...NO_USAGE, inputTokens: 50_000 };
     expect(begun).toEqual([START, { type: 'usage', usage, isPartial: true }]);
@@ -96,7 +96,7 @@ describe(MessagesStreamDecoder.name, () => {
   });
 
   it('makes one event of pieces that come together, and one each of those that do not', () => {
-    const decoder = new MessagesStreamDecoder({ sealMaker: 'maker', jsonTool: undefined });
+    const decoder = new MessagesStreamDecoder({ signatureIssuer: 'maker', jsonTool: undefined });
     const push = (stream: string) => decoder.push(Buffer.from(stream));
     const piece = (value: string) => blockDelta(0, { type: 'text_delta', text: value });
     push(messageStart());

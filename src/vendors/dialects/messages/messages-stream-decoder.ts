@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { dataOfFrame, normalizeFrames } from '../event-text.js';
+import { cutFrames, eventData, normalizeFrames } from '../event-text.js';
 import { MessagesDeltaFinder } from './find-messages-delta.js';
 import { MessagesEventDecoder, type MessagesDecoderOptions } from './decode-messages-event.js';
 import { parseMessagesJson } from './classify-messages-error.js';
@@ -37,11 +37,11 @@ export class MessagesStreamDecoder {
     const events: CanonicalEvent[] = [];
     if (this.isDone || this.failure) return events;
     try {
-      const bytes = this.frames.push(chunk);
+      const bytes = cutFrames(this.frames, chunk);
       if (bytes) this.read(bytes, events);
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      this.failure = new UpstreamError({ failure: 'unreadable', message: error.message });
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
     }
     return events;
   }
@@ -84,7 +84,7 @@ export class MessagesStreamDecoder {
         }
         let end = text.indexOf('\n\n', start);
         if (end === -1) end = text.length;
-        const data = dataOfFrame(text.slice(start, end));
+        const data = eventData(text.slice(start, end));
         if (data !== '') this.decoder.decode(parseMessagesJson(data, 'an event'), events);
         start = end + 2;
       }

@@ -4,8 +4,9 @@ import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
+import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
-import { dataOfFrame, normalizeFrames } from '../event-text.js';
+import { cutFrames, eventData, normalizeFrames } from '../event-text.js';
 import { MessagesDeltaFinder } from './find-messages-delta.js';
 import { parseMessagesJson } from './classify-messages-error.js';
 import { MessagesUsageReader, measureBlock, measureDelta } from './read-messages-usage.js';
@@ -50,11 +51,11 @@ export class MessagesStreamRelay {
   push(chunk: Buffer): CanonicalEvent[] {
     if (this.isDone || this.failure) return [];
     try {
-      const bytes = this.frames.push(chunk);
+      const bytes = cutFrames(this.frames, chunk);
       return bytes ? this.read(bytes) : [];
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      this.failure = new UpstreamError({ failure: 'unreadable', message: error.message });
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
       return [];
     }
   }
@@ -139,7 +140,7 @@ export class MessagesStreamRelay {
   }
 
   private decide(frame: string): Fate {
-    const data = dataOfFrame(frame);
+    const data = eventData(frame);
     if (data === '') return 'drop';
     try {
       const event = parseMessagesJson(Buffer.from(data, 'latin1').toString('utf8'), 'an event');
@@ -181,8 +182,7 @@ export class MessagesStreamRelay {
     this.usageReader.add(message.usage, { isFinal: false });
     if (!this.started) {
       this.started = true;
-      const isNamed = typeof message.id === 'string' && message.id !== '';
-      this.events.push({ type: 'start', ...(isNamed && { id: message.id as string }) });
+      this.events.push(startEvent(message.id));
       const usage = this.usageReader.readSoFar();
       if (usage) this.events.push({ type: 'usage', usage, isPartial: true });
     }

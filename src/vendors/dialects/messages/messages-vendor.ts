@@ -22,7 +22,7 @@ export interface MessagesModelTraits {
 
 /** What the dialect has to know of who is called. */
 export interface MessagesVendor {
-  /** Who seals reasoning, see `reasoning-seal.ts`. */
-  sealMaker: string;
+  /** Who signs reasoning, see `reasoning-seal.ts`. */
+  signatureIssuer: string;
   traits: MessagesModelTraits;
 }

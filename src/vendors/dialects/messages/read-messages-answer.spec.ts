@@ -16,7 +16,7 @@ const bytesOf = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 const relay = (value: unknown) => relayMessagesAnswer(bytesOf(value), 'anthropic/claude-x');
 const decode = (value: unknown, jsonTool?: string) =>
-  decodeMessagesAnswer(bytesOf(value), { sealMaker: 'maker', jsonTool });
+  decodeMessagesAnswer(bytesOf(value), { signatureIssuer: 'maker', jsonTool });
 const USAGE = { ...NO_USAGE, inputTokens: 10, outputTokens: 5 };
 
 describe(relayMessagesAnswer.name, () => {

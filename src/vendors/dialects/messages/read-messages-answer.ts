@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unreadable } from '../../upstream-error.js';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { MessagesEventDecoder, type MessagesDecoderOptions } from './decode-messages-event.js';
 import { parseMessagesJson } from './classify-messages-error.js';
@@ -19,7 +19,7 @@ function assertWholeMessage(message: JsonObject): {
 } {
   const { content, stop_reason: stopReason } = message;
   if (!Array.isArray(content)) {
-    throw new UpstreamError({ failure: 'unreadable', status: 200, message: 'an empty answer' });
+    throw unreadable('an empty answer', 200);
   }
   if (typeof stopReason !== 'string' || stopReason === '') {
     throw new UpstreamError({

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-import { readTokenCount } from '../answer-json.js';
+import { readTokenCount, objectOf } from '../answer-json.js';
 import { countCodePoints } from '../../../canonical/prompt-size.js';
 
 /**
@@ -38,8 +38,8 @@ export class MessagesUsageReader {
     const { total, long } = readCacheWrites(fields);
     const inputTokens = plainTokens + cacheReadTokens + total;
     if (inputTokens + outputTokens === 0) return undefined;
-    const details = isJsonObject(fields.output_tokens_details) ? fields.output_tokens_details : {};
-    const tools = isJsonObject(fields.server_tool_use) ? fields.server_tool_use : {};
+    const details = objectOf(fields.output_tokens_details);
+    const tools = objectOf(fields.server_tool_use);
     return {
       ...NO_USAGE,
       inputTokens,
@@ -54,7 +54,7 @@ export class MessagesUsageReader {
 }
 
 function readCacheWrites(fields: JsonObject): { total: number; long: number } {
-  const parts = isJsonObject(fields.cache_creation) ? fields.cache_creation : {};
+  const parts = objectOf(fields.cache_creation);
   const long = readTokenCount(parts.ephemeral_1h_input_tokens) ?? 0;
   const short = readTokenCount(parts.ephemeral_5m_input_tokens) ?? 0;
   const total = readTokenCount(fields.cache_creation_input_tokens) ?? long + short;

@@ -1,29 +1,29 @@
 import { nameSeal, sealOf } from '../../../canonical/canonical-event.js';
 
-/** Tells the sealed thought itself from the signature of a thought that can be read. */
+/** Tells an encrypted thought from the signature of a thought that can be read. */
 const REDACTED = 'redacted:';
 
 /** Names the signature of a `thinking` block. */
-export function sealThinking(maker: string, signature: string): string {
-  return nameSeal(maker, signature);
+export function nameSignature(issuer: string, signature: string): string {
+  return nameSeal(issuer, signature);
 }
 
 /** Names the data of a `redacted_thinking` block. */
-export function sealRedactedThinking(maker: string, data: string): string {
-  return nameSeal(maker, REDACTED + data);
+export function nameRedactedThinking(issuer: string, data: string): string {
+  return nameSeal(issuer, REDACTED + data);
 }
 
-/** The block that a seal came from; undefined when another vendor made it, or there is none. */
-export function unsealThinking(
-  maker: string,
+/** The block that a signature came from; undefined when another vendor made it, or there is none. */
+export function readThinkingBlock(
+  issuer: string,
   named: string | undefined,
   text: string,
 ): ThinkingBlock | undefined {
-  const seal = sealOf(maker, named);
-  if (seal === undefined || seal === '') return undefined;
-  return seal.startsWith(REDACTED)
-    ? { type: 'redacted_thinking', data: seal.slice(REDACTED.length) }
-    : { type: 'thinking', thinking: text, signature: seal };
+  const signature = sealOf(issuer, named);
+  if (signature === undefined || signature === '') return undefined;
+  return signature.startsWith(REDACTED)
+    ? { type: 'redacted_thinking', data: signature.slice(REDACTED.length) }
+    : { type: 'thinking', thinking: text, signature };
 }
 
 type ThinkingBlock =

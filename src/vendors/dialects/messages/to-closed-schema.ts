@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { listOf } from '../answer-json.js';
 
 /** The vendor compiles no more optional properties than these into one grammar. */
 const MAX_OPTIONAL_PROPERTIES = 24;
@@ -20,7 +21,8 @@ const REWRITTEN = new Set([
 /** Keywords without a meaning for what is generated. */
 const LEFT_OUT = new Set(['$schema', '$id', '$comment', 'additionalProperties', 'examples']);
 
-const FORMATS = new Set([
+/** The formats of strings that Claude's vendors compile into a grammar. */
+export const GRAMMAR_FORMATS: ReadonlySet<unknown> = new Set([
   'date-time',
   'time',
   'date',
@@ -68,7 +70,7 @@ class SchemaCloser {
     const limits: string[] = [];
     for (const [key, value] of Object.entries(schema)) {
       if (KEPT.has(key)) closed[key] = value;
-      else if (key === 'format' && FORMATS.has(value as string)) closed[key] = value;
+      else if (key === 'format' && GRAMMAR_FORMATS.has(value)) closed[key] = value;
       else if (key === 'minItems' && (value === 0 || value === 1)) closed[key] = value;
       else if (key === 'patternProperties') throw new NotExpressible();
       else if (REWRITTEN.has(key)) this.rewrite(closed, key, value, depth);
@@ -117,7 +119,7 @@ class SchemaCloser {
       throw new NotExpressible();
     }
     const names = isJsonObject(properties) ? Object.keys(properties) : [];
-    const needed = new Set<unknown>(Array.isArray(required) ? required : []);
+    const needed = new Set<unknown>(listOf(required));
     this.optionalProperties += names.filter((name) => !needed.has(name)).length;
     closed.additionalProperties = false;
   }

@@ -2,30 +2,21 @@ import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
-import { dropUnknown, nameUnknown, RESPONSES_FIELDS } from '../known-fields.js';
-import { mapToolId } from '../tool-names.js';
+import { dropUnknown, nameUnknown, RESPONSES_FIELDS, GATEWAY_FIELDS } from '../known-fields.js';
+import { mapToolId } from '../tool-calls.js';
+import { objectsOf, listOf } from '../answer-json.js';
 
 /** A longer id of a tool call is refused. */
 const MAX_CALL_ID_LENGTH = 64;
 
-/** A seal that names its maker is another vendor's; the dialect's own are base64. */
-const FOREIGN_SEAL = /^[a-z][a-z0-9-]*:/;
+/** Encrypted reasoning that names its issuer is another vendor's; the dialect's own is base64. */
+const FOREIGN_REASONING = /^[a-z][a-z0-9-]*:/;
 
 /**
  * Fields of the body that are the gateway's own or another gateway's, or that name what only the
  * gateway keeps: the conversation stands in `input` as a whole, and metadata is the caller's.
  */
-const GATEWAY_FIELDS = [
-  'models',
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'usage',
-  'previous_response_id',
-  'metadata',
-] as const;
+const RESPONSES_GATEWAY_FIELDS = [...GATEWAY_FIELDS, 'previous_response_id', 'metadata'];
 
 /** Members of `reasoning` that only the gateway knows. */
 const GATEWAY_REASONING = ['max_tokens', 'enabled', 'exclude'] as const;
@@ -37,7 +28,9 @@ export function fieldsResponsesLacks(
   { body }: CanonicalRequest,
   knownFieldsOnly = false,
 ): readonly string[] {
-  const unknown = knownFieldsOnly ? nameUnknown(body, RESPONSES_FIELDS, GATEWAY_FIELDS) : [];
+  const unknown = knownFieldsOnly
+    ? nameUnknown(body, RESPONSES_FIELDS, RESPONSES_GATEWAY_FIELDS)
+    : [];
   return [...reasoningLacks(body.value), ...unknown];
 }
 
@@ -68,19 +61,17 @@ export function encodeResponsesRequest(
     ['store', 'false'],
   ]);
   if (knownFieldsOnly) dropUnknown(value, RESPONSES_FIELDS, edits);
-  for (const field of GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
+  for (const field of RESPONSES_GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
 
   if (ownOutputLimit !== undefined) edits.set('max_output_tokens', String(ownOutputLimit));
-  if (Array.isArray(value.input)) {
-    const items = value.input as JsonObject[];
-    const replayable = toReplayableItems(items);
-    if (replayable !== items) edits.set('input', JSON.stringify(replayable));
-  }
+  const items = objectsOf(value.input);
+  const replayable = toReplayableItems(items);
+  if (replayable !== items) edits.set('input', JSON.stringify(replayable));
   if (isJsonObject(value.reasoning)) {
     if (reasoningLacks(value).length > 0) {
       edits.set('reasoning', JSON.stringify(withoutGatewayFields(value.reasoning)));
     }
-    const include = setsReasoning(value.reasoning) ? askForSeals(value) : undefined;
+    const include = setsReasoning(value.reasoning) ? askForEncryptedReasoning(value) : undefined;
     if (include) edits.set('include', JSON.stringify(include));
   }
   return spliceMembers(body.bytes, body.members, edits);
@@ -101,16 +92,16 @@ function setsReasoning(reasoning: JsonObject): boolean {
  * A vendor that keeps nothing gives its reasoning to be sent back only when it is asked. Models
  * that do not reason refuse to be asked, so it is done for callers who set reasoning themselves.
  */
-function askForSeals({ store, include }: JsonObject): unknown[] | undefined {
+function askForEncryptedReasoning({ store, include }: JsonObject): unknown[] | undefined {
   if (store === false) return undefined;
-  const asked = Array.isArray(include) ? (include as unknown[]) : [];
+  const asked = listOf(include);
   return asked.includes(ENCRYPTED_REASONING) ? undefined : [...asked, ENCRYPTED_REASONING];
 }
 
 /**
  * Items of earlier turns as a vendor takes them that has kept none of them. An id makes it look
  * the item up, which fails, so ids are left out; and so is reasoning that cannot be read without
- * being looked up, or that another vendor sealed.
+ * being looked up, or that another vendor encrypted.
  *
  * @returns the same array when there was nothing to change
  */
@@ -129,8 +120,9 @@ function toReplayable(item: JsonObject): JsonObject | undefined {
     case 'message':
       return without(item, 'id');
     case 'reasoning': {
-      const seal = item.encrypted_content;
-      if (typeof seal !== 'string' || seal === '' || FOREIGN_SEAL.test(seal)) return undefined;
+      const encrypted = item.encrypted_content;
+      const isReadable = typeof encrypted === 'string' && encrypted !== '';
+      if (!isReadable || FOREIGN_REASONING.test(encrypted)) return undefined;
       return without(item, 'id');
     }
     case 'function_call':

@@ -1,12 +1,12 @@
 import { countCodePoints } from '../../../canonical/prompt-size.js';
-import type { FinishReason, CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readChatUsage } from '../chat/read-chat-usage.js';
+import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-event.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
-import { UpstreamError } from '../../upstream-error.js';
-import { parseChatObject } from '../answer-json.js';
+import { type UpstreamError, unreadable } from '../../upstream-error.js';
+import { parseAnswerObject, objectOf, objectsOf } from '../answer-json.js';
 import type { ResponseEdits } from './response-edits.js';
 
 /** The usage of a response object, which counts like a chat answer's under other names. */
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = { max_output_tokens: 'le
 /** Why a response ended, in the interface's words; undefined when it has not, or failed. */
 export function finishReasonOf(response: JsonObject): FinishReason | undefined {
   if (response.status === 'incomplete') {
-    const details = isJsonObject(response.incomplete_details) ? response.incomplete_details : {};
+    const details = objectOf(response.incomplete_details);
     const reason = typeof details.reason === 'string' ? details.reason : 'incomplete';
     return REASONS[reason] ?? reason;
   }
@@ -58,7 +58,7 @@ const CALLER_CODES =
 
 /** A failure that came inside an answer with status 200. */
 export function classifyResponseError(error: unknown): UpstreamError {
-  const fields = isJsonObject(error) ? error : {};
+  const fields = objectOf(error);
   const named = fields.code ?? fields.type;
   const code = typeof named === 'string' ? named : '';
   const status = code.startsWith('rate_limit') ? 429 : CALLER_CODES.test(code) ? 400 : 500;
@@ -66,7 +66,7 @@ export function classifyResponseError(error: unknown): UpstreamError {
 }
 
 function itemsOf({ output }: JsonObject): JsonObject[] {
-  return Array.isArray(output) ? output.filter(isJsonObject) : [];
+  return objectsOf(output);
 }
 
 /**
@@ -76,12 +76,12 @@ function itemsOf({ output }: JsonObject): JsonObject[] {
  * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
  */
 export function relayResponsesAnswer(bytes: Buffer, edits: ResponseEdits): CanonicalEvent[] {
-  const answer = parseChatObject(bytes.toString('utf8'), 'an answer');
+  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer');
   if (answer.error != null) throw classifyResponseError(answer.error);
   const finishReason = finishReasonOf(answer);
   if (finishReason === undefined) {
     const status = String(answer.status).slice(0, 40);
-    throw new UpstreamError({ failure: 'unreadable', message: `a response that is ${status}` });
+    throw unreadable(`a response that is ${status}`);
   }
   const usage = readResponsesUsage(answer.usage);
   const { members } = scanTopLevelMembers(bytes);

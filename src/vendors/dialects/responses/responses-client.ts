@@ -1,17 +1,17 @@
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
-import { isJsonObject } from '../../../platform/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import type { UpstreamError } from '../../upstream-error.js';
 import type { Upstream, UpstreamCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readEventStream, isUnstreamed, readUnstreamed } from '../read-event-stream.js';
-import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
 import { encodeResponsesRequest, fieldsResponsesLacks } from './encode-responses-request.js';
 import { classifyResponseError, relayResponsesAnswer } from './read-response.js';
 import { responseEditsOf } from './response-edits.js';
 import { ResponsesStreamRelay } from './responses-stream-relay.js';
+import { objectOf } from '../answer-json.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -55,7 +55,7 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
   }
 
   generate(call: UpstreamCall): VendorAnswer {
-    const describe = (failure: unknown): unknown => hideOwnKey(failure, this.server.apiKey);
+    const describe = (failure: unknown): unknown => redactKey(failure, this.server.apiKey);
     return new VendorAnswer(() => this.ask(call, describe), describe);
   }
 
@@ -98,6 +98,6 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
 /** Whether it is the address that a server does not know, rather than something that the body names. */
 function isUnknownAddress(status: number, body: unknown): boolean {
   if (status !== 404 && status !== 405) return false;
-  const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
+  const error = objectOf(objectOf(body).error);
   return error.param == null && typeof error.code !== 'string';
 }

@@ -2,9 +2,16 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { countCodePoints } from '../../../canonical/prompt-size.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
-import { UpstreamError } from '../../upstream-error.js';
-import { eventData, offsetOfOnly, scanJsonString } from '../event-text.js';
-import { parseChatObject } from '../answer-json.js';
+import { UpstreamError, unreadable } from '../../upstream-error.js';
+import {
+  byteOrderMarkLength,
+  cutFrames,
+  eventData,
+  offsetOfOnly,
+  scanJsonString,
+  toLatin1,
+} from '../event-text.js';
+import { parseAnswerObject } from '../answer-json.js';
 import type { EventStreamReader } from '../read-event-stream.js';
 import { ResponsesDeltaFinder } from './find-responses-delta.js';
 import { classifyResponseError, finishReasonOf, readResponsesUsage } from './read-response.js';
@@ -15,9 +22,6 @@ const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const EVENT_LINE = 'event: ';
 /** Raw quotes are always escaped inside of JSON strings, so no model can say this. */
 const DELTA = '"delta":"';
-
-/** The byte order mark, which a stream may begin with, as three Latin-1 characters. */
-const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 
 /** Events that repeat the response object, or end the stream; all others pass unread. */
 const READ_EVENTS: ReadonlySet<string> = new Set([
@@ -59,16 +63,14 @@ export class ResponsesStreamRelay implements EventStreamReader {
 
   push(chunk: Buffer): CanonicalEvent[] {
     if (this.isDone || this.failure) return [];
-    let bytes: Buffer | undefined;
     try {
-      bytes = this.frames.push(chunk);
+      const bytes = cutFrames(this.frames, chunk);
+      return bytes ? this.read(bytes) : [];
     } catch (error) {
-      this.failure = new UpstreamError({
-        failure: 'unreadable',
-        message: (error as Error).message,
-      });
+      if (!(error instanceof UpstreamError)) throw error;
+      this.failure = error;
+      return [];
     }
-    return bytes ? this.read(bytes) : [];
   }
 
   /** @throws UpstreamError `cut` when the last event has not come, or the failure so far */
@@ -99,7 +101,7 @@ export class ResponsesStreamRelay implements EventStreamReader {
     this.received = text === received ? bytes : Buffer.from(text, 'latin1');
     this.text = text;
     this.output = '';
-    this.keptFrom = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+    this.keptFrom = byteOrderMarkLength(text);
     this.characters = 0;
     const end = this.readFrames();
     this.flush(end);
@@ -192,7 +194,7 @@ export class ResponsesStreamRelay implements EventStreamReader {
     if (data === '' || data === '[DONE]') return '';
     const repeated = this.beginning.repeat(data);
     if (repeated !== undefined) return repeated;
-    const event = parseChatObject(Buffer.from(data, 'latin1').toString('utf8'), 'an event');
+    const event = parseAnswerObject(Buffer.from(data, 'latin1').toString('utf8'), 'an event');
     return this.readEvent(event, data, start);
   }
 
@@ -220,15 +222,16 @@ export class ResponsesStreamRelay implements EventStreamReader {
           throw classifyResponseError(event.error);
         }
         if (typeof event.delta === 'string') this.characters += countCodePoints(event.delta);
-        return `event: ${latin1(type)}\ndata: ${data}\n\n`;
+        return `event: ${toLatin1(type)}\ndata: ${data}\n\n`;
     }
   }
 
   private begin(type: string, event: JsonObject, data: string): string {
-    const edited = latin1(JSON.stringify(this.edit(event)));
+    const response = this.responseOf(event);
+    const edited = toLatin1(JSON.stringify(this.edit(event, response)));
     if (!this.isStarted) {
       this.isStarted = true;
-      const { id } = event.response as JsonObject;
+      const { id } = response;
       this.events.push({ type: 'start', ...(typeof id === 'string' && { id }) });
     }
     this.beginning.remember(data, edited);
@@ -237,11 +240,11 @@ export class ResponsesStreamRelay implements EventStreamReader {
 
   /** The last event, which its reader keeps back until the charge is committed. */
   private finish(type: string, event: JsonObject): void {
-    const edited = this.edit(event);
-    const answer = edited.response as JsonObject;
+    const edited = this.edit(event, this.responseOf(event));
+    const answer = edited.response;
     const finishReason = finishReasonOf(answer);
     if (finishReason === undefined) {
-      throw new UpstreamError({ failure: 'unreadable', message: `${type} without its status` });
+      throw unreadable(`${type} without its status`);
     }
     const usage = readResponsesUsage(answer.usage);
     this.events.push({
@@ -258,18 +261,12 @@ export class ResponsesStreamRelay implements EventStreamReader {
   }
 
   /** @throws UpstreamError `unreadable` where the response object is missing */
-  private edit(event: JsonObject): JsonObject {
-    if (!isJsonObject(event.response)) {
-      throw new UpstreamError({
-        failure: 'unreadable',
-        message: 'an event without its response',
-      });
-    }
-    return { ...event, response: { ...event.response, ...this.edits } };
+  private responseOf({ response }: JsonObject): JsonObject {
+    if (isJsonObject(response)) return response;
+    throw unreadable('an event without its response');
   }
-}
 
-/** UTF-8 bytes, one per character, as everything in this file. */
-function latin1(text: string): string {
-  return Buffer.from(text).toString('latin1');
+  private edit(event: JsonObject, response: JsonObject): JsonObject & { response: JsonObject } {
+    return { ...event, response: { ...response, ...this.edits } };
+  }
 }

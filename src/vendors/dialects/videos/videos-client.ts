@@ -2,15 +2,15 @@ import type { VideoRequest } from '../../../canonical/work-request.js';
 import { MediaFailedError, type MediaFile, type MediaProgress } from '../../media-work.js';
 import type { HttpCall, HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
-import { UpstreamError, unsupportedField } from '../../upstream-error.js';
+import { unsupported, unreadable } from '../../upstream-error.js';
 import type { OperationCall, WorkCall } from '../../upstream.js';
 import { classifyMediaError, vendorFields } from '../media/media-fields.js';
 import { MAX_VIDEO_BYTES, BoundedBytes } from '../media/media-file.js';
-import { readFailedAnswer, hideOwnKey, hideVendorKeys } from '../failed-answer.js';
+import { readFailedAnswer, redactKey, redactKeyLike } from '../failed-answer.js';
 import { randomUUID } from 'node:crypto';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { parseChatObject } from '../answer-json.js';
+import { type JsonObject } from '../../../platform/http/json-body.js';
+import { objectOf, parseAnswerObject } from '../answer-json.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
@@ -99,13 +99,13 @@ export class VideosClient {
     const contentType = (response.headers['content-type'] ?? '').split(';')[0]!.trim();
     if (NO_VIDEO.test(contentType)) {
       response.cancel();
-      throw new UpstreamError({ failure: 'unreadable', message: 'an answer that is no video' });
+      throw unreadable('an answer that is no video');
     }
     const isNamed = contentType.startsWith('video/');
     return {
       contentType: isNamed ? contentType.toLowerCase() : 'video/mp4',
       bytes: new BoundedBytes(response, MAX_VIDEO_BYTES, (error) =>
-        hideOwnKey(error, this.server.apiKey),
+        redactKey(error, this.server.apiKey),
       ),
     };
   }
@@ -138,7 +138,7 @@ export class VideosClient {
     try {
       return await work();
     } catch (error) {
-      throw hideOwnKey(error, this.server.apiKey);
+      throw redactKey(error, this.server.apiKey);
     }
   }
 
@@ -176,9 +176,9 @@ function encodeVideoRequest(
   for (const [name, value] of vendorFields(body.value)) {
     if (name === 'seconds') continue;
     if (REFUSED.has(name) || !NAME.test(name)) {
-      throw unsupportedField(name, `\`${name}\` is not taken here.`);
+      throw unsupported(name, `\`${name}\` is not taken here.`);
     }
-    if (name === 'n' && value !== 1) throw unsupportedField('n', 'One video is made at a time.');
+    if (name === 'n' && value !== 1) throw unsupported('n', 'One video is made at a time.');
     if (name !== 'n') fields.push([name, value]);
   }
   const boundary = `gateway-${randomUUID()}`;
@@ -210,21 +210,21 @@ export interface Video {
  * @throws MediaFailedError for a video that has failed; UpstreamError `unreadable` for what is none
  */
 function readVideo(bytes: Buffer): Video {
-  const video = parseChatObject(bytes.toString('utf8'), 'a video');
+  const video = parseAnswerObject(bytes.toString('utf8'), 'a video');
   const { id, status } = video;
   if (typeof id !== 'string' || !ID.test(id) || typeof status !== 'string') {
-    throw new UpstreamError({ failure: 'unreadable', message: 'a video without id or status' });
+    throw unreadable('a video without id or status');
   }
   if (status === 'failed' || status === 'cancelled' || status === 'canceled') throw failed(video);
   return { id, isCompleted: status === 'completed', usage: readUsage(video.seconds) };
 }
 
 function failed({ error, status }: JsonObject): MediaFailedError {
-  const { code, message } = isJsonObject(error) ? error : ({} as JsonObject);
+  const { code, message } = objectOf(error);
   return new MediaFailedError(
     typeof code === 'string' && code !== '' ? code.slice(0, 100) : 'provider_error',
     typeof message === 'string' && message !== ''
-      ? hideVendorKeys(message).slice(0, MAX_MESSAGE_LENGTH)
+      ? redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH)
       : `The provider says that the video is ${String(status)}.`,
   );
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ToolDefinition } from '../../canonical/canonical-request.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
 /**
  * A tool call's id as a vendor takes it: unchanged where its alphabet and length allow, else a
@@ -16,4 +17,16 @@ export function unusedToolName(tools: readonly ToolDefinition[], wanted: string)
   let name = wanted;
   while (taken.has(name)) name += '_';
   return name;
+}
+
+/** A tool call's arguments as the object that most vendors want; undefined where they are none. */
+export function toolInput(text: string): JsonObject | undefined {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    // A model may have written half an object, and a free-form tool takes any text.
+    return undefined;
+  }
 }

@@ -9,7 +9,7 @@ import type { CallLimits } from '../upstream.js';
  *
  * @throws UpstreamError, or CallAbortedError when nobody waits any more
  */
-export async function rehearseFault(
+export async function simulateFault(
   fault: string,
   { limits, signal }: { limits: CallLimits; signal: CancelSignal },
 ): Promise<never> {
