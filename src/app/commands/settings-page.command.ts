@@ -1,7 +1,7 @@
 import {
   describeVariables,
   type DescribedVariable,
-} from '../../platform/config/describe-variable.js';
+} from '../../platform/config/variable.decorators.js';
 import { EnvDto } from '../../platform/config/env.dto.js';
 import { TelemetryEnv } from '../../platform/config/read-telemetry.js';
 import { S3Env } from '../../platform/config/s3-settings.js';

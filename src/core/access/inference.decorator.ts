@@ -1,5 +1,5 @@
 import { applyDecorators, UseGuards, UseInterceptors } from '@nestjs/common';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { Authenticated } from './authenticated.decorator.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { RateLimitInterceptor } from './rate-limit.interceptor.js';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Canceller, type CallerGoneSignal } from '../../canonical/cancel-signal.js';
-import { SERVICE_STOPS } from '../../platform/http/service-stop.js';
+import { SERVICE_STOPS } from '../../platform/http/server-drain.js';
 
 /**
  * A signal that fires when the caller's connection closes before the answer is finished, or the service

@@ -7,7 +7,7 @@ import {
   ServiceStopsError,
 } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
-import { SERVICE_STOPS } from '../../platform/http/service-stop.js';
+import { SERVICE_STOPS } from '../../platform/http/server-drain.js';
 import { SseWriter } from '../../platform/http/sse-writer.js';
 import { setRouteHeaders } from './answer-headers.js';
 

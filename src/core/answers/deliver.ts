@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { BillableRoute } from '../../canonical/billable-request.js';
 import type { CanonicalEvent, SettledEvent } from '../../canonical/canonical-event.js';
-import { sendBytes, sendJson } from '../../platform/http/send-json.js';
+import { sendBytes, sendJson } from '../../platform/http/send-body.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
 import type { BilledEvent } from '../ledger/settled-answer.js';

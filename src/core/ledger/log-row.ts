@@ -1,5 +1,4 @@
-import { isUuid } from '../../platform/database/is-uuid.js';
-import { toStoredText } from '../../platform/database/stored-text.js';
+import { toStoredText, isUuid } from '../../platform/database/stored-text.js';
 import type { RequestLogDraft, RequestOutcome } from './request-log/request-log.draft.js';
 import type { PayableCharge } from './settlement-math.js';
 

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { SettledEvent } from '../../canonical/canonical-event.js';
 import type { AudioPiece } from '../../canonical/speech-request.js';
 import type { WorkEvent } from '../../canonical/work-event.js';
-import { errorBody } from '../../platform/errors/error-body.js';
+import { errorBody } from '../../platform/errors/error-response.js';
 import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
 import { drained } from '../../platform/http/drained.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';

@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import { findHeaderProblem, isHeaderName } from '../../platform/outbound/destination-headers.js';
+import { findHeaderProblem, isHeaderName } from '../../platform/outbound/destination.js';
 
 /** What stands in place of a value when headers are shown. Sent back, it means: as before. */
 export const MASK = '********';

@@ -1,4 +1,4 @@
-import { errorDetailSchema } from '../../platform/errors/error-detail.schema.js';
+import { errorDetailSchema } from '../../platform/errors/error-response.js';
 
 const toolCallDelta = {
   type: 'object',

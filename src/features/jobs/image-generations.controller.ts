@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { callOf } from '../../core/answers/call.js';
 import { Inference } from '../../core/access/inference.decorator.js';
-import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import { ApiGenerationErrors, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
 import { ImageGenerationDto } from './dto/image-generation.dto.js';
 import { imageGenerationSchema } from './image-generation.schema.js';

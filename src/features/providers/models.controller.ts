@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { type Caller } from '../../core/access/caller.js';
 import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { ModelDto, ModelListDto } from './model.dto.js';
 import { ModelsService } from './models.service.js';
 

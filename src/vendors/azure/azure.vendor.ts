@@ -1,7 +1,6 @@
 import { IsOptional } from 'class-validator';
 import { isIP } from 'node:net';
-import { Describe } from '../../platform/config/describe-variable.js';
-import { UrlVariable } from '../../platform/config/variable.decorators.js';
+import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
 import { isPublicAddress } from '../../platform/http/public-address.js';
 import {
   patternSetting,

@@ -1,6 +1,5 @@
 import { IsOptional } from 'class-validator';
-import { Describe } from '../../platform/config/describe-variable.js';
-import { UrlVariable } from '../../platform/config/variable.decorators.js';
+import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
 import {
   MAX_KEY_LENGTH,
   patternSetting,

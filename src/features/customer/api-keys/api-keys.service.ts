@@ -6,14 +6,14 @@ import type { ApiKeyType, Caller } from '../../../core/access/caller.js';
 import { refuseChange } from '../../../core/access/refuse-change.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { mintApiKey } from '../../../core/access/mint-api-key.js';
-import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-bounds.js';
-import { isUuid } from '../../../platform/database/is-uuid.js';
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
 import {
   InvalidRequestError,
   NotFoundError,
   PermissionError,
 } from '../../../platform/errors/gateway-errors.js';
-import { parseIsoDateTime } from '../../../platform/time/parse-iso-date-time.js';
+import { parseIsoDateTime } from '../../../platform/time/dates.js';
 import type { ApiKeyDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
 import type { CreateApiKeyDto } from './dto/create-api-key.dto.js';
 import type { UpdateApiKeyDto } from './dto/update-api-key.dto.js';

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { CompatibleGenerationDto } from './dto/compatible-generation.dto.js';
 import { GenerationQueryDto } from './dto/generation-query.dto.js';
 import { GenerationService } from './generation.service.js';

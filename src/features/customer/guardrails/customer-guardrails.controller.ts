@@ -4,7 +4,7 @@ import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
 import { Customer } from '../../../core/access/customer.decorator.js';
 import { ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.openapi.js';
-import { ReadsJsonBody } from '../../../platform/http/json-body.interceptor.js';
+import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import { CreateGuardrailDto } from './dto/create-guardrail.dto.js';
 import {
   CreatedGuardrailDto,

@@ -6,9 +6,9 @@ import { CurrentCaller } from '../../../core/access/current-caller.decorator.js'
 import { Customer } from '../../../core/access/customer.decorator.js';
 import { Report } from '../../../core/access/management-limit.guard.js';
 import { ApiFilters } from '../../../core/access/customer.openapi.js';
-import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
-import { sendTextStream } from '../../../platform/http/send-text-stream.js';
+import { sendTextStream } from '../../../platform/http/send-body.js';
 import { LogsExportQueryDto } from './dto/logs-export-query.dto.js';
 import { LogListDto } from './dto/log-list.dto.js';
 import { LogsQueryDto } from './dto/logs-query.dto.js';

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
 import { refuseChange } from '../../../core/access/refuse-change.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
-import { isUuid } from '../../../platform/database/is-uuid.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { CredentialDirectory } from '../../../core/credentials/credential-directory.service.js';
 import { CredentialSeal } from '../../../core/credentials/credential-seal.service.js';

@@ -1,6 +1,6 @@
 import { ApiHideProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString } from 'class-validator';
-import { PageLimit } from '../../../platform/http/query-field.decorators.js';
+import { PageLimit } from '../../../platform/http/field.decorators.js';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
-import { DateRangeQueryDto } from '../../../../platform/http/date-range-query.dto.js';
+import { DateRangeQueryDto } from '../../../../platform/http/date-range.js';
 import {
   REQUEST_LOG_GROUPINGS,
   type RequestLogGrouping,

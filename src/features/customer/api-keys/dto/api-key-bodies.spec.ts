@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
-import { findViolations } from '../../../../platform/config/find-violations.js';
+import { findViolations } from '../../../../platform/config/config-error.js';
 import { CreateApiKeyDto } from './create-api-key.dto.js';
 import { UpdateApiKeyDto } from './update-api-key.dto.js';
 

@@ -1,5 +1,5 @@
 import { buildMessage, ValidateBy } from 'class-validator';
-import { parseIsoDateTime } from '../../../../platform/time/parse-iso-date-time.js';
+import { parseIsoDateTime } from '../../../../platform/time/dates.js';
 
 /** An ISO 8601 date or date-time of a day that exists. */
 export function IsIsoDateTime(): PropertyDecorator {

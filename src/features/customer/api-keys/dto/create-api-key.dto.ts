@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
 import { API_KEY_TYPES, type ApiKeyType } from '../../../../core/access/caller.js';
-import { MAX_RATE_LIMIT_PER_MINUTE } from '../../../../platform/config/setting-bounds.js';
-import { IsName, MayBeAbsent } from '../../../../platform/http/body-field.decorators.js';
+import { MAX_RATE_LIMIT_PER_MINUTE } from '../../../../platform/config/setting-values.js';
+import { IsName, MayBeAbsent } from '../../../../platform/http/field.decorators.js';
 import { IsIsoDateTime } from './api-key-fields.decorators.js';
 
 const RATE_LIMIT_MESSAGE = `rate_limit_per_minute must be an integer from 1 to ${MAX_RATE_LIMIT_PER_MINUTE}`;

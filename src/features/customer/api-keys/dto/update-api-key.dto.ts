@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
-import { IsName, MayBeAbsent } from '../../../../platform/http/body-field.decorators.js';
+import { IsName, MayBeAbsent } from '../../../../platform/http/field.decorators.js';
 import { IsIsoDateTime } from './api-key-fields.decorators.js';
 
 /** The two fields that can change; any other is refused. */

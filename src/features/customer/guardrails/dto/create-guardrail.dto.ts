@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsName } from '../../../../platform/http/body-field.decorators.js';
+import { IsName } from '../../../../platform/http/field.decorators.js';
 import type {
   GuardrailAction,
   GuardrailDirection,

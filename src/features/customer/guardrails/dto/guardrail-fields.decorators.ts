@@ -10,7 +10,7 @@ import {
   IsOptional,
   Matches,
 } from 'class-validator';
-import { MayBeAbsent } from '../../../../platform/http/body-field.decorators.js';
+import { MayBeAbsent } from '../../../../platform/http/field.decorators.js';
 import {
   GUARDRAIL_ACTIONS,
   GUARDRAIL_DIRECTIONS,

@@ -1,4 +1,4 @@
-import { DateRangeQueryDto } from '../../../../platform/http/date-range-query.dto.js';
+import { DateRangeQueryDto } from '../../../../platform/http/date-range.js';
 
 /** Which part of the request log is exported. */
 export class LogsExportQueryDto extends DateRangeQueryDto {}
