@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import type { Response, Express } from 'express';
 import type { GatewayRequest } from '../core/access/gateway-request.js';
-import { setRateLimitHeaders } from '../core/access/rate-limit-headers.js';
+import { setRateLimitHeaders } from '../core/access/rate-limit.guard.js';
 import { errorBody } from '../platform/errors/error-response.js';
 import {
   GatewayError,

@@ -1,9 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
-import { apiKeyStatus } from '../../core/access/api-key-status.js';
-import { hashApiKey } from '../../core/access/hash-api-key.js';
-import { mintApiKey } from '../../core/access/mint-api-key.js';
+import { apiKeyStatus } from '../../core/access/api-key.entity.js';
+import { hashApiKey, mintApiKey } from '../../core/access/api-key.js';
 import { TenantsService, type Tenant } from '../../core/access/tenants.service.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ConfigError } from '../../platform/config/config-error.js';

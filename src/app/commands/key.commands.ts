@@ -1,5 +1,5 @@
 import { API_KEY_TYPES, type ApiKeyType } from '../../core/access/caller.js';
-import { mintApiKey } from '../../core/access/mint-api-key.js';
+import { mintApiKey } from '../../core/access/api-key.js';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
   MAX_RATE_LIMIT_PER_MINUTE,

@@ -7,7 +7,7 @@ import {
   ApiTraceHeaders,
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
-import { createEmbeddingsSchema } from './create-embeddings.schema.js';
+import { createEmbeddingsSchema } from './embeddings.parse.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
 

@@ -1,4 +1,4 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
+import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
 import type { AccountBoundParam, PromptSize } from '../../canonical/canonical-request.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';

@@ -4,11 +4,11 @@ import { UrlVariable, Describe } from '../../platform/config/variable.decorators
 import { isPublicAddress } from '../../platform/http/public-address.js';
 import {
   patternSetting,
+  type Vendor,
   readPlainKey,
   type AccountRules,
   type OwnAccountForm,
-} from '../own-account-form.js';
-import type { Vendor } from '../vendor.js';
+} from '../vendor.js';
 import { AzureAdapter } from './azure.adapter.js';
 
 const MAX_ENDPOINT_LENGTH = 255;

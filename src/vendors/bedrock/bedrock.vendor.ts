@@ -1,7 +1,6 @@
 import { IsOptional } from 'class-validator';
 import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
-import { patternSetting, readPlainKey, type OwnAccountForm } from '../own-account-form.js';
-import type { Vendor } from '../vendor.js';
+import { patternSetting, type Vendor, readPlainKey, type OwnAccountForm } from '../vendor.js';
 import { BedrockAdapter } from './bedrock.adapter.js';
 
 class BedrockEnv {

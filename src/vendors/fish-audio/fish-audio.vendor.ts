@@ -1,7 +1,6 @@
 import { IsOptional } from 'class-validator';
 import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
-import { KEY_ONLY } from '../own-account-form.js';
-import type { Vendor } from '../vendor.js';
+import { KEY_ONLY, type Vendor } from '../vendor.js';
 import { FishAudioAdapter } from './fish-audio.adapter.js';
 
 class FishAudioEnv {

@@ -2,12 +2,12 @@ import { IsOptional } from 'class-validator';
 import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
 import {
   MAX_KEY_LENGTH,
+  type Vendor,
   patternSetting,
   readPlainKey,
   type AccountKey,
   type OwnAccountForm,
-} from '../own-account-form.js';
-import type { Vendor } from '../vendor.js';
+} from '../vendor.js';
 import { VertexAdapter } from './vertex.adapter.js';
 
 class VertexEnv {

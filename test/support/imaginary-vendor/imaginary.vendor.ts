@@ -1,7 +1,6 @@
 import { IsOptional } from 'class-validator';
 import { UrlVariable, Describe } from '../../../src/platform/config/variable.decorators.js';
-import { KEY_ONLY } from '../../../src/vendors/own-account-form.js';
-import type { Vendor } from '../../../src/vendors/vendor.js';
+import { KEY_ONLY, type Vendor } from '../../../src/vendors/vendor.js';
 import { ImaginaryAdapter } from './imaginary.adapter.js';
 
 class ImaginaryEnv {

@@ -5,8 +5,7 @@ import {
   RequestLogAnalyticsReader,
   type RequestLogGroup,
 } from '../../../core/ledger/request-log/request-log-analytics.reader.js';
-import type { AnalyticsQueryDto } from './dto/analytics-query.dto.js';
-import type { AnalyticsDto, AnalyticsGroupDto } from './dto/analytics.dto.js';
+import type { AnalyticsDto, AnalyticsGroupDto, AnalyticsQueryDto } from './analytics.dto.js';
 
 @Injectable()
 export class AnalyticsService {

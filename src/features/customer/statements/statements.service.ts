@@ -4,7 +4,7 @@ import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js'
 import { toCsv } from '../../../platform/http/csv.js';
 import { utcMonthOf, type UtcMonth } from '../../../platform/time/dates.js';
 import { StatementReader, type StatementEntry } from '../../../core/ledger/statement.reader.js';
-import type { StatementDto, StatementEntryDto } from './dto/statement.dto.js';
+import type { StatementDto, StatementEntryDto } from './statements.dto.js';
 
 const BATCH_SIZE = 1_000;
 
