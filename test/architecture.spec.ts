@@ -20,7 +20,7 @@ const ONLY_TYPE_FROM_HTTP = 'src/platform/http/json-body.ts';
 /** Rules that all dialects share refuse in the interface's words. */
 const ERRORS = 'src/platform/errors/gateway-errors.ts';
 
-const ENVIRONMENT = 'src/platform/config/process-environment.ts';
+const ENVIRONMENT = 'src/platform/config/load-config.ts';
 
 const VENDORS =
   /openai|anthropic|azure|bedrock|vertex|fish-?audio|gemini|claude|\bgpt|mistral|cohere/i;
@@ -102,7 +102,7 @@ describe('each rule on the layout', () => {
     ['src/platform/a.ts', "import { x } from './no-such-file.js';"],
     ['src/canonical/a.ts', "import { x } from '../platform/http/json-body.js';"],
     ['src/canonical/a.ts', "import type { X } from '../platform/http/read-body.js';"],
-    ['src/canonical/a.ts', "import { x } from '../platform/errors/error-body.js';"],
+    ['src/canonical/a.ts', "import { x } from '../platform/errors/error-response.js';"],
     ['src/vendors/dialects/a.ts', "const maker = 'mistral';"],
     ['src/vendors/dialects/a.ts', "import { x } from '../sandbox/make-film.js';"],
     ['src/core/routing/a.ts', "import { x } from '../../vendors/sandbox/make-film.js';"],
