@@ -8,9 +8,7 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { ConfigError } from '../../platform/config/config-error.js';
 import { Database } from '../../platform/database/database.js';
 import { GrantsService } from '../../core/ledger/grants.service.js';
-import type { BootstrapOutcome, FirstKeys } from './bootstrap-outcome.js';
-import type { DeclaredKey, DeclaredTenant } from './declared-tenant.js';
-import { readBootstrapFile } from './read-bootstrap-file.js';
+import { readBootstrapFile, type DeclaredKey, type DeclaredTenant } from './read-bootstrap-file.js';
 
 const FIRST_TENANT = 'default';
 const LOCK_NAME = 'model-gateway bootstrap';
@@ -131,3 +129,14 @@ export class BootstrapService {
     }
   }
 }
+
+/** Keys made at this start. Shown once; only their hashes are stored. */
+interface FirstKeys {
+  apiKey: string;
+  managementKey: string;
+}
+
+/** Where this start's keys come from: what `describeFirstKeys` tells the operator. */
+export type BootstrapOutcome =
+  | { kind: 'created'; created: FirstKeys }
+  | { kind: 'earlier' | 'environment' | 'file'; created: undefined };

@@ -1,6 +1,6 @@
 import { applyDecorators, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
 import { ApiBearerAuth, ApiSecurity } from '@nestjs/swagger';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { ApiKeyGuard, KEY_REQUIREMENT, type KeyRequirement } from './api-key.guard.js';
 import { ManagementLimitGuard } from './management-limit.guard.js';
 import { RateLimitGuard, RateLimitInterceptor } from './rate-limit.guard.js';

@@ -11,7 +11,7 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { ApiParam } from '@nestjs/swagger';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 
 const RESTRICTED =
   'changes need a management key on this gateway, or for what a management key or the operator made';

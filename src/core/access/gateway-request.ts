@@ -1,5 +1,5 @@
 import type { BodyShare } from '../../platform/http/body-budget.js';
-import type { IdentifiedRequest } from '../../platform/http/request-id.middleware.js';
+import type { IdentifiedRequest } from '../../platform/http/standard-headers.js';
 import type { Caller } from './caller.js';
 import type { RateLimitDecision } from './rate-limiters.js';
 import { createParamDecorator, ExecutionContext } from '@nestjs/common';

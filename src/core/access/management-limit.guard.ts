@@ -10,7 +10,7 @@ import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { countedKeyOf } from './caller.js';
 import { callerOf, type GatewayRequest } from './gateway-request.js';
 import { InFlightLimiter } from './in-flight-limiter.js';

@@ -6,7 +6,7 @@ import {
 } from '../../canonical/cancel-signal.js';
 import type { Caller } from '../access/caller.js';
 import { callerOf, type GatewayRequest } from '../access/gateway-request.js';
-import { SERVICE_STOPS } from '../../platform/http/service-stop.js';
+import { SERVICE_STOPS } from '../../platform/http/server-drain.js';
 
 class CallerGone extends Canceller implements CallerGoneSignal {
   isServiceStop = false;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { CanonicalEvent, SettledEvent } from '../../canonical/canonical-event.js';
-import { sendBytes, sendJson } from '../../platform/http/send-json.js';
+import { sendBytes, sendJson } from '../../platform/http/send-body.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { setRateLimitHeaders } from '../access/rate-limit.guard.js';
 import type { BilledEvent } from '../ledger/settled-answer.js';
@@ -19,7 +19,7 @@ import {
   ServiceStopsError,
 } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
-import { SERVICE_STOPS } from '../../platform/http/service-stop.js';
+import { SERVICE_STOPS } from '../../platform/http/server-drain.js';
 import { SseWriter } from '../../platform/http/sse-writer.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 

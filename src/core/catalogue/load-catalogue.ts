@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
-import { ConfigError } from '../../platform/config/config-error.js';
-import { readJsonFile } from '../../platform/config/read-json-file.js';
+import { ConfigError, readJsonFile } from '../../platform/config/config-error.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { catalogueModelSchema } from './catalogue.schema.js';
 import type { CatalogueModel, Model } from './catalogue.types.js';

@@ -5,7 +5,7 @@ import {
   type AppConfig,
   type ProviderConfig,
 } from '../../platform/config/app-config.js';
-import type { OwnAccountForm } from '../../vendors/own-account-form.js';
+import type { OwnAccountForm } from '../../vendors/vendor.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import { ownAccountFormOf } from '../../vendors/vendors.js';

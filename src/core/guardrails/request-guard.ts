@@ -5,7 +5,7 @@ import {
   GuardrailViolationError,
   InvalidRequestError,
 } from '../../platform/errors/gateway-errors.js';
-import { repeatsMembers } from '../../platform/http/repeats-members.js';
+import { repeatsMembers } from '../../platform/http/json-body.js';
 import type {
   Guardrail,
   GuardedRequest,

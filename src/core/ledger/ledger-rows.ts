@@ -1,5 +1,4 @@
-import { isUuid } from '../../platform/database/is-uuid.js';
-import { toStoredText } from '../../platform/database/stored-text.js';
+import { toStoredText, isUuid } from '../../platform/database/stored-text.js';
 import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
 import type { PayableCharge } from './pricing.js';
 import type { HoldEntry } from './ledger-entry.js';

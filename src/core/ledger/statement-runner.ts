@@ -6,7 +6,7 @@ import pg, {
   type QueryResult,
   type QueryResultRow,
 } from 'pg';
-import { withQueryLimit } from '../../platform/database/with-query-limit.js';
+import { withQueryLimit } from '../../platform/database/database.js';
 
 declare module 'pg' {
   interface ClientBase {

@@ -3,7 +3,7 @@ import type { TextBudget, TraceMessage, TracePart } from './trace-message.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { ChatStreamDecoder } from '../../vendors/dialects/chat/chat-stream-decoder.js';
 import { decodeChatAnswer } from '../../vendors/dialects/chat/decode-chat-answer.js';
-import { decodeMessagesAnswer } from '../../vendors/dialects/messages/decode-messages-answer.js';
+import { decodeMessagesAnswer } from '../../vendors/dialects/messages/read-messages-answer.js';
 import { MessagesStreamDecoder } from '../../vendors/dialects/messages/messages-stream-decoder.js';
 import {
   isTextRequest,
@@ -11,7 +11,7 @@ import {
   type Transcript,
   type TranscriptionRequest,
 } from '../../canonical/work-request.js';
-import { transcriptTexts } from '../../vendors/dialects/audio/transcript-texts.js';
+import { transcriptTexts } from '../../vendors/dialects/audio/transcript.js';
 
 /** Reasoning is shown, not sent back, so it does not matter who sealed it. */
 const MESSAGES = { sealMaker: '', jsonTool: undefined };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TranscriptionRequest } from '../../canonical/work-request.js';
-import { renderTranscript } from '../../vendors/dialects/audio/render-transcript.js';
+import { renderTranscript } from '../../vendors/dialects/audio/transcript.js';
 import { TextBudget } from './trace-message.js';
 import { transcriptMessages } from './output-messages.js';
 

@@ -6,7 +6,7 @@ import type { WorkEvent } from '../../canonical/canonical-event.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import { TypedBody, asWhole, type Reply } from '../../core/answers/deliver.js';
-import { transcriptTexts } from '../../vendors/dialects/audio/transcript-texts.js';
+import { transcriptTexts } from '../../vendors/dialects/audio/transcript.js';
 import { identifyAudio } from './identify-audio.js';
 import { receiveForm } from './receive-form.js';
 import { assertTranscription, makeTranscription } from './transcription.parse.js';

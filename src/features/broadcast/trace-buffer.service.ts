@@ -17,12 +17,11 @@ import { withoutContent, type SpanDraft } from '../../core/tracing/span-draft.js
 import { TracingService } from '../../core/tracing/tracing.service.js';
 import { GATHERING, MAX_UNDECIDED_TRACES, PATIENT_GATHERING } from './broadcast-limits.js';
 import { BroadcastMetrics } from './broadcast-metrics.js';
-import { BufferRoom } from './buffer-room.js';
 import { DeliveryWriter } from './delivery-writer.service.js';
 import { DestinationDirectory } from './destination-directory.service.js';
-import type { DestinationChoice } from './destination.js';
+import type { DestinationChoice } from './destination.repository.js';
 import { LostTraces } from './lost-traces.service.js';
-import { TraceGathering } from './trace-gathering.js';
+import { TraceGathering, BufferRoom } from './trace-batch.js';
 
 /** How long a stop waits for what is in memory to be written down. */
 const FLUSH_LIMIT_MS = 3_000;

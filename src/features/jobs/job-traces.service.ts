@@ -13,9 +13,8 @@ import type { Plan } from '../../core/routing/plan.js';
 import type { TracedResponse } from '../../core/tracing/request-trace.js';
 import type { TracedRequest } from '../../core/tracing/recorded-trace.js';
 import { TracingService } from '../../core/tracing/tracing.service.js';
-import { readAttempts } from './job-attempts.js';
 import { toMediaRequest } from './job-body.js';
-import { readRoutes } from './job-routes.js';
+import { readRoutes, readAttempts } from './job-routes.js';
 import type { JobModality } from './job.js';
 import type { TrafficMode } from '../../canonical/billable-route.js';
 

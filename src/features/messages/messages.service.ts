@@ -7,8 +7,7 @@ import type { Call } from '../../core/answers/call.js';
 import { asStream, asWhole, type Reply } from '../../core/answers/deliver.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { parseCountTokens, parseMessages } from './messages.parse.js';
-import { MessagesStreamRenderer } from './messages.render.js';
-import { renderMessage } from './render-message.js';
+import { MessagesStreamRenderer, renderMessage } from './messages.render.js';
 
 /** The messages dialect. */
 @Injectable()

@@ -5,7 +5,7 @@ import type { Model } from '../../core/catalogue/catalogue.types.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { ByokUpstreams } from '../../core/credentials/byok-upstreams.service.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
-import type { ModelDto } from './model.dto.js';
+import type { ModelDto } from './providers.dto.js';
 
 /**
  * The catalogue as callers see it: only what a configured provider serves, or one with which the

@@ -8,7 +8,7 @@ import type {
 import { readMediaSource } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { toFunctionArguments } from './custom-tools.js';
-import { fromEncryptedContent } from './response-seal.js';
+import { fromEncryptedContent } from './responses.vendor.js';
 
 export interface ReadItems {
   messages: CanonicalMessage[];

@@ -5,8 +5,7 @@ import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-leve
 import type { StreamRenderer } from '../../core/answers/deliver.js';
 import type { EmitEvent } from './output-builder.js';
 import { ResponseAnswer, type AnswerSubject } from './response-answer.js';
-import { toResponseError } from './response-failure.js';
-import { usageFields } from './response-object.js';
+import { usageFields, toResponseError } from './response-object.js';
 
 /** Spells an answer as the dialect's server-sent events. */
 export class ResponsesStreamRenderer implements StreamRenderer {

@@ -12,7 +12,7 @@ import type {
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { AudioClient, type SpeechTraits } from '../dialects/audio/audio-client.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
-import type { OutputLimitField } from '../dialects/chat/encode-chat-prompt.js';
+import type { OutputLimitField } from '../dialects/chat/encode-chat-request.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ImagesClient } from '../dialects/images/images-client.js';
 import { ResponsesClient } from '../dialects/responses/responses-client.js';

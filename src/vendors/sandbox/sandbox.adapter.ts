@@ -19,7 +19,7 @@ import { unsupportedFields, type PromptField } from '../../canonical/prompt-fiel
 import { NO_USAGE } from '../../canonical/usage.js';
 import { speakAtLength } from '../dialects/audio/speak-at-length.js';
 import { speakTones, transcribeTones } from './sandbox-audio.js';
-import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
+import { droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
 import { embedWords, MAX_SANDBOX_DIMENSIONS, SANDBOX_DIMENSIONS } from './embed-words.js';
 import { sampleOfSchema } from './sample-of-schema.js';
 import {
