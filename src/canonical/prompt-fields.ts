@@ -1,22 +1,24 @@
 import type { CanonicalPrompt, CanonicalRequest, Dialect } from './canonical-request.js';
 
 /** The controls of a canonical prompt, one by one. */
-export type PromptField =
-  | 'temperature'
-  | 'topP'
-  | 'topK'
-  | 'frequencyPenalty'
-  | 'presencePenalty'
-  | 'seed'
-  | 'stop'
-  | 'logitBias'
-  | 'logprobs'
-  | 'topLogprobs'
-  | 'toolChoice'
-  | 'parallelToolCalls'
-  | 'responseFormat'
-  | 'reasoning'
-  | 'endUser';
+const PROMPT_FIELDS = [
+  'temperature',
+  'topP',
+  'topK',
+  'frequencyPenalty',
+  'presencePenalty',
+  'seed',
+  'stop',
+  'logitBias',
+  'logprobs',
+  'topLogprobs',
+  'toolChoice',
+  'parallelToolCalls',
+  'responseFormat',
+  'reasoning',
+  'endUser',
+] as const;
+export type PromptField = (typeof PROMPT_FIELDS)[number];
 
 /** What most dialects call them, for `X-Gateway-Dropped-Params` and for errors. */
 const COMMON_NAMES: Record<PromptField, string> = {
@@ -72,9 +74,9 @@ export function unsupportedFields(
 ): string[] {
   const prompt = request.prompt();
   const names = NAMES[request.dialect];
-  const dropped = (Object.keys(names) as PromptField[])
-    .filter((field) => !supported.has(field) && isSet(prompt, field))
-    .map((field) => names[field]);
+  const dropped = PROMPT_FIELDS.filter(
+    (field) => !supported.has(field) && isSet(prompt, field),
+  ).map((field) => names[field]);
   return [...dropped, ...prompt.leftOver];
 }
 

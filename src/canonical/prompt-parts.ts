@@ -15,14 +15,15 @@ export function readMediaSource(url: string): MediaSource {
 /** A cache mark as callers of the chat and message dialects spell it. */
 export function toCacheControl(value: unknown): CacheControl | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { type, ttl } = value as { type?: unknown; ttl?: unknown };
-  return type === 'ephemeral' ? { ttl: ttl === '1h' ? '1h' : '5m' } : undefined;
+  if (!('type' in value) || value.type !== 'ephemeral') return undefined;
+  return { ttl: 'ttl' in value && value.ttl === '1h' ? '1h' : '5m' };
 }
 
 /** A member to spread into an object: none where the value is null or undefined. */
 export function optional<Key extends string, Value>(
   key: Key,
   value: Value | null | undefined,
-): { [K in Key]?: Value } {
-  return value == null ? {} : ({ [key]: value } as { [K in Key]?: Value });
+): { [K in Key]?: Value };
+export function optional(key: string, value: unknown): object {
+  return value == null ? {} : { [key]: value };
 }

@@ -86,8 +86,8 @@ export function findBilledServiceTier({
  * @throws InvalidRequestError naming the field at fault: no alias at all, or one without its provider
  */
 export function readModelChain(value: Readonly<Record<string, unknown>>): [string, ...string[]] {
-  const first = (value.model ?? undefined) as string | undefined;
-  const rest = (value.models ?? []) as string[];
+  const first = typeof value.model === 'string' ? value.model : undefined;
+  const rest = stringsOf(value.models) ?? [];
   const chain = new Set(first === undefined ? rest : [first, ...rest]);
   const [primary, ...fallbacks] = chain;
   if (primary === undefined) {
@@ -110,12 +110,16 @@ export function readModelChain(value: Readonly<Record<string, unknown>>): [strin
 export function readRoutingPreferences(
   value: Readonly<Record<string, unknown>>,
 ): RoutingPreferences {
-  const provider = (value.provider ?? {}) as Record<string, unknown>;
+  const provider: Readonly<Record<string, unknown>> = { ...(value.provider ?? undefined) };
   return {
-    order: (provider.order ?? []) as string[],
-    only: (provider.only ?? undefined) as string[] | undefined,
-    ignore: (provider.ignore ?? []) as string[],
+    order: stringsOf(provider.order) ?? [],
+    only: stringsOf(provider.only),
+    ignore: stringsOf(provider.ignore) ?? [],
     allowFallbacks: provider.allow_fallbacks !== false,
     strategy: value.route === 'sort' ? 'sort' : 'fallback',
   };
+}
+
+function stringsOf(list: unknown): string[] | undefined {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : undefined;
 }

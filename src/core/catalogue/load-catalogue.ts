@@ -61,9 +61,12 @@ export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
   const catalogue: LoadedCatalogue = { models: [], problems: [] };
   for (const [id, row] of rows) {
     const complete = withDefaults(id, row);
+    if (!validate(complete)) {
+      catalogue.problems.push(`${id}: ${describe(validate.errors?.[0])}`);
+      continue;
+    }
     const problem = findProblem(complete);
-    if (problem === undefined)
-      catalogue.models.push(toModel(complete as unknown as CatalogueModel));
+    if (problem === undefined) catalogue.models.push(toModel(complete));
     else catalogue.problems.push(`${id}: ${problem}`);
   }
   return catalogue;
@@ -88,7 +91,9 @@ function rowsOf(content: unknown): JsonObject[] {
 
 function mergeRow(base: JsonObject | undefined, row: JsonObject): JsonObject {
   if (!base) return row;
-  const pricing = { ...(base.pricing as object), ...(row.pricing as object | undefined) };
+  const before = base.pricing;
+  const own = row.pricing ?? before;
+  const pricing = isJsonObject(before) && isJsonObject(own) ? { ...before, ...own } : own;
   return { ...base, ...row, pricing };
 }
 
@@ -105,11 +110,11 @@ function withDefaults(id: string, row: JsonObject): JsonObject {
   };
 }
 
-const validate = new Ajv({ allErrors: false, allowUnionTypes: true }).compile(catalogueModelSchema);
+const validate = new Ajv({ allErrors: false, allowUnionTypes: true }).compile<CatalogueModel>(
+  catalogueModelSchema,
+);
 
-function findProblem(row: JsonObject): string | undefined {
-  if (!validate(row)) return describe(validate.errors?.[0]);
-  const model = row as unknown as CatalogueModel;
+function findProblem(model: CatalogueModel): string | undefined {
   const primary = model.routes.find((route) => route.priority === 0);
   if (!primary) return 'no route has priority 0';
   if (primary.provider !== model.id.split('/', 1)[0]) {

@@ -63,7 +63,8 @@ export class GuardrailDirectory {
     const definitions = changed.length > 0 ? await this.repository.findDefinitions(changed) : [];
     const made = new Map(definitions.map((each) => [each.id, each]));
 
-    const revisions = new Map(tenantIds.map((id) => [id, new Map() as MutableRevisions]));
+    const revisions = new Map<string, MutableRevisions>();
+    for (const id of tenantIds) revisions.set(id, new Map());
     for (const head of heads) {
       const definition = made.get(head.id);
       const guardrail = definition ? toGuardrail(definition) : known(head);

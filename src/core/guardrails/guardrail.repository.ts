@@ -139,7 +139,7 @@ export class GuardrailRepository {
     return rows.map((row) => ({
       ...row,
       name: fromStoredText(row.name),
-      rules: JSON.parse(row.rules) as GuardrailRule[],
+      rules: readRules(row.rules),
     }));
   }
 }
@@ -163,6 +163,11 @@ function toRecord(row: Stored<GuardrailRecord>): GuardrailRecord {
     ...row,
     name: fromStoredText(row.name),
     description: row.description === null ? null : fromStoredText(row.description),
-    rules: JSON.parse(row.rules) as GuardrailRule[],
+    rules: readRules(row.rules),
   };
+}
+
+/** Rules were checked when they were stored. */
+function readRules(json: string): GuardrailRule[] {
+  return JSON.parse(json) as GuardrailRule[];
 }

@@ -87,8 +87,9 @@ function collectMembers(object: JsonObject, texts: string[]): void {
     if (NAMING_MEMBERS.has(key) && isJsonObject(object[key])) {
       texts.push(...Object.keys(object[key]));
     }
-    if (isEncoded(object, key)) {
-      const text = decodeText(object, key);
+    const encoded = key === 'data' && object.type !== 'text' ? object[key] : undefined;
+    if (typeof encoded === 'string') {
+      const text = decodeText(object, encoded);
       if (text !== undefined) texts.push(text);
     } else if (FREE_FORM_MEMBERS.has(key)) {
       collectJsonTexts(object[key], texts);
@@ -110,15 +111,10 @@ function isSchemaList(key: string, value: unknown): boolean {
 }
 
 /** Base64 is no text; what it stands for may be. */
-function isEncoded(object: JsonObject, key: string): boolean {
-  if (typeof object[key] !== 'string') return false;
-  return key === 'data' && object.type !== 'text';
-}
-
-function decodeText(object: JsonObject, key: string): string | undefined {
+function decodeText(object: JsonObject, base64: string): string | undefined {
   const mediaType = object.media_type ?? object.mime_type;
   if (typeof mediaType !== 'string' || !mediaType.startsWith('text/')) return undefined;
-  return Buffer.from(object[key] as string, 'base64').toString('utf8');
+  return Buffer.from(base64, 'base64').toString('utf8');
 }
 
 const DATA_URL = /^data:([^;,]{0,100})((?:;[^;,]{1,100}){0,4}),/i;

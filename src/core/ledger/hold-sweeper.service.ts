@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
-import { describeDatabaseFailure } from './database-failure.js';
+import { describeError } from './database-failure.js';
 import { InstanceService } from './instance.service.js';
 
 /**
@@ -103,7 +103,7 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
   private readonly logger = new Logger(HoldSweeperService.name);
   private readonly timer = new SweepTimer(
     () => this.sweepIfSteady(),
-    (error) => this.logger.warn(`The sweep of holds failed: ${describeDatabaseFailure(error)}`),
+    (error) => this.logger.warn(`The sweep of holds failed: ${describeError(error)}`),
   );
 
   constructor(

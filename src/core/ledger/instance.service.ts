@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { describeDatabaseFailure } from './database-failure.js';
+import { describeError } from './database-failure.js';
 
 const HEARTBEAT_INTERVAL_MS = 5_000;
 /** A pause in the heartbeat after which others may have taken this process for dead. */
@@ -31,7 +31,7 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     await this.beat();
     this.interval = setInterval(() => {
       this.beating = this.beat().catch((error: unknown) => {
-        this.logger.warn(`The heartbeat failed: ${describeDatabaseFailure(error)}`);
+        this.logger.warn(`The heartbeat failed: ${describeError(error)}`);
       });
     }, HEARTBEAT_INTERVAL_MS);
     this.interval.unref();
@@ -61,7 +61,7 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     try {
       await this.database.query('DELETE FROM instances WHERE id = $1', [this.id]);
     } catch (error) {
-      this.logger.warn(`The instance stays registered: ${describeDatabaseFailure(error)}`);
+      this.logger.warn(`The instance stays registered: ${describeError(error)}`);
     }
   }
 }

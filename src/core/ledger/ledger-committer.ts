@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
-import { classifyFailure, describeDatabaseFailure, describeLoss } from './database-failure.js';
+import { classifyFailure, describeError, describeLoss } from './database-failure.js';
 import type { Ask, Ending, HoldEntry, LedgerGroup } from './ledger-entry.js';
 import { flushGroup } from './ledger-flush.js';
 import { blankLog } from './ledger-rows.js';
@@ -84,7 +84,7 @@ export class LedgerCommitter {
   }
 
   private async failAlone(entry: Ending | Ask, error: unknown): Promise<void> {
-    const subject = `request ${entry.requestId}: ${describeDatabaseFailure(error)}`;
+    const subject = `request ${entry.requestId}: ${describeError(error)}`;
     if (entry.kind === 'settle' && entry.record && !entry.record.required) {
       this.logger.error(`A settlement is stored without its record, ${subject}`);
       entry.record = undefined;

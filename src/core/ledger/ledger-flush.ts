@@ -54,9 +54,9 @@ export async function flushGroup(
   writes.push(...openHolds(instanceId, admitted, locked.accounts));
   writes.push(...openKeyHolds(admitted, limits), statements.COMMIT);
   try {
-    const results = await runInOrder(client, writes);
+    const results = await runInOrder<statements.SettleRow>(client, writes);
     if (settled.length > 0) {
-      markUnwritten(settlements, rows, results[0]!.rows as statements.SettleRow[]);
+      markUnwritten(settlements, rows, results[0]!.rows);
     }
   } catch (error) {
     if (!provesRollback(error)) {
@@ -94,21 +94,21 @@ async function lockAccounts(
       endedHolds.set(row.request_id, row.held);
     }
   };
-  const [, first] = await runInOrder(client, [
+  const [, first] = await runInOrder<statements.LockRow>(client, [
     statements.BEGIN,
     { ...statements.LOCK, values: [[...tenantIds], holdIds] },
   ]);
-  read(first!.rows as statements.LockRow[]);
+  read(first!.rows);
 
   const without = [...tenantIds].filter((tenantId) => !accounts.has(tenantId));
   if (without.length > 0) {
     // Out of the id order of locks, so it may end in a deadlock, which is tried again. A tenant
     // that does not exist either stays without an account, and has nothing.
-    const [, second] = await runInOrder(client, [
+    const [, second] = await runInOrder<statements.LockRow>(client, [
       { ...statements.OPEN_ACCOUNTS, values: [without] },
       { ...statements.LOCK, values: [without, []] },
     ]);
-    read(second!.rows as statements.LockRow[]);
+    read(second!.rows);
   }
   return locked;
 }
@@ -136,13 +136,13 @@ async function inspect(
   if (covered.length + released.length + orphaned.length === 0) return;
 
   const tenantIds = new Set([...group.endings, ...group.asks].map(({ tenantId }) => tenantId));
-  const [result] = await runInOrder(client, [
+  const [result] = await runInOrder<statements.InspectRow>(client, [
     {
       ...statements.INSPECT,
       values: [[...released, ...orphaned], covered, orphaned, [...tenantIds]],
     },
   ]);
-  for (const row of result!.rows as statements.InspectRow[]) {
+  for (const row of result!.rows) {
     switch (row.found) {
       case 'ended':
         accounts.end(row.tenant_id, row.credits);
@@ -171,10 +171,10 @@ async function readSpendLimits(
   if (limited.length === 0) return undefined;
   const keyIds = new Set(limited.map(({ apiKeyId }) => apiKeyId));
   const tenantIds = new Set(limited.map(({ tenantId }) => tenantId));
-  const [result] = await runInOrder(client, [
+  const [result] = await runInOrder<SpendLimitRow>(client, [
     { ...READ_SPEND_LIMITS, values: [[...keyIds], [...tenantIds]] },
   ]);
-  return new SpendLimits(result!.rows as SpendLimitRow[], accounts);
+  return new SpendLimits(result!.rows, accounts);
 }
 
 /** The statement that notes which of the admitted holds count against the limits of keys. */

@@ -4,7 +4,7 @@ import { InternalError } from '../../platform/errors/gateway-errors.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import { within } from '../../platform/time/within.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
-import { describeDatabaseFailure, describeLoss } from './database-failure.js';
+import { describeError, describeLoss } from './database-failure.js';
 import { GroupCommit, type CommitSource } from './group-commit.js';
 import { InstanceService } from './instance.service.js';
 import { LedgerCommitter } from './ledger-committer.js';
@@ -238,7 +238,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     }
     this.toldOutageAtMs = nowMs;
     this.logger.error(
-      `The database takes no settlements, ${this.pendingSettlements} wait: ${describeDatabaseFailure(error)}`,
+      `The database takes no settlements, ${this.pendingSettlements} wait: ${describeError(error)}`,
     );
   }
 }

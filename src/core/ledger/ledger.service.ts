@@ -10,6 +10,7 @@ import { within } from '../../platform/time/within.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
 import { CommitWait } from './commit-wait.js';
+import { describeError } from './database-failure.js';
 import { Hold, creditsFor, refusalOf } from './hold.js';
 import type { Charge, SettleOutcome, MakeRecord, SettlementRecord } from './ledger-operations.js';
 import {
@@ -247,7 +248,7 @@ export class LedgerService implements OnModuleDestroy {
     try {
       return { usage: await this.abandonedAnswers.estimate(request, meter), source: 'estimated' };
     } catch (error) {
-      this.logger.error(`An answer could not be estimated: ${(error as Error).message}`);
+      this.logger.error(`An answer could not be estimated: ${describeError(error)}`);
       return { usage: meter.read().usage, source: 'estimated' };
     }
   }
@@ -289,7 +290,7 @@ export class LedgerService implements OnModuleDestroy {
     try {
       return make({ outcome, usage, failure });
     } catch (error) {
-      this.logger.error(`A record could not be made: ${(error as Error).message}`);
+      this.logger.error(`A record could not be made: ${describeError(error)}`);
       return undefined;
     }
   }

@@ -6,6 +6,14 @@ const MAX_SEARCHES = 100;
 /** Some vendors bill so much for the shortest recording. */
 const LEAST_BILLED_MS = 10_000;
 
+const CAPPED_FIELDS = [
+  'webSearches',
+  'inputTokens',
+  'outputTokens',
+  'audioMs',
+  'videoSeconds',
+] as const;
+
 interface ReadUsage {
   usage: Usage;
   source: UsageSource;
@@ -56,8 +64,7 @@ export function capUsage(
   // The ordinary case copies nothing.
   if (isWithin) return { usage, source, cappedFields: undefined };
   const held = { webSearches, inputTokens, outputTokens, audioMs, videoSeconds };
-  const fields = Object.keys(held) as (keyof typeof held)[];
-  const cappedFields = fields.filter((field) => held[field] !== usage[field]);
+  const cappedFields = CAPPED_FIELDS.filter((field) => held[field] !== usage[field]);
   const cacheReadTokens = Math.min(usage.cacheReadTokens, inputTokens);
   const cacheWriteTokens = Math.min(usage.cacheWriteTokens, inputTokens - cacheReadTokens);
   const capped: Usage = {

@@ -29,9 +29,12 @@ export async function quickFlush(
 ): Promise<boolean> {
   const ordinary = toOrdinary(group);
   if (!ordinary) return false;
-  let results: QueryResult[];
+  let results: QueryResult<Partial<quick.GrantsRow>>[];
   try {
-    results = await runInOrder(client, toStatements(instanceId, ordinary));
+    results = await runInOrder<Partial<quick.GrantsRow>>(
+      client,
+      toStatements(instanceId, ordinary),
+    );
   } catch (error) {
     // What the assumption or a bad value costs is one round trip; the long way finds out which.
     if (error instanceof pg.DatabaseError && provesRollback(error)) return false;
@@ -65,9 +68,10 @@ function toOrdinary({ endings, asks }: LedgerGroup): OrdinaryGroup | undefined {
 }
 
 /** What the statement set aside for the holds, in their order. */
-function grantsOf(results: readonly QueryResult[]): readonly number[] {
-  for (const { rows } of results) {
-    const [row] = rows as Partial<quick.GrantsRow>[];
+function grantsOf(results: readonly QueryResult<Partial<quick.GrantsRow>>[]): readonly number[] {
+  for (const {
+    rows: [row],
+  } of results) {
     if (row?.granted) return row.granted;
   }
   return [];

@@ -1,6 +1,19 @@
 import type { Writable } from 'node:stream';
-import pg, { type Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
+import pg, {
+  type Pool,
+  type PoolClient,
+  type QueryConfig,
+  type QueryResult,
+  type QueryResultRow,
+} from 'pg';
 import { withQueryLimit } from '../../platform/database/database.js';
+
+declare module 'pg' {
+  interface ClientBase {
+    /** Has no type of its own; its stream is the socket. */
+    readonly connection: { readonly stream: Writable };
+  }
+}
 
 /** A statement that takes so long has lost its server. */
 const STATEMENT_LIMIT_MS = 10_000;
@@ -31,18 +44,20 @@ export async function withConnection(
 /**
  * Sends statements in order and returns their results. On a pool with pg's `pipeline` option they
  * are on their way together; the first failure is thrown once all have been answered.
+ *
+ * `Row` is what those of the statements answer whose rows are read.
  */
-export async function runInOrder(
+export async function runInOrder<Row extends QueryResultRow = QueryResultRow>(
   client: PoolClient,
   statements: readonly QueryConfig[],
-): Promise<QueryResult[]> {
+): Promise<QueryResult<Row>[]> {
   if (!client.pipeline) {
-    const results: QueryResult[] = [];
+    const results: QueryResult<Row>[] = [];
     for (const statement of statements)
-      results.push(await client.query(withQueryLimit(statement, STATEMENT_LIMIT_MS)));
+      results.push(await client.query<Row>(withQueryLimit(statement, STATEMENT_LIMIT_MS)));
     return results;
   }
-  const settled = await Promise.allSettled(send(client, statements));
+  const settled = await Promise.allSettled(send<Row>(client, statements));
   return settled.map((result) => {
     if (result.status === 'rejected') throw result.reason;
     return result.value;
@@ -53,13 +68,16 @@ export async function runInOrder(
  * Puts statements on their way in one write. The time limit of the last one covers those before
  * it: when it passes, pg gives the connection up, and all of them fail.
  */
-function send(client: PoolClient, statements: readonly QueryConfig[]): Promise<QueryResult>[] {
-  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
+function send<Row extends QueryResultRow>(
+  client: PoolClient,
+  statements: readonly QueryConfig[],
+): Promise<QueryResult<Row>>[] {
+  const { stream } = client.connection;
   const last = statements.length - 1;
   stream.cork();
   try {
     return statements.map((statement, index) =>
-      client.query(index === last ? withQueryLimit(statement, STATEMENT_LIMIT_MS) : statement),
+      client.query<Row>(index === last ? withQueryLimit(statement, STATEMENT_LIMIT_MS) : statement),
     );
   } finally {
     stream.uncork();
@@ -76,6 +94,6 @@ async function rollBack(client: PoolClient, error: unknown): Promise<Error | und
     await client.query(withQueryLimit({ text: 'ROLLBACK' }, STATEMENT_LIMIT_MS));
     return undefined;
   } catch (rollbackError) {
-    return rollbackError as Error;
+    return new Error('the transaction could not be rolled back', { cause: rollbackError });
   }
 }

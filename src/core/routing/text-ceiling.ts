@@ -60,7 +60,8 @@ function asksForLongCache({ body: { bytes } }: CanonicalRequest): boolean {
 
 function countSearches({ tools, web_search_options: options }: JsonObject): number {
   let searches = options == null ? 0 : DEFAULT_SEARCHES;
-  for (const tool of Array.isArray(tools) ? (tools as unknown[]) : []) {
+  const list: unknown[] = Array.isArray(tools) ? tools : [];
+  for (const tool of list) {
     if (!isJsonObject(tool) || typeof tool.type !== 'string') continue;
     if (!tool.type.startsWith('web_search')) continue;
     const { max_uses: most } = tool;

@@ -175,9 +175,13 @@ export function transcriptMessages(
   output: unknown,
   budget: TextBudget,
 ): TraceMessage[] {
-  if (output === undefined) return [];
-  const content = budget.take(textOf(output as Transcript, format));
+  if (!isTranscript(output)) return [];
+  const content = budget.take(textOf(output, format));
   return [{ role: 'assistant', parts: [{ type: 'text', content }], finish_reason: 'stop' }];
+}
+
+function isTranscript(output: unknown): output is Transcript {
+  return typeof output === 'object' && output !== null && 'bytes' in output;
 }
 
 function textOf(transcript: Transcript, format: string): string {

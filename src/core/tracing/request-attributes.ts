@@ -59,7 +59,8 @@ export function requestAttributes(request: RoutableRequest): Attributes {
   const type = textType(value);
   if (type !== undefined) attributes[GEN_AI.outputType] = type;
   const stop = value.stop ?? value.stop_sequences;
-  const sequences = (Array.isArray(stop) ? (stop as unknown[]) : [stop])
+  const stops: unknown[] = Array.isArray(stop) ? stop : [stop];
+  const sequences = stops
     .filter((sequence) => typeof sequence === 'string')
     .slice(0, MAX_STOP_SEQUENCES)
     .map((sequence) => sequence.slice(0, MAX_STOP_CHARACTERS).toWellFormed());

@@ -65,7 +65,7 @@ export function readTraceFields(trace: JsonObject | null | undefined): TraceFiel
     if (name !== undefined) attributes[name] = String(toAttribute(value));
     else attributes[`gateway.trace.${key}`.toWellFormed()] = toAttribute(value);
   }
-  const name = (trace.trace_name as string | null | undefined) ?? '';
+  const name = typeof trace.trace_name === 'string' ? trace.trace_name : '';
   return { name: name.slice(0, MAX_NAME_CHARACTERS).toWellFormed() || undefined, attributes };
 }
 

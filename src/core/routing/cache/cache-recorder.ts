@@ -58,7 +58,8 @@ export class CacheRecorder {
         this.addRelayed(event);
         break;
       case 'output':
-        this.addVectors(event.output as EmbeddingVectors);
+        if (Array.isArray(event.output)) this.addVectors(event.output);
+        else this.isUnfit = true;
         break;
       case 'finish':
         this.finish(event);

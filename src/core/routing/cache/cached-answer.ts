@@ -40,6 +40,14 @@ interface PackedVector {
   float64: string;
 }
 
+/** The same with its vectors packed. */
+interface StoredAnswer extends Omit<CachedAnswer, 'events'> {
+  readonly events: readonly (
+    | Exclude<CachedEvent, OutputEvent<EmbeddingVectors>>
+    | OutputEvent<readonly (PackedVector | string)[]>
+  )[];
+}
+
 /** The bytes in which an answer is kept. */
 export function encodeAnswer(answer: CachedAnswer): Buffer {
   const events = answer.events.map((event) =>
@@ -51,7 +59,7 @@ export function encodeAnswer(answer: CachedAnswer): Buffer {
 /** Undefined for bytes that are no answer, which somebody else must have written. */
 export function decodeAnswer(bytes: Buffer): CachedAnswer | undefined {
   try {
-    const answer = JSON.parse(bytes.toString('utf8')) as CachedAnswer;
+    const answer = JSON.parse(bytes.toString('utf8')) as StoredAnswer;
     const events = answer.events.map((event) =>
       event.type === 'output' ? { ...event, output: event.output.map(unpackVector) } : event,
     );
@@ -66,8 +74,8 @@ function packVector(vector: readonly number[] | string): PackedVector | string {
   return { float64: Buffer.from(Float64Array.from(vector).buffer).toString('base64') };
 }
 
-function unpackVector(packed: unknown): number[] | string {
+function unpackVector(packed: PackedVector | string): number[] | string {
   if (typeof packed === 'string') return packed;
-  const bytes = Uint8Array.from(Buffer.from((packed as PackedVector).float64, 'base64'));
+  const bytes = Uint8Array.from(Buffer.from(packed.float64, 'base64'));
   return Array.from(new Float64Array(bytes.buffer));
 }
