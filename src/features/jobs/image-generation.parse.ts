@@ -37,6 +37,6 @@ export function parseImageGeneration(
   const { stream: _, input: __, webhook_url: ___, ...value } = body;
   return {
     parsed: readJob(value, 'image', model),
-    format: (body.response_format ?? usual),
+    format: body.response_format ?? usual,
   };
 }
