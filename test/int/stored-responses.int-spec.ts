@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { DAY_MS } from '../../src/platform/time/durations.js';
+import { DAY_MS } from '../../src/platform/time/dates.js';
 import { randomUUID } from 'node:crypto';
 import { ConversationsService } from '../../src/features/responses/conversations.service.js';
 import { newResponseId } from '../../src/features/responses/item-id.js';

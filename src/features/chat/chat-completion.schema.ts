@@ -2,7 +2,7 @@ import {
   modelFieldsSchema,
   routingFieldsSchema,
   traceFieldSchema,
-} from '../../canonical/routing-fields.schema.js';
+} from '../../canonical/routing-fields.js';
 import type { BodyOf } from '../../platform/http/validate-body.js';
 
 /**

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
   ApiGenerationErrors,
@@ -8,7 +8,7 @@ import {
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
 import { chatCompletionSchema } from './chat-completion.schema.js';
-import { errorDetailSchema } from '../../platform/errors/error-detail.schema.js';
+import { errorDetailSchema } from '../../platform/errors/error-response.js';
 
 const toolCallDelta = {
   type: 'object',

@@ -7,9 +7,7 @@ import type {
   ToolChoice,
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
-import { readMediaSource } from '../../canonical/media-source.js';
-import { optional } from '../../canonical/optional.js';
-import { toCacheControl } from '../../canonical/to-cache-control.js';
+import { readMediaSource, toCacheControl, optional } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import type { ChatBody, ChatMessage, ChatTool } from './chat-completion.schema.js';
 import {

@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { requireString } from '../../platform/http/require-string.js';
+import { requireString } from '../../platform/http/validate-body.js';
 import type { ChatMessage } from './chat-completion.schema.js';
 
 /**

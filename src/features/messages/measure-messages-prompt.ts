@@ -1,10 +1,9 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
+import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
 import type { AccountBoundParam, PromptSize } from '../../canonical/canonical-request.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
-import { requireString } from '../../platform/http/require-string.js';
-import { assertPart, compileSchema } from '../../platform/http/validate-body.js';
+import { assertPart, compileSchema, requireString } from '../../platform/http/validate-body.js';
 import { blockSchemas, sourceSchemas, type PromptBody } from './messages.schema.js';
 
 /** Guards of the blocks that are known here; a body that has been measured holds no other ones of their types. */

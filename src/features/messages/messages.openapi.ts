@@ -1,7 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
-import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
   ApiGenerationErrors,
@@ -9,7 +8,7 @@ import {
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
 import { countTokensSchema, messagesSchema } from './messages.schema.js';
-import { errorDetailSchema } from '../../platform/errors/error-detail.schema.js';
+import { errorDetailSchema, ApiErrorResponse } from '../../platform/errors/error-response.js';
 
 const block = {
   type: 'object',

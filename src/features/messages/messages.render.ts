@@ -1,9 +1,8 @@
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import { estimateTokens } from '../../canonical/estimate-tokens.js';
-import type { FinishReason } from '../../canonical/finish-reason.js';
+import type { CanonicalEvent, FinishReason } from '../../canonical/canonical-event.js';
+import { estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage, isChargedAsGiven } from '../../canonical/usage.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
-import type { StreamRenderer } from '../../core/answers/deliver-stream.js';
+import type { StreamRenderer } from '../../core/answers/deliver.js';
 import { BlockSequence, toToolInput } from './block-sequence.js';
 import { messagesErrorBody } from './messages-error-body.js';
 import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.js';

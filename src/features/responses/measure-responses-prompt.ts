@@ -1,10 +1,9 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
+import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
 import type { AccountBoundParam } from '../../canonical/canonical-request.js';
 import type { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-import { requireString } from '../../platform/http/require-string.js';
-import { assertPart, compileSchema } from '../../platform/http/validate-body.js';
+import { assertPart, compileSchema, requireString } from '../../platform/http/validate-body.js';
 import { itemSchemas, responsePartSchemas } from './create-response.schema.js';
 
 /** Guards of the items and parts that are known here; what has been measured holds no other ones of their types. */

@@ -5,7 +5,7 @@ import type {
   MessagePart,
   TextPart,
 } from '../../canonical/canonical-request.js';
-import { readMediaSource } from '../../canonical/media-source.js';
+import { readMediaSource } from '../../canonical/prompt-parts.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { toFunctionArguments } from './custom-tools.js';
 import {

@@ -1,6 +1,10 @@
-import type { CanonicalEvent, RelayEvent, SettledEvent } from '../../canonical/canonical-event.js';
+import type {
+  CanonicalEvent,
+  RelayEvent,
+  SettledEvent,
+  FinishReason,
+} from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { FinishReason } from '../../canonical/finish-reason.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { customToolNames } from './custom-tools.js';

@@ -1,9 +1,8 @@
 import { Controller, HttpCode, Post, Req, Res, Delete, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
 import { deliver } from '../../core/answers/deliver.js';
-import { Inference } from '../../core/access/inference.decorator.js';
 import {
   ApiCreateResponse,
   ApiDeleteResponse,
@@ -11,9 +10,8 @@ import {
   ApiRetrieveResponse,
 } from './responses.openapi.js';
 import { ResponsesService } from './responses.service.js';
-import { Authenticated } from '../../core/access/authenticated.decorator.js';
+import { Authenticated, Inference } from '../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { InputItemsQueryDto, RetrieveResponseQueryDto } from './responses.dto.js';
 import type { InputItemList } from './list-input-items.js';

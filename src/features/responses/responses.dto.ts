@@ -1,6 +1,6 @@
 import { ApiHideProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString } from 'class-validator';
-import { PageLimit } from '../../platform/http/query-field.decorators.js';
+import { PageLimit } from '../../platform/http/field.decorators.js';
 
 /** What SDKs may add to a retrieval. */
 export class RetrieveResponseQueryDto {

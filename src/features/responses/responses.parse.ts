@@ -1,8 +1,6 @@
 import type { CanonicalRequest, AccountBoundParam } from '../../canonical/canonical-request.js';
-import { readModelChain } from '../../canonical/model-alias.js';
 import { onceFor } from '../../canonical/once.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
 import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
@@ -15,7 +13,12 @@ import {
 } from './create-response.schema.js';
 import { measureItems } from './measure-responses-prompt.js';
 import { responsesPrompt } from './responses.prompt.js';
-import { findBilledServiceTier, notOnSharedCapacity } from '../../canonical/account-bound.js';
+import {
+  findBilledServiceTier,
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
+} from '../../canonical/routing-fields.js';
 
 /** Tools that the caller runs; all others run at the vendor. */
 const OWN_TOOLS: ReadonlySet<unknown> = new Set(['function', 'custom']);

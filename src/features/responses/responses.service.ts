@@ -3,7 +3,7 @@ import type { CanonicalEvent, RouteEvent } from '../../canonical/canonical-event
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import { asStream, asWhole, type Reply } from '../../core/answers/deliver.js';
-import type { MakeRecord } from '../../core/ledger/settlement-record.js';
+import type { MakeRecord } from '../../core/ledger/ledger-operations.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { ConversationsService } from './conversations.service.js';

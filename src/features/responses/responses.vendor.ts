@@ -1,4 +1,4 @@
-import { nameSeal, sealOf } from '../../canonical/reasoning-seal.js';
+import { nameSeal, sealOf } from '../../canonical/canonical-event.js';
 
 /** The maker of the seals that this dialect spells without a maker's name. */
 export const NATIVE_MAKER = 'openai';

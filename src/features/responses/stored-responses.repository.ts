@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
-import type { SettlementRecord } from '../../core/ledger/settlement-record.js';
+import type { SettlementRecord } from '../../core/ledger/ledger-operations.js';
 import type { AnswerSnapshot } from './response-answer.js';
 
 /** One turn of a conversation, as far as going on from it needs. */
