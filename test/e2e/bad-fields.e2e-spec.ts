@@ -47,6 +47,10 @@ describe('a bad field of a chat completion', () => {
       ['messages.1.content.0.text', message({ content: [{ type: 'text' }] })],
       ['messages.1.content.0.text', message({ content: [{ type: 'text', text: ['x'] }] })],
       ['messages.1.content.0.image_url.url', message({ content: [{ type: 'image_url' }] })],
+      [
+        'messages.1.content.0.input_audio.data',
+        message({ content: [{ type: 'input_audio', input_audio: { format: 'wav' } }] }),
+      ],
       ['messages.1.name', message({ content: 'x', name: 5 })],
       ['messages.1.tool_call_id', message({ role: 'tool', content: 'x' })],
       ['messages.1.tool_call_id', message({ role: 'tool', content: 'x', tool_call_id: 5 })],

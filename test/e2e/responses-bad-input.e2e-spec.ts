@@ -27,6 +27,12 @@ const BAD: [object, string][] = [
   ],
   [{ input: [{ role: 'user', content: [{ type: 'input_file' }] }] }, 'input.0.content.0.file_data'],
   [
+    {
+      input: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA' } }] }],
+    },
+    'input.0.content.0.input_audio.format',
+  ],
+  [
     { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] },
     'input.0.content.0.file_id',
   ],

@@ -34,7 +34,7 @@ export interface MeasuredPrompt {
 }
 
 /**
- * Walks the messages once: checks what the schema cannot say, and measures them for the hold.
+ * Goes through the messages once: checks what the schema cannot say, and measures them for the hold.
  *
  * @throws InvalidRequestError naming the message and part at fault
  */

@@ -41,28 +41,28 @@ export interface MeasuredMessages {
 }
 
 /**
- * Walks the conversation once: checks what the schema cannot say, and measures it for the hold.
+ * Goes through the conversation once: checks what the schema cannot say, and measures it for the hold.
  *
  * @throws InvalidRequestError naming the message and block at fault
  */
 export function measureMessagesPrompt({ value, members }: JsonBody<PromptBody>): MeasuredMessages {
-  const walk = new PromptWalk();
-  if (value.system != null) walk.message('system', value.system, 'system');
+  const measurer = new PromptMeasurer();
+  if (value.system != null) measurer.message('system', value.system, 'system');
   const messages = value.messages ?? [];
   for (let index = 0; index < messages.length; index++) {
     const { role, content } = messages[index]!;
-    walk.message(role, content, `messages.${index}.content`);
+    measurer.message(role, content, `messages.${index}.content`);
   }
   // Schemas are prompt text as well; their length in bytes stands for their characters.
   for (const { key, valueStart, valueEnd } of members) {
-    if (PROMPT_MEMBERS.has(key)) walk.meter.addBytes(valueEnd - valueStart);
-    else if (key === TOOL_MEMBER) walk.meter.addTools(valueEnd - valueStart);
+    if (PROMPT_MEMBERS.has(key)) measurer.meter.addBytes(valueEnd - valueStart);
+    else if (key === TOOL_MEMBER) measurer.meter.addTools(valueEnd - valueStart);
   }
-  const { accountBoundParam, hasUnsealedReasoning } = walk;
-  return { size: walk.meter.size(), accountBoundParam, hasUnsealedReasoning };
+  const { accountBoundParam, hasUnsealedReasoning } = measurer;
+  return { size: measurer.meter.size(), accountBoundParam, hasUnsealedReasoning };
 }
 
-class PromptWalk {
+class PromptMeasurer {
   readonly meter = new PromptMeter();
   accountBoundParam: AccountBoundParam | undefined;
   hasUnsealedReasoning = false;

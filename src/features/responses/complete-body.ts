@@ -5,11 +5,12 @@ import {
   spliceMembers,
   type TopLevelMember,
 } from '../../platform/http/top-level-members.js';
+import type { CompleteBody, ResponsesBody, TextFormat } from './create-response.schema.js';
 
 /** The items of a request's own input; a string is one message of the user's. */
 export function itemsOfInput(input: unknown): JsonObject[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
-  return input as JsonObject[];
+  return Array.isArray(input) ? input.filter(isJsonObject) : [];
 }
 
 /**
@@ -21,11 +22,11 @@ export function itemsOfInput(input: unknown): JsonObject[] {
  * @throws InvalidRequestError when a format is given in both spellings
  */
 export function completeBody(
-  body: JsonBody,
+  body: JsonBody<ResponsesBody>,
   history: readonly JsonObject[],
   ownItems: readonly JsonObject[],
-): JsonBody {
-  const changes: JsonObject = { ...respell(body.value) };
+): JsonBody<CompleteBody> {
+  const changes: Partial<CompleteBody> = respell(body.value);
   const { input } = body.value;
   const isAsReceived =
     !Array.isArray(input) || ownItems.every((item, index) => item === input[index]);
@@ -34,13 +35,13 @@ export function completeBody(
   return new ChangedBody(body, changes);
 }
 
-class ChangedBody implements JsonBody {
-  readonly value: JsonObject;
+class ChangedBody implements JsonBody<CompleteBody> {
+  readonly value: CompleteBody;
   private made: { bytes: Buffer; members: readonly TopLevelMember[] } | undefined;
 
   constructor(
-    private readonly original: JsonBody,
-    private readonly changes: JsonObject,
+    private readonly original: JsonBody<ResponsesBody>,
+    private readonly changes: Partial<CompleteBody>,
   ) {
     this.value = { ...original.value, ...changes };
   }
@@ -68,10 +69,14 @@ class ChangedBody implements JsonBody {
 }
 
 /** `response_format` becomes `text.format`, and `reasoning.verbosity` becomes `text.verbosity`. */
-function respell({ text, response_format: format, reasoning }: JsonObject): JsonObject {
-  const changes: JsonObject = {};
-  const config: JsonObject = isJsonObject(text) ? { ...text } : {};
-  if (isJsonObject(format)) {
+function respell({
+  text,
+  response_format: format,
+  reasoning,
+}: ResponsesBody): Partial<CompleteBody> {
+  const changes: Partial<CompleteBody> = {};
+  const config: NonNullable<ResponsesBody['text']> = { ...text };
+  if (format) {
     if (config.format != null) {
       throw new InvalidRequestError(
         'response_format',
@@ -82,7 +87,7 @@ function respell({ text, response_format: format, reasoning }: JsonObject): Json
     changes.response_format = undefined;
     changes.text = config;
   }
-  if (isJsonObject(reasoning) && 'verbosity' in reasoning) {
+  if (reasoning && 'verbosity' in reasoning) {
     const { verbosity, ...rest } = reasoning;
     config.verbosity ??= verbosity;
     changes.reasoning = rest;
@@ -92,11 +97,16 @@ function respell({ text, response_format: format, reasoning }: JsonObject): Json
 }
 
 /** Chat completions nest the schema in `json_schema`; here its members stand beside the type. */
-function flatFormat(format: JsonObject): JsonObject {
+function flatFormat(format: NonNullable<ResponsesBody['response_format']>): TextFormat {
   const { json_schema: nested, ...rest } = format;
   if (format.type !== 'json_schema') return { type: format.type };
-  const flat: JsonObject = { name: 'response', ...rest, ...(isJsonObject(nested) && nested) };
-  if (isJsonObject(flat.schema)) return flat;
-  const param = `response_format.${isJsonObject(nested) ? 'json_schema.schema' : 'json_schema'}`;
+  const flat: JsonObject & Pick<TextFormat, 'type'> & { name: string } = {
+    name: 'response',
+    ...rest,
+    ...nested,
+  };
+  const { schema } = flat;
+  if (isJsonObject(schema)) return { ...flat, schema };
+  const param = `response_format.${nested ? 'json_schema.schema' : 'json_schema'}`;
   throw new InvalidRequestError(param, `\`${param}\` must be an object.`);
 }

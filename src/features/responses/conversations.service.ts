@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
-import type { JsonObject } from '../../platform/http/json-body.js';
 import { itemsOfInput } from './complete-body.js';
 import { isResponseId } from './item-id.js';
 import { StoredResponsesRepository, type Conversation } from './stored-responses.repository.js';
@@ -58,7 +57,7 @@ export class ConversationsService {
         .reverse()
         .flatMap(({ input_items: input, output_items: output }) => [
           ...itemsOfInput(JSON.parse(input ?? '[]')),
-          ...(JSON.parse(output ?? '[]') as JsonObject[]),
+          ...itemsOfInput(JSON.parse(output ?? '[]')),
         ]),
     };
   }

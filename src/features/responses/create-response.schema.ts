@@ -3,6 +3,8 @@ import {
   routingFieldsSchema,
   traceFieldSchema,
 } from '../../canonical/routing-fields.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import type { BodyOf } from '../../platform/http/validate-body.js';
 
 const MAX_TOKENS = 2_147_483_647;
 const text = { type: ['string', 'null'] } as const;
@@ -111,5 +113,66 @@ export const createResponseSchema = {
     prompt: object,
     trace: traceFieldSchema,
     ...routingFieldsSchema,
+  },
+} as const;
+
+/** A body that the schema has let pass. */
+export type ResponsesBody = BodyOf<typeof createResponseSchema>;
+export type ResponseTool = NonNullable<ResponsesBody['tools']>[number];
+export type TextFormat = NonNullable<NonNullable<ResponsesBody['text']>['format']>;
+
+/** The same with the whole conversation in `input`, stored items included. */
+export type CompleteBody = {
+  [Key in keyof ResponsesBody as Key extends 'input' ? never : Key]: ResponsesBody[Key];
+} & { input?: string | JsonObject[] | null };
+
+const string = { type: 'string' } as const;
+const parts = { type: ['string', 'array'], items: { type: 'object' } } as const;
+const texts = {
+  type: ['array', 'null'],
+  items: { type: 'object', required: ['text'], properties: { text: string } },
+} as const;
+
+/**
+ * JSON Schemas of the items and of the content parts that are known here. They are checked one by
+ * one as the prompt is measured: those of other types are the vendor's to judge.
+ */
+export const itemSchemas = {
+  message: { type: 'object', required: ['content'], properties: { content: parts } },
+  function_call: {
+    type: 'object',
+    required: ['call_id', 'name', 'arguments'],
+    properties: { call_id: string, name: string, arguments: string },
+  },
+  custom_tool_call: {
+    type: 'object',
+    required: ['call_id', 'name', 'input'],
+    properties: { call_id: string, name: string, input: string },
+  },
+  /** Of a function or of a custom tool. */
+  output: {
+    type: 'object',
+    required: ['call_id', 'output'],
+    properties: { call_id: string, output: parts },
+  },
+  reasoning: {
+    type: 'object',
+    properties: { summary: texts, content: texts, encrypted_content: text },
+  },
+} as const;
+
+export const responsePartSchemas = {
+  text: { type: 'object', required: ['text'], properties: { text: string } },
+  refusal: { type: 'object', required: ['refusal'], properties: { refusal: string } },
+  input_audio: {
+    type: 'object',
+    required: ['input_audio'],
+    properties: {
+      input_audio: {
+        type: 'object',
+        required: ['data', 'format'],
+        properties: { data: string, format: string },
+      },
+    },
   },
 } as const;

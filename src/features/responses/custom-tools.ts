@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
 
 /**
  * Custom tools take free text instead of JSON. For vendors that only know functions such a tool is
@@ -13,10 +13,9 @@ export const CUSTOM_TOOL_PARAMETERS = {
 
 /** The names of the request's custom tools. */
 export function customToolNames(tools: unknown): ReadonlySet<string> {
-  const custom = (Array.isArray(tools) ? (tools as JsonObject[]) : []).filter(
-    (tool) => tool.type === 'custom',
-  );
-  return new Set(custom.map((tool) => tool.name as string));
+  const given = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
+  const names = given.map(({ type, name }) => (type === 'custom' ? name : undefined));
+  return new Set(names.filter((name) => typeof name === 'string'));
 }
 
 export function toFunctionArguments(input: string): string {

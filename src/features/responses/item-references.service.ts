@@ -48,9 +48,8 @@ export class ItemReferencesService {
       const param = `input.${index}.id`;
       throw new InvalidRequestError(param, `\`${param}\` must be a string.`);
     }
-    const ids = new Set(
-      [...history, ...ownItems].filter(isItemReference).map(({ id }) => id as string),
-    );
+    const referred = [...history, ...ownItems].filter(isItemReference).map(({ id }) => id);
+    const ids = new Set(referred.filter((id) => typeof id === 'string'));
     if (ids.size === 0) return { conversation, ownItems };
     if (ids.size > MAX_REFERENCES) {
       throw new InvalidRequestError(
@@ -99,19 +98,20 @@ class FoundItems {
   /** @param rows newest first, whose items go before those of older ones */
   constructor(rows: readonly ReferredRow[], wanted: ReadonlySet<string>) {
     for (const { id, output_items: output, input_items: input } of rows) {
-      const items = JSON.parse(output ?? '[]') as JsonObject[];
+      const items = itemsOfInput(JSON.parse(output ?? '[]'));
       if (input !== null) items.push(...withItemIds(id, itemsOfInput(JSON.parse(input))));
       for (const item of items) {
-        const isNew = wanted.has(item.id as string) && !this.items.has(item.id as string);
+        const { id: itemId } = item;
+        if (typeof itemId !== 'string' || !wanted.has(itemId) || this.items.has(itemId)) continue;
         // A reference leads to an item, never to another reference.
-        if (isNew && !isItemReference(item)) this.items.set(item.id as string, item);
+        if (!isItemReference(item)) this.items.set(itemId, item);
       }
     }
   }
 
   replace(item: JsonObject, paramOf: () => string): JsonObject {
-    if (!isItemReference(item)) return item;
-    const id = item.id as string;
+    const { id } = item;
+    if (!isItemReference(item) || typeof id !== 'string') return item;
     const found = this.items.get(id);
     if (!found) {
       throw new NotFoundError(

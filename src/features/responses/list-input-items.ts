@@ -68,7 +68,7 @@ function toListed(
   responseId: string,
   index: number,
 ): JsonObject & { id: string } {
-  const type = (item.type ?? 'message') as string;
+  const type = typeof item.type === 'string' ? item.type : 'message';
   const ownId = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
   const id = ownId ?? inputItemId(PREFIXES[type] ?? 'item', responseId, index);
   if (type !== 'message' || typeof item.content !== 'string') return { ...item, type, id };

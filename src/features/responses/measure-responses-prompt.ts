@@ -2,16 +2,27 @@ import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
 import type { AccountBoundParam } from '../../canonical/canonical-request.js';
 import type { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { requireString } from '../../platform/http/validate-body.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { assertPart, compileSchema, requireString } from '../../platform/http/validate-body.js';
+import { itemSchemas, responsePartSchemas } from './create-response.schema.js';
+
+/** Guards of the items and parts that are known here; what has been measured holds no other ones of their types. */
+export const isMessage = compileSchema(itemSchemas.message);
+export const isFunctionCall = compileSchema(itemSchemas.function_call);
+export const isCustomToolCall = compileSchema(itemSchemas.custom_tool_call);
+export const isToolOutput = compileSchema(itemSchemas.output);
+export const isReasoning = compileSchema(itemSchemas.reasoning);
+export const isTextPart = compileSchema(responsePartSchemas.text);
+export const isRefusalPart = compileSchema(responsePartSchemas.refusal);
+export const isAudioPart = compileSchema(responsePartSchemas.input_audio);
 
 /** An upper figure for parts whose tokens cannot be told from their length. */
 const TOKENS_PER_UNKNOWN = 20_000;
 
-const ROLES = ['user', 'assistant', 'system', 'developer'];
+const ROLES: readonly unknown[] = ['user', 'assistant', 'system', 'developer'];
 
 /**
- * Walks items once: checks what the schema cannot say, and measures them for the hold.
+ * Goes through the items once: checks what the schema cannot say, and measures them for the hold.
  *
  * @param pathOf how the item's field is called in errors
  * @returns the first thing in them that lives in a vendor account
@@ -24,14 +35,14 @@ export function measureItems(
 ): AccountBoundParam | undefined {
   let accountBound: AccountBoundParam | undefined;
   for (let index = 0; index < items.length; index++) {
-    const walk = new ItemWalk(pathOf(index), meter);
-    walk.measure(items[index]!);
-    accountBound ??= walk.accountBound;
+    const measurer = new ItemMeasurer(pathOf(index), meter);
+    measurer.measure(items[index]!);
+    accountBound ??= measurer.accountBound;
   }
   return accountBound;
 }
 
-class ItemWalk {
+class ItemMeasurer {
   accountBound: AccountBoundParam | undefined;
 
   constructor(
@@ -46,44 +57,48 @@ class ItemWalk {
         this.message(item);
         return;
       case 'function_call':
-        this.texts(item, 'call_id', 'name', 'arguments');
+        assertPart(isFunctionCall, item, this.path);
+        this.texts(item.call_id, item.name, item.arguments);
         return;
       case 'custom_tool_call':
-        this.texts(item, 'call_id', 'name', 'input');
+        assertPart(isCustomToolCall, item, this.path);
+        this.texts(item.call_id, item.name, item.input);
         return;
       case 'function_call_output':
       case 'custom_tool_call_output':
-        this.texts(item, 'call_id');
+        assertPart(isToolOutput, item, this.path);
+        this.texts(item.call_id);
         this.content(item.output, `${this.path}.output`);
         return;
       case 'reasoning':
-        this.reasoning(item);
+        assertPart(isReasoning, item, this.path);
+        for (const { text } of [...(item.summary ?? []), ...(item.content ?? [])]) this.texts(text);
+        if (item.encrypted_content != null) this.texts(item.encrypted_content);
         return;
       default:
         // An item that came after this was written: for a vendor of the same dialect to judge.
-        this.texts(item, 'type');
+        this.texts(requireString(item.type, `${this.path}.type`));
         this.meter.addTokens(TOKENS_PER_UNKNOWN);
     }
   }
 
   private message(item: JsonObject): void {
-    if (!ROLES.includes(item.role as string)) {
-      const known = ROLES.map((role) => `"${role}"`).join(', ');
-      this.fail(`${this.path}.role`, `must be one of ${known}`);
+    if (!ROLES.includes(item.role)) {
+      const param = `${this.path}.role`;
+      const known = ROLES.map((role) => `"${String(role)}"`).join(', ');
+      throw new InvalidRequestError(param, `\`${param}\` must be one of ${known}.`);
     }
+    assertPart(isMessage, item, this.path);
     this.content(item.content, `${this.path}.content`);
   }
 
-  private content(content: unknown, path: string): void {
+  private content(content: string | readonly JsonObject[], path: string): void {
     if (typeof content === 'string') {
       this.meter.addText(content);
       return;
     }
-    if (!Array.isArray(content)) this.fail(path, 'must be a string or an array');
     for (let index = 0; index < content.length; index++) {
-      const part: unknown = content[index];
-      if (!isJsonObject(part)) this.fail(`${path}.${index}`, 'must be an object');
-      this.part(part, `${path}.${index}`);
+      this.part(content[index]!, `${path}.${index}`);
     }
   }
 
@@ -92,10 +107,12 @@ class ItemWalk {
       case 'input_text':
       case 'output_text':
       case 'text':
-        this.text(part.text, `${path}.text`);
+        assertPart(isTextPart, part, path);
+        this.texts(part.text);
         return;
       case 'refusal':
-        this.text(part.refusal, `${path}.refusal`);
+        assertPart(isRefusalPart, part, path);
+        this.texts(part.refusal);
         return;
       case 'input_image':
         this.meter.addImage();
@@ -106,12 +123,10 @@ class ItemWalk {
         if (this.isFileId(part, path)) return;
         requireString(part.file_data ?? part.file_url, `${path}.file_data`);
         return;
-      case 'input_audio': {
-        const audio = isJsonObject(part.input_audio) ? part.input_audio : {};
-        this.meter.addAudio(audio.data, audio.format);
-        requireString(audio.data, `${path}.input_audio.data`);
+      case 'input_audio':
+        assertPart(isAudioPart, part, path);
+        this.meter.addAudio(part.input_audio.data, part.input_audio.format);
         return;
-      }
       default:
         requireString(part.type, `${path}.type`);
         this.meter.addTokens(TOKENS_PER_UNKNOWN);
@@ -127,30 +142,7 @@ class ItemWalk {
     return true;
   }
 
-  private reasoning(item: JsonObject): void {
-    for (const field of ['summary', 'content']) {
-      const path = `${this.path}.${field}`;
-      const parts = item[field];
-      if (parts == null) continue;
-      if (!Array.isArray(parts)) this.fail(path, 'must be an array');
-      for (let index = 0; index < parts.length; index++) {
-        const part: unknown = parts[index];
-        this.text(isJsonObject(part) ? part.text : undefined, `${path}.${index}.text`);
-      }
-    }
-    const seal = item.encrypted_content;
-    if (seal != null) this.text(seal, `${this.path}.encrypted_content`);
-  }
-
-  private texts(item: JsonObject, ...fields: string[]): void {
-    for (const field of fields) this.text(item[field], `${this.path}.${field}`);
-  }
-
-  private text(value: unknown, path: string): void {
-    this.meter.addText(requireString(value, path));
-  }
-
-  private fail(path: string, what: string): never {
-    throw new InvalidRequestError(path, `\`${path}\` ${what}.`);
+  private texts(...texts: readonly string[]): void {
+    for (const text of texts) this.meter.addText(text);
   }
 }

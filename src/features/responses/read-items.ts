@@ -6,8 +6,18 @@ import type {
   TextPart,
 } from '../../canonical/canonical-request.js';
 import { readMediaSource } from '../../canonical/prompt-parts.js';
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
 import { toFunctionArguments } from './custom-tools.js';
+import {
+  isAudioPart,
+  isCustomToolCall,
+  isFunctionCall,
+  isMessage,
+  isReasoning,
+  isRefusalPart,
+  isTextPart,
+  isToolOutput,
+} from './measure-responses-prompt.js';
 import { fromEncryptedContent } from './responses.vendor.js';
 
 export interface ReadItems {
@@ -47,8 +57,8 @@ class ItemReader {
   read(item: JsonObject, path: string): void {
     switch (item.type ?? 'message') {
       case 'message': {
-        const parts = this.parts(item.content, `${path}.content`);
-        const role = ROLES[item.role as string] ?? 'user';
+        const parts = isMessage(item) ? this.parts(item.content, `${path}.content`) : [];
+        const role = (typeof item.role === 'string' && ROLES[item.role]) || 'user';
         if (role === 'assistant') this.say(...parts);
         else this.add({ role, parts });
         return;
@@ -56,23 +66,24 @@ class ItemReader {
       case 'reasoning':
         this.reasoning(item);
         return;
-      case 'function_call':
-      case 'custom_tool_call':
-        this.say({
-          type: 'tool_call',
-          id: item.call_id as string,
-          name: item.name as string,
-          arguments:
-            item.type === 'function_call'
-              ? (item.arguments as string)
-              : toFunctionArguments(item.input as string),
-          ...sealOf(item),
-        });
+      case 'function_call': {
+        if (!isFunctionCall(item)) return;
+        const { call_id: id, name, arguments: args } = item;
+        this.say({ type: 'tool_call', id, name, arguments: args, ...sealOf(item) });
         return;
+      }
+      case 'custom_tool_call': {
+        if (!isCustomToolCall(item)) return;
+        const { call_id: id, name, input } = item;
+        const args = toFunctionArguments(input);
+        this.say({ type: 'tool_call', id, name, arguments: args, ...sealOf(item) });
+        return;
+      }
       case 'function_call_output':
       case 'custom_tool_call_output': {
+        if (!isToolOutput(item)) return;
         const parts = this.parts(item.output, `${path}.output`).filter(isResultPart);
-        const toolCallId = item.call_id as string;
+        const toolCallId = item.call_id;
         this.add({ role: 'tool', parts: [{ type: 'tool_result', toolCallId, parts }] });
         return;
       }
@@ -96,17 +107,18 @@ class ItemReader {
   }
 
   private reasoning(item: JsonObject): void {
-    const textOf = (parts: unknown): string =>
-      (Array.isArray(parts) ? (parts as JsonObject[]) : []).map(({ text }) => text).join('\n\n');
+    if (!isReasoning(item)) return;
+    const textOf = (parts: typeof item.summary): string =>
+      (parts ?? []).map(({ text }) => text).join('\n\n');
     const text = textOf(item.summary) || textOf(item.content);
     const seal = sealOf(item);
     if (text !== '' || seal.seal !== undefined) this.say({ type: 'reasoning', text, ...seal });
   }
 
-  private parts(content: unknown, path: string): MessagePart[] {
+  private parts(content: string | readonly JsonObject[], path: string): MessagePart[] {
     if (typeof content === 'string') return [{ type: 'text', text: content }];
     const parts: MessagePart[] = [];
-    for (const [index, part] of ((content ?? []) as JsonObject[]).entries()) {
+    for (const [index, part] of content.entries()) {
       const read = toPart(part);
       if (read) parts.push(read);
       else this.leftOver.add(path.startsWith('input.') ? `${path}.${index}` : path.split('.')[0]!);
@@ -130,9 +142,9 @@ function toPart(part: JsonObject): MessagePart | undefined {
     case 'input_text':
     case 'output_text':
     case 'text':
-      return { type: 'text', text: part.text as string };
+      return isTextPart(part) ? { type: 'text', text: part.text } : undefined;
     case 'refusal':
-      return { type: 'refusal', text: part.refusal as string };
+      return isRefusalPart(part) ? { type: 'refusal', text: part.refusal } : undefined;
     case 'input_image': {
       if (typeof part.image_url !== 'string') return undefined;
       const detail = typeof part.detail === 'string' ? { detail: part.detail } : {};
@@ -145,8 +157,9 @@ function toPart(part: JsonObject): MessagePart | undefined {
       return { type: 'document', source: readMediaSource(data), ...filename };
     }
     case 'input_audio': {
-      const audio = isJsonObject(part.input_audio) ? part.input_audio : {};
-      return { type: 'audio', data: String(audio.data), format: String(audio.format) };
+      if (!isAudioPart(part)) return undefined;
+      const { data, format } = part.input_audio;
+      return { type: 'audio', data, format };
     }
     default:
       return undefined;

@@ -77,7 +77,7 @@ export function outputText(status: unknown, output: unknown): string | undefined
   const items = Array.isArray(output) ? output.filter(isJsonObject) : [];
   return items
     .flatMap(({ content }) => (Array.isArray(content) ? content.filter(isJsonObject) : []))
-    .map(({ type, text }) => (type === 'output_text' ? String(text) : ''))
+    .map(({ type, text }) => (type === 'output_text' && typeof text === 'string' ? text : ''))
     .join('');
 }
 

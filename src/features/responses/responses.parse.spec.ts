@@ -177,5 +177,15 @@ describe(parseResponses.name, () => {
       message: '`input.1.content.0.refusal` must be a string.',
     });
     expect(refusalOf({ tools: [{ type: 'custom' }] })).toMatchObject({ param: 'tools.0.name' });
+    for (const [input_audio, field] of [
+      [undefined, 'data'],
+      [{ format: 'wav' }, 'data'],
+      [{ data: 'AAAA' }, 'format'],
+      [{ data: 'AAAA', format: 1 }, 'format'],
+    ] as const) {
+      expect(refusalOf({ input: [user([{ type: 'input_audio', input_audio }])] })).toMatchObject({
+        param: `input.0.content.0.input_audio.${field}`,
+      });
+    }
   });
 });

@@ -1,12 +1,16 @@
 import type { CanonicalRequest, AccountBoundParam } from '../../canonical/canonical-request.js';
-import { once } from '../../canonical/once.js';
+import { onceFor } from '../../canonical/once.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import type { JsonBody, JsonObject } from '../../platform/http/json-body.js';
-import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
+import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
+import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
 import { completeBody } from './complete-body.js';
 import type { Conversation } from './stored-responses.repository.js';
-import { createResponseSchema } from './create-response.schema.js';
+import {
+  createResponseSchema,
+  type CompleteBody,
+  type ResponsesBody,
+} from './create-response.schema.js';
 import { measureItems } from './measure-responses-prompt.js';
 import { responsesPrompt } from './responses.prompt.js';
 import {
@@ -33,8 +37,8 @@ const TOOL_MEMBER = 'tools';
  *
  * @throws InvalidRequestError naming the first field at fault
  */
-export function checkResponsesBody(body: JsonBody): void {
-  assertValid(validate, body.value);
+export function checkResponsesBody(body: JsonBody): asserts body is JsonBody<ResponsesBody> {
+  assertValidBody(validate, body);
   const { input, tools } = body.value;
   if (input == null) {
     throw new InvalidRequestError(
@@ -45,7 +49,7 @@ export function checkResponsesBody(body: JsonBody): void {
   if (Array.isArray(input) && input.length === 0) {
     throw new InvalidRequestError('input', '`input` must hold at least one item.');
   }
-  for (const [index, tool] of ((tools ?? []) as JsonObject[]).entries()) {
+  for (const [index, tool] of (tools ?? []).entries()) {
     if ((tool.type !== 'function' && tool.type !== 'custom') || tool.name !== undefined) continue;
     throw new InvalidRequestError(`tools.${index}.name`, `\`tools.${index}.name\` is required.`);
   }
@@ -66,7 +70,7 @@ export interface ParseOptions {
  * @throws InvalidRequestError naming the first field at fault
  */
 export function parseResponses(
-  received: JsonBody,
+  received: JsonBody<ResponsesBody>,
   { answerId, conversation, ownItems }: ParseOptions,
 ): CanonicalRequest {
   const models = readModelChain(received.value);
@@ -90,16 +94,19 @@ export function parseResponses(
     routing: readRoutingPreferences(value),
     stream: value.stream === true,
     choices: 1,
-    maxOutputTokens: (value.max_output_tokens ?? undefined) as number | undefined,
+    maxOutputTokens: value.max_output_tokens ?? undefined,
     promptSize: meter.size(),
     accountBoundParam: inInput ?? inHistory ?? findAccountBoundField(value),
     answerId,
-    prompt: once(() => responsesPrompt(value, history.length)),
+    prompt: onceFor(
+      () => body.value,
+      (complete) => responsesPrompt(complete, history.length),
+    ),
   };
 }
 
 /** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
-export function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined {
+export function findAccountBoundField(value: CompleteBody): AccountBoundParam | undefined {
   if (value.background === true) {
     return notOnSharedCapacity(
       'background',
@@ -116,7 +123,7 @@ export function findAccountBoundField(value: JsonObject): AccountBoundParam | un
     return notOnSharedCapacity('prompt', 'it names a thing in a vendor account');
   const tier = findBilledServiceTier(value);
   if (tier) return tier;
-  const tools = (value.tools ?? []) as JsonObject[];
+  const tools = value.tools ?? [];
   const foreign = tools.findIndex(({ type }) => !OWN_TOOLS.has(type));
   if (foreign !== -1) {
     return notOnSharedCapacity(
@@ -125,10 +132,8 @@ export function findAccountBoundField(value: JsonObject): AccountBoundParam | un
     );
   }
   const choice = value.tool_choice;
-  if (typeof choice === 'object' && choice !== null) {
-    if (!OWN_CHOICES.has((choice as JsonObject).type)) {
-      return notOnSharedCapacity('tool_choice.type', 'tools that the vendor runs are billed apart');
-    }
+  if (isJsonObject(choice) && !OWN_CHOICES.has(choice.type)) {
+    return notOnSharedCapacity('tool_choice.type', 'tools that the vendor runs are billed apart');
   }
   return undefined;
 }

@@ -9,6 +9,7 @@ import type {
 import { optional } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { itemsOfInput } from './complete-body.js';
+import type { CompleteBody, ResponseTool, TextFormat } from './create-response.schema.js';
 import { CUSTOM_TOOL_PARAMETERS } from './custom-tools.js';
 import { readItems } from './read-items.js';
 
@@ -55,22 +56,22 @@ const READ_INCLUDES: ReadonlySet<unknown> = new Set([LOGPROBS, 'reasoning.encryp
  *
  * @param historyLength how many of the items come from earlier turns
  */
-export function responsesPrompt(body: JsonObject, historyLength: number): CanonicalPrompt {
+export function responsesPrompt(body: CompleteBody, historyLength: number): CanonicalPrompt {
   const { messages, leftOver } = readItems(itemsOfInput(body.input), historyLength);
   if (typeof body.instructions === 'string' && body.instructions !== '') {
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: body.instructions }] });
   }
-  const tools = (body.tools ?? []) as JsonObject[];
+  const tools = body.tools ?? [];
   const choice = readToolChoice(body.tool_choice);
   return {
     messages,
     tools: tools.filter((tool) => !choice.allowed || choice.allowed.has(tool.name)).flatMap(toTool),
     toolChoice: choice.toolChoice,
-    parallelToolCalls: (body.parallel_tool_calls ?? undefined) as boolean | undefined,
-    responseFormat: toResponseFormat(body.text),
+    parallelToolCalls: body.parallel_tool_calls ?? undefined,
+    responseFormat: toResponseFormat(body.text?.format),
     reasoning: toReasoning(body.reasoning),
     sampling: toSampling(body),
-    endUser: (body.safety_identifier ?? body.user ?? undefined) as string | undefined,
+    endUser: body.safety_identifier ?? body.user ?? undefined,
     leftOver: [
       ...leftOver,
       ...leftOverFields(body, tools),
@@ -79,31 +80,30 @@ export function responsesPrompt(body: JsonObject, historyLength: number): Canoni
   };
 }
 
-function leftOverFields(body: JsonObject, tools: readonly JsonObject[]): string[] {
+function leftOverFields(body: CompleteBody, tools: readonly ResponseTool[]): string[] {
   const fields = Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key));
-  if (isJsonObject(body.text) && body.text.verbosity != null) fields.push('text.verbosity');
-  if (isJsonObject(body.reasoning) && body.reasoning.summary != null) {
+  if (body.text?.verbosity != null) fields.push('text.verbosity');
+  if (body.reasoning?.summary != null) {
     fields.push('reasoning.summary');
   }
   if (body.truncation === 'auto') fields.push('truncation');
-  const include = (body.include ?? []) as unknown[];
-  if (include.some((name) => !READ_INCLUDES.has(name))) fields.push('include');
+  if (body.include?.some((name) => !READ_INCLUDES.has(name))) fields.push('include');
   for (const [index, tool] of tools.entries()) {
     if (tool.type === 'custom' && tool.format != null) fields.push(`tools.${index}.format`);
   }
   return fields;
 }
 
-function toTool(tool: JsonObject): ToolDefinition[] {
-  const isCustom = tool.type === 'custom';
-  if (!isCustom && tool.type !== 'function') return [];
+function toTool({ type, name, description, strict, ...tool }: ResponseTool): ToolDefinition[] {
+  const isCustom = type === 'custom';
+  if (name === undefined || (!isCustom && type !== 'function')) return [];
   const parameters = isCustom ? CUSTOM_TOOL_PARAMETERS : tool.parameters;
   return [
     {
-      name: tool.name as string,
-      ...optional('description', tool.description as string | null | undefined),
-      ...optional('parameters', parameters as Record<string, unknown> | null | undefined),
-      ...optional('strict', tool.strict as boolean | null | undefined),
+      name,
+      ...optional('description', description),
+      ...optional('parameters', parameters),
+      ...optional('strict', strict),
     },
   ];
 }
@@ -123,40 +123,38 @@ function readToolChoice(choice: unknown): {
       allowed: new Set(tools.map(({ name }) => name)),
     };
   }
-  const isNamed = typeof choice.name === 'string';
-  return { toolChoice: isNamed ? { name: choice.name as string } : undefined };
+  const { name } = choice;
+  return { toolChoice: typeof name === 'string' ? { name } : undefined };
 }
 
-function toResponseFormat(text: unknown): ResponseFormat | undefined {
-  const format = isJsonObject(text) ? text.format : undefined;
-  if (!isJsonObject(format)) return undefined;
+function toResponseFormat(format: TextFormat | null | undefined): ResponseFormat | undefined {
+  if (!format) return undefined;
   if (format.type === 'json_object') return { type: 'json_object' };
   if (format.type !== 'json_schema') return { type: 'text' };
   return {
     type: 'json_schema',
     name: typeof format.name === 'string' ? format.name : 'response',
     schema: isJsonObject(format.schema) ? format.schema : {},
-    ...optional('strict', format.strict as boolean | null | undefined),
+    ...optional('strict', typeof format.strict === 'boolean' ? format.strict : undefined),
   };
 }
 
-function toReasoning(control: unknown): ReasoningControl | undefined {
-  if (!isJsonObject(control)) return undefined;
+function toReasoning(control: CompleteBody['reasoning']): ReasoningControl | undefined {
+  if (!control) return undefined;
   const reasoning = {
-    ...optional('effort', control.effort as string | null | undefined),
-    ...optional('maxTokens', control.max_tokens as number | null | undefined),
+    ...optional('effort', control.effort),
+    ...optional('maxTokens', control.max_tokens),
     ...optional('enabled', typeof control.enabled === 'boolean' ? control.enabled : undefined),
   };
   return Object.keys(reasoning).length > 0 ? reasoning : undefined;
 }
 
-function toSampling(body: JsonObject): SamplingParameters {
-  const topLogprobs = body.top_logprobs as number | null | undefined;
+function toSampling(body: CompleteBody): SamplingParameters {
   return {
-    ...optional('temperature', body.temperature as number | null | undefined),
-    ...optional('topP', body.top_p as number | null | undefined),
+    ...optional('temperature', body.temperature),
+    ...optional('topP', body.top_p),
     ...(wantsLogprobs(body) && { logprobs: true }),
-    ...optional('topLogprobs', topLogprobs),
+    ...optional('topLogprobs', body.top_logprobs),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
-import type { JsonObject } from '../../platform/http/json-body.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import type { StreamRenderer } from '../../core/answers/deliver.js';
 import type { EmitEvent } from './output-builder.js';
@@ -107,7 +107,8 @@ function completeRelayedEvent(answer: ResponseAnswer): Buffer | string {
   if (edits.size === 0) return bytes;
   const text = bytes.toString('utf8');
   const dataAt = text.indexOf('data: ') + 'data: '.length;
-  const event = JSON.parse(text.slice(dataAt)) as { response: JsonObject };
+  const event: unknown = JSON.parse(text.slice(dataAt));
+  if (!isJsonObject(event) || !isJsonObject(event.response)) return bytes;
   for (const [field, value] of edits) event.response[field] = JSON.parse(value);
   return `${text.slice(0, dataAt)}${JSON.stringify(event)}\n\n`;
 }

@@ -29,7 +29,7 @@ export class ResponsesService {
     const { tenantId } = call.caller;
     const body = await readJsonBody(call.body);
     checkResponsesBody(body);
-    const previousId = body.value.previous_response_id as string | null | undefined;
+    const previousId = body.value.previous_response_id;
     const earlier =
       previousId == null ? undefined : await this.conversations.load(tenantId, previousId);
     const { conversation, ownItems } = await this.itemReferences.resolve(

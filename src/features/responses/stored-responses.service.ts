@@ -1,7 +1,7 @@
 import { Injectable, Inject } from '@nestjs/common';
 import type { Caller } from '../../core/access/caller.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
-import type { JsonObject } from '../../platform/http/json-body.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { itemsOfInput } from './complete-body.js';
 import { listInputItems, type InputItemList, type InputItemsPage } from './list-input-items.js';
 import { isResponseId } from './item-id.js';
@@ -52,7 +52,8 @@ export class StoredResponsesService {
   async retrieve({ tenantId }: Caller, id: string): Promise<JsonObject> {
     const row = isResponseId(id) ? await this.repository.findResponse(tenantId, id) : undefined;
     if (!row) throw notFound(id);
-    const response = JSON.parse(row.response) as JsonObject;
+    const response: unknown = JSON.parse(row.response);
+    if (!isJsonObject(response)) throw new Error(`the stored response ${id} is no JSON object`);
     response.output = JSON.parse(row.output_items);
     const text = outputText(response.status, response.output);
     if (text !== undefined) response.output_text = text;
