@@ -95,9 +95,10 @@ function ask(
   { key }: Account,
   rest: object = {},
   path = '/v1/chat/completions',
+  instance = gateway,
 ): Promise<Response> {
   const body = { model: 'one/a', messages: HELLO, ...rest };
-  return gateway.post(path, body, { authorization: `Bearer ${key}` });
+  return instance.post(path, body, { authorization: `Bearer ${key}` });
 }
 
 async function booksOf({ tenantId }: Account) {
@@ -116,10 +117,13 @@ async function booksOf({ tenantId }: Account) {
   return rows[0]!;
 }
 
-/** Asks so often at once, streamed and whole, and says how it went. */
-async function crowd(account: Account, requests = REQUESTS) {
+/** Asks so often at once, streamed and whole, each instance in turn, and says how it went. */
+async function crowd(account: Account, requests = REQUESTS, instances = [gateway]) {
   const responses = await Promise.all(
-    Array.from({ length: requests }, (_, index) => ask(account, { stream: index % 2 === 0 })),
+    Array.from({ length: requests }, (_, index) => {
+      const stream = index % 4 < 2;
+      return ask(account, { stream }, undefined, instances[index % instances.length]);
+    }),
   );
   await Promise.all(responses.map((response) => response.text()));
   const statuses = new Set(responses.map(({ status }) => status));
@@ -137,6 +141,21 @@ describe('requests without a limit, of a vendor that goes on for as long as it m
     // The first get somewhat more than the least, so not quite all 50 are.
     expect(books.served).toBeGreaterThanOrEqual(35);
     expect(await findLedgerFaults(gateway.database)).toEqual([]);
+  });
+
+  it('never cost more than there is at two instances at once', async () => {
+    const other = await bootGateway(files.environment, { database: testDatabase });
+    try {
+      const credits = 50 * (PROMPT + LEAST);
+      const books = await crowd(await openAccount(credits), REQUESTS, [gateway, other]);
+      expect(books).toMatchObject({ shortfalls: 0 });
+      expect(books.spent).toBeLessThanOrEqual(credits);
+      expect(books.spent + books.balance).toBe(credits);
+      expect(books.served).toBeGreaterThanOrEqual(35);
+      expect(await findLedgerFaults(gateway.database)).toEqual([]);
+    } finally {
+      await other.close();
+    }
   });
 
   it.each(['key', 'tenant'] as const)(

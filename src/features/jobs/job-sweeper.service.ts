@@ -75,7 +75,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     await this.attempt('ends', () => this.followUpEnds());
     await this.attempt('traces', () => this.traces.sweep());
     await this.attempt('files', async () => {
-      while ((await this.artifacts.sweep()) > 0);
+      while ((await this.artifacts.sweep()) > 0 && !this.timer.isStopped);
     });
   }
 
@@ -102,7 +102,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
        ) RETURNING id`,
       [LOST_AFTER_SECONDS, Math.max(0, MAX_ROWS - waiting)],
     );
-    for (const { id } of rows) await this.queue.wake('jobs', id);
+    await this.forEach(rows, ({ id }) => this.queue.wake('jobs', id));
   }
 
   private async refundUnfetched(): Promise<void> {
@@ -113,7 +113,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
        ORDER BY expires_at LIMIT $2`,
       [FETCH_GRACE_SECONDS, MAX_ROWS],
     );
-    for (const job of rows) await this.refund(job);
+    await this.forEach(rows, (job) => this.refund(job));
   }
 
   private async refund({
@@ -148,10 +148,26 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
        ORDER BY run_at LIMIT $2`,
       [LOST_AFTER_SECONDS, MAX_ROWS],
     );
+<<<<<<< HEAD
     for (const { id } of rows) await this.followUp.run(id);
+=======
+    await this.forEach(rows, ({ id }) => this.afterwards.attend(id));
+  }
+
+  /** One after the other, until the service stops: what is left is the next sweep's. */
+  private async forEach<Row>(
+    rows: readonly Row[],
+    act: (row: Row) => Promise<unknown>,
+  ): Promise<void> {
+    for (const row of rows) {
+      if (this.timer.isStopped) return;
+      await act(row);
+    }
+>>>>>>> r/guard
   }
 
   private async attempt(what: string, sweep: () => Promise<void>): Promise<void> {
+    if (this.timer.isStopped) return;
     try {
       await sweep();
     } catch (error) {
