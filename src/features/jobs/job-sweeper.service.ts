@@ -148,10 +148,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
        ORDER BY run_at LIMIT $2`,
       [LOST_AFTER_SECONDS, MAX_ROWS],
     );
-<<<<<<< HEAD
-    for (const { id } of rows) await this.followUp.run(id);
-=======
-    await this.forEach(rows, ({ id }) => this.afterwards.attend(id));
+    await this.forEach(rows, ({ id }) => this.followUp.run(id));
   }
 
   /** One after the other, until the service stops: what is left is the next sweep's. */
@@ -163,7 +160,6 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
       if (this.timer.isStopped) return;
       await act(row);
     }
->>>>>>> r/guard
   }
 
   private async attempt(what: string, sweep: () => Promise<void>): Promise<void> {
