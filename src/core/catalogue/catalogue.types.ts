@@ -1,4 +1,5 @@
 import type { MediaTokens } from '../../canonical/prompt-size.js';
+import type { ExactPricing } from '../../canonical/exact-pricing.js';
 
 /** What a model is for; it decides which endpoints take it and which prices it must have. */
 export const MODEL_KINDS = [
@@ -59,7 +60,7 @@ export interface Route {
 }
 
 /** Milliseconds. */
-export interface RouteTimeouts {
+interface RouteTimeouts {
   first_byte_ms?: number;
   idle_ms?: number;
   request_ms?: number;
@@ -98,4 +99,21 @@ export interface CatalogueModel {
 /** The shape of a catalogue file: the built-in ones and the operator's `GATEWAY_CATALOGUE`. */
 export interface CatalogueFile {
   models: CatalogueModel[];
+}
+
+/** A validated catalogue row with its prices made exact. */
+export interface Model extends Omit<CatalogueModel, 'routes'> {
+  /** The row's own id; for a member of a family the family's, which ends in `*`. */
+  readonly catalogueId: string;
+  /** By priority, the primary first. */
+  readonly routes: readonly ModelRoute[];
+}
+
+export interface ModelRoute {
+  readonly provider: string;
+  /** The provider's own model id; of a family, with the caller's part already in place of the `*`. */
+  readonly upstreamModel: string;
+  readonly priority: number;
+  readonly pricing: ExactPricing;
+  readonly timeouts: RouteTimeouts;
 }

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
-import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiTraceHeaders,
   GENERATION_HEADERS,

@@ -1,16 +1,15 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
-import { measureSpeech } from '../../canonical/measure-speech.js';
-import { readModelChain } from '../../canonical/model-alias.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
-import type { SpeechRequest } from '../../canonical/speech-request.js';
-import type { JsonBody } from '../../platform/http/json-body.js';
-import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
 import {
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
   modelFieldsSchema,
   routingFieldsSchema,
   traceFieldSchema,
-} from '../../canonical/routing-fields.schema.js';
-
+} from '../../canonical/routing-fields.js';
+import { measureSpeech } from '../../canonical/measure-speech.js';
+import type { SpeechRequest } from '../../canonical/work-request.js';
+import type { JsonBody } from '../../platform/http/json-body.js';
+import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
 /** Code points; no model in the catalogue takes more, and some take less. */
 const MAX_INPUT_CHARACTERS = 10_000;
 

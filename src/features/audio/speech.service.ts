@@ -1,14 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { AudioPiece } from '../../canonical/speech-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { AudioPiece } from '../../canonical/work-request.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import type { Reply } from '../../core/answers/deliver.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { parseSpeech } from './speech.parse.js';
 import type { ServerResponse } from 'node:http';
-import type { SettledEvent } from '../../canonical/canonical-event.js';
-import { errorBody } from '../../platform/errors/error-body.js';
+import type { SettledEvent, WorkEvent } from '../../canonical/canonical-event.js';
+import { errorBody } from '../../platform/errors/error-response.js';
 import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
 import { drained } from '../../platform/http/drained.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';

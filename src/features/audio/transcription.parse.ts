@@ -1,12 +1,14 @@
-import { readModelChain } from '../../canonical/model-alias.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
-import type { TranscriptionRequest, UploadedAudio } from '../../canonical/transcription-request.js';
+import {
+  readModelChain,
+  readRoutingPreferences,
+  modelFieldsSchema,
+  routingFieldsSchema,
+} from '../../canonical/routing-fields.js';
+import type { TranscriptionRequest, UploadedAudio } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema, type BodyOf } from '../../platform/http/validate-body.js';
-import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.schema.js';
-
 /**
  * JSON Schema of the form's fields, the file apart, for the check and for the OpenAPI description.
  * Fields that are not named here are allowed and go to vendors that speak this dialect.

@@ -3,7 +3,7 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { SecretBox, UnsealError } from '../../platform/crypto/secret-box.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import { findHeaderProblem, isHeaderName } from '../../platform/outbound/destination-headers.js';
+import { findHeaderProblem, isHeaderName } from '../../platform/outbound/destination.js';
 
 /** Why a destination whose headers were encrypted with another secret cannot be asked. */
 export const HEADERS_UNREADABLE =

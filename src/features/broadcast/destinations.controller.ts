@@ -7,10 +7,10 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { type Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../core/access/gateway-request.js';
 import { Customer } from '../../core/access/customer.decorator.js';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
-import { ReadsJsonBody } from '../../platform/http/json-body.interceptor.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { ReadsJsonBody } from '../../platform/http/read-json-body.js';
 import { DestinationsService } from './destinations.service.js';
 import {
   UpdateDestinationDto,

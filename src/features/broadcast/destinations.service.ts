@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../core/access/caller.js';
-import { refuseChange } from '../../core/access/refuse-change.js';
-import { isUuid } from '../../platform/database/is-uuid.js';
+import { refuseChange, type Caller } from '../../core/access/caller.js';
+import { isUuid } from '../../platform/database/stored-text.js';
 import {
   InvalidRequestError,
   NotFoundError,

@@ -5,12 +5,15 @@ import {
   type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { withoutContent } from '../../core/tracing/content-attributes.js';
 import { draftSpans } from '../../core/tracing/draft-spans.js';
-import { isSampled } from '../../core/tracing/is-sampled.js';
-import type { RecordedTrace } from '../../core/tracing/recorded-trace.js';
-import type { SpanDraft } from '../../core/tracing/span-draft.js';
-import type { TraceInterest, TraceSink, TraceSubject } from '../../core/tracing/trace-sink.js';
+import { isSampled } from '../../core/tracing/sampling.js';
+import type {
+  RecordedTrace,
+  TraceInterest,
+  TraceSink,
+  TraceSubject,
+} from '../../core/tracing/recorded-trace.js';
+import { withoutContent, type SpanDraft } from '../../core/tracing/span-draft.js';
 import { TracingService } from '../../core/tracing/tracing.service.js';
 import { GROUP_LIMITS, MAX_UNDECIDED_TRACES, PATIENT_GROUP_LIMITS } from './broadcast-limits.js';
 import { BroadcastMetrics } from './broadcast-metrics.js';

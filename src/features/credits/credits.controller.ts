@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../core/access/gateway-request.js';
 import { CreditsService } from './credits.service.js';
 import { Customer } from '../../core/access/customer.decorator.js';
 import { CustomerCreditsDto, CreditsDto } from './credits.dto.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller, SpendLimitsOfCaller } from '../../core/access/caller.js';
-import { utcMonthOf } from '../../platform/time/utc-month.js';
+import { utcMonthOf } from '../../platform/time/dates.js';
 import { BalanceReader } from '../../core/ledger/balance.reader.js';
 import type { CustomerCreditsDto, CreditTotalsDto } from './credits.dto.js';
 

@@ -1,19 +1,17 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
-import type { EmbeddingInput, EmbeddingRequest } from '../../canonical/embedding-request.js';
-import { estimateTokens } from '../../canonical/estimate-tokens.js';
-import { readModelChain } from '../../canonical/model-alias.js';
-import { PromptMeter } from '../../canonical/prompt-size.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
+import {
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
+  modelFieldsSchema,
+  routingFieldsSchema,
+  traceFieldSchema,
+} from '../../canonical/routing-fields.js';
+import type { EmbeddingInput, EmbeddingRequest } from '../../canonical/work-request.js';
+import { PromptMeter, estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
-import {
-  modelFieldsSchema,
-  routingFieldsSchema,
-  traceFieldSchema,
-} from '../../canonical/routing-fields.schema.js';
-
 /** Items of one request; what the vendors of this dialect take at most. */
 export const MAX_ITEMS = 2_048;
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CollectedWork } from '../../canonical/collect-work.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { CollectedWork } from '../../canonical/collect.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
 
 const BYTES_PER_FLOAT = 4;
 

@@ -14,7 +14,7 @@ import { LedgerService } from '../../core/ledger/ledger.service.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import type { Plan, PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
-import type { MediaRequest } from '../../canonical/media-request.js';
+import type { MediaRequest } from '../../canonical/work-request.js';
 import { newJobId } from './job.js';
 import { reasonOf } from './job-failure.js';
 import { JobMetrics } from './job-metrics.js';

@@ -1,9 +1,9 @@
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
-import type { Model } from '../../core/catalogue/model.js';
+import type { Model } from '../../core/catalogue/catalogue.types.js';
 import { findModel, paramOf, readJob, type ParsedJob, imageFieldsSchema } from './jobs.parse.js';
-import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.schema.js';
+import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.js';
 
 /**
  * JSON Schema of the body of an image generation, for the check and for the OpenAPI description.

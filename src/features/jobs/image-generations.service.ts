@@ -6,7 +6,7 @@ import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
-import { sendJson } from '../../platform/http/send-json.js';
+import { sendJson } from '../../platform/http/send-body.js';
 import {
   setCacheHeaders,
   setCostHeader,

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { MediaRequest } from '../../canonical/media-request.js';
+import type { MediaRequest } from '../../canonical/work-request.js';
 import {
   GatewayError,
   InternalError,

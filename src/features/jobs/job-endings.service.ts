@@ -4,7 +4,7 @@ import type { BillableRoute } from '../../canonical/billable-request.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { LedgerService } from '../../core/ledger/ledger.service.js';
-import type { RequestOutcome } from '../../core/ledger/request-log/request-log.draft.js';
+import type { RequestOutcome } from '../../core/ledger/request-log/request-log-row.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { DEADLINE_PASSED, toJobFailure } from './job-failure.js';
 import { JobMetrics } from './job-metrics.js';
@@ -14,7 +14,7 @@ import { JobTraces } from './job-traces.service.js';
 import type { EndableJob, JobFailure, JobStatus } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
-import type { SettlementRecord } from '../../core/ledger/settlement-record.js';
+import type { SettlementRecord } from '../../core/ledger/ledger-operations.js';
 
 /** What a job that went well has used and made. */
 interface JobSuccess {

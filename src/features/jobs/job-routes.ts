@@ -5,7 +5,7 @@ import type { PlannedRoute } from '../../core/routing/plan.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import { Injectable } from '@nestjs/common';
 import { OwnUpstreams } from '../../core/credentials/own-upstreams.service.js';
-import type { TracedAttempt } from '../../core/tracing/traced-request.js';
+import type { TracedAttempt } from '../../core/tracing/recorded-trace.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 
 /** Opens the accounts that jobs' routes go over. A job keeps no more of one than its id. */

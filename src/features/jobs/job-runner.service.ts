@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { MediaRequest } from '../../canonical/media-request.js';
+import type { MediaRequest } from '../../canonical/work-request.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ProviderError } from '../../platform/errors/gateway-errors.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';

@@ -1,17 +1,14 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res, Query } from '@nestjs/common';
 import { ApiTags, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Authenticated } from '../../core/access/authenticated.decorator.js';
+import { Authenticated, Inference } from '../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
-import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
 import { callOf } from '../../core/answers/call.js';
-import { Inference } from '../../core/access/inference.decorator.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { ApiCancelJob, ApiReadJob, ApiSubmitJob } from './jobs.openapi.js';
 import { JobsService } from './jobs.service.js';
-import { Customer } from '../../core/access/customer.decorator.js';
-import { ApiFilters } from '../../core/access/customer.openapi.js';
+import { Customer, ApiFilters } from '../../core/access/customer.decorator.js';
 import { JobsQueryDto, JobListDto } from './jobs.dto.js';
 
 @ApiTags('Customer')

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsNotEmpty, IsOptional, IsString } from 'class-validator';
-import { DateRangeQueryDto } from '../../platform/http/date-range-query.dto.js';
-import { PageLimit, PageOffset } from '../../platform/http/query-field.decorators.js';
+import { DateRangeQueryDto } from '../../platform/http/date-range.js';
+import { PageLimit, PageOffset } from '../../platform/http/field.decorators.js';
 import { JOB_MODALITIES, JOB_STATUSES, type JobModality, type JobStatus } from './job.js';
 
 class JobFileDto {

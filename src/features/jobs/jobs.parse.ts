@@ -1,15 +1,16 @@
-import type { MediaRequest } from '../../canonical/media-request.js';
-import { countCodePoints } from '../../canonical/count-code-points.js';
-import { readModelChain } from '../../canonical/model-alias.js';
-import type { ModelKind } from '../../core/catalogue/catalogue.types.js';
-import type { Model } from '../../core/catalogue/model.js';
+import type { MediaRequest } from '../../canonical/work-request.js';
+import { countCodePoints } from '../../canonical/prompt-size.js';
+import {
+  readModelChain,
+  modelFieldsSchema,
+  routingFieldsSchema,
+} from '../../canonical/routing-fields.js';
+import type { ModelKind, Model } from '../../core/catalogue/catalogue.types.js';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
 import { textFieldOf, textOf, toMediaRequest, type MediaBody } from './job-body.js';
 import type { JobModality } from './job.js';
-import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.schema.js';
-
 /** Code points; models of images and videos take far less, and long speech is made in pieces. */
 const MAX_TEXT_CHARACTERS = 200_000;
 

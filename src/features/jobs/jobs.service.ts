@@ -11,7 +11,7 @@ import {
 } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
-import { parseDateRange } from '../../platform/time/parse-date-range.js';
+import { parseDateRange } from '../../platform/http/date-range.js';
 import { OutboundClient } from '../../platform/outbound/outbound-client.js';
 import type { JobsQueryDto } from './jobs.dto.js';
 import { JobEndings } from './job-endings.service.js';

@@ -1,9 +1,9 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../core/access/gateway-request.js';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import {
   ModelDto,
   ModelListDto,

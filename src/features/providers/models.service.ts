@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../core/access/caller.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
-import type { Model } from '../../core/catalogue/model.js';
+import type { Model } from '../../core/catalogue/catalogue.types.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { OwnUpstreams } from '../../core/credentials/own-upstreams.service.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';

@@ -1,9 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { Customer } from '../../../core/access/customer.decorator.js';
-import { ApiFilters } from '../../../core/access/customer.openapi.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { Customer, ApiFilters } from '../../../core/access/customer.decorator.js';
 import { AnalyticsService } from './analytics.service.js';
 import { AnalyticsDto, AnalyticsQueryDto } from './analytics.dto.js';
 

@@ -4,7 +4,7 @@ import {
   type RequestLogGrouping,
 } from '../../../core/ledger/request-log/request-log-analytics.reader.js';
 import { IsIn } from 'class-validator';
-import { DateRangeQueryDto } from '../../../platform/http/date-range-query.dto.js';
+import { DateRangeQueryDto } from '../../../platform/http/date-range.js';
 
 /** What the requests are grouped by, and which of them are counted. */
 export class AnalyticsQueryDto extends DateRangeQueryDto {

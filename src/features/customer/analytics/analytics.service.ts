@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
-import { parseDateRange } from '../../../platform/time/parse-date-range.js';
+import { parseDateRange } from '../../../platform/http/date-range.js';
 import {
   RequestLogAnalyticsReader,
   type RequestLogGroup,

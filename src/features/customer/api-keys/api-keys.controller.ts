@@ -1,10 +1,9 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { Customer } from '../../../core/access/customer.decorator.js';
-import { ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.openapi.js';
-import { ReadsJsonBody } from '../../../platform/http/json-body.interceptor.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { Customer, ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.decorator.js';
+import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import { ApiKeysService } from './api-keys.service.js';
 import {
   UpdateApiKeyDto,

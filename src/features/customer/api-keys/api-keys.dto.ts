@@ -1,10 +1,10 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import { IsOptional, IsIn, IsInt, Max, Min, buildMessage, ValidateBy } from 'class-validator';
-import { IsName, MayBeAbsent } from '../../../platform/http/body-field.decorators.js';
+import { IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
 import { API_KEY_TYPES, type ApiKeyType } from '../../../core/access/caller.js';
-import { MAX_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-bounds.js';
-import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../core/access/api-key-status.js';
-import { parseIsoDateTime } from '../../../platform/time/parse-iso-date-time.js';
+import { MAX_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
+import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../core/access/api-key.entity.js';
+import { parseIsoDateTime } from '../../../platform/time/dates.js';
 
 class ApiKeyUsageDto {
   @ApiProperty({ type: 'integer', description: 'Requests made with the key.', example: 42 })

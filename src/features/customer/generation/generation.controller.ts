@@ -2,8 +2,8 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { GenerationDto, GenerationQueryDto, CompatibleGenerationDto } from './generation.dto.js';
 import {
   GenerationService,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
-import { isUuid } from '../../../platform/database/is-uuid.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import type { RequestLogRow } from '../../../core/ledger/request-log/request-log-row.js';
 import { RequestLogReader } from '../../../core/ledger/request-log/request-log.reader.js';

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../../core/access/caller.js';
-import { refuseChange } from '../../../core/access/refuse-change.js';
-import { isUuid } from '../../../platform/database/is-uuid.js';
+import { refuseChange, type Caller } from '../../../core/access/caller.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { GuardrailDirectory } from '../../../core/guardrails/guardrail-directory.service.js';
 import { MAX_GUARDRAILS_PER_TENANT } from '../../../core/guardrails/guardrail-rule.js';

@@ -1,5 +1,5 @@
 import { ApiPropertyOptional, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { IsName, MayBeAbsent } from '../../../platform/http/body-field.decorators.js';
+import { IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
 import {
   GUARDRAIL_ACTIONS,
   type GuardrailAction,

@@ -1,15 +1,14 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsNotEmpty, IsOptional, IsString } from 'class-validator';
-import { DateRangeQueryDto } from '../../../platform/http/date-range-query.dto.js';
-import { PageLimit, PageOffset } from '../../../platform/http/query-field.decorators.js';
+import { DateRangeQueryDto } from '../../../platform/http/date-range.js';
+import { PageLimit, PageOffset } from '../../../platform/http/field.decorators.js';
 import {
   REQUEST_STATUSES,
   type RequestStatus,
+  type RequestOutcome,
 } from '../../../core/ledger/request-log/request-log-row.js';
 import type { TrafficMode } from '../../../canonical/billable-request.js';
 import type { UsageSource } from '../../../canonical/usage.js';
-import type { RequestOutcome } from '../../../core/ledger/request-log/request-log.draft.js';
-
 const TRAFFIC_MODES: TrafficMode[] = ['shared', 'byok'];
 
 const OUTCOMES: RequestOutcome[] = [

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import type { Caller } from '../../../core/access/caller.js';
-import { isUuid } from '../../../platform/database/is-uuid.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
-import { parseDateRange } from '../../../platform/time/parse-date-range.js';
+import { parseDateRange } from '../../../platform/http/date-range.js';
 import { RequestLogReader } from '../../../core/ledger/request-log/request-log.reader.js';
 import {
   MAX_LIMIT,

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsObject, IsOptional, IsString, Matches } from 'class-validator';
-import { MayBeAbsent } from '../../../platform/http/body-field.decorators.js';
+import { MayBeAbsent } from '../../../platform/http/field.decorators.js';
 
 /** What is required besides depends on the provider, and is checked by the service. */
 export class CreateProviderCredentialDto {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Caller } from '../../../core/access/caller.js';
-import { refuseChange } from '../../../core/access/refuse-change.js';
+import { refuseChange, type Caller } from '../../../core/access/caller.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
-import { isUuid } from '../../../platform/database/is-uuid.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { CredentialDirectory } from '../../../core/credentials/credential-directory.service.js';
 import { CredentialSeal } from '../../../core/credentials/credential-seal.service.js';
@@ -18,7 +17,7 @@ import type {
   ProviderCredentialDto,
   CreateProviderCredentialDto,
 } from './provider-credentials.dto.js';
-import type { AccountRules, OwnAccountForm } from '../../../vendors/own-account-form.js';
+import type { AccountRules, OwnAccountForm } from '../../../vendors/vendor.js';
 
 const MAX_CREDENTIALS_PER_TENANT = 50;
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
 import { toCsv } from '../../../platform/http/csv.js';
-import { utcMonthOf, type UtcMonth } from '../../../platform/time/utc-month.js';
+import { utcMonthOf, type UtcMonth } from '../../../platform/time/dates.js';
 import { StatementReader, type StatementEntry } from '../../../core/ledger/statement.reader.js';
 import type { StatementDto, StatementEntryDto } from './statements.dto.js';
 

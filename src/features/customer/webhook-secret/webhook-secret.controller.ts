@@ -2,8 +2,8 @@ import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags, ApiProperty } from '@nestjs/swagger';
 import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { ConflictError } from '../../../platform/errors/gateway-errors.js';
 import { WebhookSecrets } from '../../../platform/outbound/webhook-secrets.js';
 

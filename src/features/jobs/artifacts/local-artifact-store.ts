@@ -8,7 +8,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { isJsonObject } from '../../../platform/http/json-body.js';
-import { DAY_MS, HOUR_MS } from '../../../platform/time/durations.js';
+import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
 import { SweepTimer } from '../../../platform/time/sweep-timer.js';
 import {
   ArtifactIdError,

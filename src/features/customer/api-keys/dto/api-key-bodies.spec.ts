@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
-import { findViolations } from '../../../../platform/config/find-violations.js';
+import { findViolations } from '../../../../platform/config/config-error.js';
 import { UpdateApiKeyDto, CreateApiKeyDto } from '../api-keys.dto.js';
 
 describe(CreateApiKeyDto.name, () => {
