@@ -46,7 +46,7 @@ export interface Pricing {
 }
 
 /** One way to serve a model: a provider, and what that provider calls the model. */
-interface Route {
+export interface Route {
   /** Provider id: `openai`, `anthropic`, `azure`, `bedrock`, `vertex`, `fish-audio`, `sandbox`, or an operator's own. */
   provider: string;
   /** The provider's own model id, as its API takes it. `*` at the end stands for the rest of a family's alias. */

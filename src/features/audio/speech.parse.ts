@@ -65,7 +65,8 @@ export const speechSchema = {
 const validate = compileSchema(speechSchema);
 
 /**
- * Reads the body of a request for speech.
+ * Reads the body of a request for speech, and counts what is billed of it: characters and bytes, which
+ * `core/ledger/pricing.ts` multiplies by the model's prices, first for the hold and then for the charge.
  *
  * @throws InvalidRequestError naming the first field at fault
  */

@@ -75,7 +75,7 @@ class EventSink implements SpeechSink {
 
 const logger = new Logger('deliverSpeech');
 
-/** Text to speech, whose bytes are passed on as they come. */
+/** Text to speech, whose bytes are passed on as they come. What it costs begins in `parseSpeech`. */
 @Injectable()
 export class SpeechService {
   constructor(private readonly answers: AnswersService) {}
