@@ -2,8 +2,7 @@ import { loadSettings } from './app/load-settings.js';
 import { ConfigError } from './platform/config/config-error.js';
 import { JsonLogger } from './platform/logging/json-logger.js';
 import { endGracefully } from './app/process/end-gracefully.js';
-import { controlHeapGrowth } from './app/process/heap-growth.js';
-import { keepGarbageYoung } from './app/process/young-garbage.js';
+import { controlHeapGrowth, keepGarbageYoung } from './app/process/heap-growth.js';
 import { startGateway } from './app/gateway.js';
 
 /** `npm run start:worker`: the background work alone, beside gateways on the same database. */

@@ -6,7 +6,7 @@ import { renderSettingsPage } from '../src/app/commands/settings-page.command.js
 import {
   describeVariables,
   type DescribedVariable,
-} from '../src/platform/config/describe-variable.js';
+} from '../src/platform/config/variable.decorators.js';
 import type { AppConfig } from '../src/platform/config/app-config.js';
 import { EnvDto } from '../src/platform/config/env.dto.js';
 import { TelemetryEnv } from '../src/platform/config/read-telemetry.js';

@@ -1,7 +1,14 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { GatewayRequest } from '../core/access/gateway-request.js';
-import { hideKeys } from '../platform/http/hide-keys.js';
 import type { JsonLogger } from '../platform/logging/json-logger.js';
+import type { RecordRefusal } from '../platform/http/refuse-request.js';
+import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
+
+/**
+ * The beginning of a key, as it is or percent-encoded. Not inside of a word (`task-`), but after an
+ * encoded character, whose last digit may be a letter.
+ */
+const KEY = /(?:(?<![a-z])|(?<=%[\da-f]{2}))(?:s|%73)(?:k|%6b)(?:-|%2d)[^/]{8,}/gi;
 
 /** Writes one log line per request when its response has ended or its caller has left. */
 export function accessLogMiddleware(logger: JsonLogger) {
@@ -30,4 +37,26 @@ export function accessLogMiddleware(logger: JsonLogger) {
 function pathOf(url: string): string {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);
+}
+
+/** Log line and metric of what is refused before the middleware that writes them for all others. */
+export function recordRefusals(
+  logger: JsonLogger | undefined,
+  metrics: GatewayMetrics,
+): RecordRefusal {
+  return ({ requestId, error, method, url }) => {
+    metrics.observeError(error.type, error.status);
+    logger?.request({
+      request_id: requestId,
+      method,
+      path: url === undefined ? undefined : hideKeys(url.split('?', 1)[0]!),
+      status: error.status,
+      duration_ms: 0,
+    });
+  };
+}
+
+/** A text without the API keys in it, such as a path that one was put into by mistake. */
+export function hideKeys(text: string): string {
+  return text.replace(KEY, 'sk-…');
 }

@@ -2,11 +2,9 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AccessModule } from '../core/access/access.module.js';
 import { ArtifactsModule } from '../features/jobs/artifacts/artifacts.module.js';
 import { AudioModule } from '../features/audio/audio.module.js';
-import { BootstrapModule } from './bootstrap/bootstrap.module.js';
 import { BroadcastModule } from '../features/broadcast/broadcast.module.js';
 import { ChatModule } from '../features/chat/chat.module.js';
-import type { AppConfig } from '../platform/config/app-config.js';
-import { ConfigModule } from '../platform/config/config.module.js';
+import { ConfigModule, type AppConfig } from '../platform/config/app-config.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { CreditsModule } from '../features/credits/credits.module.js';
 import { CustomerModule } from '../features/customer/customer.module.js';
@@ -14,12 +12,27 @@ import { EmbeddingsModule } from '../features/embeddings/embeddings.module.js';
 import { JobsModule } from '../features/jobs/jobs.module.js';
 import { MessagesModule } from '../features/messages/messages.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
-import { OperationsModule } from './operations/operations.module.js';
 import { ProvidersModule } from '../features/providers/providers.module.js';
 import { QueueModule } from '../platform/queue/queue.module.js';
 import { WebhooksModule } from '../platform/outbound/webhooks.module.js';
 import { ResponsesModule } from '../features/responses/responses.module.js';
 import { ServiceDrain } from './service-drain.js';
+import { LedgerModule } from '../core/ledger/ledger.module.js';
+import { BootstrapService } from './bootstrap/bootstrap.service.js';
+import { ClusterMetrics } from './operations/cluster-metrics.js';
+import { HealthController } from './operations/health.controller.js';
+import { MetricsController } from './operations/metrics.controller.js';
+
+@Module({ controllers: [HealthController, MetricsController], providers: [ClusterMetrics] })
+class OperationsModule {}
+
+/** What the first start makes. */
+@Module({
+  imports: [LedgerModule],
+  providers: [BootstrapService],
+  exports: [BootstrapService],
+})
+class BootstrapModule {}
 
 /** The whole service. Inference comes first, because Express tries the routes in their order. */
 @Module({})

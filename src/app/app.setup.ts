@@ -2,19 +2,20 @@ import type { Server } from 'node:http';
 import { type INestApplication, type ValidationError } from '@nestjs/common';
 import { accessLogMiddleware } from './access-log.middleware.js';
 import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
-import { answerClientError } from '../platform/http/client-error.js';
 import { cutStalledEnds } from '../platform/http/drained.js';
 import { LeanExpressAdapter } from '../platform/http/lean-express.adapter.js';
-import { refuseRequest, type RecordRefusal } from '../platform/http/refuse-request.js';
+import {
+  refuseRequest,
+  type RecordRefusal,
+  answerClientError,
+} from '../platform/http/refuse-request.js';
 import type { JsonLogger } from '../platform/logging/json-logger.js';
-import { requestIdMiddleware } from '../platform/http/request-id.middleware.js';
+import { requestIdMiddleware } from '../platform/http/standard-headers.js';
 import { StrictValidationPipe } from '../platform/http/strict-validation.pipe.js';
 import { isMessagesPath, messagesErrorBody } from '../features/messages/messages-error-body.js';
-import { GatewayErrorFilter } from './gateway-error.filter.js';
+import { GatewayErrorFilter, RouteTable } from './gateway-error.filter.js';
 import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 import { setUpOpenApi } from './openapi.js';
-import { RouteTable } from './route-table.js';
-
 /** How long a request's head may take to arrive. */
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Longer than the idle time of the usual load balancers, so that they close first. */

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { BootstrapOutcome } from './bootstrap/bootstrap-outcome.js';
+import type { BootstrapOutcome } from './bootstrap/bootstrap.service.js';
 import { describeStart, type StartDescription } from './bootstrap/describe-start.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { gatewaySecrets, secretFileOf } from '../platform/config/gateway-secret.js';

@@ -5,11 +5,12 @@ import {
   HttpException,
   Logger,
   NotFoundException,
+  type INestApplication,
 } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Response, Express } from 'express';
 import type { GatewayRequest } from '../core/access/gateway-request.js';
-import { setRateLimitHeaders } from '../core/access/rate-limit-headers.js';
-import { errorBody } from '../platform/errors/error-body.js';
+import { setRateLimitHeaders } from '../core/access/rate-limit.guard.js';
+import { errorBody } from '../platform/errors/error-response.js';
 import {
   GatewayError,
   InternalError,
@@ -17,14 +18,32 @@ import {
   NotFoundError,
   ServiceStopsError,
 } from '../platform/errors/gateway-errors.js';
-import { closeAfterRefusal } from '../platform/http/close-after-refusal.js';
-import { hideKeys } from '../platform/http/hide-keys.js';
+import { closeAfterRefusal } from '../platform/http/refuse-request.js';
+import { hideKeys } from './access-log.middleware.js';
 import { CallerGoneError } from '../platform/http/read-body.js';
-import { isStoppedByService } from '../platform/http/service-stop.js';
-import { sendJson } from '../platform/http/send-json.js';
+import { isStoppedByService } from '../platform/http/server-drain.js';
+import { sendJson } from '../platform/http/send-body.js';
 import { isMessagesPath, messagesErrorBody } from '../features/messages/messages-error-body.js';
 import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
-import type { RouteTable } from './route-table.js';
+
+/** Which methods a path takes, so that a wrong method is told apart from an unknown path. */
+export class RouteTable {
+  private layers: RouterLayer[] = [];
+
+  /** Reads the routes of an application that has been initialised. */
+  learn(application: INestApplication): void {
+    const express = application.getHttpAdapter().getInstance() as Express;
+    const { stack } = express.router as unknown as { stack: RouterLayer[] };
+    this.layers = stack.filter((layer) => layer.route !== undefined);
+  }
+
+  methodsOf(path: string): string[] {
+    const methods = this.layers
+      .filter((layer) => layer.match(path))
+      .flatMap((layer) => Object.keys(layer.route?.methods ?? {}));
+    return [...new Set(methods.map((method) => method.toUpperCase()))].sort();
+  }
+}
 
 /** Renders every failure as the interface's error body; the only code that turns one into a response. */
 @Catch()
@@ -102,4 +121,9 @@ function setHeaders(response: Response, headers: Readonly<Record<string, string>
 
 function describeCause(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}
+
+interface RouterLayer {
+  match(path: string): boolean;
+  route?: { methods: Record<string, boolean> };
 }

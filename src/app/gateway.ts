@@ -1,10 +1,9 @@
-import type { Server } from 'node:http';
+import type { Server, IncomingMessage, ServerResponse } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import type { INestApplication, LoggerService } from '@nestjs/common';
 import { AppModule } from './app.module.js';
 import { setUpApplication } from './app.setup.js';
-import type { BootstrapOutcome } from './bootstrap/bootstrap-outcome.js';
-import { BootstrapService } from './bootstrap/bootstrap.service.js';
+import { BootstrapService, type BootstrapOutcome } from './bootstrap/bootstrap.service.js';
 import { CatalogueService } from '../core/catalogue/catalogue.service.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { ConfigError } from '../platform/config/config-error.js';
@@ -14,11 +13,14 @@ import { JsonLogger } from '../platform/logging/json-logger.js';
 import { baseUrlOf } from '../platform/http/base-url.js';
 import { LeanExpressAdapter } from '../platform/http/lean-express.adapter.js';
 import { HoldSweeperService } from '../core/ledger/hold-sweeper.service.js';
-import { operationsOnlyMiddleware } from './operations-only.middleware.js';
 import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
-import { recordRefusals } from './refusal-record.js';
+import { recordRefusals } from './access-log.middleware.js';
 import { endsWithin } from '../platform/time/within.js';
 import { UpstreamRegistry } from '../vendors/upstream.registry.js';
+import { NotFoundError } from '../platform/errors/gateway-errors.js';
+import { refuseRequest, type RecordRefusal } from '../platform/http/refuse-request.js';
+
+const OPERATIONS = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
  * How long the parts of a stopping service may take to close, beside what answers and jobs are waited
@@ -45,7 +47,7 @@ export interface Gateway {
 /** A worker leaves the first tenant to the gateways. */
 const MADE_ELSEWHERE: BootstrapOutcome = { kind: 'earlier', created: undefined };
 
-export interface StartOptions {
+interface StartOptions {
   /** A worker does the background work only: no first tenant, and no HTTP beside operations. */
   readonly role: 'gateway' | 'worker';
 }
@@ -132,3 +134,15 @@ const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'HOST must be an address of this machine, or a name that has one',
   EAI_AGAIN: 'HOST must be an address of this machine, or a name that has one',
 };
+
+/** In a process that only works in the background: all else is for the gateways to answer. */
+function operationsOnlyMiddleware(record: RecordRefusal) {
+  return ({ url = '' }: IncomingMessage, response: ServerResponse, next: () => void): void => {
+    const [path = ''] = url.split('?', 1);
+    if (OPERATIONS.has(path)) next();
+    else {
+      const error = new NotFoundError('path', 'This is a worker; ask a gateway.');
+      refuseRequest(response, error, record);
+    }
+  };
+}

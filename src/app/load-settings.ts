@@ -1,6 +1,5 @@
 import type { AppConfig } from '../platform/config/app-config.js';
-import { loadConfig } from '../platform/config/load-config.js';
-import { processEnvironment } from '../platform/config/process-environment.js';
+import { loadConfig, processEnvironment } from '../platform/config/load-config.js';
 import { VENDORS } from '../vendors/vendors.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
-import { pageHeadersMiddleware } from '../platform/http/security-headers.js';
-import { ErrorResponseDto } from '../platform/errors/error-response.dto.js';
+import { pageHeadersMiddleware } from '../platform/http/standard-headers.js';
+import { ErrorResponseDto } from '../platform/errors/error-response.js';
 
 /** Serves Swagger UI at `/docs` and the OpenAPI description at `/docs-json`. */
 export function setUpOpenApi(application: INestApplication): void {

@@ -1,9 +1,6 @@
 import type { Dialect } from './canonical-request.js';
-import type { FinishReason } from './finish-reason.js';
 import type { Usage, UsageSource } from './usage.js';
 import type { BillableRoute } from './billable-request.js';
-import type { WorkEvent } from './work-event.js';
-
 /**
  * The one internal form of an answer. Every adapter yields these, every dialect renders them, and
  * the ledger reads its usage from them, so a streamed and a collected answer cannot drift apart.
@@ -34,7 +31,7 @@ export interface RouteEvent {
 }
 
 /** The vendor began to answer. No content yet: fallback is still possible after it. */
-export interface StartEvent {
+interface StartEvent {
   type: 'start';
   /** The vendor's id of the answer, where it gives one. */
   id?: string;
@@ -158,4 +155,42 @@ export function isContent(event: CanonicalEvent | WorkEvent<unknown>): boolean {
     case 'settled':
       return false;
   }
+}
+
+/**
+ * The internal form of an answer that is no generated text: vectors, audio, a transcript. It goes
+ * through the same routing and the same settlement as a text answer.
+ *
+ * Order: `route`, `output` (one, or pieces as they come), `usage` anywhere (the last one counts),
+ * and `settled` when the charge is committed. Work that fails ends by throwing.
+ */
+export type WorkEvent<Output> =
+  RouteEvent | StartEvent | OutputEvent<Output> | UsageEvent | SettledEvent;
+
+/** The answer, or a piece of it. Content: after it has been sent to the caller, there is no way back. */
+export interface OutputEvent<Output> {
+  type: 'output';
+  output: Output;
+}
+
+/**
+ * Why an answer ended, in OpenAI's words, which are the interface's. A vendor's reason that has no
+ * counterpart is passed on as it is rather than called `stop`.
+ */
+export type FinishReason =
+  'stop' | 'length' | 'tool_calls' | 'content_filter' | (string & Record<never, never>);
+
+/**
+ * Vendors seal what their models think (a signature, or the encrypted thought itself) and want the
+ * seal back in the next turn, unchanged. Inside the gateway a seal names who made it, as
+ * `<maker>:<seal>`, so that one is never shown to another vendor, which would refuse it. Callers
+ * keep seals as opaque strings.
+ */
+export function nameSeal(maker: string, seal: string): string {
+  return `${maker}:${seal}`;
+}
+
+/** The seal as its maker wrote it; undefined when another one made it, or there is none. */
+export function sealOf(maker: string, named: string | undefined): string | undefined {
+  return named?.startsWith(`${maker}:`) ? named.slice(maker.length + 1) : undefined;
 }

@@ -204,3 +204,11 @@ export interface SamplingParameters {
   logprobs?: boolean;
   topLogprobs?: number;
 }
+
+/** Whether an upstream that speaks this dialect passes its answer on as it is. */
+export function isRelayed(
+  request: Pick<CanonicalRequest, 'dialect' | 'decodesAnswer'>,
+  dialect: Dialect,
+): boolean {
+  return request.dialect === dialect && request.decodesAnswer !== true;
+}

@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BillableRoute } from './billable-request.js';
-import type { SettledEvent } from './canonical-event.js';
-import { collectWork } from './collect-work.js';
+import type { SettledEvent, WorkEvent } from './canonical-event.js';
+import { collectWork } from './collect.js';
 import { NO_USAGE } from './usage.js';
-import type { WorkEvent } from './work-event.js';
-
 const route = { model: 'a/b' } as BillableRoute;
 const settled: SettledEvent = {
   type: 'settled',

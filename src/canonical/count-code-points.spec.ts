@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { countCodePoints } from './count-code-points.js';
+import { countCodePoints } from './prompt-size.js';
 
 describe('countCodePoints', () => {
   it.each([

@@ -1,5 +1,8 @@
 import type { PromptSize } from './canonical-request.js';
 
+/** What stands for one token where a vendor does not count them. */
+const CHARACTERS_PER_TOKEN = 4;
+
 /**
  * Tokens are counted in thirds: no tokenizer in use spends more than one on three ASCII characters of
  * ordinary text, or on three bytes of UTF-8, or on any other character of one or two units…
@@ -151,4 +154,19 @@ function boundPages(base64: string): number {
 
 function bytesOfBase64(text: string): number {
   return Math.ceil((text.length * 3) / 4);
+}
+
+/** Characters as people count them: a surrogate pair is one, a lone surrogate too. */
+export function countCodePoints(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length - 1; index++) {
+    if ((text.charCodeAt(index) & 0xfc00) !== 0xd800) continue;
+    if ((text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) count--;
+  }
+  return count;
+}
+
+/** Tokens of a text of so many characters (code points), where nobody has counted them. */
+export function estimateTokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

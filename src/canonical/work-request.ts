@@ -4,6 +4,13 @@ import type {
   RoutingPreferences,
 } from './canonical-request.js';
 import type { Usage } from './usage.js';
+import type { JsonBody } from '../platform/http/json-body.js';
+
+/**
+ * The longest video, in seconds, that a vendor makes where `seconds` is undefined; what a ceiling has
+ * to reckon with.
+ */
+export const MAX_DEFAULT_VIDEO_SECONDS = 8;
 
 /** What is asked for, besides text; also the kind of model that can do it. */
 export type WorkKind = 'embedding' | 'speech' | 'transcription' | 'image' | 'video';
@@ -37,3 +44,91 @@ export type RoutableRequest = CanonicalRequest | WorkRequest;
 export function isTextRequest(request: RoutableRequest): request is CanonicalRequest {
   return 'dialect' in request;
 }
+
+/** A picture, or several of the same prompt. Further fields are in `body`, in the caller's words. */
+export interface ImageRequest extends WorkRequest {
+  readonly kind: 'image';
+  readonly prompt: string;
+  /** Pictures asked for, at least one. */
+  readonly count: number;
+}
+
+export interface VideoRequest extends WorkRequest {
+  readonly kind: 'video';
+  readonly prompt: string;
+  /** Length asked for; undefined: the vendor's own. */
+  readonly seconds: number | undefined;
+}
+
+/** What a job makes. */
+export type MediaRequest = ImageRequest | VideoRequest | SpeechRequest;
+
+/** Recorded speech to be written down. */
+export interface TranscriptionRequest extends WorkRequest {
+  readonly kind: 'transcription';
+  readonly audio: UploadedAudio;
+  /** ISO 639-1 code, where the caller says it. */
+  readonly language: string | undefined;
+  readonly prompt: string | undefined;
+  /** `json`, `text`, `srt`, `verbose_json` or `vtt`. */
+  readonly format: string;
+  readonly temperature: number | undefined;
+  /** `word` and `segment`; empty where the caller names none. */
+  readonly timestampGranularities: readonly string[];
+}
+
+/** An upload that lies in a file until its request is over, so that it can be sent more than once. */
+export interface UploadedAudio {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** As the caller calls the file; vendors tell the format by its extension. */
+  readonly fileName: string;
+  readonly contentType: string;
+  /** Measured length; undefined where it cannot be told. */
+  readonly durationMs: number | undefined;
+}
+
+/** A transcript in the format that was asked for, as it is sent to the caller. */
+export interface Transcript {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+/** Text to be spoken. */
+export interface SpeechRequest extends WorkRequest {
+  readonly kind: 'speech';
+  readonly text: string;
+  /** As the caller names it; an adapter maps it to the vendor's own voices. */
+  readonly voice: string | undefined;
+  /** How to speak, for models that take instructions. */
+  readonly instructions: string | undefined;
+  /** `mp3`, `opus`, `aac`, `flac`, `wav` or `pcm`. */
+  readonly format: string;
+  /** 1 is the ordinary pace. */
+  readonly speed: number | undefined;
+}
+
+/** A piece of produced audio; the pieces of an answer joined are one file. */
+export interface AudioPiece {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+/** Texts, or tokens of a vendor's own vocabulary, to be turned into vectors. */
+export interface EmbeddingRequest extends WorkRequest {
+  readonly kind: 'embedding';
+  /** The body as received, for upstreams that speak the caller's dialect. */
+  readonly body: JsonBody;
+  readonly input: EmbeddingInput;
+  readonly encoding: 'float' | 'base64';
+  readonly dimensions: number | undefined;
+  readonly endUser: string | undefined;
+}
+
+/** The items in order; from 1 to 2,048 of them. */
+export type EmbeddingInput =
+  | { readonly type: 'texts'; readonly texts: readonly string[] }
+  | { readonly type: 'tokens'; readonly tokens: readonly (readonly number[])[] };
+
+/** The vectors in the order of the items: numbers, or base64 of little-endian 32-bit floats. */
+export type EmbeddingVectors = readonly (readonly number[] | string)[];

@@ -176,3 +176,27 @@ function acceptanceOf({ failure, status }: UpstreamErrorFields): Acceptance {
       return 'unknown';
   }
 }
+
+/**
+ * An answer that nobody can read.
+ *
+ * @param message what it is instead, as `an answer without pictures`
+ * @param status with which the vendor answered, where the failure is to say so
+ */
+export function unreadable(message: string, status?: number): UpstreamError {
+  return new UpstreamError({
+    failure: 'unreadable',
+    message,
+    ...(status !== undefined && { status }),
+  });
+}
+
+/** What this model cannot do, though the next one may. */
+export function unsupported(param: string, message: string): UpstreamError {
+  return new UpstreamError({ failure: 'unsupported', param, message });
+}
+
+/** This vendor has no place for a field without which the work would be another. */
+export function unsupportedField(param: string, message: string): UpstreamError {
+  return new UpstreamError({ failure: 'unsupported', message, param });
+}

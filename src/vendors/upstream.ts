@@ -1,12 +1,16 @@
 import type { CancelSignal } from '../canonical/cancel-signal.js';
-import type { CanonicalEvent } from '../canonical/canonical-event.js';
+import type { CanonicalEvent, WorkEvent } from '../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../canonical/canonical-request.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../canonical/embedding-request.js';
-import type { MediaRequest } from '../canonical/media-request.js';
-import type { AudioPiece, SpeechRequest } from '../canonical/speech-request.js';
-import type { Transcript, TranscriptionRequest } from '../canonical/transcription-request.js';
-import type { WorkEvent } from '../canonical/work-event.js';
-import type { RoutableRequest } from '../canonical/work-request.js';
+import type {
+  RoutableRequest,
+  MediaRequest,
+  Transcript,
+  TranscriptionRequest,
+  AudioPiece,
+  SpeechRequest,
+  EmbeddingRequest,
+  EmbeddingVectors,
+} from '../canonical/work-request.js';
 import type { MediaProgress } from './media-work.js';
 
 /** Time limits of one call, in milliseconds. */

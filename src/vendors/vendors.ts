@@ -4,9 +4,8 @@ import { azure } from './azure/azure.vendor.js';
 import { bedrock } from './bedrock/bedrock.vendor.js';
 import { fishAudio } from './fish-audio/fish-audio.vendor.js';
 import { openAi } from './openai/openai.vendor.js';
-import { KEY_ONLY, type OwnAccountForm } from './own-account-form.js';
 import { sandbox } from './sandbox/sandbox.vendor.js';
-import type { Vendor } from './vendor.js';
+import { KEY_ONLY, type Vendor, type OwnAccountForm } from './vendor.js';
 import { vertex } from './vertex/vertex.vendor.js';
 
 /** Every vendor, in the order in which their providers are listed. A new one is a line here. */

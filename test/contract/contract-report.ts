@@ -1,4 +1,4 @@
-import { formatTable } from '../../src/app/commands/format-table.js';
+import { formatTable } from '../../src/app/commands/command.js';
 
 type Kind = 'whole' | 'streamed';
 type Verdict = 'ok' | 'FAILED' | '-';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CreditsDto } from '../../src/features/credits/dto/credits.dto.js';
-import type { CustomerCreditsDto } from '../../src/features/credits/dto/customer-credits.dto.js';
+import type { CustomerCreditsDto, CreditsDto } from '../../src/features/credits/credits.dto.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AnalyticsDto } from '../../src/features/customer/analytics/dto/analytics.dto.js';
-import type { LogListDto } from '../../src/features/customer/logs/dto/log-list.dto.js';
-import type { StatementDto } from '../../src/features/customer/statements/dto/statement.dto.js';
+import type { AnalyticsDto } from '../../src/features/customer/analytics/analytics.dto.js';
+import type { LogListDto } from '../../src/features/customer/logs/logs.dto.js';
+import type { StatementDto } from '../../src/features/customer/statements/statements.dto.js';
 import {
   openAccessServices,
   type AccessServices,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { GenerationDto } from '../../src/features/customer/generation/dto/generation.dto.js';
+import type { GenerationDto } from '../../src/features/customer/generation/generation.dto.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ErrorBody } from '../../src/platform/errors/error-body.js';
-import type { LogListDto } from '../../src/features/customer/logs/dto/log-list.dto.js';
+import type { ErrorBody } from '../../src/platform/errors/error-response.js';
+import type { LogListDto } from '../../src/features/customer/logs/logs.dto.js';
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
 import {
   openAccessServices,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { ApiKeyRepository } from '../../src/core/access/api-key.repository.js';
-import { hashApiKey } from '../../src/core/access/hash-api-key.js';
+import { hashApiKey } from '../../src/core/access/api-key.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

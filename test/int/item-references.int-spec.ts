@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../src/platform/http/json-body.js';
-import { inputItemId, outputItemId } from '../../src/features/responses/item-id.js';
+import {
+  inputItemId,
+  outputItemId,
+  newResponseId,
+  randomPartOf,
+} from '../../src/features/responses/item-id.js';
 import { ItemReferencesService } from '../../src/features/responses/item-references.service.js';
-import { newResponseId, randomPartOf } from '../../src/features/responses/response-id.js';
-import { storedResponseRecord } from '../../src/features/responses/stored-response-record.js';
-import { StoredResponsesRepository } from '../../src/features/responses/stored-responses.repository.js';
+import {
+  StoredResponsesRepository,
+  storedResponseRecord,
+} from '../../src/features/responses/stored-responses.repository.js';
 import { conversationOf } from '../support/responses-requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BalanceReader } from '../../src/core/ledger/balance.reader.js';
 import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
 import { RefundsService } from '../../src/core/ledger/refunds.service.js';
-import type { SettlementRecord } from '../../src/core/ledger/settlement-record.js';
+import type { SettlementRecord } from '../../src/core/ledger/ledger-operations.js';
 import {
   connectLedger,
   createTenant,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { RedisCacheStore } from '../../src/core/routing/cache/redis-cache-store.js';
+import { RedisCacheStore } from '../../src/core/routing/cache/cache-stores.js';
 import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 

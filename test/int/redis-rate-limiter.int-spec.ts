@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals'
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../src/core/access/caller.js';
-import type { RateLimitDecision } from '../../src/core/access/rate-limiter.js';
-import { RedisRateLimiter } from '../../src/core/access/redis-rate-limiter.js';
+import { RedisRateLimiter, type RateLimitDecision } from '../../src/core/access/rate-limiters.js';
 import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
 import { until } from '../support/until.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '../../src/app/commands/run-command.js';
 import { rotateSecret } from '../../src/app/commands/secret-rotate.command.js';
-import { HeaderBox } from '../../src/features/broadcast/header-box.js';
+import { HeaderBox } from '../../src/features/broadcast/destination-headers.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import { gatewaySecrets } from '../../src/platform/config/gateway-secret.js';
 import { loadSettings } from '../../src/app/load-settings.js';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { sendTextStream } from '../../src/platform/http/send-text-stream.js';
+import { sendTextStream } from '../../src/platform/http/send-body.js';
 
 let server: Server | undefined;
 

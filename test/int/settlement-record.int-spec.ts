@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { SettlementRecord } from '../../src/core/ledger/settlement-record.js';
+import type { SettlementRecord } from '../../src/core/ledger/ledger-operations.js';
 import {
   brokenAccounts,
   connectLedger,

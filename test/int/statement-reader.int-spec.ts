@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { utcMonthOf } from '../../src/platform/time/utc-month.js';
+import { utcMonthOf } from '../../src/platform/time/dates.js';
 import {
   StatementReader,
   type LedgerEntryKind,

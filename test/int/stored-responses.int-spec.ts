@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { DAY_MS } from '../../src/platform/time/durations.js';
+import { DAY_MS } from '../../src/platform/time/dates.js';
 import { randomUUID } from 'node:crypto';
-import type { Conversation } from '../../src/features/responses/conversation.js';
 import { ConversationsService } from '../../src/features/responses/conversations.service.js';
-import { newResponseId } from '../../src/features/responses/response-id.js';
-import { ResponseRetentionService } from '../../src/features/responses/response-retention.service.js';
-import { storedResponseRecord } from '../../src/features/responses/stored-response-record.js';
-import { StoredResponsesRepository } from '../../src/features/responses/stored-responses.repository.js';
+import { newResponseId } from '../../src/features/responses/item-id.js';
+import { ResponseRetentionService } from '../../src/features/responses/stored-responses.service.js';
+import {
+  StoredResponsesRepository,
+  type Conversation,
+  storedResponseRecord,
+} from '../../src/features/responses/stored-responses.repository.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TENANT = randomUUID();

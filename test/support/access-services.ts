@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { ApiKeyEntity } from '../../src/core/access/api-key.entity.js';
 import { ApiKeyRepository, type ApiKeyDraft } from '../../src/core/access/api-key.repository.js';
-import { mintApiKey } from '../../src/core/access/mint-api-key.js';
+import { mintApiKey } from '../../src/core/access/api-key.js';
 import { TenantEntity } from '../../src/core/access/tenant.entity.js';
 import { TenantsService } from '../../src/core/access/tenants.service.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Caller } from '../../src/core/access/caller.js';
-import { hashApiKey } from '../../src/core/access/hash-api-key.js';
+import { hashApiKey } from '../../src/core/access/api-key.js';
 import type { loadSettings } from '../../src/app/load-settings.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import type { Database } from '../../src/platform/database/database.js';

@@ -1,6 +1,6 @@
 import type { ExactPricing } from '../../src/canonical/exact-pricing.js';
 import { exactPricingOf } from '../../src/core/catalogue/exact-pricing-of.js';
-import type { Model, ModelRoute } from '../../src/core/catalogue/model.js';
+import type { Model, ModelRoute } from '../../src/core/catalogue/catalogue.types.js';
 
 /** Prices in USD per token as exact integers. */
 export function tokenPricing(prompt = '0.000001', completion = '0.000002'): ExactPricing {

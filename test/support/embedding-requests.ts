@@ -1,4 +1,4 @@
-import type { EmbeddingRequest } from '../../src/canonical/embedding-request.js';
+import type { EmbeddingRequest } from '../../src/canonical/work-request.js';
 import { parseEmbeddings } from '../../src/features/embeddings/embeddings.parse.js';
 import { jsonBody } from './chat-requests.js';
 

@@ -11,7 +11,7 @@ import type {
   SettleOperation,
 } from '../../src/core/ledger/ledger-operations.js';
 import { LedgerStore } from '../../src/core/ledger/ledger-store.js';
-import type { RequestLogDraft } from '../../src/core/ledger/request-log/request-log.draft.js';
+import type { RequestLogDraft } from '../../src/core/ledger/request-log/request-log-row.js';
 
 export interface TestTenant {
   tenantId: string;

@@ -1,7 +1,10 @@
-import type { ImageRequest, VideoRequest } from '../../src/canonical/media-request.js';
-import type { SpeechRequest } from '../../src/canonical/speech-request.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
-import type { WorkRequest } from '../../src/canonical/work-request.js';
+import type {
+  WorkRequest,
+  ImageRequest,
+  VideoRequest,
+  SpeechRequest,
+} from '../../src/canonical/work-request.js';
 import type { MediaDone, MediaProgress } from '../../src/vendors/media-work.js';
 import type { WorkCall } from '../../src/vendors/upstream.js';
 import { LONG_LIMITS } from './fake-connection.js';

@@ -4,9 +4,10 @@ import type { BillableRoute } from '../../src/canonical/billable-request.js';
 import type { CanonicalEvent, SettledEvent } from '../../src/canonical/canonical-event.js';
 import { collect } from '../../src/canonical/collect.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
-import { MessagesStreamRenderer } from '../../src/features/messages/messages.render.js';
-import { renderMessage } from '../../src/features/messages/render-message.js';
-
+import {
+  MessagesStreamRenderer,
+  renderMessage,
+} from '../../src/features/messages/messages.render.js';
 export const requestId = '0f8fad5b-d9cb-469f-a165-70867728950e';
 export const route = { model: 'a/b', provider: 'a' } as BillableRoute;
 export const opening: CanonicalEvent = { type: 'route', route, droppedParams: [] };

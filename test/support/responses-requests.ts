@@ -1,6 +1,6 @@
 import type { CanonicalRequest } from '../../src/canonical/canonical-request.js';
 import { itemsOfInput } from '../../src/features/responses/complete-body.js';
-import type { Conversation } from '../../src/features/responses/conversation.js';
+import type { Conversation } from '../../src/features/responses/stored-responses.repository.js';
 import {
   checkResponsesBody,
   parseResponses,

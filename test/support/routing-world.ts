@@ -6,7 +6,7 @@ import type { AnswerCache } from '../../src/core/routing/cache/answer-cache.serv
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
 import type { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
-import type { Model } from '../../src/core/catalogue/model.js';
+import type { Model } from '../../src/core/catalogue/catalogue.types.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import type { OwnUpstreams } from '../../src/core/credentials/own-upstreams.service.js';
 import type { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';

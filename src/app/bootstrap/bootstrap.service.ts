@@ -1,17 +1,14 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
-import { apiKeyStatus } from '../../core/access/api-key-status.js';
-import { hashApiKey } from '../../core/access/hash-api-key.js';
-import { mintApiKey } from '../../core/access/mint-api-key.js';
+import { apiKeyStatus } from '../../core/access/api-key.entity.js';
+import { hashApiKey, mintApiKey } from '../../core/access/api-key.js';
 import { TenantsService, type Tenant } from '../../core/access/tenants.service.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ConfigError } from '../../platform/config/config-error.js';
 import { Database } from '../../platform/database/database.js';
 import { GrantsService } from '../../core/ledger/grants.service.js';
-import type { BootstrapOutcome, FirstKeys } from './bootstrap-outcome.js';
-import type { DeclaredKey, DeclaredTenant } from './declared-tenant.js';
-import { readBootstrapFile } from './read-bootstrap-file.js';
+import { readBootstrapFile, type DeclaredKey, type DeclaredTenant } from './read-bootstrap-file.js';
 
 const FIRST_TENANT = 'default';
 const LOCK_NAME = 'model-gateway bootstrap';
@@ -132,3 +129,14 @@ export class BootstrapService {
     }
   }
 }
+
+/** Keys made at this start. Shown once; only their hashes are stored. */
+interface FirstKeys {
+  apiKey: string;
+  managementKey: string;
+}
+
+/** Where this start's keys come from: what `describeFirstKeys` tells the operator. */
+export type BootstrapOutcome =
+  | { kind: 'created'; created: FirstKeys }
+  | { kind: 'earlier' | 'environment' | 'file'; created: undefined };

@@ -1,10 +1,70 @@
-import { plainToInstance } from 'class-transformer';
-import { ConfigError } from '../../platform/config/config-error.js';
-import { findViolations } from '../../platform/config/find-violations.js';
-import { isOperatorKey, OPERATOR_KEY_RULES } from '../../platform/config/operator-key.js';
-import { readJsonFile } from '../../platform/config/read-json-file.js';
-import { BootstrapFile } from './bootstrap-file.dto.js';
-import type { DeclaredTenant } from './declared-tenant.js';
+import { plainToInstance, Type } from 'class-transformer';
+import { ConfigError, findViolations, readJsonFile } from '../../platform/config/config-error.js';
+import { API_KEY_TYPES, type ApiKeyType } from '../../core/access/caller.js';
+import {
+  IsArray,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import {
+  MAX_GRANT_CREDITS,
+  MAX_RATE_LIMIT_PER_MINUTE,
+  isOperatorKey,
+  OPERATOR_KEY_RULES,
+} from '../../platform/config/setting-values.js';
+
+const NAME = { message: 'must be a string of 1 to 255 characters' };
+
+const CREDITS = { message: `must be an integer from 0 to ${MAX_GRANT_CREDITS}` };
+
+const RATE_LIMIT = { message: `must be an integer from 1 to ${MAX_RATE_LIMIT_PER_MINUTE}` };
+
+class BootstrapKeyEntry {
+  @IsIn(API_KEY_TYPES, { message: `must be ${API_KEY_TYPES.join(' or ')}` })
+  type!: ApiKeyType;
+
+  @IsString({ message: 'must be a string' })
+  key!: string;
+
+  @IsOptional()
+  @Length(1, 255, NAME)
+  name?: string;
+
+  @IsOptional()
+  @IsInt(RATE_LIMIT)
+  @Min(1, RATE_LIMIT)
+  @Max(MAX_RATE_LIMIT_PER_MINUTE, RATE_LIMIT)
+  rate_limit_per_minute?: number;
+}
+
+class BootstrapTenantEntry {
+  @Length(1, 255, NAME)
+  name!: string;
+
+  @IsInt(CREDITS)
+  @Min(0, CREDITS)
+  @Max(MAX_GRANT_CREDITS, CREDITS)
+  credits!: number;
+
+  @IsArray({ message: 'must be an array' })
+  @ValidateNested({ each: true, message: 'must be an object' })
+  @Type(() => BootstrapKeyEntry)
+  keys!: BootstrapKeyEntry[];
+}
+
+/** The content of `GATEWAY_BOOTSTRAP_FILE`. */
+class BootstrapFile {
+  @IsArray({ message: 'must be an array' })
+  @ValidateNested({ each: true, message: 'must be an object' })
+  @Type(() => BootstrapTenantEntry)
+  tenants!: BootstrapTenantEntry[];
+}
 
 const VARIABLE = 'GATEWAY_BOOTSTRAP_FILE';
 
@@ -67,4 +127,21 @@ function refuseUnusable(tenants: DeclaredTenant[]): void {
     seen.add(key.plaintext);
   }
   if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** A tenant that the operator wants to exist. */
+export interface DeclaredTenant {
+  name: string;
+  /** Granted once, when the tenant is made. */
+  credits: number;
+  keys: DeclaredKey[];
+}
+
+export interface DeclaredKey {
+  type: ApiKeyType;
+  plaintext: string;
+  name: string;
+  rateLimitPerMinute: number;
+  /** Where the operator declared it, for messages: a variable, or a path into the file. */
+  source: string;
 }

@@ -1,6 +1,15 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import type { CommandServices } from './command-services.js';
+import { isUuid } from '../../platform/database/stored-text.js';
+import { parseIsoDateTime } from '../../platform/time/dates.js';
+import type { Tenant } from '../../core/access/tenants.service.js';
+
+/** The command cannot be done; the message is one line for the operator. Exit code 1. */
+export class CommandError extends Error {}
+
+/** The command was not written as it should be. Exit code 2. */
+export class UsageError extends Error {}
 
 /** What a command may use. Nothing is opened before it asks. */
 export interface CommandContext {
@@ -12,7 +21,7 @@ export interface CommandContext {
   print: (line: string) => void;
 }
 
-export interface CommandInput {
+interface CommandInput {
   /** As many as the command has `parameters`. */
   parameters: string[];
   options: Record<string, string | undefined>;
@@ -38,4 +47,50 @@ export function parseArgsOptions(command: Command): NonNullable<ParseArgsConfig[
     ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
     help: { type: 'boolean', short: 'h' },
   };
+}
+
+/** @throws UsageError naming the argument unless it is a whole number in the range. */
+export function readInteger(name: string, text: string, min: number, max: number): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  if (value >= min && value <= max) return value;
+  throw new UsageError(`${name} must be an integer from ${min} to ${max}`);
+}
+
+export function readName(name: string, text: string): string {
+  if (/^[^]{1,255}$/u.test(text)) return text;
+  throw new UsageError(`${name} must have 1 to 255 characters`);
+}
+
+export function readUuid(name: string, text: string): string {
+  if (isUuid(text)) return text;
+  throw new UsageError(`${name} must be a UUID`);
+}
+
+export function readFutureTime(name: string, text: string): Date {
+  const time = parseIsoDateTime(text);
+  if (time && time.getTime() > Date.now()) return time;
+  throw new UsageError(`${name} must be an ISO 8601 time in the future, e.g. 2030-12-31T23:59:59Z`);
+}
+
+/** @throws CommandError when there is no such tenant. */
+export async function findTenant(services: CommandServices, name: string): Promise<Tenant> {
+  const tenant = await services.tenants.findByName(name);
+  if (tenant) return tenant;
+  throw new CommandError(
+    `there is no tenant ${JSON.stringify(name)}; "tenant list" shows which there are`,
+  );
+}
+
+/** Rows of cells as lines, each column as wide as its widest cell. */
+export function formatTable(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }

@@ -1,17 +1,38 @@
 import { parseArgs } from 'node:util';
 import type { AppConfig } from '../../platform/config/app-config.js';
-import { catalogueCheckCommand } from './catalogue-check.command.js';
-import { UsageError } from './command-error.js';
 import type { CommandServices } from './command-services.js';
-import { parseArgsOptions, type Command, type CommandContext } from './command.js';
-import { keyCreateCommand } from './key-create.command.js';
-import { keyRevokeCommand } from './key-revoke.command.js';
+import {
+  parseArgsOptions,
+  type Command,
+  type CommandContext,
+  UsageError,
+  CommandError,
+} from './command.js';
+import { keyCreateCommand, keyRevokeCommand } from './key.commands.js';
 import { settingsPageCommand } from './settings-page.command.js';
 import { secretRotateCommand } from './secret-rotate.command.js';
-import { tenantCreateCommand } from './tenant-create.command.js';
-import { tenantGrantCommand } from './tenant-grant.command.js';
-import { tenantLimitCommand } from './tenant-limit.command.js';
-import { tenantListCommand } from './tenant-list.command.js';
+import {
+  tenantCreateCommand,
+  tenantListCommand,
+  tenantGrantCommand,
+  tenantLimitCommand,
+} from './tenant.commands.js';
+import { loadCatalogue } from '../../core/catalogue/load-catalogue.js';
+
+const catalogueCheckCommand: Command = {
+  name: 'catalogue check',
+  summary: 'Check the model catalogue, with GATEWAY_CATALOGUE merged over the built-in one.',
+  parameters: [],
+  options: {},
+  async run(_, context) {
+    const { models, problems } = loadCatalogue(context.config().catalogueFile);
+    problems.forEach(context.print);
+    if (problems.length > 0) {
+      throw new CommandError(`${problems.length} of the catalogue's rows cannot be used`);
+    }
+    context.print(`The catalogue is complete: ${models.length} models.`);
+  },
+};
 
 const COMMANDS: readonly Command[] = [
   tenantCreateCommand,
@@ -25,7 +46,7 @@ const COMMANDS: readonly Command[] = [
   settingsPageCommand,
 ];
 
-export interface CommandEnvironment {
+interface CommandEnvironment {
   /** @throws ConfigError */
   loadConfig: () => AppConfig;
   print: (line: string) => void;

@@ -1,12 +1,11 @@
 import {
   describeVariables,
   type DescribedVariable,
-} from '../../platform/config/describe-variable.js';
+} from '../../platform/config/variable.decorators.js';
 import { EnvDto } from '../../platform/config/env.dto.js';
 import { TelemetryEnv } from '../../platform/config/read-telemetry.js';
 import { S3Env } from '../../platform/config/s3-settings.js';
-import type { OwnAccountForm } from '../../vendors/own-account-form.js';
-import type { Vendor } from '../../vendors/vendor.js';
+import type { Vendor, OwnAccountForm } from '../../vendors/vendor.js';
 import { VENDORS } from '../../vendors/vendors.js';
 import type { Command } from './command.js';
 

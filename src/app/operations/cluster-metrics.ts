@@ -1,7 +1,43 @@
 import cluster, { type Worker } from 'node:cluster';
 import { Injectable } from '@nestjs/common';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
-import { ClusterFigures, type Figures } from './cluster-figures.js';
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
+
+/** What only ever grows. Of a process that is gone, nothing else means anything. */
+const GROWING: ReadonlySet<unknown> = new Set(['counter', 'histogram']);
+
+/**
+ * The latest figures of each worker, and the sum of those that are gone: a counter that fell when a
+ * worker is replaced would pass for a new start of the whole service, and lose what it had counted.
+ */
+export class ClusterFigures {
+  private readonly latest = new Map<number, Figures>();
+  private gone: Promise<Figures> = Promise.resolve([]);
+
+  /** @param workerId never used again for another worker */
+  note(workerId: number, figures: Figures): void {
+    this.latest.set(workerId, figures);
+  }
+
+  /** The worker has ended; what it had counted by its latest figures stays. */
+  retire(workerId: number): void {
+    const figures = this.latest.get(workerId);
+    if (!figures) return;
+    this.latest.delete(workerId);
+    const growing = figures.filter(({ type }) => GROWING.has(type));
+    this.gone = this.gone.then((gone) =>
+      AggregatorRegistry.aggregate([gone, growing]).getMetricsAsJSON(),
+    );
+  }
+
+  /** The sum of all in Prometheus's text format; of a worker that is silent its former figures count. */
+  async text(): Promise<string> {
+    // Both at one moment: who is retired meanwhile is in one of them.
+    const latest = [...this.latest.values()];
+    const gone = await this.gone;
+    return AggregatorRegistry.aggregate([...latest, gone]).metrics();
+  }
+}
 
 /** A worker that does not answer in this time, such as one that is only starting, is not waited for. */
 const WORKER_LIMIT_MS = 1_000;
@@ -98,3 +134,6 @@ function askPrimary(): Promise<string> {
 function send(to: { send?: NodeJS.Process['send'] }, message: MetricsMessage): void {
   to.send?.(message, undefined, undefined, () => undefined);
 }
+
+/** A process's metrics as data, as they travel between processes. */
+export type Figures = MetricObjectWithValues<MetricValue<string>>[];

@@ -4,14 +4,36 @@ import {
   ApiOperation,
   ApiServiceUnavailableResponse,
   ApiTags,
+  ApiProperty,
 } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Database } from '../../platform/database/database.js';
-import { sendJson } from '../../platform/http/send-json.js';
+import { sendJson } from '../../platform/http/send-body.js';
 import { within } from '../../platform/time/within.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
-import { HealthDto, ReadinessDto } from './health.dto.js';
+
+class HealthDto {
+  @ApiProperty({ enum: ['ok'] })
+  status: 'ok';
+}
+
+class ReadinessDto {
+  @ApiProperty({ enum: ['ok', 'unavailable'] })
+  status: 'ok' | 'unavailable';
+
+  @ApiProperty({ enum: ['ok', 'unreachable'] })
+  database: 'ok' | 'unreachable';
+
+  @ApiProperty({ enum: ['in-process', 'redis'], description: 'Where rate limits are counted.' })
+  rate_limits: 'in-process' | 'redis';
+
+  @ApiProperty({
+    enum: ['redis', 'database', 'unreachable'],
+    description: 'Where the queue of background work is kept.',
+  })
+  queue: 'redis' | 'database' | 'unreachable';
+}
 
 const DATABASE_TIMEOUT_MS = 2_000;
 

@@ -12,6 +12,8 @@ import { storedText } from '../../platform/database/stored-text.js';
 import type { ApiKeyType, Maker } from './caller.js';
 import { TenantEntity } from './tenant.entity.js';
 
+export const API_KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
+
 /** An API key. Of the key itself only a SHA-256 and a preview are kept. */
 @Entity('api_keys')
 @Unique('api_keys_key_hash_key', ['keyHash'])
@@ -79,4 +81,41 @@ export class ApiKeyEntity {
 
   @Column('timestamptz', { name: 'updated_at', default: () => 'now()' })
   updatedAt!: Date;
+}
+
+export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number];
+
+/** What a key is good for at a moment. Revocation is final, so it is named before expiry. */
+export function apiKeyStatus(
+  key: { expiresAt: Date | null; revokedAt: Date | null },
+  nowMs: number,
+): ApiKeyStatus {
+  if (key.revokedAt !== null) return 'revoked';
+  if (key.expiresAt !== null && key.expiresAt.getTime() <= nowMs) return 'expired';
+  return 'active';
+}
+
+/**
+ * A key as it may be used: with the earliest end and the lowest limits of its own and of the keys
+ * above it.
+ */
+export function boundBy(key: ApiKeyEntity, above: readonly ApiKeyEntity[]): ApiKeyEntity {
+  const chain = [key, ...above];
+  return Object.assign(new ApiKeyEntity(), key, {
+    expiresAt: earliest(chain.map(({ expiresAt }) => expiresAt)),
+    revokedAt: key.revokedAt ?? earliest(above.map(({ revokedAt }) => revokedAt)),
+    rateLimitPerMinute: Math.min(...chain.map(({ rateLimitPerMinute }) => rateLimitPerMinute)),
+    monthlySpendLimit: lowest(chain.map(({ monthlySpendLimit }) => monthlySpendLimit)),
+  });
+}
+
+/** Null: none of them. */
+function lowest(values: readonly (number | null)[]): number | null {
+  const given = values.filter((value) => value !== null);
+  return given.length === 0 ? null : Math.min(...given);
+}
+
+function earliest(times: readonly (Date | null)[]): Date | null {
+  const time = lowest(times.map((each) => each?.getTime() ?? null));
+  return time === null ? null : new Date(time);
 }

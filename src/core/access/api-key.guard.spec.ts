@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { ApiKeyStatus } from './api-key-status.js';
+import type { ApiKeyStatus } from './api-key.entity.js';
 import { ApiKeyGuard } from './api-key.guard.js';
 import { Authenticated } from './authenticated.decorator.js';
 import type { ApiKeyType, Caller } from './caller.js';

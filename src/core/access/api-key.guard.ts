@@ -4,9 +4,12 @@ import { AuthenticationError, PermissionError } from '../../platform/errors/gate
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { KeyDirectory, type ResolvedKey } from './key-directory.service.js';
-import { KEY_REQUIREMENT, type KeyRequirement } from './key-requirement.js';
-import { readPresentedKey } from './read-presented-key.js';
 import { WrongKeys } from './wrong-keys.js';
+import type { ApiKeyType } from './caller.js';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Metadata key of a handler's or controller's KeyRequirement. */
+export const KEY_REQUIREMENT = Symbol('KEY_REQUIREMENT');
 
 /** Lets a request pass with a key of the right type, and attaches its caller. */
 @Injectable()
@@ -83,4 +86,49 @@ function assertType({ caller }: ResolvedKey, requirement: KeyRequirement): void 
   if (requirement.keyType === 'management' && caller.keyType !== 'management') {
     throw new PermissionError('This path needs a management key (sk-mgmt-…).');
   }
+}
+
+/** What `ApiKeyGuard` asks of a request; set with `@Authenticated`. */
+export interface KeyRequirement {
+  readonly keyType: ApiKeyType | 'any';
+  /** Whether `x-api-key` is read besides `Authorization`. */
+  readonly acceptsXApiKey: boolean;
+  /** Whether callers ask again and again, and so may do so more often. */
+  readonly isPolled: boolean;
+}
+
+/**
+ * The key that a request carries: `Authorization: Bearer <key>`, and `x-api-key: <key>` where that
+ * is accepted. A bearer key wins over `x-api-key`, since some SDKs send a placeholder in the latter.
+ * @throws AuthenticationError when there is none.
+ */
+export function readPresentedKey(headers: IncomingHttpHeaders, acceptsXApiKey: boolean): string {
+  const bearer = bearerKey(headers.authorization);
+  if (bearer) return bearer;
+  const header = headers['x-api-key'];
+  const apiKey = typeof header === 'string' ? header.trim() : '';
+  if (acceptsXApiKey && apiKey) return apiKey;
+  throw new AuthenticationError(explain(headers.authorization, apiKey, acceptsXApiKey));
+}
+
+/** Cut by hand: this runs on every request, and no input makes it slower than its length. */
+function bearerKey(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || authorization.length < 8) return undefined;
+  const separator = authorization.charAt(6);
+  if (separator !== ' ' && separator !== '\t') return undefined;
+  if (authorization.slice(0, 6).toLowerCase() !== 'bearer') return undefined;
+  return authorization.slice(7).trim();
+}
+
+function explain(
+  authorization: string | undefined,
+  apiKey: string,
+  acceptsXApiKey: boolean,
+): string {
+  const wanted = acceptsXApiKey
+    ? '"Authorization: Bearer <API_KEY>" or "x-api-key: <API_KEY>"'
+    : '"Authorization: Bearer <API_KEY>"';
+  if (authorization) return `The Authorization header is malformed. Send ${wanted}.`;
+  if (apiKey) return `This path does not read the x-api-key header. Send ${wanted}.`;
+  return `The API key is missing. Send ${wanted}.`;
 }

@@ -4,11 +4,9 @@ import type { QueryResult, QueryResultRow } from 'pg';
 import { In, IsNull, Repository } from 'typeorm';
 import { Database } from '../../platform/database/database.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
-import { ApiKeyEntity } from './api-key.entity.js';
-import { boundBy } from './bound-by.js';
+import { ApiKeyEntity, boundBy } from './api-key.entity.js';
 import type { ApiKeyType, CountedKey, Maker } from './caller.js';
-import { hashApiKey } from './hash-api-key.js';
-import { previewApiKey } from './preview-api-key.js';
+import { previewApiKey, hashApiKey } from './api-key.js';
 
 /** A pool, or one connection inside a transaction. */
 export interface SqlExecutor {

@@ -1,11 +1,11 @@
-import { applyDecorators, SetMetadata, UseGuards } from '@nestjs/common';
+import { applyDecorators, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
 import { ApiBearerAuth, ApiSecurity } from '@nestjs/swagger';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
-import { ApiKeyGuard } from './api-key.guard.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { ApiKeyGuard, KEY_REQUIREMENT, type KeyRequirement } from './api-key.guard.js';
 import { ManagementLimitGuard } from './management-limit.guard.js';
-import { KEY_REQUIREMENT, type KeyRequirement } from './key-requirement.js';
+import { RateLimitGuard, RateLimitInterceptor } from './rate-limit.guard.js';
 
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   acceptsXApiKey?: boolean;
   /** Callers ask again and again, and so may do so ten times as often. */
   isPolled?: boolean;
@@ -45,3 +45,26 @@ const FORBIDDEN = {
   routing: 'A management key (`sk-mgmt-…`) was used where a routing key (`sk-…`) is needed.',
   management: 'A routing key (`sk-…`) was used where a management key (`sk-mgmt-…`) is needed.',
 };
+
+interface InferenceOptions {
+  acceptsXApiKey?: boolean;
+  /**
+   * For handlers that write the response themselves, and so call `setRateLimitHeaders` first: an
+   * interceptor has nothing to wrap there, and costs 60 µs a request (docs/decisions/0008).
+   */
+  writesResponse?: boolean;
+}
+
+/** For controllers and methods that call models: a routing key, counted against its limit. */
+export function Inference(options?: InferenceOptions): ClassDecorator & MethodDecorator {
+  return applyDecorators(
+    Authenticated('routing', { ...options, isInference: true }),
+    UseGuards(RateLimitGuard),
+    ...(options?.writesResponse ? [] : [UseInterceptors(RateLimitInterceptor)]),
+    ApiErrorResponse(503, 'The gateway has no memory for the body; see `Retry-After`.'),
+    ApiErrorResponse(
+      429,
+      "The key's requests of this minute are used up, or it has too many open; see `Retry-After`.",
+    ),
+  );
+}

@@ -1,3 +1,5 @@
+import { PermissionError } from '../../platform/errors/gateway-errors.js';
+
 export const API_KEY_TYPES = ['routing', 'management'] as const;
 /** `routing` keys (`sk-…`) call models; `management` keys (`sk-mgmt-…`) run the account. */
 export type ApiKeyType = (typeof API_KEY_TYPES)[number];
@@ -40,4 +42,17 @@ export function countedKeyOf({
   apiKeyId,
 }: Pick<Caller, 'countsOn' | 'apiKeyId'>): string {
   return countsOn?.at(-1)?.id ?? apiKeyId;
+}
+
+/**
+ * Lets a routing key change only what routing keys of its tenant made.
+ *
+ * @param noun what it is, as `guardrail`
+ * @throws PermissionError
+ */
+export function refuseChange(caller: Caller, madeBy: Maker, noun: string): void {
+  if (caller.keyType === 'management' || madeBy === 'routing') return;
+  throw new PermissionError(
+    `This ${noun} was not made by a routing key, so a routing key may only read it; a management key (sk-mgmt-…) is needed to change or delete it.`,
+  );
 }

@@ -1,8 +1,75 @@
-import { applyDecorators, UseGuards } from '@nestjs/common';
+import {
+  applyDecorators,
+  UseGuards,
+  CanActivate,
+  ExecutionContext,
+  Inject,
+  Injectable,
+} from '@nestjs/common';
 import { Authenticated } from './authenticated.decorator.js';
-import { CustomerWritesGuard } from './customer-writes.guard.js';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { PermissionError } from '../../platform/errors/gateway-errors.js';
+import type { GatewayRequest } from './gateway-request.js';
+import { ApiParam } from '@nestjs/swagger';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+
+const RESTRICTED =
+  'changes need a management key on this gateway, or for what a management key or the operator made';
+
+/** With `GATEWAY_CUSTOMER_WRITES=management`, only management keys change anything. */
+@Injectable()
+export class CustomerWritesGuard implements CanActivate {
+  private readonly isRestricted: boolean;
+
+  constructor(@Inject(APP_CONFIG) config: Pick<AppConfig, 'customerWrites'>) {
+    this.isRestricted = config.customerWrites === 'management';
+  }
+
+  canActivate(context: ExecutionContext): boolean {
+    if (!this.isRestricted) return true;
+    const request = context.switchToHttp().getRequest<GatewayRequest>();
+    if (request.method === 'GET' || request.method === 'HEAD') return true;
+    if (request.caller?.keyType === 'management') return true;
+    throw new PermissionError(
+      'Changes need a management key (sk-mgmt-…) on this gateway; routing keys may only read.',
+    );
+  }
+}
 
 /** For controllers under `/v1/customer`: any key of the tenant, unless changes are restricted. */
 export function Customer(): ClassDecorator & MethodDecorator {
   return applyDecorators(Authenticated('any'), UseGuards(CustomerWritesGuard));
+}
+
+/**
+ * Describes a handler that changes something of the tenant's account.
+ *
+ * @param ownReason why it may be refused besides, as a clause
+ */
+export function ApiChange(ownReason?: string): MethodDecorator {
+  const reasons = ownReason === undefined ? RESTRICTED : `${ownReason}, or ${RESTRICTED}`;
+  return ApiErrorResponse(403, `${reasons[0]!.toUpperCase()}${reasons.slice(1)}.`);
+}
+
+/** Describes a handler whose path names one of the tenant's things by its id. */
+export function ApiOwn(noun: string): MethodDecorator {
+  return applyDecorators(
+    ApiParam({ name: 'id', format: 'uuid' }),
+    ApiErrorResponse(404, `The tenant has no ${noun} with this id.`),
+  );
+}
+
+/**
+ * Describes a handler that takes a JSON body.
+ *
+ * @param example the path of a field, as an error names it
+ */
+export function ApiFields(example?: string): MethodDecorator {
+  const names = example === undefined ? 'names it' : `names it, as \`${example}\``;
+  return ApiErrorResponse(400, `A field is missing, malformed or unknown; \`param\` ${names}.`);
+}
+
+/** Describes a handler that takes query parameters. */
+export function ApiFilters(): MethodDecorator {
+  return ApiErrorResponse(400, 'A query parameter is malformed or unknown; `param` names it.');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hashApiKey } from './hash-api-key.js';
+import { hashApiKey } from './api-key.js';
 
 describe(hashApiKey.name, () => {
   it('is SHA-256 in hex', () => {

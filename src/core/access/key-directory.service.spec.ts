@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ApiKeyLookup, ApiKeyRepository } from './api-key.repository.js';
-import { hashApiKey } from './hash-api-key.js';
+import { hashApiKey } from './api-key.js';
 import { KeyDirectory, type ResolvedKey } from './key-directory.service.js';
 
 describe(KeyDirectory.name, () => {

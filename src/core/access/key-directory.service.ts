@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
 import { ApiKeyRepository, type ApiKeyLookup } from './api-key.repository.js';
-import { apiKeyStatus, type ApiKeyStatus } from './api-key-status.js';
+import { apiKeyStatus, type ApiKeyStatus } from './api-key.entity.js';
 import type { Caller, CountedKey } from './caller.js';
-import { hashApiKey } from './hash-api-key.js';
+import { hashApiKey } from './api-key.js';
 
 /** A key in use is read again from this age on, before its requests would have to wait for that. */
 const REFRESH_AFTER_MS = 400;

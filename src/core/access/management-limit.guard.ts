@@ -10,13 +10,12 @@ import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { countedKeyOf } from './caller.js';
-import { callerOf } from './current-caller.decorator.js';
-import type { GatewayRequest } from './gateway-request.js';
+import { callerOf, type GatewayRequest } from './gateway-request.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
-import { KEY_REQUIREMENT, type KeyRequirement } from './key-requirement.js';
-import { RateLimiter, type RateLimitDecision } from './rate-limiter.js';
+import { KEY_REQUIREMENT, type KeyRequirement } from './api-key.guard.js';
+import { RateLimiter, type RateLimitDecision } from './rate-limiters.js';
 
 /** Who waits for a hundred jobs asks after each of them every few seconds. */
 const POLLS_PER_MANAGEMENT_REQUEST = 10;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mintApiKey } from './mint-api-key.js';
+import { mintApiKey } from './api-key.js';
 
 describe(mintApiKey.name, () => {
   it('puts 43 base62 characters behind the prefix of the type', () => {

@@ -1,14 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CallHandler, ExecutionContext } from '@nestjs/common';
 import { of } from 'rxjs';
-import { decideRateLimit } from './decide-rate-limit.js';
+import { decideRateLimit, RateLimiter } from './rate-limiters.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
-import { RateLimitGuard } from './rate-limit.guard.js';
-import { RateLimitInterceptor } from './rate-limit.interceptor.js';
-import { RateLimiter } from './rate-limiter.js';
-
+import { RateLimitGuard, RateLimitInterceptor } from './rate-limit.guard.js';
 const NOW_MS = Date.UTC(2026, 0, 1, 12, 0, 20);
 const caller = {
   tenantId: 'tenant',

@@ -1,9 +1,28 @@
 import type { Response } from 'express';
-import { CanActivate, ExecutionContext, Injectable } from '@nestjs/common';
+import {
+  CanActivate,
+  ExecutionContext,
+  Injectable,
+  CallHandler,
+  NestInterceptor,
+} from '@nestjs/common';
 import { InternalError, RateLimitError } from '../../platform/errors/gateway-errors.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
-import { RateLimiter, type RateLimitDecision } from './rate-limiter.js';
+import { RateLimiter, type RateLimitDecision } from './rate-limiters.js';
+import type { Observable } from 'rxjs';
+import type { ServerResponse } from 'node:http';
+
+/** Puts the guard's decision on the answer, before a handler may send its head. */
+@Injectable()
+export class RateLimitInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    const { rateLimit } = http.getRequest<GatewayRequest>();
+    if (rateLimit) setRateLimitHeaders(http.getResponse<Response>(), rateLimit);
+    return next.handle();
+  }
+}
 
 /** Counts the request against its key's minute and what it has open, and refuses it when either is used up. */
 @Injectable()
@@ -44,4 +63,14 @@ function assertAllowed(request: GatewayRequest, decision: RateLimitDecision): vo
     decision.retryAfterSeconds,
     'rate_limit_per_minute',
   );
+}
+
+/** Puts on an answer what every inference answer carries after the key check, errors included. */
+export function setRateLimitHeaders(
+  response: ServerResponse,
+  { limit, remaining, resetAtSeconds }: RateLimitDecision,
+): void {
+  response.setHeader('X-RateLimit-Limit', String(limit));
+  response.setHeader('X-RateLimit-Remaining', String(remaining));
+  response.setHeader('X-RateLimit-Reset', String(resetAtSeconds));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AuthenticationError } from '../../platform/errors/gateway-errors.js';
-import { readPresentedKey } from './read-presented-key.js';
+import { readPresentedKey } from './api-key.guard.js';
 
 describe(readPresentedKey.name, () => {
   it.each(['Bearer sk-a', 'bearer sk-a', 'BEARER   sk-a  ', 'Bearer\tsk-a'])(

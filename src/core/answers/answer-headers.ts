@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RouteEvent } from '../../canonical/canonical-event.js';
-import { ownOutputLimitOf } from '../../canonical/output-limit.js';
+import { ownOutputLimitOf } from '../../canonical/billable-route.js';
 
 /** Where the headers of an answer go. */
 type Head = Pick<ServerResponse, 'headersSent' | 'setHeader'>;

@@ -1,12 +1,30 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { CancelSignal } from '../../canonical/cancel-signal.js';
+import {
+  Canceller,
+  type CancelSignal,
+  type CallerGoneSignal,
+} from '../../canonical/cancel-signal.js';
 import type { Caller } from '../access/caller.js';
-import { callerOf } from '../access/current-caller.decorator.js';
-import type { GatewayRequest } from '../access/gateway-request.js';
-import { callerGoneSignal } from './caller-gone.js';
+import { callerOf, type GatewayRequest } from '../access/gateway-request.js';
+import { SERVICE_STOPS } from '../../platform/http/server-drain.js';
+
+class CallerGone extends Canceller implements CallerGoneSignal {
+  isServiceStop = false;
+
+  constructor(response: ServerResponse) {
+    super(response.destroyed);
+    response.once('close', () => {
+      if (!response.writableFinished) this.abort();
+    });
+    response.once(SERVICE_STOPS, () => {
+      if (!this.aborted) this.isServiceStop = true;
+      this.abort();
+    });
+  }
+}
 
 /** The part of a response that belongs to its call before there is an answer. */
-export type ResponseHead = Pick<
+type ResponseHead = Pick<
   ServerResponse,
   'headersSent' | 'setHeader' | 'getHeader' | 'once' | 'closed'
 >;
@@ -34,4 +52,12 @@ export function callOf(received: GatewayRequest, response: ServerResponse): Call
     head: response,
     callerGone: callerGoneSignal(response),
   };
+}
+
+/**
+ * A signal that fires when the caller's connection closes before the answer is finished, or the service
+ * is about to close it.
+ */
+export function callerGoneSignal(response: ServerResponse): CallerGoneSignal {
+  return new CallerGone(response);
 }

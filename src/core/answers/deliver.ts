@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { BillableRoute } from '../../canonical/billable-request.js';
 import type { CanonicalEvent, SettledEvent } from '../../canonical/canonical-event.js';
-import { sendBytes, sendJson } from '../../platform/http/send-json.js';
+import { sendBytes, sendJson } from '../../platform/http/send-body.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
-import { setRateLimitHeaders } from '../access/rate-limit-headers.js';
+import { setRateLimitHeaders } from '../access/rate-limit.guard.js';
 import type { BilledEvent } from '../ledger/settled-answer.js';
 import {
   setCacheHeaders,
@@ -13,7 +13,17 @@ import {
 } from './answer-headers.js';
 import type { Answer } from './answers.service.js';
 import { callOf, type Call } from './call.js';
-import { deliverStream, type StreamRenderer } from './deliver-stream.js';
+import { Logger } from '@nestjs/common';
+import {
+  GatewayError,
+  InternalError,
+  ServiceStopsError,
+} from '../../platform/errors/gateway-errors.js';
+import { CallerGoneError } from '../../platform/http/read-body.js';
+import { SERVICE_STOPS } from '../../platform/http/server-drain.js';
+import { SseWriter } from '../../platform/http/sse-writer.js';
+
+const logger = new Logger('deliverStream');
 
 /** An answer, and how it is put on the wire. */
 export interface Reply<Event extends BilledEvent> {
@@ -94,4 +104,47 @@ export async function deliverFree(
   const { provider, body } = await reply(callOf(received, response));
   if (provider !== undefined) setProviderHeader(response, provider);
   sendJson(response, 200, body);
+}
+
+/** Spells an answer's events in one dialect; made anew for each stream. */
+export interface StreamRenderer {
+  /** The server-sent events for one canonical event, or nothing. */
+  render(event: CanonicalEvent): Buffer | string | undefined;
+  /** What follows a complete answer. */
+  end(): Buffer | string;
+  /** The dialect's last event when an answer that had begun fails. */
+  error(error: GatewayError): string;
+}
+
+/**
+ * Sends an answer as server-sent events. Nothing is written before the first rendered event, so
+ * an answer that fails before it is an ordinary error response; later failures are told in-band.
+ *
+ * @throws GatewayError or CallerGoneError when nothing has been sent yet
+ */
+async function deliverStream(
+  response: ServerResponse,
+  events: AsyncIterable<CanonicalEvent>,
+  renderer: StreamRenderer,
+): Promise<void> {
+  const writer = new SseWriter(response);
+  response.once(SERVICE_STOPS, () => writer.cut(renderer.error(new ServiceStopsError())));
+  try {
+    for await (const event of events) {
+      if (event.type === 'route') setRouteHeaders(response, event);
+      const bytes = renderer.render(event);
+      if (bytes === undefined || bytes.length === 0) continue;
+      const lagging = writer.write(bytes);
+      if (lagging) await lagging;
+    }
+    await writer.write(renderer.end());
+  } catch (error) {
+    if (response.destroyed) return;
+    if (!response.headersSent) throw error;
+    if (error instanceof CallerGoneError) return;
+    if (!(error instanceof GatewayError)) logger.error(error);
+    await writer.write(renderer.error(error instanceof GatewayError ? error : new InternalError()));
+  } finally {
+    writer.end();
+  }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { loadCatalogue } from './load-catalogue.js';
-import type { Model } from './model.js';
+import type { Model } from './catalogue.types.js';
 
 /** Every model that callers can name, from the built-in data and the operator's file. */
 @Injectable()

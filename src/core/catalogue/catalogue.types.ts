@@ -1,4 +1,5 @@
 import type { MediaTokens } from '../../canonical/prompt-size.js';
+import type { ExactPricing } from '../../canonical/exact-pricing.js';
 
 /** What a model is for; it decides which endpoints take it and which prices it must have. */
 export const MODEL_KINDS = [
@@ -45,7 +46,7 @@ export interface Pricing {
 }
 
 /** One way to serve a model: a provider, and what that provider calls the model. */
-export interface Route {
+interface Route {
   /** Provider id: `openai`, `anthropic`, `azure`, `bedrock`, `vertex`, `fish-audio`, `sandbox`, or an operator's own. */
   provider: string;
   /** The provider's own model id, as its API takes it. `*` at the end stands for the rest of a family's alias. */
@@ -59,7 +60,7 @@ export interface Route {
 }
 
 /** Milliseconds. */
-export interface RouteTimeouts {
+interface RouteTimeouts {
   first_byte_ms?: number;
   idle_ms?: number;
   request_ms?: number;
@@ -98,4 +99,21 @@ export interface CatalogueModel {
 /** The shape of a catalogue file: the built-in ones and the operator's `GATEWAY_CATALOGUE`. */
 export interface CatalogueFile {
   models: CatalogueModel[];
+}
+
+/** A validated catalogue row with its prices made exact. */
+export interface Model extends Omit<CatalogueModel, 'routes'> {
+  /** The row's own id; for a member of a family the family's, which ends in `*`. */
+  readonly catalogueId: string;
+  /** By priority, the primary first. */
+  readonly routes: readonly ModelRoute[];
+}
+
+export interface ModelRoute {
+  readonly provider: string;
+  /** The provider's own model id; of a family, with the caller's part already in place of the `*`. */
+  readonly upstreamModel: string;
+  readonly priority: number;
+  readonly pricing: ExactPricing;
+  readonly timeouts: RouteTimeouts;
 }

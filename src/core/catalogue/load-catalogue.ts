@@ -1,13 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
-import { ConfigError } from '../../platform/config/config-error.js';
-import { readJsonFile } from '../../platform/config/read-json-file.js';
+import { ConfigError, readJsonFile } from '../../platform/config/config-error.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { catalogueModelSchema } from './catalogue.schema.js';
-import type { CatalogueModel } from './catalogue.types.js';
+import type { CatalogueModel, Model } from './catalogue.types.js';
 import { exactPricingOf, isCompletePricing } from './exact-pricing-of.js';
-import type { Model } from './model.js';
-
 const BUILT_IN = new URL('./data/', import.meta.url);
 
 /** What a row may leave out. An operator's row for a local server then is an id and two prices. */

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
-import { CredentialRepository } from './credential.repository.js';
-import type { OwnCredential } from './own-credential.js';
-
+import { CredentialRepository, type OwnCredential } from './credential.repository.js';
 /** A tenant that is in use is read again in passing, so that nobody waits. */
 const REFRESH_AFTER_MS = 400;
 

@@ -6,8 +6,7 @@ import { CredentialDirectory } from './credential-directory.service.js';
 import { CredentialRepository } from './credential.repository.js';
 import { CredentialSeal } from './credential-seal.service.js';
 import { CredentialUseLog } from './credential-use.log.js';
-import { OwnAccountTransport } from './own-account-transport.js';
-import { OwnUpstreams } from './own-upstreams.service.js';
+import { OwnUpstreams, OwnAccountTransport } from './own-upstreams.service.js';
 
 /** Tenants' own accounts with providers. */
 @Module({

@@ -7,9 +7,8 @@ import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { CredentialDirectory } from './credential-directory.service.js';
 import { CredentialSeal } from './credential-seal.service.js';
 import type { CredentialUseLog } from './credential-use.log.js';
-import { OwnAccountTransport } from './own-account-transport.js';
-import { OwnCredential } from './own-credential.js';
-import { OwnUpstreams, type OwnAccess } from './own-upstreams.service.js';
+import { OwnCredential } from './credential.repository.js';
+import { OwnUpstreams, type OwnAccess, OwnAccountTransport } from './own-upstreams.service.js';
 
 const SECRET = 'a-secret-of-at-least-32-characters';
 

@@ -5,7 +5,7 @@ import {
   type AppConfig,
   type ProviderConfig,
 } from '../../platform/config/app-config.js';
-import type { OwnAccountForm } from '../../vendors/own-account-form.js';
+import type { OwnAccountForm } from '../../vendors/vendor.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import { ownAccountFormOf } from '../../vendors/vendors.js';
@@ -13,14 +13,17 @@ import type { Upstream } from '../../vendors/upstream.js';
 import { CredentialDirectory, type OwnCredentials } from './credential-directory.service.js';
 import { CredentialSeal } from './credential-seal.service.js';
 import { CredentialUseLog } from './credential-use.log.js';
-import { OwnAccountTransport } from './own-account-transport.js';
-import type { OwnCredential } from './own-credential.js';
+import type { OwnCredential } from './credential.repository.js';
+import { HttpTransport } from '../../vendors/transport/http-transport.js';
+
+/** Calls addresses that follow from what tenants say: public ones only, on connections of their own. */
+export class OwnAccountTransport extends HttpTransport {}
 
 /** Adapters kept; of those the least recently used one goes first. */
 const MAX_UPSTREAMS = 1_000;
 
 /** A provider that takes accounts of tenants, and what has to be said of one. */
-export interface OwnAccountProvider {
+interface OwnAccountProvider {
   provider: ProviderConfig;
   form: OwnAccountForm;
 }

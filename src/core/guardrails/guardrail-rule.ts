@@ -1,3 +1,11 @@
+import { RE2JS } from 're2js';
+
+const FLAGS: ReadonlyMap<string, number> = new Map([
+  ['i', RE2JS.CASE_INSENSITIVE],
+  ['m', RE2JS.MULTILINE],
+  ['s', RE2JS.DOTALL],
+]);
+
 export const GUARDRAIL_ACTIONS = ['block', 'log', 'flag'] as const;
 /** What a match does: refuse or withhold, note it, or note it and tell the caller. */
 export type GuardrailAction = (typeof GUARDRAIL_ACTIONS)[number];
@@ -26,3 +34,26 @@ export const MAX_WORDS = 1_000;
 export const MAX_WORD_LENGTH = 200;
 /** Larger than any body or answer. */
 export const MAX_TEXT_LENGTH = 1_000_000_000;
+
+/** A tenant's pattern, in the syntax of RE2. */
+export interface TenantPattern {
+  pattern: string;
+  /** Any of `i`, `m` and `s`. */
+  flags: string;
+  /** What it costs: the instructions of its program, or more where compiling takes long. */
+  size: number;
+}
+
+/** Whether the flags are among those that there are, each at most once. */
+export function areFlags(flags: string): boolean {
+  return flags.length === new Set(flags).size && [...flags].every((flag) => FLAGS.has(flag));
+}
+
+/** Only for patterns that have been measured; others may take half a second. */
+export function compileTenantPattern({
+  pattern,
+  flags,
+}: Pick<TenantPattern, 'pattern' | 'flags'>): RE2JS {
+  const bits = [...flags].reduce((sum, flag) => sum | (FLAGS.get(flag) ?? 0), 0);
+  return RE2JS.compile(pattern, bits);
+}

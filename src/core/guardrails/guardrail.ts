@@ -1,14 +1,45 @@
-import type { Finder } from './finder.js';
+import { PatternFinder, type Finder } from './finder.js';
 import type {
   GuardrailAction,
   GuardrailDirection,
   GuardrailRule,
   PersonalData,
+  TenantPattern,
 } from './guardrail-rule.js';
 import { KeywordFinder } from './keyword-finder.js';
 import { personalDataFinder } from './personal-data-finder.js';
-import { secretFinders } from './secret-finder.js';
-import type { TenantPattern } from './tenant-pattern.js';
+import type { BillableRequest } from '../../canonical/billable-request.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { GatewayError } from '../../platform/errors/gateway-errors.js';
+import type { Caller } from '../access/caller.js';
+
+/**
+ * Credentials by the shapes that their issuers gave them, and values assigned to names that say
+ * what they are. Every repetition is of one class and bounded where it is followed by another, so
+ * the time is linear.
+ */
+const SHAPES = [
+  // Cloud access keys.
+  '\\b(?:AKIA|ASIA)[A-Z0-9]{16}\\b',
+  '\\bAIza[\\w-]{35}(?![\\w-])',
+  // API keys that begin with sk, this gateway's own included.
+  '\\bsk[-_](?:[A-Za-z0-9]{1,10}[-_]){0,3}[A-Za-z0-9_-]{20,200}',
+  '\\b[rp]k_(?:live|test)_[A-Za-z0-9]{20,200}',
+  // Source code hosts, package registries, chat and mail services.
+  '\\bgh[pousr]_[A-Za-z0-9]{36,255}',
+  '\\bgithub_pat_\\w{22,255}',
+  '\\bglpat-[\\w-]{20,64}',
+  '\\bnpm_[A-Za-z0-9]{36}\\b',
+  '\\bxox[abeoprs]-[A-Za-z0-9-]{10,250}',
+  '\\bSG\\.[\\w-]{16,32}\\.[\\w-]{16,64}',
+  '\\bhf_[A-Za-z0-9]{30,64}\\b',
+  // JSON web tokens and private keys.
+  '\\beyJ[\\w-]{8,4000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{8,1000}',
+  '-----BEGIN (?:[A-Z]{2,10} ){0,3}PRIVATE KEY-----',
+];
+
+const ASSIGNED =
+  '(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|secret[_-]?key|password|passwd)["\']{0,2}\\s{0,4}[:=]\\s{0,4}["\']?[A-Za-z0-9/+_.=-]{12,200}';
 
 /** A guardrail that is on, ready to look at texts. */
 export interface Guardrail {
@@ -66,4 +97,33 @@ export function toGuardrail(definition: GuardrailDefinition): Guardrail {
   if (words.length > 0) finders.push(new KeywordFinder(words));
   for (const entity of entities) finders.push(personalDataFinder(entity));
   return { id, tenantId, name, action, appliesTo, finders, patterns, maxLength };
+}
+
+/** A planned request, as far as guardrails are concerned; routing's plan is one. */
+export interface GuardedRequest extends BillableRequest {
+  /** Whether a guardrail has marked it; goes into its log row. */
+  isFlagged: boolean;
+  /** Code points of the answer that came from the vendor and have not been passed on. */
+  withheldCharacters: number;
+}
+
+/** A guarded request that is text in one of the dialects. */
+export interface GuardedTextRequest extends GuardedRequest {
+  readonly request: CanonicalRequest;
+}
+
+/** Keeps a record of a request that was refused before it cost anything; the ledger is one. */
+export interface RefusalLog {
+  refuse(caller: Caller, request: BillableRequest, refusal: GatewayError): Promise<void>;
+}
+
+/** Is told, whenever there is a new one, which guardrails have flagged the request. */
+export type ShowFlags = (guardrailIds: Iterable<string>) => void;
+
+/** Finds credentials. */
+function secretFinders(): Finder[] {
+  return [
+    new PatternFinder(new RegExp(SHAPES.join('|'))),
+    new PatternFinder(new RegExp(`\\b${ASSIGNED}`, 'i')),
+  ];
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
-import type { RefusalLog, ShowFlags } from './guarded-request.js';
-import type { Guardrail } from './guardrail.js';
+import type { Guardrail, RefusalLog, ShowFlags } from './guardrail.js';
 import { GuardrailDirectory } from './guardrail-directory.service.js';
 import { GuardrailTriggerLog } from './guardrail-trigger.log.js';
 import { NO_GUARD, TenantRequestGuard, type RequestGuard } from './request-guard.js';

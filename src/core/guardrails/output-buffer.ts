@@ -1,6 +1,6 @@
-import { countCodePoints } from '../../canonical/count-code-points.js';
+import { countCodePoints } from '../../canonical/prompt-size.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import { parseJsonTexts } from './json-texts.js';
+import { parseJsonTexts } from './prompt-texts.js';
 import { MAX_MATCH_LENGTH, type Scan } from './text-scanner.service.js';
 
 /** Characters that come together before they are looked at; each look repeats the last 1,000. */

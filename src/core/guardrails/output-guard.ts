@@ -1,12 +1,17 @@
-import { countCodePoints } from '../../canonical/count-code-points.js';
-import { isContent, type CanonicalEvent } from '../../canonical/canonical-event.js';
+import { countCodePoints } from '../../canonical/prompt-size.js';
+import {
+  isContent,
+  type CanonicalEvent,
+  type OutputEvent,
+  type WorkEvent,
+} from '../../canonical/canonical-event.js';
 import { AnswerWithheldError, InternalError } from '../../platform/errors/gateway-errors.js';
-import type { GuardedTextRequest } from './guarded-request.js';
-import type { Guardrail } from './guardrail.js';
+import type { Guardrail, GuardedTextRequest } from './guardrail.js';
 import { OutputBuffer } from './output-buffer.js';
 import type { ScanOutcome, TextScanner } from './text-scanner.service.js';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
 
-export interface OutputGuardOptions {
+interface OutputGuardOptions {
   request: GuardedTextRequest;
   /** Those that look at answers; at least one. */
   guardrails: readonly Guardrail[];
@@ -148,4 +153,40 @@ function charactersOf(event: CanonicalEvent): number {
     default:
       return 0;
   }
+}
+
+/** What is looked at in the output of work that is no conversation, and how. */
+interface WorkOutputGuardOptions<Output> extends Omit<OutputGuardOptions, 'request'> {
+  textsOf: (output: Output) => readonly string[];
+  callerGone: CancelSignal;
+}
+
+/**
+ * Keeps the output of work back until all of it has been looked at.
+ *
+ * @throws AnswerWithheldError in its place when a guardrail blocks; the work has been done by then
+ */
+export async function* guardWorkOutput<Output>(
+  events: AsyncIterable<WorkEvent<Output>>,
+  options: WorkOutputGuardOptions<Output>,
+): AsyncGenerator<WorkEvent<Output>, undefined> {
+  const outputs: OutputEvent<Output>[] = [];
+  for await (const event of events) {
+    if (event.type === 'output') outputs.push(event);
+    else yield event;
+  }
+  const texts = outputs.flatMap(({ output }) => options.textsOf(output));
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  const outcome = await options.scanner.scan(options.guardrails, {
+    texts,
+    characters,
+    signal: options.callerGone,
+  });
+  for (const guardrail of outcome.matched) {
+    if (guardrail.action !== 'block') options.note(guardrail);
+  }
+  const withheld = judge(outcome, options);
+  if (withheld) throw withheld;
+  yield* outputs;
+  return undefined;
 }

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { GuardrailRule } from './guardrail-rule.js';
 import { ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
-import { PatternScanPool } from './pattern-scan.pool.js';
-import { tooManyScans } from './too-many-scans.js';
-
+import { PatternScanPool, tooManyScans } from './pattern-scan.pool.js';
 /** Instructions of a pattern's program; a search takes at most this times the length of the text. */
 const MAX_PATTERN_SIZE = 2_000;
 const MAX_COMPILE_MS = 300;

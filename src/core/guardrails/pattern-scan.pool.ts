@@ -12,9 +12,13 @@ import {
   type PatternSource,
   type SearchJob,
 } from './pattern-scan.js';
+import { RateLimitError } from '../../platform/errors/gateway-errors.js';
+
+/** A search takes 5 s at most, and most take far less. */
+const RETRY_SECONDS = 5;
 
 /** What a search is for. */
-export interface SearchPurpose {
+interface SearchPurpose {
   /** With it the search ends, too. */
   guardrailId?: string;
   /** Aborted when the caller has gone away. */
@@ -189,4 +193,13 @@ function makeWorker(): Worker {
     execArgv: [],
     env: {},
   });
+}
+
+/** For a tenant whose own texts wait in too great a number to be looked at. */
+export function tooManyScans(): RateLimitError {
+  return new RateLimitError(
+    'guardrails',
+    'Too many long texts of this account wait to be looked at by its guardrails. Try again later, send less text at once, or simplify the patterns.',
+    RETRY_SECONDS,
+  );
 }

@@ -1,5 +1,5 @@
 import type { Span } from './finder.js';
-import type { TenantPattern } from './tenant-pattern.js';
+import type { TenantPattern } from './guardrail-rule.js';
 
 export type PatternSource = Pick<TenantPattern, 'pattern' | 'flags'>;
 

@@ -1,6 +1,11 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { collectJsonTexts, parseJsonTexts } from './json-texts.js';
+
+/** Fewer digits identify nobody. */
+const LEAST_NUMBER = 1_000_000;
+
+/** JSON may nest as deep as its text is long; nothing that means something nests so deep. */
+const MAX_DEPTH = 200;
 
 /** Members of a body, of whatever dialect, that a model does not read. */
 const CONTROL_MEMBERS = new Set([
@@ -133,4 +138,47 @@ function addText(text: string, texts: string[]): void {
   if (isBase64 && !/^(?:text\/|application\/(?:json|xml)$)/i.test(mediaType)) return;
   const content = text.slice(head.length);
   texts.push(isBase64 ? Buffer.from(content, 'base64').toString('utf8') : text);
+}
+
+/** Adds every string of a JSON value, its keys included, and every long number. */
+function collectJsonTexts(value: unknown, texts: string[]): void {
+  if (typeof value === 'string') {
+    if (value !== '') texts.push(value);
+  } else if (typeof value === 'number') {
+    if (Math.abs(value) >= LEAST_NUMBER) texts.push(String(value));
+  } else if (Array.isArray(value)) {
+    for (const item of value) collectJsonTexts(item, texts);
+  } else if (isJsonObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      if (key !== '') texts.push(key);
+      collectJsonTexts(item, texts);
+    }
+  }
+}
+
+/**
+ * The strings of a JSON text, in which its escapes would hide them. Nothing for a text that is no
+ * JSON, which hides nothing.
+ */
+export function parseJsonTexts(json: string): string[] {
+  const texts: string[] = [];
+  // Without an escape the text itself shows all there is.
+  if (!json.includes('\\') || nestsTooDeep(json)) return texts;
+  try {
+    collectJsonTexts(JSON.parse(json), texts);
+  } catch {
+    // The text as it is has been looked at.
+  }
+  return texts;
+}
+
+function nestsTooDeep(json: string): boolean {
+  let depth = 0;
+  for (let index = 0; index < json.length; index++) {
+    const unit = json.charCodeAt(index);
+    if (unit === 0x5b || unit === 0x7b) depth++;
+    else if (unit === 0x5d || unit === 0x7d) depth--;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
 }

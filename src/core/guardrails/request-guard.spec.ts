@@ -1,8 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Caller } from '../access/caller.js';
 import { GuardrailViolationError, RateLimitError } from '../../platform/errors/gateway-errors.js';
-import type { GuardedRequest } from './guarded-request.js';
-import { toGuardrail } from './guardrail.js';
+import { toGuardrail, type GuardedRequest } from './guardrail.js';
 import type { GuardrailAction } from './guardrail-rule.js';
 import { GuardrailGoneError, ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import type { PatternScanPool } from './pattern-scan.pool.js';

@@ -1,26 +1,24 @@
 import type { Caller } from '../access/caller.js';
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
 import {
   GuardrailViolationError,
   InvalidRequestError,
 } from '../../platform/errors/gateway-errors.js';
-import { repeatsMembers } from '../../platform/http/repeats-members.js';
+import { repeatsMembers } from '../../platform/http/json-body.js';
 import type {
+  Guardrail,
   GuardedRequest,
   GuardedTextRequest,
   RefusalLog,
   ShowFlags,
-} from './guarded-request.js';
-import type { Guardrail } from './guardrail.js';
+} from './guardrail.js';
 import type { GuardrailTriggerLog } from './guardrail-trigger.log.js';
 import type { GuardrailDirection } from './guardrail-rule.js';
-import { guardOutput } from './output-guard.js';
+import { guardOutput, guardWorkOutput } from './output-guard.js';
 import { promptTexts } from './prompt-texts.js';
 import type { ScanOutcome, TextScanner } from './text-scanner.service.js';
-import { tooManyScans } from './too-many-scans.js';
-import { guardWorkOutput } from './work-output-guard.js';
+import { tooManyScans } from './pattern-scan.pool.js';
 
 /** What guardrails do to one request, step by step. */
 export interface RequestGuard {

@@ -5,7 +5,7 @@ import type { Finder, Span } from './finder.js';
 import type { Guardrail } from './guardrail.js';
 import { GuardrailGoneError, ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import { PatternScanPool } from './pattern-scan.pool.js';
-import { compileTenantPattern, type TenantPattern } from './tenant-pattern.js';
+import { compileTenantPattern, type TenantPattern } from './guardrail-rule.js';
 
 /** Texts to look at, and which part of a larger whole they are. */
 export interface Scan {

@@ -2,7 +2,7 @@ import type { Caller } from '../access/caller.js';
 import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { GatewayError } from '../../platform/errors/gateway-errors.js';
-import type { RequestLogDraft, RequestOutcome } from './request-log/request-log.draft.js';
+import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
 import type { UsageMeter } from './usage-meter.js';
 
 /** The log row of a request that has ended, before it is known what was used. */

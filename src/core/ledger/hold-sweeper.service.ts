@@ -6,9 +6,77 @@ import {
 } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
-import { describeFailure } from './describe-failure.js';
+import { describeFailure } from './database-failure.js';
 import { InstanceService } from './instance.service.js';
-import { SWEEP_HOLDS, SWEEP_INSTANCES, TENANTS_TO_SWEEP } from './sweep-statements.js';
+
+/**
+ * The statements of the hold sweeper. $1 is the instance that sweeps, which never is dead; $2 the
+ * seconds without a heartbeat after which another is.
+ */
+
+const IS_DEAD = `
+  instance_id <> $1::uuid AND NOT EXISTS (
+    SELECT FROM instances
+    WHERE instances.id = holds.instance_id
+      AND instances.heartbeat_at > now() - make_interval(secs => $2)
+  )`;
+
+/** Up to $3 tenants that have holds of dead instances. */
+const TENANTS_TO_SWEEP = `
+  SELECT DISTINCT tenant_id FROM holds WHERE ${IS_DEAD} ORDER BY tenant_id LIMIT $3`;
+
+/**
+ * Ends the holds that dead instances have on the accounts of the tenants $3, whose rows must be
+ * locked. Answers the log rows written.
+ */
+const SWEEP_HOLDS = `
+  WITH ended AS (
+    DELETE FROM holds WHERE tenant_id = ANY ($3::uuid[]) AND ${IS_DEAD}
+    RETURNING *
+  ), written AS (
+    INSERT INTO request_logs (
+      request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome, error_type,
+      traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens,
+      reasoning_tokens, usage_source, cost, model_charge, byok_platform_fee, managed_tool_fee,
+      streamed, latency_ms, generation_time_ms, created_at
+    )
+    SELECT request_id, tenant_id, api_key_id, endpoint, model, provider, 'error', 'crashed',
+      'internal_error', 'shared', 0, 0, 0, 0, 0, 'none', 0, 0, 0, 0, streamed,
+      least(greatest(extract(epoch FROM now() - created_at) * 1000, 0), 2147483647)::integer,
+      0, created_at
+    FROM ended
+    ON CONFLICT (request_id) DO NOTHING
+    RETURNING tenant_id, api_key_id, created_at
+  ), used_keys AS (
+    UPDATE api_keys SET
+      request_count = api_keys.request_count + used.requests,
+      last_used_at = greatest(api_keys.last_used_at, used.last_used_at)
+    FROM (
+      SELECT api_key_id, count(*) AS requests, max(created_at) AS last_used_at
+      FROM written GROUP BY api_key_id
+    ) AS used
+    WHERE api_keys.id = used.api_key_id
+  ), totals AS MATERIALIZED (
+    SELECT tenant_id, count(*) AS requests FROM written GROUP BY tenant_id
+  ), months AS (
+    INSERT INTO account_months AS month (tenant_id, month, request_count)
+    SELECT tenant_id, date_trunc('month', now() AT TIME ZONE 'UTC')::date, requests FROM totals
+    ON CONFLICT (tenant_id, month) DO UPDATE SET
+      request_count = month.request_count + excluded.request_count
+  ), released AS (
+    UPDATE accounts SET
+      held = accounts.held - freed.credits,
+      request_count = accounts.request_count + coalesce(totals.requests, 0)
+    FROM (SELECT tenant_id, sum(amount)::bigint AS credits FROM ended GROUP BY tenant_id) AS freed
+      LEFT JOIN totals ON totals.tenant_id = freed.tenant_id
+    WHERE accounts.tenant_id = freed.tenant_id
+  )
+  SELECT tenant_id FROM ended`;
+
+/** Strikes dead instances off the list; one that lives after all registers again. */
+const SWEEP_INSTANCES = `
+  DELETE FROM instances
+  WHERE id <> $1::uuid AND heartbeat_at <= now() - make_interval(secs => $2)`;
 
 const SWEEP_INTERVAL_MS = 5_000;
 /** Four missed heartbeats; with the interval of sweeps a dead process is noticed within 25 s. */
@@ -21,7 +89,7 @@ const STEADY_BEFORE_SWEEP_MS = 10_000;
 /** Tenants whose accounts one transaction locks. */
 const MAX_TENANTS = 200;
 
-export interface SweepOptions {
+interface SweepOptions {
   /** True where no other process can use the database, as with an embedded one at start. */
   assumeOthersDead: boolean;
 }

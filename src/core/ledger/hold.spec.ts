@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
-import type { OutputLimit } from '../../canonical/output-limit.js';
+import type { OutputLimit } from '../../canonical/billable-route.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import type { Caller } from '../access/caller.js';

@@ -1,8 +1,13 @@
 import type { Caller } from '../access/caller.js';
 import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
-import type { CreditRange } from './ledger-operations.js';
+import type { CreditRange, HoldOutcome } from './ledger-operations.js';
 import type { LedgerStore } from './ledger-store.js';
 import { outputWithin, priceRoute, totalOf } from './pricing.js';
+import {
+  InsufficientCreditsError,
+  SpendLimitError,
+  type GatewayError,
+} from '../../platform/errors/gateway-errors.js';
 
 /** Credits set aside for one request. It ends in exactly one settlement, or in the sweep. */
 export class Hold {
@@ -96,4 +101,35 @@ function setOutput({ ceiling, output, pricing }: BillableRoute, tokens: number):
 /** The most that a request can cost on a route, in credits. */
 function ceilingOf(route: BillableRoute): number {
   return totalOf(priceRoute(route.ceiling, route));
+}
+
+/** What the caller is told when the credits for a hold of `amount` are not to be had. */
+export function refusalOf(
+  amount: number,
+  { available, excess }: Extract<HoldOutcome, { admitted: false }>,
+  request: BillableRequest,
+): GatewayError {
+  if (excess) {
+    const { scope, limit, left } = excess;
+    return new SpendLimitError(
+      `This request needs ${amount} credits set aside and the ${scope}'s limit of ${limit} credits ` +
+        `a month leaves ${left}. ${adviceFor(request, Math.min(left, available))}ask for a higher ` +
+        'limit, or wait for the next month.',
+    );
+  }
+  return new InsufficientCreditsError(
+    `This request needs ${amount} credits set aside and ${available} are available. ` +
+      `${adviceFor(request, available)}add credits.`,
+  );
+}
+
+/** How to make the request fit, if it can be, as the beginning of a sentence that names another way. */
+function adviceFor({ endpoint, routes: [first] }: BillableRequest, credits: number): string {
+  if (!first.output) return 'To send it, ';
+  const tokens = affordableOutput(first, credits);
+  if (tokens < 1) {
+    return 'They do not reach for the prompt and the shortest answer. Shorten the prompt, or ';
+  }
+  const field = endpoint === 'responses' ? 'max_output_tokens' : 'max_tokens';
+  return `An output limit of ${tokens} tokens would fit: send \`${field}\`: ${tokens}, or `;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { describeFailure } from './describe-failure.js';
+import { describeFailure } from './database-failure.js';
 
 const HEARTBEAT_INTERVAL_MS = 5_000;
 /** A pause in the heartbeat after which others may have taken this process for dead. */

@@ -1,7 +1,7 @@
 import type { BillableRoute } from '../../canonical/billable-request.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
-import type { RequestOutcome } from './request-log/request-log.draft.js';
-import type { SettlementRecord } from './settlement-record.js';
+import type { RequestOutcome } from './request-log/request-log-row.js';
+import type { SettlementRecord } from './ledger-operations.js';
 
 /** Work whose hold was handed over by `LedgerService.entrust`: it outlives the process. */
 export interface LastingWork {

@@ -2,11 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
-import { classifyFailure } from './classify-failure.js';
-import { describeFailure, describeLoss } from './describe-failure.js';
+import { classifyFailure, describeFailure, describeLoss } from './database-failure.js';
 import type { Ask, Ending, HoldEntry, LedgerGroup } from './ledger-entry.js';
 import { flushGroup } from './ledger-flush.js';
-import { blankLog } from './log-row.js';
+import { blankLog } from './ledger-rows.js';
 import { quickFlush } from './quick-flush.js';
 import { withConnection } from './statement-runner.js';
 

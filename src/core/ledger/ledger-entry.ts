@@ -1,15 +1,14 @@
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
-import type { RequestLogDraft } from './request-log/request-log.draft.js';
+import type { RequestLogDraft } from './request-log/request-log-row.js';
 import type {
   Charge,
   CreditRange,
   HoldOperation,
   HoldOutcome,
   SettleOutcome,
+  SettlementRecord,
 } from './ledger-operations.js';
-import type { SettlementRecord } from './settlement-record.js';
-
 /**
  * How long a caller waits for credits to be set aside when the database does not answer: 2 s, less
  * the tick of the timer that watches it.

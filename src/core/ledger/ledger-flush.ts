@@ -1,15 +1,18 @@
 import type { PoolClient, QueryConfig } from 'pg';
 import { AccountStates } from './account-states.js';
 import { admitAsks, type AdmittedAsks } from './admit-asks.js';
-import { provesRollback } from './classify-failure.js';
-import { toHoldRow } from './hold-row.js';
+import { provesRollback } from './database-failure.js';
 import type { Ask, LedgerGroup, SettleEntry } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
-import type { LogRow } from './log-row.js';
+import { toHoldRow, type LogRow } from './ledger-rows.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
-import { recordsOf } from './settlement-record.js';
-import { OPEN_KEY_HOLDS, READ_SPEND_LIMITS, type SpendLimitRow } from './spend-limit-statements.js';
-import { SpendLimits } from './spend-limits.js';
+import { recordsOf } from './ledger-operations.js';
+import {
+  SpendLimits,
+  OPEN_KEY_HOLDS,
+  READ_SPEND_LIMITS,
+  type SpendLimitRow,
+} from './spend-limits.js';
 import { runInOrder } from './statement-runner.js';
 
 /** What a flush has learned under its locks. */

@@ -3,8 +3,8 @@ import { Database } from '../../platform/database/database.js';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import { within } from '../../platform/time/within.js';
-import type { RequestLogDraft } from './request-log/request-log.draft.js';
-import { describeFailure, describeLoss } from './describe-failure.js';
+import type { RequestLogDraft } from './request-log/request-log-row.js';
+import { describeFailure, describeLoss } from './database-failure.js';
 import { GroupCommit, type CommitSource } from './group-commit.js';
 import { InstanceService } from './instance.service.js';
 import { LedgerCommitter } from './ledger-committer.js';
@@ -24,11 +24,41 @@ import type {
   HoldOutcome,
   SettleOperation,
   SettleOutcome,
+  SettlementRecord,
 } from './ledger-operations.js';
 import { LedgerQueue, releaseOf } from './ledger-queue.js';
-import { totalOf } from './pricing.js';
-import { PendingRecords } from './pending-records.js';
-import { isAmount, toStorableCharge } from './settlement-math.js';
+import { totalOf, isAmount, toStorableCharge } from './pricing.js';
+/** Characters of records kept in memory while the database is away: about 64 MB. */
+const MAX_PENDING_CHARACTERS = 64_000_000;
+
+/** Bounds the memory of records that wait for their commit; a record beyond it is given up. */
+class PendingRecords {
+  private characters = 0;
+
+  /** The record, or undefined when there is no room for it. */
+  admit(record: SettlementRecord | undefined): SettlementRecord | undefined {
+    if (!record) return undefined;
+    const size = sizeOf(record);
+    const isFull = this.characters > 0 && this.characters + size > MAX_PENDING_CHARACTERS;
+    if (isFull && !record.required) return undefined;
+    this.characters += size;
+    return record;
+  }
+
+  /** Says in the outcome whether the record was written, and makes room for others. */
+  async follow(
+    settled: Promise<SettleOutcome>,
+    admitted: SettlementRecord | undefined,
+    isWritten: () => boolean,
+  ): Promise<SettleOutcome> {
+    try {
+      const outcome = await settled;
+      return { ...outcome, recorded: outcome.applied && isWritten() };
+    } finally {
+      if (admitted) this.characters -= sizeOf(admitted);
+    }
+  }
+}
 
 /** Settlements kept in memory while the database is away: about 20 MB. */
 const MAX_PENDING_SETTLEMENTS = 20_000;
@@ -228,4 +258,11 @@ function toRange({ most, base }: CreditRange): CreditRange {
 function refuseAmount(credits: number): Promise<never> {
   const cause = new RangeError(`${credits} is no amount of credits`);
   return Promise.reject(new InternalError({ cause }));
+}
+
+function sizeOf({ values }: SettlementRecord): number {
+  return values.reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+    0,
+  );
 }

@@ -13,19 +13,22 @@ import {
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../../platform/time/coarse-timer.js';
 import { within } from '../../platform/time/within.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
-import type { RequestLogDraft } from './request-log/request-log.draft.js';
+import type { RequestLogDraft } from './request-log/request-log-row.js';
 import { billingNoteOf, draftLogRow } from './draft-log-row.js';
-import { Hold, creditsFor } from './hold.js';
-import type { Charge, SettleOutcome } from './ledger-operations.js';
+import { Hold, creditsFor, refusalOf } from './hold.js';
+import type {
+  Charge,
+  SettleOutcome,
+  MakeRecord,
+  SettlementEnding,
+  SettlementRecord,
+} from './ledger-operations.js';
 import type { LastingEnding, LastingWork } from './lasting-work.js';
 import { LedgerStore } from './ledger-store.js';
 import { LeftAnswers } from './left-answers.js';
 import { capUsage } from './plausible-usage.js';
-import { priceRoute, totalOf } from './pricing.js';
-import { refusalOf } from './refusal-of.js';
+import { priceRoute, totalOf, splitCharge } from './pricing.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
-import { splitCharge } from './settlement-math.js';
-import type { MakeRecord, SettlementEnding, SettlementRecord } from './settlement-record.js';
 import { UsageMeter } from './usage-meter.js';
 
 /** How long the end of an answer waits for its commit when the database is away. */

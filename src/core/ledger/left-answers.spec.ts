@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
-import { countCodePoints } from '../../canonical/count-code-points.js';
+import { countCodePoints } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { LeftAnswers } from './left-answers.js';
 import { TokenCounter } from './token-counter.js';

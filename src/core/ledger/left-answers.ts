@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { BillableRequest, VendorHandle } from '../../canonical/billable-request.js';
-import { countCodePoints } from '../../canonical/count-code-points.js';
-import { estimateTokens } from '../../canonical/estimate-tokens.js';
+import { countCodePoints, estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { TokenCounter } from './token-counter.js';
 import type { UsageMeter } from './usage-meter.js';

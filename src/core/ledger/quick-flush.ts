@@ -1,9 +1,8 @@
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
-import { provesRollback } from './classify-failure.js';
-import { toHoldRow, toRangeRow } from './hold-row.js';
+import { provesRollback } from './database-failure.js';
 import type { HoldEntry, LedgerGroup, SettleEntry } from './ledger-entry.js';
 import { BEGIN, COMMIT } from './ledger-statements.js';
-import { toLogRow } from './log-row.js';
+import { toLogRow, toHoldRow, toRangeRow } from './ledger-rows.js';
 import { totalOf } from './pricing.js';
 import * as quick from './quick-statements.js';
 import { runInOrder } from './statement-runner.js';

@@ -1,8 +1,7 @@
 import type { AccountStates } from './account-states.js';
 import type { SettleEntry } from './ledger-entry.js';
-import { toLogRow, type LogRow } from './log-row.js';
-import { totalOf } from './pricing.js';
-import { splitCharge } from './settlement-math.js';
+import { toLogRow, type LogRow } from './ledger-rows.js';
+import { totalOf, splitCharge } from './pricing.js';
 
 /** A log row that was there before this transaction. */
 export interface LoggedRequest {

@@ -1,9 +1,8 @@
 import type { BillableRequest } from '../../canonical/billable-request.js';
-import type { CanonicalEvent, SettledEvent } from '../../canonical/canonical-event.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { CanonicalEvent, SettledEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { RequestTimeError, SlowReaderError } from '../../platform/errors/gateway-errors.js';
-import type { RequestOutcome } from './request-log/request-log.draft.js';
+import type { RequestOutcome } from './request-log/request-log-row.js';
 
 /** What the ledger can follow: the events of text, or those of other work. */
 export type BilledEvent = CanonicalEvent | WorkEvent<unknown>;

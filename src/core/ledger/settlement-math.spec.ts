@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { splitCharge, toStorableCharge } from './settlement-math.js';
+import { splitCharge, toStorableCharge } from './pricing.js';
 
 const charge = (modelCharge: number, byokPlatformFee = 0, managedToolFee = 0) => ({
   modelCharge,

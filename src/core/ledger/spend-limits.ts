@@ -1,7 +1,50 @@
 import type { AccountStates } from './account-states.js';
 import type { Ask } from './ledger-entry.js';
 import type { SpendLimitExcess } from './ledger-operations.js';
-import type { SpendLimitRow } from './spend-limit-statements.js';
+
+/**
+ * What the keys $1, the keys above them and the tenants $2 that have a monthly limit have spent in
+ * this month (UTC); of keys, their open holds count as spent. The accounts must be locked. Lines of holds that have
+ * ended are cleared away.
+ */
+export const READ_SPEND_LIMITS = {
+  name: 'ledger-read-spend-limits',
+  text: `
+    WITH month AS (
+      SELECT date_trunc('month', now() AT TIME ZONE 'UTC')::date AS month
+    ), asked AS MATERIALIZED (
+      SELECT id AS asked_id, unnest(ancestor_ids || id) AS id FROM api_keys
+      WHERE id = ANY ($1::uuid[])
+    ), cleared AS (
+      DELETE FROM key_holds WHERE api_key_id IN (SELECT id FROM asked)
+        AND NOT EXISTS (SELECT FROM holds WHERE holds.request_id = key_holds.request_id)
+    )
+    SELECT 'key' AS scope, id, monthly_spend_limit AS spend_limit,
+      coalesce(spent, 0) + (
+        SELECT coalesce(sum(holds.amount), 0)::bigint
+        FROM key_holds JOIN holds ON holds.request_id = key_holds.request_id
+        WHERE key_holds.api_key_id = api_keys.id
+      ) AS used,
+      ARRAY(SELECT asked_id FROM asked WHERE asked.id = api_keys.id) AS key_ids
+    FROM api_keys CROSS JOIN month
+      LEFT JOIN key_months ON key_months.api_key_id = id AND key_months.month = month.month
+    WHERE id IN (SELECT id FROM asked) AND monthly_spend_limit IS NOT NULL
+    UNION ALL
+    SELECT 'tenant', id, monthly_spend_limit, coalesce(spent, 0), '{}'
+    FROM tenants CROSS JOIN month
+      LEFT JOIN account_months
+        ON account_months.tenant_id = id AND account_months.month = month.month
+    WHERE id = ANY ($2::uuid[]) AND monthly_spend_limit IS NOT NULL`,
+};
+
+/** Notes which holds $2 count against the limits of which keys $1. */
+export const OPEN_KEY_HOLDS = {
+  name: 'ledger-open-key-holds',
+  text: `
+    INSERT INTO key_holds (api_key_id, request_id)
+    SELECT * FROM unnest($1::uuid[], $2::uuid[])
+    ON CONFLICT DO NOTHING`,
+};
 
 /** What a limit has left in this month, open holds counted as spent. */
 interface LimitState {
@@ -63,4 +106,15 @@ export class SpendLimits {
 
 function leftOf({ limit, used }: LimitState): number {
   return Math.max(0, limit - used);
+}
+
+export interface SpendLimitRow {
+  scope: 'key' | 'tenant';
+  id: string;
+  /** Credits. */
+  spend_limit: number;
+  /** Credits; of a tenant without its open holds. */
+  used: number;
+  /** The keys $1 whose requests count on it; of a tenant none are named. */
+  key_ids: readonly string[];
 }

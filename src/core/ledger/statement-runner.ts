@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import pg, { type Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
-import { withQueryLimit } from '../../platform/database/with-query-limit.js';
+import { withQueryLimit } from '../../platform/database/database.js';
 
 /** A statement that takes so long has lost its server. */
 const STATEMENT_LIMIT_MS = 10_000;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { Database } from '../../platform/database/database.js';
-import type { UtcMonth } from '../../platform/time/utc-month.js';
+import type { UtcMonth } from '../../platform/time/dates.js';
 
 /** A movement of a tenant's balance; the amount is signed credits. */
 export interface StatementEntry {

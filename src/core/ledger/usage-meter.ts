@@ -1,10 +1,12 @@
 import type { BillableRequest, BillableRoute } from '../../canonical/billable-request.js';
-import { countCodePoints } from '../../canonical/count-code-points.js';
-import { isContent, type CanonicalEvent } from '../../canonical/canonical-event.js';
-import { estimateTokens } from '../../canonical/estimate-tokens.js';
-import type { FinishReason } from '../../canonical/finish-reason.js';
+import { countCodePoints, estimateTokens } from '../../canonical/prompt-size.js';
+import {
+  isContent,
+  type CanonicalEvent,
+  type WorkEvent,
+  type FinishReason,
+} from '../../canonical/canonical-event.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
 import { OutputSample } from './output-sample.js';
 import { fillUsage } from './plausible-usage.js';
 

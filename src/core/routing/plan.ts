@@ -3,6 +3,7 @@ import type {
   BillableRequest,
   BillableRoute,
   VendorWork,
+  RequestFollower,
 } from '../../canonical/billable-request.js';
 import {
   Canceller,
@@ -10,8 +11,7 @@ import {
   type CancelSignal,
 } from '../../canonical/cancel-signal.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { RequestFollower } from '../../canonical/request-follower.js';
-import { estimateTokens } from '../../canonical/estimate-tokens.js';
+import { estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { OwnAccess } from '../credentials/own-upstreams.service.js';

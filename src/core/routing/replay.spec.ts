@@ -3,7 +3,7 @@ import { chatRequest } from '../../../test/support/chat-requests.js';
 import type { CachedAnswer } from './cache/cached-answer.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { Plan } from './plan.js';
-import { freeRoute, replay } from './replay.js';
+import { freeRoute, replay } from './opened-answer.js';
 
 const answer: CachedAnswer = {
   route: { model: 'a/b', provider: 'a', catalogueId: 'a/*', upstreamModel: 'b-2024' },

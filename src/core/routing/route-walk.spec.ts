@@ -4,8 +4,8 @@ import { chatModel, modelRoute } from '../../../test/support/catalogue-models.js
 import { embeddingRequest } from '../../../test/support/embedding-requests.js';
 import type { Caller } from '../access/caller.js';
 import type { AnswerCache } from './cache/answer-cache.service.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
 import type { CatalogueService } from '../catalogue/catalogue.service.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import type { OwnUpstreams } from '../credentials/own-upstreams.service.js';

@@ -3,8 +3,8 @@ import {
   isContent,
   type CanonicalEvent,
   type RouteEvent,
+  type WorkEvent,
 } from '../../canonical/canonical-event.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { TimeoutError } from '../../platform/errors/gateway-errors.js';

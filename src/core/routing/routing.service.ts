@@ -1,16 +1,14 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
-import type { CanonicalEvent, RouteEvent } from '../../canonical/canonical-event.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { CanonicalEvent, RouteEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import {
   isTextRequest,
   type RoutableRequest,
   type WorkRequest,
 } from '../../canonical/work-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
-import type { ModelKind } from '../catalogue/catalogue.types.js';
-import type { Model } from '../catalogue/model.js';
+import type { ModelKind, Model } from '../catalogue/catalogue.types.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
@@ -20,9 +18,8 @@ import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../../vendors/upstream.js';
 import { describeFailures } from './describe-failure.js';
-import { OpenedAnswer } from './opened-answer.js';
+import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
-import { freeRoute, replay } from './replay.js';
 import { RouteHealth } from './route-health.js';
 import { RouteTry, type RouteRecords } from './route-try.js';
 import { RouteWalk, type RouteCall } from './route-walk.js';

@@ -4,9 +4,9 @@ import { chatRequest } from '../../../test/support/chat-requests.js';
 import { embeddingRequest } from '../../../test/support/embedding-requests.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
-import type { Model } from '../catalogue/model.js';
+import type { Model } from '../catalogue/catalogue.types.js';
 import { NotFoundError, ProviderUnavailableError } from '../../platform/errors/gateway-errors.js';
-import { OwnCredential } from '../credentials/own-credential.js';
+import { OwnCredential } from '../credentials/credential.repository.js';
 import type { OwnAccess } from '../credentials/own-upstreams.service.js';
 import { selectRoutes, type Surroundings } from './select-routes.js';
 

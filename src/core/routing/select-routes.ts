@@ -1,7 +1,7 @@
 import type { UsageBounds } from '../../canonical/billable-request.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
-import type { Model, ModelRoute } from '../catalogue/model.js';
+import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
 import {
   InvalidRequestError,
   NotFoundError,

@@ -1,8 +1,8 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { OutputLimit } from '../../canonical/output-limit.js';
+import type { OutputLimit } from '../../canonical/billable-route.js';
 import { promptTokensOf } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
-import type { Model, ModelRoute } from '../catalogue/model.js';
+import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
 /** Output tokens that credits are set aside for in any case, where the caller names no limit. */

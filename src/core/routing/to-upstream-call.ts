@@ -1,5 +1,5 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import { ownOutputLimitOf } from '../../canonical/output-limit.js';
+import { ownOutputLimitOf } from '../../canonical/billable-route.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits, Upstream, UpstreamCall, WorkCall } from '../../vendors/upstream.js';

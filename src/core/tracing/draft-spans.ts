@@ -1,16 +1,18 @@
 import type { Attributes } from '@opentelemetry/api';
 import { telemetryProvider } from '../../vendors/vendors.js';
-import { CONTENT_TRUNCATED } from './content-attributes.js';
-import { ERROR_TYPE, GEN_AI, HTTP_STATUS } from './gen-ai-attributes.js';
 import { traceInput } from './input-messages.js';
-import { outputMessages } from './output-messages.js';
-import type { RecordedTrace } from './recorded-trace.js';
+import { outputMessages, isTranscription, transcriptMessages } from './output-messages.js';
+import type { RecordedTrace, TracedAttempt } from './recorded-trace.js';
 import { requestAttributes } from './request-attributes.js';
-import type { SpanDraft } from './span-draft.js';
+import {
+  CONTENT_TRUNCATED,
+  type SpanDraft,
+  ERROR_TYPE,
+  GEN_AI,
+  HTTP_STATUS,
+} from './span-draft.js';
 import { newSpanId } from './trace-context.js';
 import { MAX_TEXT_CHARACTERS, TextBudget } from './trace-message.js';
-import type { TracedAttempt } from './traced-request.js';
-import { isTranscription, transcriptMessages } from './transcript-messages.js';
 
 export interface DraftOptions {
   /**

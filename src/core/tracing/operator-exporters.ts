@@ -13,11 +13,12 @@ import {
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Registry } from 'prom-client';
 import type { TelemetryConfig } from '../../platform/config/app-config.js';
-import { reportOutages } from './report-outages.js';
 import { toMetricData } from './prometheus-metrics.js';
 import type { SpanDraft } from './span-draft.js';
-import { toSpans } from './to-spans.js';
-import { serviceResource, TRACE_SCOPE } from './trace-resource.js';
+import { toSpans, serviceResource, TRACE_SCOPE } from './to-spans.js';
+
+/** `ExportResultCode.SUCCESS` of OpenTelemetry's exporters. */
+const SUCCESS = 0;
 
 /** What sends the service's own traces and metrics off. Loaded only where a collector is named. */
 export interface OperatorExporters {
@@ -95,4 +96,46 @@ class RegistryProducer implements MetricProducer {
 function now(): HrTime {
   const ms = Date.now();
   return [Math.floor(ms / 1_000), (ms % 1_000) * 1_000_000];
+}
+
+interface ExportResult {
+  readonly code: number;
+  readonly error?: Error;
+}
+
+interface Exporter<Batch> {
+  export(batch: Batch, done: (result: ExportResult) => void): void;
+}
+
+/**
+ * Has an exporter say when its collector stops taking what it is sent, and when it does again: once
+ * each, not for every batch.
+ *
+ * @param what is exported, for the log
+ * @returns the same exporter
+ */
+export function reportOutages<Batch, Kind extends Exporter<Batch>>(
+  exporter: Kind & Exporter<Batch>,
+  what: string,
+  logger: Pick<Logger, 'warn' | 'log'>,
+): Kind {
+  const send = exporter.export.bind(exporter);
+  let isFailing = false;
+  exporter.export = (batch, done) =>
+    send(batch, (result) => {
+      const hasFailed = result.code !== SUCCESS;
+      if (hasFailed && !isFailing) {
+        logger.warn(`The operator's collector does not take ${what}: ${reasonOf(result)}`);
+      } else if (!hasFailed && isFailing) {
+        logger.log(`The operator's collector takes ${what} again`);
+      }
+      isFailing = hasFailed;
+      done(result);
+    });
+  return exporter;
+}
+
+/** Its first words: a collector's answer may be long, and of many lines. */
+function reasonOf({ error }: ExportResult): string {
+  return (error?.message ?? 'no reason given').replace(/\s+/g, ' ').slice(0, 200);
 }

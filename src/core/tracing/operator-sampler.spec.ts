@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isExported } from './operator-sampler.js';
+import { isExported } from './sampling.js';
 
 const [LOW, HIGH] = ['0'.repeat(32), 'f'.repeat(32)];
 

@@ -11,9 +11,8 @@ import { within } from '../../platform/time/within.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { draftSpans } from './draft-spans.js';
 import type { OperatorExporters } from './operator-exporters.js';
-import type { RecordedTrace } from './recorded-trace.js';
-import { isExported } from './operator-sampler.js';
-import type { TraceInterest, TraceSink, TraceSubject } from './trace-sink.js';
+import type { RecordedTrace, TraceInterest, TraceSink, TraceSubject } from './recorded-trace.js';
+import { isExported } from './sampling.js';
 import { TracingService } from './tracing.service.js';
 
 /** How long a stop waits for what has not been sent yet. */

@@ -1,9 +1,82 @@
-import type { RequestEnding, TriggeredGuardrail } from '../../canonical/request-follower.js';
+import type {
+  RequestEnding,
+  TriggeredGuardrail,
+  BillableRequest,
+  BillableRoute,
+  VendorHandle,
+  RequestFollower,
+} from '../../canonical/billable-request.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
-import type { AnswerRecorder } from './answer-recorder.js';
 import type { TraceContext } from './trace-context.js';
 import type { TraceFields } from './trace-fields.js';
-import type { TracedAttempt } from './traced-request.js';
+import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
+
+/** More of an answer than this is not remembered, in characters or bytes. */
+const MAX_REMEMBERED = 256 * 1024;
+
+/** Sees an answer's events, and remembers what a trace tells of them. */
+export class AnswerRecorder {
+  /** One for each choice, in the order in which they ended. */
+  readonly finishReasons: string[] = [];
+  /** Content of the answer, where it is wanted. */
+  readonly content: CanonicalEvent[] = [];
+  /** The output of work of which it is wanted. */
+  output: unknown;
+  /** The vendor's id of the answer, which the caller sees too. */
+  id: string | undefined;
+  hasRoute = false;
+  isTruncated = false;
+  private remembered = 0;
+
+  /** @param keepsOutput whether the output, if there is one, is a text */
+  constructor(
+    private readonly keepsContent: boolean,
+    private readonly keepsOutput = false,
+  ) {}
+
+  observe(event: CanonicalEvent | WorkEvent<unknown>): void {
+    switch (event.type) {
+      case 'route':
+        this.hasRoute = true;
+        break;
+      case 'start':
+        this.id ??= event.id;
+        break;
+      case 'finish':
+        this.finishReasons.push(event.reason);
+        if (this.keepsContent) this.content.push(event);
+        break;
+      case 'relay':
+        if (event.finishReason !== undefined) this.finishReasons.push(event.finishReason);
+        this.remember(event, event.bytes.length);
+        break;
+      case 'text':
+      case 'reasoning':
+      case 'refusal':
+      case 'tool_arguments':
+        this.remember(event, event.text.length);
+        break;
+      case 'tool_call':
+        this.remember(event, event.name.length);
+        break;
+      case 'output':
+        if (this.keepsContent && this.keepsOutput) this.output = event.output;
+        break;
+      case 'usage':
+      case 'settled':
+        break;
+    }
+  }
+
+  private remember(event: CanonicalEvent, size: number): void {
+    if (!this.keepsContent || this.isTruncated) return;
+    // An event has a size of its own, however little it says.
+    this.remembered += size + 64;
+    // A whole answer that is relayed comes as one piece, of which a cut one would be no JSON.
+    if (this.remembered > MAX_REMEMBERED && this.content.length > 0) this.isTruncated = true;
+    else this.content.push(event);
+  }
+}
 
 /** All that happened in one request. It holds on to the request's body: not to be kept. */
 export interface RecordedTrace {
@@ -24,4 +97,42 @@ export interface RecordedTrace {
   readonly answer: AnswerRecorder;
   /** Whether the tenant asked for its traces to be sent on. */
   readonly isBroadcast: boolean;
+}
+
+/** What became of one route. */
+export interface TracedAttempt {
+  readonly route: Pick<BillableRoute, 'model' | 'provider'>;
+  readonly startedAt: Date;
+  /** To the first content, or to the failure. */
+  readonly durationMs: number;
+  /** `answered`, `uncovered` (never called: the credits did not reach), `aborted`, or a failure. */
+  readonly outcome: string;
+  readonly status?: number | undefined;
+}
+
+/** A planned request, as far as tracing is concerned; routing's plan is one. */
+export interface TracedRequest extends Omit<BillableRequest, keyof VendorHandle> {
+  readonly request: RoutableRequest;
+  readonly attempts: readonly TracedAttempt[];
+  follower?: RequestFollower | undefined;
+}
+
+/** Who asks for a trace. */
+export interface TraceSubject {
+  readonly tenantId: string;
+  /** Whether the request asked for its trace to be sent to the tenant's destinations. */
+  readonly isBroadcast: boolean;
+  /** Where it stands; the same at each call. */
+  readonly context: () => TraceContext;
+}
+
+/** How much a sink wants to know: nothing, all but the texts, or the texts as well. */
+export type TraceInterest = 'none' | 'figures' | 'content';
+
+/** Takes the traces of finished requests. Neither method may throw, wait or take long. */
+export interface TraceSink {
+  /** Asked as a request begins. */
+  interestIn(subject: TraceSubject): TraceInterest;
+  /** Called when the answer has left. */
+  accept(trace: RecordedTrace): void;
 }

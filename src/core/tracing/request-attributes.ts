@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
-import { GEN_AI } from './gen-ai-attributes.js';
+import { GEN_AI } from './span-draft.js';
 
 /** Numbers of the body and what they are called, whichever dialect they are in. */
 const NUMBERS: readonly (readonly [string, string])[] = [

@@ -1,17 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type {
   RequestEnding,
   RequestFollower,
   TriggeredGuardrail,
-} from '../../canonical/request-follower.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
-import { AnswerRecorder } from './answer-recorder.js';
-import type { RecordedTrace } from './recorded-trace.js';
+} from '../../canonical/billable-request.js';
+import { AnswerRecorder, type RecordedTrace, type TracedRequest } from './recorded-trace.js';
 import type { TraceContext } from './trace-context.js';
 import type { TraceFields } from './trace-fields.js';
-import type { TracedRequest } from './traced-request.js';
-import { isTranscription } from './transcript-messages.js';
+import { isTranscription } from './output-messages.js';
 
 /** The part of a response that a trace looks at; work without a caller has none. */
 export type TracedResponse = Pick<ServerResponse, 'getHeader' | 'once' | 'closed'>;

@@ -4,11 +4,19 @@ import {
   SpanStatusCode,
   TraceFlags,
   type HrTime,
+  type Attributes,
 } from '@opentelemetry/api';
-import type { Resource } from '@opentelemetry/resources';
+import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { SpanDraft } from './span-draft.js';
-import { TRACE_SCOPE } from './trace-resource.js';
+
+const SERVICE_NAME = 'model-gateway';
+
+/** Who made the spans. */
+export const TRACE_SCOPE = { name: SERVICE_NAME };
+
+/** The service as the tenants' collectors see it: nothing of the machine that it runs on. */
+export const TENANT_RESOURCE: Resource = serviceResource({});
 
 const KINDS = { client: SpanKind.CLIENT, server: SpanKind.SERVER, internal: SpanKind.INTERNAL };
 
@@ -52,4 +60,8 @@ function toSpan(draft: SpanDraft, resource: Resource): ReadableSpan {
 function toHrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)];
+}
+
+export function serviceResource(attributes: Attributes): Resource {
+  return resourceFromAttributes({ 'service.name': SERVICE_NAME, ...attributes });
 }

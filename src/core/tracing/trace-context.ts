@@ -1,5 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { randomHex } from './random-hex.js';
+import { randomFillSync } from 'node:crypto';
+
+/** Asking for many at once costs little more than asking for a few. */
+const pool = Buffer.allocUnsafe(4_096);
+
+let used = pool.length;
 
 /** Where a request's root span stands: in the caller's trace, or at the head of one of its own. */
 export interface TraceContext {
@@ -57,4 +62,15 @@ export function readTraceContext({ traceparent, tracestate }: IncomingHttpHeader
 
 function readTraceState(state: string | undefined): string | undefined {
   return state && state.length <= MAX_TRACE_STATE_CHARACTERS ? state : undefined;
+}
+
+/** Random bytes, as twice as many hexadecimal digits. At most 64 bytes. */
+function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const digits = pool.toString('hex', used, used + bytes);
+  used += bytes;
+  return digits;
 }

@@ -1,11 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
-import type { RecordedTrace } from './recorded-trace.js';
+import type {
+  RecordedTrace,
+  TracedRequest,
+  TraceInterest,
+  TraceSink,
+  TraceSubject,
+} from './recorded-trace.js';
 import { RequestTrace, type TracedResponse } from './request-trace.js';
 import { readTraceContext, type TraceContext } from './trace-context.js';
 import { checkTraceFields, NO_FIELDS, readTraceFields } from './trace-fields.js';
-import type { TraceInterest, TraceSink, TraceSubject } from './trace-sink.js';
-import type { TracedRequest } from './traced-request.js';
 
 /** Where a request came from. Work that runs later keeps the three headers and has no response. */
 export interface TraceOrigin {

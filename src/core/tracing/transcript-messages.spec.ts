@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TranscriptionRequest } from '../../canonical/transcription-request.js';
-import { renderTranscript } from '../../vendors/dialects/audio/render-transcript.js';
+import type { TranscriptionRequest } from '../../canonical/work-request.js';
+import { renderTranscript } from '../../vendors/dialects/audio/transcript.js';
 import { TextBudget } from './trace-message.js';
-import { transcriptMessages } from './transcript-messages.js';
+import { transcriptMessages } from './output-messages.js';
 
 const parts = { text: 'One falcon.', language: '', durationSeconds: 2, segments: [] };
 const request = (format: string) => ({ kind: 'transcription', format }) as TranscriptionRequest;

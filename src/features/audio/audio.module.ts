@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AnswersModule } from '../../core/answers/answers.module.js';
-import { SpeechController } from './speech.controller.js';
 import { SpeechService } from './speech.service.js';
-import { TranscriptionsController } from './transcriptions.controller.js';
+import { TranscriptionsController, SpeechController } from './audio.controller.js';
 import { TranscriptionsService } from './transcriptions.service.js';
 import { UploadFolder } from './upload-folder.js';
 

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { UploadedAudio } from '../../canonical/transcription-request.js';
+import type { UploadedAudio } from '../../canonical/work-request.js';
 import {
   AUDIO_CONTAINERS,
   sniffAudioContainer,

@@ -1,11 +1,67 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
+import {
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
+  modelFieldsSchema,
+  routingFieldsSchema,
+  traceFieldSchema,
+} from '../../canonical/routing-fields.js';
 import { measureSpeech } from '../../canonical/measure-speech.js';
-import { readModelChain } from '../../canonical/model-alias.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
-import type { SpeechRequest } from '../../canonical/speech-request.js';
+import type { SpeechRequest } from '../../canonical/work-request.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
-import { speechSchema } from './speech.schema.js';
+
+/** Code points; no model in the catalogue takes more, and some take less. */
+const MAX_INPUT_CHARACTERS = 10_000;
+
+/**
+ * JSON Schema of the request body, for the check and for the OpenAPI description. Fields that are
+ * not named here are allowed and go to vendors that speak this dialect.
+ */
+export const speechSchema = {
+  type: 'object',
+  required: ['input', 'voice'],
+  properties: {
+    model: { ...modelFieldsSchema.model, example: 'sandbox/speech' },
+    input: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_INPUT_CHARACTERS,
+      description: 'The text to speak. Models differ in how much they take, most 4,096 characters.',
+    },
+    voice: {
+      type: ['string', 'object'],
+      minLength: 1,
+      maxLength: 256,
+      required: ['id'],
+      properties: { id: { type: 'string', minLength: 1, maxLength: 256 } },
+      description:
+        '`alloy`, `echo`, `fable`, `onyx`, `nova`, `shimmer`, or another that the model has.',
+      example: 'alloy',
+    },
+    response_format: {
+      type: ['string', 'null'],
+      enum: ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm', null],
+      default: 'mp3',
+      description: '`pcm` is 24 kHz, 16 bits, little-endian, one channel.',
+    },
+    speed: { type: ['number', 'null'], minimum: 0.25, maximum: 4, default: 1 },
+    instructions: {
+      type: ['string', 'null'],
+      maxLength: MAX_INPUT_CHARACTERS,
+      description: 'How to speak, for models that take instructions.',
+    },
+    stream_format: {
+      type: ['string', 'null'],
+      enum: ['audio', 'sse', null],
+      default: 'audio',
+      description: '`audio`: the bytes as they come; `sse`: the same bytes in events, in base64.',
+    },
+    trace: traceFieldSchema,
+    models: modelFieldsSchema.models,
+    ...routingFieldsSchema,
+  },
+} as const;
 
 const validate = compileSchema(speechSchema);
 

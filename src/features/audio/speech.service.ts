@@ -1,12 +1,79 @@
-import { Injectable } from '@nestjs/common';
-import type { AudioPiece } from '../../canonical/speech-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import { Injectable, Logger } from '@nestjs/common';
+import type { AudioPiece } from '../../canonical/work-request.js';
+import type { WorkEvent, SettledEvent } from '../../canonical/canonical-event.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import type { Reply } from '../../core/answers/deliver.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
-import { AudioSink, EventSink, deliverSpeech } from './deliver-speech.js';
 import { parseSpeech } from './speech.parse.js';
+import type { ServerResponse } from 'node:http';
+import { errorBody } from '../../platform/errors/error-response.js';
+import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
+import { drained } from '../../platform/http/drained.js';
+import { CallerGoneError } from '../../platform/http/read-body.js';
+import { SseWriter } from '../../platform/http/sse-writer.js';
+import { setRouteHeaders } from '../../core/answers/answer-headers.js';
+
+/** The bytes as they come. Audio has no place for an error: what breaks off is cut. */
+class AudioSink implements SpeechSink {
+  constructor(private readonly response: ServerResponse) {}
+
+  async write({ contentType, bytes }: AudioPiece): Promise<void> {
+    const { response } = this;
+    if (response.destroyed) throw new CallerGoneError();
+    if (!response.headersSent) response.writeHead(200, { 'content-type': contentType });
+    if (!response.write(bytes)) await drained(response);
+  }
+
+  async end(): Promise<void> {
+    this.response.end();
+  }
+
+  async fail(): Promise<void> {
+    this.response.destroy();
+  }
+
+  close(): void {}
+}
+
+/** The same bytes as server-sent events, which have a place for usage and for an error. */
+class EventSink implements SpeechSink {
+  private readonly writer: SseWriter;
+
+  constructor(response: ServerResponse) {
+    this.writer = new SseWriter(response);
+  }
+
+  async write({ bytes }: AudioPiece): Promise<void> {
+    await this.send({ type: 'speech.audio.delta', audio: bytes.toString('base64') });
+  }
+
+  async end({ usage }: SettledEvent): Promise<void> {
+    const { inputTokens, outputTokens } = usage;
+    await this.send({
+      type: 'speech.audio.done',
+      usage: {
+        input_tokens: inputTokens,
+        output_tokens: outputTokens,
+        total_tokens: inputTokens + outputTokens,
+      },
+    });
+  }
+
+  async fail(error: GatewayError): Promise<void> {
+    await this.send({ type: 'error', ...errorBody(error) });
+  }
+
+  close(): void {
+    this.writer.end();
+  }
+
+  private async send(event: object): Promise<void> {
+    await this.writer.write(`data: ${JSON.stringify(event)}\n\n`);
+  }
+}
+
+const logger = new Logger('deliverSpeech');
 
 /** Text to speech, whose bytes are passed on as they come. */
 @Injectable()
@@ -27,5 +94,44 @@ export class SpeechService {
       answer,
       send: (response, events) => deliverSpeech(response, events, new Sink(response)),
     };
+  }
+}
+
+/** How spoken audio is put on the wire. */
+interface SpeechSink {
+  /** @throws CallerGoneError when the reader has left or does not read any more */
+  write(piece: AudioPiece): Promise<void>;
+  /** After the charge stands. */
+  end(settled: SettledEvent): Promise<void>;
+  /** Audio that had begun breaks off. */
+  fail(error: GatewayError): Promise<void>;
+  /** Whatever happened; ends what is still open. */
+  close(): void;
+}
+
+/**
+ * Sends audio as it comes, no faster than the caller reads. Nothing is written before the first
+ * piece, so that speech that fails before it is an ordinary error response.
+ *
+ * @throws GatewayError when nothing has been sent yet
+ */
+async function deliverSpeech(
+  response: ServerResponse,
+  events: AsyncIterable<WorkEvent<AudioPiece>>,
+  sink: SpeechSink,
+): Promise<void> {
+  try {
+    for await (const event of events) {
+      if (event.type === 'route') setRouteHeaders(response, event);
+      else if (event.type === 'output') await sink.write(event.output);
+      else if (event.type === 'settled') await sink.end(event);
+    }
+  } catch (error) {
+    if (error instanceof CallerGoneError || response.destroyed) return;
+    if (!response.headersSent) throw error;
+    if (!(error instanceof GatewayError)) logger.error(error);
+    await sink.fail(error instanceof GatewayError ? error : new InternalError());
+  } finally {
+    sink.close();
   }
 }

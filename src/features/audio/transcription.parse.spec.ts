@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { UploadedAudio } from '../../canonical/transcription-request.js';
+import type { UploadedAudio } from '../../canonical/work-request.js';
 import { makeTranscription } from './transcription.parse.js';
 
 const audio: UploadedAudio = {

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
-import { collectWork } from '../../canonical/collect-work.js';
-import type { Transcript } from '../../canonical/transcription-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import { collectWork } from '../../canonical/collect.js';
+import type { Transcript } from '../../canonical/work-request.js';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import { TypedBody, asWhole, type Reply } from '../../core/answers/deliver.js';
-import { transcriptTexts } from '../../vendors/dialects/audio/transcript-texts.js';
+import { transcriptTexts } from '../../vendors/dialects/audio/transcript.js';
 import { identifyAudio } from './identify-audio.js';
 import { receiveForm } from './receive-form.js';
 import { assertTranscription, makeTranscription } from './transcription.parse.js';

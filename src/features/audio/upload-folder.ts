@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { isProcessRunning, processSpace } from '../../platform/database/process-identity.js';
-import { HOUR_MS } from '../../platform/time/durations.js';
+import { HOUR_MS } from '../../platform/time/dates.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 
 /** Of a process that cannot be asked for, what has not changed for so long is nobody's any more. */

@@ -9,7 +9,7 @@ import { DestinationDirectory } from './destination-directory.service.js';
 import { DestinationRepository } from './destination.repository.js';
 import { DestinationsController } from './destinations.controller.js';
 import { DestinationsService } from './destinations.service.js';
-import { HeaderBox } from './header-box.js';
+import { HeaderBox } from './destination-headers.js';
 import { LostTraces } from './lost-traces.service.js';
 import { RenderedBatches } from './rendered-batches.service.js';
 import { TraceBuffer } from './trace-buffer.service.js';

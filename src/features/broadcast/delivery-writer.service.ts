@@ -9,8 +9,7 @@ import {
 } from './delivery.repository.js';
 import { DeliveryService } from './delivery.service.js';
 import { LostTraces } from './lost-traces.service.js';
-import { toStored } from './stored-batch.js';
-import type { TraceBatch } from './trace-batch.js';
+import { toStored, type TraceBatch } from './trace-batch.js';
 
 /** Tried again after these; then the batches are lost, and counted. */
 const RETRIES_AFTER_MS = [500, 1_000, 2_000];

@@ -16,15 +16,16 @@ import { OutboundClient, type OutboundOutcome } from '../../platform/outbound/ou
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { DELIVERY_POLICY, DELIVERY_TIMEOUT_MS, MAX_DELIVERY_AGE_MS } from './broadcast-limits.js';
 import { BroadcastMetrics, type DropReason } from './broadcast-metrics.js';
-import { deliveryHeaders, HEADERS_UNREADABLE } from './delivery-headers.js';
 import {
   DeliveryRepository,
   type ClaimedDelivery,
   type WrittenDelivery,
 } from './delivery.repository.js';
-import { HeaderBox } from './header-box.js';
-import { readPartialSuccess } from './partial-success.js';
+import { HeaderBox, deliveryHeaders, HEADERS_UNREADABLE } from './destination-headers.js';
 import { RenderedBatches } from './rendered-batches.service.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
+
+const MAX_MESSAGE_CHARACTERS = 500;
 
 const SWEEP_INTERVAL_MS = 15_000;
 /** A delivery that is due for so long has lost who was to make it. */
@@ -164,5 +165,40 @@ export class DeliveryService
 
   wake(id: string): Promise<void> {
     return this.queue.wake('broadcast', id);
+  }
+}
+
+/** What a collector did not take of a request that it answered with 200. */
+interface PartialSuccess {
+  readonly rejectedSpans: number;
+  /** Fit for the tenant: how a sentence about the receiver ends. */
+  readonly reason: string;
+}
+
+/**
+ * Reads the `partialSuccess` of an `ExportTraceServiceResponse` in JSON.
+ *
+ * @param answer the body of a 2xx; anything else than such a response says nothing
+ * @returns undefined when all was taken
+ */
+export function readPartialSuccess(answer: string | undefined): PartialSuccess | undefined {
+  const partial = parse(answer)?.partialSuccess;
+  if (!isJsonObject(partial)) return undefined;
+  // 64-bit integers are strings in protobuf's JSON, and numbers to some who write it.
+  const rejectedSpans = Number(partial.rejectedSpans ?? 0);
+  if (!Number.isSafeInteger(rejectedSpans) || rejectedSpans <= 0) return undefined;
+  const { errorMessage } = partial;
+  const words = typeof errorMessage === 'string' ? errorMessage.trim() : '';
+  const said = words === '' ? '' : `: ${words.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()}`;
+  return { rejectedSpans, reason: `rejected ${rejectedSpans} spans${said}` };
+}
+
+function parse(text: string | undefined): Record<string, unknown> | undefined {
+  if (!text?.includes('partialSuccess')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
 }

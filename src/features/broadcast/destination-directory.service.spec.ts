@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DestinationDirectory } from './destination-directory.service.js';
-import type { DestinationChoice } from './destination.js';
-import type { DestinationRepository } from './destination.repository.js';
+import type { DestinationRepository, DestinationChoice } from './destination.repository.js';
 
 const CHOICE: DestinationChoice = {
   id: 'd',

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DestinationChoice } from './destination.js';
-import { DestinationRepository } from './destination.repository.js';
+import { DestinationRepository, type DestinationChoice } from './destination.repository.js';
 
 /** Within a second a change elsewhere has to hold here. */
 const HOLDS_MS = 1_000;

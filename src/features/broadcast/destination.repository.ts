@@ -5,8 +5,7 @@ import type { Maker } from '../../core/access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
-import type { DestinationChoice, DestinationDraft, DestinationRecord } from './destination.js';
-import { HeaderBox } from './header-box.js';
+import { HeaderBox } from './destination-headers.js';
 
 type Stored = Omit<DestinationRecord, 'headers'> & { sealedHeaders: Buffer };
 
@@ -203,4 +202,41 @@ function changedMeanwhile(): ConflictError {
     'id',
     'The destination was changed or deleted meanwhile; read it and try again.',
   );
+}
+
+/** What its tenant decides of a destination. */
+interface DestinationDraft {
+  isEnabled: boolean;
+  url: string;
+  /** Sent with each delivery. */
+  headers: Readonly<Record<string, string>>;
+  /** 0 to 1: the share of traces that is sent, decided by trace id. */
+  samplingRate: number;
+  includesContent: boolean;
+}
+
+export interface DestinationRecord extends Omit<DestinationDraft, 'headers'> {
+  id: string;
+  madeBy: Maker;
+  /** Undefined when nobody can read them any more, since they were sealed with another secret. */
+  headers: Readonly<Record<string, string>> | undefined;
+  /** Traces. */
+  deliveredCount: number;
+  droppedCount: number;
+  /** Deliveries that wait, batches of traces. */
+  pendingCount: number;
+  lastSuccessAt: Date | null;
+  lastError: string | null;
+  lastErrorAt: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** What has to be known of a destination to choose the traces that it gets. */
+export interface DestinationChoice extends Pick<
+  DestinationRecord,
+  'id' | 'samplingRate' | 'includesContent'
+> {
+  /** Whether the last that was heard of its receiver, a moment ago, is a failure. */
+  isFailing: boolean;
 }

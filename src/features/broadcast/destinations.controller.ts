@@ -7,19 +7,19 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { type Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../core/access/gateway-request.js';
 import { Customer } from '../../core/access/customer.decorator.js';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
-import { ReadsJsonBody } from '../../platform/http/json-body.interceptor.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { ReadsJsonBody } from '../../platform/http/read-json-body.js';
 import { DestinationsService } from './destinations.service.js';
-import { CreateDestinationDto } from './dto/create-destination.dto.js';
 import {
+  UpdateDestinationDto,
+  CreateDestinationDto,
   DeletedDestinationDto,
   DestinationDto,
   DestinationListDto,
   DestinationTestDto,
-} from './dto/destination.dto.js';
-import { UpdateDestinationDto } from './dto/update-destination.dto.js';
+} from './destinations.dto.js';
 
 const ID = { name: 'id', format: 'uuid' };
 const UNKNOWN = 'The tenant has no destination with this id.';

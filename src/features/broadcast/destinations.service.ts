@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../core/access/caller.js';
-import { refuseChange } from '../../core/access/refuse-change.js';
-import { isUuid } from '../../platform/database/is-uuid.js';
+import { refuseChange, type Caller } from '../../core/access/caller.js';
+import { isUuid } from '../../platform/database/stored-text.js';
 import {
   InvalidRequestError,
   NotFoundError,
@@ -12,18 +11,21 @@ import { OutboundClient } from '../../platform/outbound/outbound-client.js';
 import { draftSpans } from '../../core/tracing/draft-spans.js';
 import { DELIVERY_TIMEOUT_MS, MAX_DESTINATIONS_PER_TENANT } from './broadcast-limits.js';
 import { BroadcastMetrics } from './broadcast-metrics.js';
-import { deliveryHeaders, HEADERS_UNREADABLE } from './delivery-headers.js';
 import { DestinationDirectory } from './destination-directory.service.js';
-import type { DestinationRecord } from './destination.js';
-import { DestinationRepository } from './destination.repository.js';
-import type { CreateDestinationDto } from './dto/create-destination.dto.js';
+import { DestinationRepository, type DestinationRecord } from './destination.repository.js';
 import type {
+  UpdateDestinationDto,
+  CreateDestinationDto,
   DeletedDestinationDto,
   DestinationDto,
   DestinationTestDto,
-} from './dto/destination.dto.js';
-import type { UpdateDestinationDto } from './dto/update-destination.dto.js';
-import { MASK, readDestinationHeaders } from './read-destination-headers.js';
+} from './destinations.dto.js';
+import {
+  MASK,
+  readDestinationHeaders,
+  deliveryHeaders,
+  HEADERS_UNREADABLE,
+} from './destination-headers.js';
 import { testTrace } from './test-trace.js';
 import { TraceBatch } from './trace-batch.js';
 

@@ -1,10 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
-import { withoutContent } from '../../core/tracing/content-attributes.js';
-import type { SpanDraft } from '../../core/tracing/span-draft.js';
-import { toSpans } from '../../core/tracing/to-spans.js';
-import { TENANT_RESOURCE } from '../../core/tracing/trace-resource.js';
-
+import { withoutContent, type SpanDraft } from '../../core/tracing/span-draft.js';
+import { toSpans, TENANT_RESOURCE } from '../../core/tracing/to-spans.js';
 /** What stands around the list of `ResourceSpans` in a request. */
 const HEAD = Buffer.from('{"resourceSpans":[');
 const TAIL = Buffer.from(']}');

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DeliveryRepository } from './delivery.repository.js';
 import type { RenderOptions } from './render-batch.js';
-import { fromStored } from './stored-batch.js';
+import { fromStored } from './trace-batch.js';
 
 /** A tenant's destinations get the same batch within moments of each other. */
 const MAX_KEPT = 8;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { NO_USAGE } from '../../canonical/usage.js';
-import { AnswerRecorder } from '../../core/tracing/answer-recorder.js';
-import type { RecordedTrace } from '../../core/tracing/recorded-trace.js';
+import { AnswerRecorder, type RecordedTrace } from '../../core/tracing/recorded-trace.js';
 import { readTraceContext } from '../../core/tracing/trace-context.js';
 
 const MODEL = 'gateway/test';

@@ -1,4 +1,92 @@
-import { MAX_BATCH_BYTES, MAX_BATCH_TRACES } from './broadcast-limits.js';
+import {
+  MAX_BATCH_BYTES,
+  MAX_BATCH_TRACES,
+  type GatheringLimits,
+  MAX_BUFFERED_BYTES,
+  MAX_BUFFERED_BYTES_PER_TENANT,
+  MAX_BUFFERED_TRACES,
+  MAX_BUFFERED_TRACES_PER_TENANT,
+} from './broadcast-limits.js';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+
+const compress = promisify(gzip);
+
+const decompress = promisify(gunzip);
+
+/** What is shorter gains less than it costs. */
+const MIN_GZIPPED_BYTES = 2 * 1024;
+
+/** The first byte of anything gzipped; traces in JSON begin with a bracket. */
+const GZIP = 0x1f;
+
+/** How much this process holds that is not written down, and whether a tenant may add to it. */
+export class BufferRoom {
+  readonly total: Held = { traces: 0, bytes: 0 };
+  private readonly tenants = new Map<string, Held>();
+
+  hasRoom(tenantId: string): boolean {
+    const own = this.tenants.get(tenantId);
+    return (
+      this.total.traces < MAX_BUFFERED_TRACES &&
+      this.total.bytes < MAX_BUFFERED_BYTES &&
+      (!own ||
+        (own.traces < MAX_BUFFERED_TRACES_PER_TENANT && own.bytes < MAX_BUFFERED_BYTES_PER_TENANT))
+    );
+  }
+
+  take(tenantId: string, bytes: number): void {
+    const own = this.tenants.get(tenantId) ?? { traces: 0, bytes: 0 };
+    this.tenants.set(tenantId, own);
+    for (const held of [this.total, own]) {
+      held.traces++;
+      held.bytes += bytes;
+    }
+  }
+
+  giveBack(tenantId: string, { traces, bytes }: Held): void {
+    const own = this.tenants.get(tenantId);
+    if (!own) return;
+    for (const held of [this.total, own]) {
+      held.traces -= traces;
+      held.bytes -= bytes;
+    }
+    if (own.traces === 0) this.tenants.delete(tenantId);
+  }
+}
+
+/** Traces of one tenant that go to the same destinations, until they are written down together. */
+export class TraceGathering {
+  readonly batches: TraceBatch[] = [];
+  /** On the clock of `performance.now()`. */
+  readonly dueAtMs: number;
+  private traces = 0;
+  private bytes = 0;
+
+  constructor(
+    readonly tenantId: string,
+    readonly destinationIds: readonly string[],
+    private readonly limits: GatheringLimits,
+  ) {
+    this.dueAtMs = performance.now() + limits.maxAgeMs;
+  }
+
+  get isFull(): boolean {
+    return this.traces >= this.limits.maxTraces || this.bytes >= this.limits.maxBytes;
+  }
+
+  /** @param line JSON of a trace's `SpanDraft`s */
+  add(line: string): void {
+    let batch = this.batches.at(-1);
+    if (!batch || batch.isFull) {
+      batch = new TraceBatch(this.destinationIds);
+      this.batches.push(batch);
+    }
+    batch.add(line);
+    this.traces++;
+    this.bytes += line.length;
+  }
+}
 
 /** Traces that are sent together, to one or several destinations, a line of JSON for each. */
 export class TraceBatch {
@@ -26,4 +114,20 @@ export class TraceBatch {
   serialize(): Buffer {
     return Buffer.from(this.traces.join('\n'));
   }
+}
+
+interface Held {
+  traces: number;
+  bytes: number;
+}
+
+/** What a `TraceBatch` wrote, as the database keeps it. Its names repeat: gzip leaves a tenth of it. */
+export async function toStored(written: Buffer): Promise<Buffer> {
+  // Off the main thread, and at the fastest level.
+  return written.length < MIN_GZIPPED_BYTES ? written : compress(written, { level: 1 });
+}
+
+/** The reverse of `toStored`. */
+export async function fromStored(stored: Buffer): Promise<Buffer> {
+  return stored[0] === GZIP ? decompress(stored) : stored;
 }

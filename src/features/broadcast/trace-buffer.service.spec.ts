@@ -6,7 +6,7 @@ import { MAX_BUFFERED_TRACES_PER_TENANT } from './broadcast-limits.js';
 import type { BroadcastMetrics, DropReason } from './broadcast-metrics.js';
 import type { DeliveryWriter } from './delivery-writer.service.js';
 import type { DestinationDirectory } from './destination-directory.service.js';
-import type { DestinationChoice } from './destination.js';
+import type { DestinationChoice } from './destination.repository.js';
 import type { LostTraces } from './lost-traces.service.js';
 import { testTrace } from './test-trace.js';
 import type { TraceBatch } from './trace-batch.js';

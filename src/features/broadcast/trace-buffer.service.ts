@@ -5,21 +5,23 @@ import {
   type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { withoutContent } from '../../core/tracing/content-attributes.js';
 import { draftSpans } from '../../core/tracing/draft-spans.js';
-import { isSampled } from '../../core/tracing/is-sampled.js';
-import type { RecordedTrace } from '../../core/tracing/recorded-trace.js';
-import type { SpanDraft } from '../../core/tracing/span-draft.js';
-import type { TraceInterest, TraceSink, TraceSubject } from '../../core/tracing/trace-sink.js';
+import { isSampled } from '../../core/tracing/sampling.js';
+import type {
+  RecordedTrace,
+  TraceInterest,
+  TraceSink,
+  TraceSubject,
+} from '../../core/tracing/recorded-trace.js';
+import { withoutContent, type SpanDraft } from '../../core/tracing/span-draft.js';
 import { TracingService } from '../../core/tracing/tracing.service.js';
 import { GATHERING, MAX_UNDECIDED_TRACES, PATIENT_GATHERING } from './broadcast-limits.js';
 import { BroadcastMetrics } from './broadcast-metrics.js';
-import { BufferRoom } from './buffer-room.js';
 import { DeliveryWriter } from './delivery-writer.service.js';
 import { DestinationDirectory } from './destination-directory.service.js';
-import type { DestinationChoice } from './destination.js';
+import type { DestinationChoice } from './destination.repository.js';
 import { LostTraces } from './lost-traces.service.js';
-import { TraceGathering } from './trace-gathering.js';
+import { TraceGathering, BufferRoom } from './trace-batch.js';
 
 /** How long a stop waits for what is in memory to be written down. */
 const FLUSH_LIMIT_MS = 3_000;

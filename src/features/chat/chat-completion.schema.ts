@@ -2,7 +2,7 @@ import {
   modelFieldsSchema,
   routingFieldsSchema,
   traceFieldSchema,
-} from '../../canonical/routing-fields.schema.js';
+} from '../../canonical/routing-fields.js';
 
 /**
  * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI

@@ -2,7 +2,7 @@ import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { deliver } from '../../core/answers/deliver.js';
-import { Inference } from '../../core/access/inference.decorator.js';
+import { Inference } from '../../core/access/authenticated.decorator.js';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { ApiChatCompletion } from './chat.openapi.js';
 import { ChatService } from './chat.service.js';

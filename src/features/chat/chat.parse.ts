@@ -1,8 +1,11 @@
-import { findBilledServiceTier, notOnSharedCapacity } from '../../canonical/account-bound.js';
+import {
+  findBilledServiceTier,
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
+} from '../../canonical/routing-fields.js';
 import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
-import { readModelChain } from '../../canonical/model-alias.js';
 import { onceFor } from '../../canonical/once.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import {
   isJsonObject,

@@ -7,10 +7,10 @@ import type {
 } from '../../canonical/canonical-event.js';
 import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.js';
 import { isChargedAsGiven, type Usage } from '../../canonical/usage.js';
-import { errorBody } from '../../platform/errors/error-body.js';
+import { errorBody } from '../../platform/errors/error-response.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
-import type { StreamRenderer } from '../../core/answers/deliver-stream.js';
+import type { StreamRenderer } from '../../core/answers/deliver.js';
 
 export interface ChatRenderOptions {
   requestId: string;

@@ -2,7 +2,7 @@ import type { AccountBoundParam, PromptSize } from '../../canonical/canonical-re
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
-import { requireString } from '../../platform/http/require-string.js';
+import { requireString } from '../../platform/http/validate-body.js';
 
 /** Members beside the messages that the model reads as well. */
 const PROMPT_MEMBERS = new Set(['response_format', 'prediction']);

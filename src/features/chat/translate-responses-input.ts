@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { requireString } from '../../platform/http/require-string.js';
+import { requireString } from '../../platform/http/validate-body.js';
 
 /**
  * Turns Responses-style `input` into chat `messages`: a string is one user message, items are

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
-import { CreditsController } from './credits.controller.js';
+import { CreditsController, CustomerCreditsController } from './credits.controller.js';
 import { CreditsService } from './credits.service.js';
-import { CustomerCreditsController } from './customer-credits.controller.js';
 
 /** Balance and spend. Reads the ledger, never writes. */
 @Module({

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller, SpendLimitsOfCaller } from '../../core/access/caller.js';
-import { utcMonthOf } from '../../platform/time/utc-month.js';
+import { utcMonthOf } from '../../platform/time/dates.js';
 import { BalanceReader } from '../../core/ledger/balance.reader.js';
-import type { CreditTotalsDto } from './dto/credits.dto.js';
-import type { CustomerCreditsDto } from './dto/customer-credits.dto.js';
+import type { CustomerCreditsDto, CreditTotalsDto } from './credits.dto.js';
 
 @Injectable()
 export class CreditsService {

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { deliver } from '../../core/answers/deliver.js';
-import { Inference } from '../../core/access/inference.decorator.js';
+import { Inference } from '../../core/access/authenticated.decorator.js';
 import { ApiCreateEmbeddings } from './embeddings.openapi.js';
 import { EmbeddingsService } from './embeddings.service.js';
 

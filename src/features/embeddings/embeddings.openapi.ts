@@ -1,13 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
   ApiGenerationErrors,
   ApiTraceHeaders,
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
-import { createEmbeddingsSchema } from './create-embeddings.schema.js';
+import { createEmbeddingsSchema } from './embeddings.parse.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
 

@@ -1,15 +1,60 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
-import type { EmbeddingInput, EmbeddingRequest } from '../../canonical/embedding-request.js';
-import { estimateTokens } from '../../canonical/estimate-tokens.js';
-import { readModelChain } from '../../canonical/model-alias.js';
-import { PromptMeter } from '../../canonical/prompt-size.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
+import {
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
+  modelFieldsSchema,
+  routingFieldsSchema,
+  traceFieldSchema,
+} from '../../canonical/routing-fields.js';
+import type { EmbeddingInput, EmbeddingRequest } from '../../canonical/work-request.js';
+import { PromptMeter, estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
-import { createEmbeddingsSchema } from './create-embeddings.schema.js';
-import { readEmbeddingInput } from './read-embedding-input.js';
+
+/** Items of one request; what the vendors of this dialect take at most. */
+export const MAX_ITEMS = 2_048;
+
+/**
+ * JSON Schema of the request body, for the check and for the OpenAPI description. What `input`
+ * holds is checked item by item elsewhere, which also names the item at fault. Fields that are
+ * not named here are allowed and go to vendors that speak this dialect.
+ */
+export const createEmbeddingsSchema = {
+  type: 'object',
+  required: ['input'],
+  properties: {
+    model: { ...modelFieldsSchema.model, example: 'sandbox/embed' },
+    input: {
+      type: ['string', 'array'],
+      items: {},
+      description:
+        'A text, up to 2,048 texts, the tokens of one text, or up to 2,048 arrays of tokens. Tokens are of the model’s own vocabulary.',
+    },
+    encoding_format: {
+      type: ['string', 'null'],
+      enum: ['float', 'base64', null],
+      default: 'float',
+      description: '`base64`: little-endian 32-bit floats.',
+    },
+    dimensions: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: 100_000,
+      description: 'Reduced dimensions, for models that can.',
+    },
+    user: { type: ['string', 'null'], description: 'End-user identifier.' },
+    trace: traceFieldSchema,
+    models: {
+      ...modelFieldsSchema.models,
+      description: 'One alias at most: vectors of different models do not compare.',
+    },
+    ...routingFieldsSchema,
+  },
+} as const;
+
+const MAX_TOKEN = 2 ** 31 - 1;
 
 const validate = compileSchema(createEmbeddingsSchema);
 
@@ -76,4 +121,55 @@ function measure(input: EmbeddingInput): { ceiling: number; estimate: number } {
     characters += size.characters;
   }
   return { ceiling, estimate: estimateTokens(characters) };
+}
+
+/**
+ * What a body's `input` asks to embed.
+ *
+ * @param input a string or an array of anything
+ * @throws InvalidRequestError naming `input`, or the item at fault
+ */
+function readEmbeddingInput(input: string | readonly unknown[]): EmbeddingInput {
+  if (input.length === 0) throw new InvalidRequestError('input', '`input` must not be empty.');
+  if (typeof input === 'string') return { type: 'texts', texts: [input] };
+  const [first] = input;
+  if (typeof first === 'number') {
+    return { type: 'tokens', tokens: [readTokens(input, 'input')] };
+  }
+  if (input.length > MAX_ITEMS) {
+    throw new InvalidRequestError(
+      'input',
+      `\`input\` holds ${input.length} items; at most ${MAX_ITEMS} are taken at once.`,
+    );
+  }
+  if (Array.isArray(first)) {
+    return {
+      type: 'tokens',
+      tokens: input.map((item, index) => readTokens(item, `input.${index}`)),
+    };
+  }
+  return { type: 'texts', texts: input.map((item, index) => readText(item, `input.${index}`)) };
+}
+
+function readText(item: unknown, path: string): string {
+  if (typeof item !== 'string') throw mixed(path, 'a string');
+  if (item === '') throw new InvalidRequestError(path, `\`${path}\` must not be empty.`);
+  return item;
+}
+
+function readTokens(item: unknown, path: string): readonly number[] {
+  if (!Array.isArray(item)) throw mixed(path, 'an array of tokens');
+  if (item.length === 0) throw new InvalidRequestError(path, `\`${path}\` must not be empty.`);
+  const bad = item.findIndex(
+    (token) => !Number.isInteger(token) || (token as number) < 0 || (token as number) > MAX_TOKEN,
+  );
+  if (bad !== -1) throw mixed(`${path}.${bad}`, 'a token, which is a whole number');
+  return item as number[];
+}
+
+function mixed(path: string, expected: string): InvalidRequestError {
+  return new InvalidRequestError(
+    path,
+    `\`${path}\` must be ${expected}: \`input\` is a text, an array of texts, an array of tokens or an array of such arrays.`,
+  );
 }

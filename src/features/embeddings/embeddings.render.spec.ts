@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BillableRoute } from '../../canonical/billable-request.js';
-import type { CollectedWork } from '../../canonical/collect-work.js';
-import type { EmbeddingVectors } from '../../canonical/embedding-request.js';
+import type { CollectedWork } from '../../canonical/collect.js';
+import type { EmbeddingVectors } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { renderEmbeddings } from './embeddings.render.js';
 

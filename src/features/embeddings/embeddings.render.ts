@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CollectedWork } from '../../canonical/collect-work.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import { decodeFloats, encodeFloats } from './vector-encoding.js';
+import type { CollectedWork } from '../../canonical/collect.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
+
+const BYTES_PER_FLOAT = 4;
 
 /** Two thousand long vectors take a second to spell out, so others get their turn in between. */
 const VECTORS_PER_TURN = 64;
@@ -30,4 +31,23 @@ function inEncoding(
 ): readonly number[] | string {
   if (encoding === 'base64') return typeof vector === 'string' ? vector : encodeFloats(vector);
   return typeof vector === 'string' ? decodeFloats(vector) : vector;
+}
+
+/** Numbers as base64 of little-endian 32-bit floats. */
+export function encodeFloats(vector: readonly number[]): string {
+  const bytes = Buffer.allocUnsafe(vector.length * BYTES_PER_FLOAT);
+  for (let index = 0; index < vector.length; index++) {
+    bytes.writeFloatLE(vector[index]!, index * BYTES_PER_FLOAT);
+  }
+  return bytes.toString('base64');
+}
+
+/** The numbers in base64 of little-endian 32-bit floats. */
+export function decodeFloats(base64: string): number[] {
+  const bytes = Buffer.from(base64, 'base64');
+  const vector: number[] = [];
+  for (let offset = 0; offset < bytes.length; offset += BYTES_PER_FLOAT) {
+    vector.push(bytes.readFloatLE(offset));
+  }
+  return vector;
 }

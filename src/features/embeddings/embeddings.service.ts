@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { collectWork } from '../../canonical/collect-work.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import { collectWork } from '../../canonical/collect.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import { asWhole, type Reply } from '../../core/answers/deliver.js';

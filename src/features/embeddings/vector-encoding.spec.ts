@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decodeFloats, encodeFloats } from './vector-encoding.js';
+import { decodeFloats, encodeFloats } from './embeddings.render.js';
 
 describe(encodeFloats.name, () => {
   it.each<[number[], string]>([

@@ -3,11 +3,11 @@ import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { callOf } from '../../core/answers/call.js';
-import { Inference } from '../../core/access/inference.decorator.js';
-import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import { Inference } from '../../core/access/authenticated.decorator.js';
+import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import { ApiGenerationErrors, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
-import { ImageGenerationDto } from './dto/image-generation.dto.js';
-import { imageGenerationSchema } from './image-generation.schema.js';
+import { ImageGenerationDto } from './jobs.dto.js';
+import { imageGenerationSchema } from './image-generation.parse.js';
 import { ImageGenerationsService } from './image-generations.service.js';
 
 @ApiTags('Inference')

@@ -5,8 +5,7 @@ import { ArtifactStore } from './artifacts/artifact-store.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import type { MediaFile } from '../../vendors/media-work.js';
-import { newArtifactId } from './job-id.js';
-import type { JobModality } from './job.js';
+import { newArtifactId, type JobModality } from './job.js';
 
 const MEGABYTE = 1_000_000;
 /** What one file may have. */

@@ -1,18 +1,19 @@
-import { findBilledServiceTier, notOnSharedCapacity } from '../../canonical/account-bound.js';
+import {
+  findBilledServiceTier,
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
+} from '../../canonical/routing-fields.js';
 import type { AccountBoundParam } from '../../canonical/canonical-request.js';
-import { countCodePoints } from '../../canonical/count-code-points.js';
-import { estimateTokens } from '../../canonical/estimate-tokens.js';
 import { measureSpeech } from '../../canonical/measure-speech.js';
 import {
   MAX_DEFAULT_VIDEO_SECONDS,
   type ImageRequest,
   type MediaRequest,
   type VideoRequest,
-} from '../../canonical/media-request.js';
-import { readModelChain } from '../../canonical/model-alias.js';
-import { PromptMeter } from '../../canonical/prompt-size.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
-import type { SpeechRequest } from '../../canonical/speech-request.js';
+  type SpeechRequest,
+} from '../../canonical/work-request.js';
+import { PromptMeter, countCodePoints, estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import type { JobModality } from './job.js';

@@ -1,5 +1,5 @@
 import type { JobClaim, JobClaims } from './job-claims.repository.js';
-import type { JobNotices } from './job-notices.js';
+import type { JobNotices } from './job-waiter.service.js';
 
 const RENEWAL_MS = 4_000;
 

@@ -3,6 +3,25 @@ import type { TrafficMode, UsageBounds } from '../../canonical/billable-request.
 import type { Usage } from '../../canonical/usage.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import type { CallLimits } from '../../vendors/upstream.js';
+import { Injectable } from '@nestjs/common';
+import { OwnUpstreams } from '../../core/credentials/own-upstreams.service.js';
+import type { TracedAttempt } from '../../core/tracing/recorded-trace.js';
+import { UpstreamError } from '../../vendors/upstream-error.js';
+import type { JobClaim } from './job-claims.repository.js';
+
+/** Opens the accounts that jobs' routes go over. A job keeps no more of one than its id. */
+@Injectable()
+export class JobAccounts {
+  constructor(private readonly ownUpstreams: OwnUpstreams) {}
+
+  /** Undefined when the tenant has deleted its account since; shared capacity takes no such job. */
+  async open(tenantId: string, route: JobRoute): Promise<OpenJobRoute | undefined> {
+    const { credentialId, trafficMode } = route;
+    if (trafficMode === 'shared') return route;
+    const own = credentialId && (await this.ownUpstreams.find(tenantId, credentialId));
+    return own ? { ...route, own } : undefined;
+  }
+}
 
 /** A route of a job. Before it is called, `JobAccounts` opens the account that it goes over. */
 export interface JobRoute extends Omit<PlannedRoute, 'own'> {
@@ -64,4 +83,42 @@ export function readRoutes(stored: string): JobRoute[] {
       pricing: Object.fromEntries(entries) as ExactPricing,
     };
   });
+}
+
+/** A route of a job, with the account that it goes over as it is now. */
+export type OpenJobRoute = PlannedRoute & JobRoute;
+
+interface StoredAttempt extends Omit<TracedAttempt, 'startedAt'> {
+  startedAt: string;
+}
+
+/**
+ * The claim with one more attempt, which is written with the job's next move.
+ *
+ * @param error undefined when the vendor took the job
+ */
+export function withAttempt(
+  { leaseId, job }: JobClaim,
+  { model, provider }: JobRoute,
+  startedAt: Date,
+  error?: unknown,
+): JobClaim {
+  const isFailure = error instanceof UpstreamError;
+  const attempt: TracedAttempt = {
+    route: { model, provider },
+    startedAt,
+    durationMs: Date.now() - startedAt.getTime(),
+    outcome: isFailure ? error.failure : 'answered',
+    status: isFailure ? error.status : undefined,
+  };
+  const attempts = JSON.stringify([...readAttempts(job.attempts), attempt]);
+  return { leaseId, job: { ...job, attempts } };
+}
+
+/** What became of the routes that a job has tried, in order. */
+export function readAttempts(stored: string): TracedAttempt[] {
+  return (JSON.parse(stored) as StoredAttempt[]).map((attempt) => ({
+    ...attempt,
+    startedAt: new Date(attempt.startedAt),
+  }));
 }

@@ -1,22 +1,24 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { MediaRequest } from '../../canonical/media-request.js';
+import type { MediaRequest } from '../../canonical/work-request.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ProviderError } from '../../platform/errors/gateway-errors.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
 import { MediaFailedError, type MediaDone, type MediaProgress } from '../../vendors/media-work.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
-import { JobAccounts } from './job-accounts.js';
-import { JobAfterwards } from './job-afterwards.service.js';
+import { JobAfterwards } from './job-follow-up.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { toMediaRequest } from './job-body.js';
 import { JobClaims, type ClaimedJob, type JobClaim } from './job-claims.repository.js';
 import { JobEndings } from './job-endings.service.js';
 import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
 import type { JobLease } from './job-lease.js';
-import { readRoutes } from './job-routes.js';
-import { JobSubmission } from './job-submission.service.js';
-import { nextPollMs } from './next-poll.js';
+import { readRoutes, JobAccounts } from './job-routes.js';
+import { JobSubmission } from './job-dispatcher.service.js';
+
+const GROWTH = 1.25;
+
+const LONGEST_MS = 30_000;
 
 const POLL_LIMIT_MS = 30_000;
 
@@ -144,4 +146,11 @@ function brokenOff(error: unknown, { provider }: PlannedRoute): unknown {
   return new ProviderError(`What ${provider} made broke off on its way. Nothing was charged.`, {
     cause: error,
   });
+}
+
+/** How long to leave a vendor alone that has been asked so often already. */
+export function nextPollMs(firstMs: number, polls: number): number {
+  return Math.round(
+    Math.min(firstMs * GROWTH ** Math.min(polls, 40), Math.max(firstMs, LONGEST_MS)),
+  );
 }

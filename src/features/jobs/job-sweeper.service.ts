@@ -10,7 +10,7 @@ import { Database } from '../../platform/database/database.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { RefundsService } from '../../core/ledger/refunds.service.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
-import { JobAfterwards } from './job-afterwards.service.js';
+import { JobAfterwards } from './job-follow-up.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { JobEndings } from './job-endings.service.js';
 import { JobMetrics } from './job-metrics.js';

@@ -1,22 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import type { TrafficMode } from '../../canonical/billable-request.js';
-import type { MediaRequest } from '../../canonical/media-request.js';
 import type {
+  TrafficMode,
   RequestEnding,
   RequestFollower,
   TriggeredGuardrail,
-} from '../../canonical/request-follower.js';
+} from '../../canonical/billable-request.js';
+import type { MediaRequest } from '../../canonical/work-request.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
 import { Database } from '../../platform/database/database.js';
 import { endsWithin } from '../../platform/time/within.js';
 import type { Plan } from '../../core/routing/plan.js';
 import type { TracedResponse } from '../../core/tracing/request-trace.js';
-import type { TracedRequest } from '../../core/tracing/traced-request.js';
+import type { TracedRequest } from '../../core/tracing/recorded-trace.js';
 import { TracingService } from '../../core/tracing/tracing.service.js';
-import { readAttempts } from './job-attempts.js';
 import { toMediaRequest } from './job-body.js';
-import { readRoutes } from './job-routes.js';
+import { readRoutes, readAttempts } from './job-routes.js';
 import type { JobModality } from './job.js';
 
 /** What a job keeps of its submission for the trace that is made at its end. */

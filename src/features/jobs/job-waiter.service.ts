@@ -1,8 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
-import { JobNotices } from './job-notices.js';
 import { isOpen, type JobView } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
+
+/**
+ * Tells those in this process who work on a job, or wait for it, that it has ended: a short cut.
+ * They look at the row from time to time all the same, since it may end in any process.
+ */
+@Injectable()
+export class JobNotices {
+  private readonly listeners = new Map<string, Set<() => void>>();
+
+  /** Returns what ends the subscription. */
+  onEnd(jobId: string, listener: () => void): () => void {
+    const listeners = this.listeners.get(jobId) ?? new Set();
+    this.listeners.set(jobId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.listeners.delete(jobId);
+    };
+  }
+
+  ended(jobId: string): void {
+    for (const listener of this.listeners.get(jobId) ?? []) listener();
+  }
+}
 
 const FIRST_LOOK_MS = 200;
 const LONGEST_LOOK_MS = 2_000;

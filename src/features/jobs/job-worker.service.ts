@@ -8,11 +8,11 @@ import {
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { endsWithin } from '../../platform/time/within.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
-import { JobAfterwards } from './job-afterwards.service.js';
+import { JobAfterwards } from './job-follow-up.service.js';
 import { JobClaims } from './job-claims.repository.js';
-import { JobLanes } from './job-lanes.js';
+import { JobLanes } from './job-limiter.js';
 import { JobLease } from './job-lease.js';
-import { JobNotices } from './job-notices.js';
+import { JobNotices } from './job-waiter.service.js';
 import { JobRunner, type NextLook } from './job-runner.service.js';
 
 /** Wake-ups that wait in this process for the database; each lane has its own, smaller bound. */

@@ -1,5 +1,14 @@
 import type { Usage } from '../../canonical/usage.js';
 import type { GatewayErrorType } from '../../platform/errors/gateway-errors.js';
+import { randomBytes } from 'node:crypto';
+
+const PREFIXES: Readonly<Record<JobModality, string>> = {
+  image: 'img_',
+  video: 'vid_',
+  audio: 'aud_',
+};
+
+const RANDOM_BYTES = 18;
 
 export const JOB_STATUSES = [
   'queued',
@@ -92,4 +101,21 @@ export interface EndableJob {
   /** JSON of the routes that were tried; undefined: as the row has them. */
   readonly attempts?: string;
   readonly isTraced: boolean;
+}
+
+/** An id that nobody can guess; its prefix tells the modality. */
+export function newJobId(modality: JobModality): string {
+  return PREFIXES[modality] + randomBytes(RANDOM_BYTES).toString('hex');
+}
+
+/** The modality of what can be one of our ids; anything else need not be looked up. */
+export function modalityOfJobId(text: string): JobModality | undefined {
+  const prefix = /^([a-z]+_)[0-9a-f]{36}$/.exec(text)?.[1];
+  const modalities: readonly JobModality[] = ['image', 'video', 'audio'];
+  return modalities.find((modality) => PREFIXES[modality] === prefix);
+}
+
+/** The id of a file that one attempt at a job makes; no other attempt makes the same. */
+export function newArtifactId(jobId: string, position: number): string {
+  return `${jobId}-${randomBytes(6).toString('hex')}-${position}`;
 }

@@ -1,15 +1,73 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res, Query } from '@nestjs/common';
+import { ApiTags, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Authenticated } from '../../core/access/authenticated.decorator.js';
+import { Authenticated, Inference } from '../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/current-caller.decorator.js';
-import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
 import { callOf } from '../../core/answers/call.js';
-import { Inference } from '../../core/access/inference.decorator.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { ApiCancelJob, ApiReadJob, ApiSubmitJob } from './jobs.openapi.js';
 import { JobsService } from './jobs.service.js';
+import { Customer, ApiFilters } from '../../core/access/customer.decorator.js';
+import { JobsQueryDto, JobListDto } from './jobs.dto.js';
+
+@ApiTags('Customer')
+@Customer()
+@Controller('v1/customer/jobs')
+export class CustomerJobsController {
+  constructor(private readonly jobs: JobsService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: "List the tenant's jobs",
+    description: 'Newest first, of all modalities unless a filter says otherwise.',
+  })
+  @ApiOkResponse({ type: JobListDto })
+  @ApiFilters()
+  list(@CurrentCaller() caller: Caller, @Query() query: JobsQueryDto): Promise<JsonObject> {
+    return this.jobs.list(caller, query);
+  }
+}
+
+/** Another path to video jobs; jobs of other modalities are not there. */
+@ApiTags('Jobs')
+@Controller(['v1/videos', 'api/v1/videos'])
+@Authenticated('routing', { isPolled: true })
+export class VideoJobsController {
+  constructor(private readonly jobs: JobsService) {}
+
+  @Get(':id')
+  @ApiReadJob('a video job')
+  get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
+    return this.jobs.get(caller, id, 'video');
+  }
+
+  @Delete(':id')
+  @ApiCancelJob('a video job')
+  cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
+    return this.jobs.cancel(caller, id, 'video');
+  }
+}
+
+/** Another path to image jobs; jobs of other modalities are not there. */
+@ApiTags('Jobs')
+@Controller(['v1/images', 'api/v1/images'])
+@Authenticated('routing', { isPolled: true })
+export class ImageJobsController {
+  constructor(private readonly jobs: JobsService) {}
+
+  @Get(':id')
+  @ApiReadJob('an image job')
+  get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
+    return this.jobs.get(caller, id, 'image');
+  }
+
+  @Delete(':id')
+  @ApiCancelJob('an image job')
+  cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
+    return this.jobs.cancel(caller, id, 'image');
+  }
+}
 
 /** Jobs of any modality. Submissions count against the rate limit of inference; reading and cancelling have limits of their own. */
 @ApiTags('Jobs')

@@ -7,11 +7,11 @@ import {
   ApiOperation,
   ApiParam,
 } from '@nestjs/swagger';
-import { ApiErrorResponse } from '../../platform/errors/api-error-response.decorator.js';
-import { toOpenApiSchema } from '../../platform/http/to-openapi-schema.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import { ApiGenerationErrors, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
-import { JobDto } from './dto/job.dto.js';
-import { jobSchema } from './jobs.schema.js';
+import { JobDto } from './jobs.dto.js';
+import { jobSchema } from './jobs.parse.js';
 
 /** The OpenAPI description of taking a job in, with the schema that also checks it. */
 export function ApiSubmitJob(): MethodDecorator {

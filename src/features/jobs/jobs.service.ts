@@ -11,16 +11,15 @@ import {
 } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
-import { parseDateRange } from '../../platform/time/parse-date-range.js';
+import { parseDateRange } from '../../platform/http/date-range.js';
 import { OutboundClient } from '../../platform/outbound/outbound-client.js';
-import type { JobsQueryDto } from './dto/jobs-query.dto.js';
+import type { JobsQueryDto } from './jobs.dto.js';
 import { JobEndings } from './job-endings.service.js';
-import { modalityOfJobId } from './job-id.js';
-import { isOpen, type JobModality, type JobView } from './job.js';
+import { isOpen, type JobModality, type JobView, modalityOfJobId } from './job.js';
 import { parseJob } from './jobs.parse.js';
 import { JobsRepository } from './jobs.repository.js';
 import { renderJob, renderListItem } from './render-job.js';
-import { SubmitJobService } from './submit-job.service.js';
+import { SubmitJobService } from './create-job.service.js';
 
 const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 

@@ -1,9 +1,9 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
+import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
 import type { AccountBoundParam, PromptSize } from '../../canonical/canonical-request.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
-import { requireString } from '../../platform/http/require-string.js';
+import { requireString } from '../../platform/http/validate-body.js';
 
 /** Members beside the messages that the model reads as well. */
 const PROMPT_MEMBERS = new Set(['output_config']);

@@ -5,7 +5,7 @@ import type {
   ReasoningPart,
   ToolResultPart,
 } from '../../canonical/canonical-request.js';
-import { toCacheControl } from '../../canonical/to-cache-control.js';
+import { toCacheControl } from '../../canonical/prompt-parts.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { readRedactedData, readSignature } from './message-seals.js';
 

@@ -1,4 +1,4 @@
-import { nameSeal, sealOf } from '../../canonical/reasoning-seal.js';
+import { nameSeal, sealOf } from '../../canonical/canonical-event.js';
 import { NATIVE_MAKER } from './messages.vendor.js';
 
 /**

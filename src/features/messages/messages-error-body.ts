@@ -1,4 +1,4 @@
-import { errorBody, type ErrorBody } from '../../platform/errors/error-body.js';
+import { errorBody, type ErrorBody } from '../../platform/errors/error-response.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import { MESSAGES_BASES } from './messages.vendor.js';
 

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { deliver, deliverFree } from '../../core/answers/deliver.js';
-import { Inference } from '../../core/access/inference.decorator.js';
+import { Inference } from '../../core/access/authenticated.decorator.js';
 import { ApiCountTokens, ApiCreateMessage } from './messages.openapi.js';
 import { MessagesService } from './messages.service.js';
 import { MESSAGES_PATHS } from './messages.vendor.js';

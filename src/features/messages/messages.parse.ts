@@ -1,17 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
+import {
+  notOnSharedCapacity,
+  readModelChain,
+  readRoutingPreferences,
+} from '../../canonical/routing-fields.js';
 import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
-import { readModelChain } from '../../canonical/model-alias.js';
 import { onceFor } from '../../canonical/once.js';
-import { readRoutingPreferences } from '../../canonical/routing-preferences.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
+import {
+  isJsonObject,
+  type JsonBody,
+  type JsonObject,
+  parseJsonBody,
+} from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
 import { measureMessagesPrompt } from './measure-messages-prompt.js';
 import { messagesPrompt } from './messages.prompt.js';
 import { countTokensSchema, messagesSchema } from './messages.schema.js';
 import { ACCOUNT_HEADERS, BETA_FIELD, BETA_HEADER, HARMLESS_BETAS } from './messages.vendor.js';
-import { withoutUnsealedReasoning } from './without-unsealed-reasoning.js';
+import { spliceMembers } from '../../platform/http/top-level-members.js';
 
 const validateMessages = compileSchema(messagesSchema);
 const validateCountTokens = compileSchema(countTokensSchema);
@@ -157,4 +164,25 @@ function findAccountBoundField(value: JsonObject): AccountBoundParam | undefined
     `tools.${foreign}.type`,
     'tools that the vendor runs are billed apart',
   );
+}
+
+/**
+ * The body without reasoning that nobody has sealed, which some vendors of other dialects give: a
+ * vendor of this dialect gets the body as it is, and would refuse all of it for one empty seal. A
+ * message of nothing else goes as well. Seals of other makers are for the vendor's adapter to sort
+ * out, which knows its own.
+ */
+function withoutUnsealedReasoning(body: JsonBody): JsonBody {
+  const messages = (body.value.messages as JsonObject[]).flatMap((message) => {
+    if (!Array.isArray(message.content)) return [message];
+    const content = (message.content as JsonObject[]).filter((block) => !isUnsealed(block));
+    if (content.length === message.content.length) return [message];
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+  const edits = new Map([['messages', JSON.stringify(messages)]]);
+  return parseJsonBody(spliceMembers(body.bytes, body.members, edits), { maxParts: Infinity });
+}
+
+function isUnsealed({ type, signature, data }: JsonObject): boolean {
+  return (type === 'thinking' && signature === '') || (type === 'redacted_thinking' && data === '');
 }

@@ -5,8 +5,7 @@ import type {
   ToolChoice,
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
-import { optional } from '../../canonical/optional.js';
-import { toCacheControl } from '../../canonical/to-cache-control.js';
+import { toCacheControl, optional } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { MessageParts } from './message-parts.js';
 

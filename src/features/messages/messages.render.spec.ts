@@ -3,8 +3,7 @@ import { parseMessageEvents } from '../../../test/support/message-events.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { ProviderError } from '../../platform/errors/gateway-errors.js';
-import { MessagesStreamRenderer } from './messages.render.js';
-import { renderMessage } from './render-message.js';
+import { MessagesStreamRenderer, renderMessage } from './messages.render.js';
 import {
   opening,
   settled,

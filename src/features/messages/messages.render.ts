@@ -1,16 +1,27 @@
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import { estimateTokens } from '../../canonical/estimate-tokens.js';
-import type { FinishReason } from '../../canonical/finish-reason.js';
-import { NO_USAGE, type Usage } from '../../canonical/usage.js';
+import type { CanonicalEvent, FinishReason } from '../../canonical/canonical-event.js';
+import { estimateTokens } from '../../canonical/prompt-size.js';
+import { NO_USAGE, type Usage, isChargedAsGiven } from '../../canonical/usage.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
-import type { StreamRenderer } from '../../core/answers/deliver-stream.js';
-import { BlockSequence } from './block-sequence.js';
+import type { StreamRenderer } from '../../core/answers/deliver.js';
+import { BlockSequence, toToolInput } from './block-sequence.js';
 import { messagesErrorBody } from './messages-error-body.js';
-import { messageId } from './render-message.js';
-import { toMessagesUsage } from './to-messages-usage.js';
-import { toStopReason } from './to-stop-reason.js';
+import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.js';
+import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
+import {
+  isRedactedThought,
+  spellCallSeal,
+  spellRedactedData,
+  spellSignature,
+} from './message-seals.js';
+/** This dialect's words for why an answer ended; others are passed on as they are. */
+const STOP_REASONS = new Map<FinishReason, string>([
+  ['stop', 'end_turn'],
+  ['length', 'max_tokens'],
+  ['tool_calls', 'tool_use'],
+  ['content_filter', 'refusal'],
+]);
 
-export interface MessagesRenderOptions {
+interface MessagesRenderOptions {
   requestId: string;
   /** Code points of the prompt, for the first event where no vendor has counted its tokens yet. */
   promptCharacters: number;
@@ -103,4 +114,109 @@ export class MessagesStreamRenderer implements StreamRenderer {
     const data = { type: 'message_delta', delta, usage: toMessagesUsage(usage) };
     return `${this.blocks.end()}event: message_delta\ndata: ${JSON.stringify(data)}\n\n`;
   }
+}
+
+interface AnswerEnd {
+  finishReason: FinishReason | undefined;
+  stopSequence: string | undefined;
+  /** Whether the answer calls a tool. */
+  callsTools: boolean;
+}
+
+/**
+ * Why the answer ended. Some vendors say `stop` of an answer that calls a tool; in this dialect
+ * that is `tool_use`, which clients wait for before they run the tool.
+ */
+function toStopReason({ finishReason, stopSequence, callsTools }: AnswerEnd): string | null {
+  if (finishReason === undefined) return null;
+  if (finishReason === 'stop' && stopSequence !== undefined) return 'stop_sequence';
+  if (finishReason === 'stop' && callsTools) return 'tool_use';
+  return STOP_REASONS.get(finishReason) ?? finishReason;
+}
+
+/** Usage as this dialect counts it: cached tokens are no part of `input_tokens`. */
+function toMessagesUsage(usage: Usage): object {
+  const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteLongTokens } = usage;
+  return {
+    input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cacheReadTokens,
+    output_tokens: usage.outputTokens,
+    ...(cacheWriteTokens > 0 && {
+      cache_creation: {
+        ephemeral_5m_input_tokens: Math.max(0, cacheWriteTokens - cacheWriteLongTokens),
+        ephemeral_1h_input_tokens: cacheWriteLongTokens,
+      },
+    }),
+    ...(usage.reasoningTokens > 0 && {
+      output_tokens_details: { thinking_tokens: usage.reasoningTokens },
+    }),
+    ...(usage.webSearches > 0 && {
+      server_tool_use: { web_search_requests: usage.webSearches },
+    }),
+  };
+}
+
+/** Spells a whole answer as a message. */
+export function renderMessage(answer: CollectedAnswer, requestId: string): Buffer {
+  const usage = toMessagesUsage(answer.settled.usage);
+  if (answer.relay) {
+    const { bytes, usage: relayedUsage } = answer.relay;
+    if (isChargedAsGiven(relayedUsage, answer.settled.usage)) return bytes;
+    // The vendor gave no usage, or none to be believed: what is charged is shown in its place.
+    const edits = new Map([['usage', JSON.stringify(usage)]]);
+    return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits);
+  }
+  const [choice] = answer.choices;
+  const { finishReason, stopSequence, toolCalls = [] } = choice ?? {};
+  const stopReason = toStopReason({ finishReason, stopSequence, callsTools: toolCalls.length > 0 });
+  const head = {
+    id: messageId(requestId),
+    type: 'message',
+    role: 'assistant',
+    model: answer.route.model,
+    stop_reason: stopReason,
+    stop_sequence: stopSequence ?? null,
+    usage,
+  };
+  const content = choice ? renderContent(choice).join(',') : '';
+  return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"content":[${content}]}`);
+}
+
+/** The id of an answer that was not relayed, which already has its vendor's. */
+function messageId(requestId: string): string {
+  return `msg_${requestId.replaceAll('-', '')}`;
+}
+
+/** The blocks as JSON texts; tool inputs stand in them as the model wrote them. */
+function renderContent({ reasoning, text, refusal, toolCalls }: CollectedChoice): string[] {
+  const blocks = reasoning.flatMap(renderReasoning);
+  for (const said of [text, refusal]) {
+    if (said !== '') blocks.push(JSON.stringify({ type: 'text', text: said }));
+  }
+  // A vendor may leave out a position among its calls.
+  for (const { id, name, arguments: args, seal } of toolCalls.filter(Boolean)) {
+    if (seal !== undefined) blocks.push(redactedThinking(spellCallSeal(id, seal)));
+    const head = JSON.stringify({ type: 'tool_use', id, name }).slice(0, -1);
+    blocks.push(`${head},"input":${toToolInput(args)}}`);
+  }
+  return blocks;
+}
+
+function renderReasoning({ text, seal }: CollectedChoice['reasoning'][number]): string[] {
+  if (text === '') {
+    const data = seal === undefined ? undefined : spellRedactedData(seal);
+    if (data !== undefined) return [redactedThinking(data)];
+  }
+  if (seal === undefined) return [thinking(text, '')];
+  if (!isRedactedThought(seal)) return [thinking(text, spellSignature(seal))];
+  return [thinking(text, ''), redactedThinking(spellRedactedData(seal) ?? seal)];
+}
+
+function thinking(text: string, signature: string): string {
+  return JSON.stringify({ type: 'thinking', thinking: text, signature });
+}
+
+function redactedThinking(data: string): string {
+  return JSON.stringify({ type: 'redacted_thinking', data });
 }

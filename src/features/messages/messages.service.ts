@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { collect } from '../../canonical/collect.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import { estimateTokens } from '../../canonical/estimate-tokens.js';
+import { estimateTokens } from '../../canonical/prompt-size.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import { asStream, asWhole, type Reply } from '../../core/answers/deliver.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { parseCountTokens, parseMessages } from './messages.parse.js';
-import { MessagesStreamRenderer } from './messages.render.js';
-import { renderMessage } from './render-message.js';
+import { MessagesStreamRenderer, renderMessage } from './messages.render.js';
 
 /** The messages dialect. */
 @Injectable()

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../core/access/caller.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
-import type { Model } from '../../core/catalogue/model.js';
+import type { Model } from '../../core/catalogue/catalogue.types.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { OwnUpstreams } from '../../core/credentials/own-upstreams.service.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
-import type { ModelDto } from './model.dto.js';
+import type { ModelDto } from './providers.dto.js';
 
 /**
  * The catalogue as callers see it: only what a configured provider serves, or one with which the

@@ -2,7 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
 import { PROVIDER_TYPES } from '../../platform/config/app-config.js';
-import { ProviderListDto } from './provider.dto.js';
+import { ProviderListDto } from './providers.dto.js';
 import { ProvidersService } from './providers.service.js';
 
 @ApiTags('Catalogue')

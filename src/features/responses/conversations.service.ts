@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { itemsOfInput } from './complete-body.js';
-import type { Conversation } from './conversation.js';
-import { isResponseId } from './response-id.js';
-import { StoredResponsesRepository } from './stored-responses.repository.js';
+import { isResponseId } from './item-id.js';
+import { StoredResponsesRepository, type Conversation } from './stored-responses.repository.js';
 
 /** As much as a whole body may hold, since a caller could send no more of it by itself. */
 export const MAX_CONTEXT_BYTES = 20_000_000;

@@ -2,7 +2,7 @@ import {
   modelFieldsSchema,
   routingFieldsSchema,
   traceFieldSchema,
-} from '../../canonical/routing-fields.schema.js';
+} from '../../canonical/routing-fields.js';
 
 const MAX_TOKENS = 2_147_483_647;
 const text = { type: ['string', 'null'] } as const;

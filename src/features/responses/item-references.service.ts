@@ -2,12 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { itemsOfInput } from './complete-body.js';
-import type { Conversation } from './conversation.js';
 import { MAX_CONTEXT_BYTES } from './conversations.service.js';
-import { isVendorItemId, responseIdOfItem } from './item-id.js';
-import { isItemReference } from './item-reference.js';
+import { isVendorItemId, responseIdOfItem, isItemReference } from './item-id.js';
 import { withItemIds } from './list-input-items.js';
-import { StoredResponsesRepository, type ReferredRow } from './stored-responses.repository.js';
+import {
+  StoredResponsesRepository,
+  type ReferredRow,
+  type Conversation,
+} from './stored-responses.repository.js';
 
 /** Different items that one request may refer to. */
 const MAX_REFERENCES = 10_000;

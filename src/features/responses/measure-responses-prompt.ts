@@ -1,9 +1,9 @@
-import { notOnSharedCapacity } from '../../canonical/account-bound.js';
+import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
 import type { AccountBoundParam } from '../../canonical/canonical-request.js';
 import type { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { requireString } from '../../platform/http/require-string.js';
+import { requireString } from '../../platform/http/validate-body.js';
 
 /** An upper figure for parts whose tokens cannot be told from their length. */
 const TOKENS_PER_UNKNOWN = 20_000;

@@ -17,8 +17,8 @@ import type {
   OutputTextPart,
   ReasoningItem,
   RefusalPart,
-} from './output-item.js';
-import { toEncryptedContent } from './response-seal.js';
+} from './response-object.js';
+import { toEncryptedContent } from './responses.vendor.js';
 
 /**
  * Takes one event of the dialect, without its sequence number: its other members, or what spells

@@ -5,10 +5,10 @@ import type {
   MessagePart,
   TextPart,
 } from '../../canonical/canonical-request.js';
-import { readMediaSource } from '../../canonical/media-source.js';
+import { readMediaSource } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { toFunctionArguments } from './custom-tools.js';
-import { fromEncryptedContent } from './response-seal.js';
+import { fromEncryptedContent } from './responses.vendor.js';
 
 export interface ReadItems {
   messages: CanonicalMessage[];

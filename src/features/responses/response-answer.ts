@@ -1,10 +1,14 @@
-import type { CanonicalEvent, RelayEvent, SettledEvent } from '../../canonical/canonical-event.js';
+import type {
+  CanonicalEvent,
+  RelayEvent,
+  SettledEvent,
+  FinishReason,
+} from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { FinishReason } from '../../canonical/finish-reason.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { customToolNames } from './custom-tools.js';
-import { isVendorItemId } from './item-id.js';
+import { isVendorItemId, randomPartOf } from './item-id.js';
 import { OutputBuilder, type EmitEvent } from './output-builder.js';
 import {
   outputText,
@@ -13,7 +17,6 @@ import {
   type ResponseState,
   type ResponseStatus,
 } from './response-object.js';
-import { randomPartOf } from './response-id.js';
 
 /** Which answer it will be. */
 export interface AnswerSubject {

@@ -1,5 +1,6 @@
 import type { Usage } from '../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
@@ -91,4 +92,65 @@ export function usageFields(usage: Usage): object {
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.inputTokens + usage.outputTokens,
   };
+}
+
+/** A failure as the dialect's `error` object; its codes are few. */
+export function toResponseError(failure: unknown): { code: string; message: string } {
+  const error = failure instanceof GatewayError ? failure : new InternalError();
+  const code = error.type === 'rate_limit_error' ? 'rate_limit_exceeded' : 'server_error';
+  return { code, message: error.message };
+}
+
+/** The items of an answer, as callers get them. */
+export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | CustomToolCallItem;
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+export interface MessageItem {
+  id: string;
+  type: 'message';
+  status: ItemStatus;
+  role: 'assistant';
+  content: (OutputTextPart | RefusalPart)[];
+}
+
+export interface OutputTextPart {
+  type: 'output_text';
+  text: string;
+  annotations: [];
+  logprobs: unknown[];
+}
+
+export interface RefusalPart {
+  type: 'refusal';
+  refusal: string;
+}
+
+export interface ReasoningItem {
+  id: string;
+  type: 'reasoning';
+  summary: { type: 'summary_text'; text: string }[];
+  /** The vendor's seal, to be sent back with the next turn. */
+  encrypted_content?: string;
+}
+
+export interface FunctionCallItem {
+  id: string;
+  type: 'function_call';
+  status: ItemStatus;
+  call_id: string;
+  name: string;
+  arguments: string;
+  /** A vendor's seal on the call itself. */
+  encrypted_content?: string;
+}
+
+export interface CustomToolCallItem {
+  id: string;
+  type: 'custom_tool_call';
+  status: ItemStatus;
+  call_id: string;
+  name: string;
+  input: string;
+  encrypted_content?: string;
 }

@@ -2,12 +2,10 @@ import { Module } from '@nestjs/common';
 import { AnswersModule } from '../../core/answers/answers.module.js';
 import { ConversationsService } from './conversations.service.js';
 import { ItemReferencesService } from './item-references.service.js';
-import { ResponseRetentionService } from './response-retention.service.js';
-import { ResponsesController } from './responses.controller.js';
+import { ResponsesController, StoredResponsesController } from './responses.controller.js';
 import { ResponsesService } from './responses.service.js';
-import { StoredResponsesController } from './stored-responses.controller.js';
 import { StoredResponsesRepository } from './stored-responses.repository.js';
-import { StoredResponsesService } from './stored-responses.service.js';
+import { StoredResponsesService, ResponseRetentionService } from './stored-responses.service.js';
 
 @Module({
   imports: [AnswersModule],

@@ -6,7 +6,7 @@ import type {
   ToolChoice,
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
-import { optional } from '../../canonical/optional.js';
+import { optional } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { itemsOfInput } from './complete-body.js';
 import { CUSTOM_TOOL_PARAMETERS } from './custom-tools.js';

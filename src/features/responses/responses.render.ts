@@ -2,11 +2,10 @@ import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
-import type { StreamRenderer } from '../../core/answers/deliver-stream.js';
+import type { StreamRenderer } from '../../core/answers/deliver.js';
 import type { EmitEvent } from './output-builder.js';
 import { ResponseAnswer, type AnswerSubject } from './response-answer.js';
-import { toResponseError } from './response-failure.js';
-import { usageFields } from './response-object.js';
+import { usageFields, toResponseError } from './response-object.js';
 
 /** Spells an answer as the dialect's server-sent events. */
 export class ResponsesStreamRenderer implements StreamRenderer {

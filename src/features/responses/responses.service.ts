@@ -3,17 +3,17 @@ import type { CanonicalEvent, RouteEvent } from '../../canonical/canonical-event
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import { asStream, asWhole, type Reply } from '../../core/answers/deliver.js';
-import type { MakeRecord } from '../../core/ledger/settlement-record.js';
+import type { MakeRecord } from '../../core/ledger/ledger-operations.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { ConversationsService } from './conversations.service.js';
 import { ItemReferencesService } from './item-references.service.js';
 import { ResponseAnswer } from './response-answer.js';
-import { toResponseError } from './response-failure.js';
-import { newResponseId } from './response-id.js';
+import { toResponseError } from './response-object.js';
+import { newResponseId } from './item-id.js';
 import { checkResponsesBody, parseResponses } from './responses.parse.js';
 import { ResponsesStreamRenderer, renderResponse } from './responses.render.js';
-import { storedResponseRecord, type StoredTurn } from './stored-response-record.js';
+import { storedResponseRecord, type StoredTurn } from './stored-responses.repository.js';
 
 /** Responses: an answer to what went before, which is kept for what may come after. */
 @Injectable()

@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { toStoredText } from '../../platform/database/stored-text.js';
+import type { SettlementRecord } from '../../core/ledger/ledger-operations.js';
+import type { AnswerSnapshot } from './response-answer.js';
 
 /** One turn of a conversation, as far as going on from it needs. */
-export interface TurnRow {
+interface TurnRow {
   id: string;
   conversation_id: string;
   previous_response_id: string | null;
@@ -24,7 +28,7 @@ export interface ReferredRow {
 }
 
 /** Which responses are referred to. */
-export interface References {
+interface References {
   responseIds: readonly string[];
   /** Of which of them the input is wanted as well. */
   inputsOf: readonly string[];
@@ -32,7 +36,7 @@ export interface References {
   maxBytes: number;
 }
 
-export interface StoredResponseRow {
+interface StoredResponseRow {
   response: string;
   output_items: string;
 }
@@ -170,4 +174,64 @@ export class StoredResponsesRepository {
     const isLast = seen < maxRows || createdAt === null || id === null;
     return { deleted, next: isLast ? undefined : { createdAt, id } };
   }
+}
+
+/** The stored turns that a request goes on from. */
+export interface Conversation {
+  /** The response that the caller named. */
+  previousResponseId: string;
+  /** The id of its first turn. */
+  conversationId: string;
+  /** Input and output items of all turns, oldest first. */
+  items: JsonObject[];
+  /** What the items measure as JSON text, which bounds a conversation's length. */
+  contextBytes: number;
+}
+
+/** A turn of a conversation, ready to be kept. */
+export interface StoredTurn {
+  id: string;
+  tenantId: string;
+  requestId: string;
+  createdAt: Date;
+  conversation: Conversation | undefined;
+  /** JSON of the turn's own input, text or items. */
+  input: string;
+  answer: AnswerSnapshot;
+}
+
+/** The statement that keeps a turn; it is committed together with the turn's settlement. */
+export function storedResponseRecord(turn: StoredTurn): SettlementRecord {
+  const { id, conversation, input, answer } = turn;
+  const ownBytes = Buffer.byteLength(input) + Buffer.byteLength(answer.output);
+  return {
+    name: 'store-response',
+    text: `
+      INSERT INTO stored_responses (
+        id, tenant_id, request_id, conversation_id, previous_response_id, model, status,
+        input_items, output_items, response, context_bytes, created_at, vendor_item_ids
+      ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+      ON CONFLICT (id) DO NOTHING`,
+    // JSON text spells NUL and lone surrogates as escapes, so PostgreSQL takes it as it is.
+    values: [
+      id,
+      turn.tenantId,
+      turn.requestId,
+      conversation?.conversationId ?? id,
+      conversation?.previousResponseId ?? null,
+      toStoredText(answer.model),
+      answer.status,
+      input,
+      answer.output,
+      answer.response,
+      (conversation?.contextBytes ?? 0) + ownBytes,
+      turn.createdAt,
+      toArrayLiteral(answer.vendorItemIds ?? []),
+    ],
+  };
+}
+
+/** As PostgreSQL spells an array; the ids hold nothing that would need an escape. */
+function toArrayLiteral(ids: readonly string[]): string | null {
+  return ids.length === 0 ? null : `{${ids.map((id) => `"${id}"`).join()}}`;
 }

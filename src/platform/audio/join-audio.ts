@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AudioFormatError, type AudioJoiner } from './audio-joiner.js';
+import { AudioFormatError, type AudioJoiner, PlainJoiner } from './audio-joiner.js';
 import { FlacJoiner } from './flac-joiner.js';
-import { ADTS_FRAMES, FrameJoiner, MP3_FRAMES } from './frame-joiner.js';
+import { ADTS_FRAMES, FrameJoiner, MP3_FRAMES } from './mpeg-frames.js';
 import { OpusJoiner } from './opus-joiner.js';
-import { PlainJoiner } from './plain-joiner.js';
-import { WaveJoiner } from './wave-joiner.js';
+import { WaveJoiner } from './wave-file.js';
 
 const READ_BYTES = 64 * 1024;
 /** Samples of 16 bits in one channel, as everywhere in speech. */

@@ -1,6 +1,16 @@
 import { AudioFormatError, type AudioJoiner } from './audio-joiner.js';
-import { OGG_CONTINUED, OGG_LAST, readOggPage, writeOggPage, type OggPage } from './ogg-page.js';
-import { opusSamples } from './opus-packets.js';
+
+const OGG_CONTINUED = 1;
+
+const OGG_LAST = 4;
+
+const HEADER_BYTES = 27;
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
+  let value = index << 24;
+  for (let bit = 0; bit < 8; bit++) value = (value << 1) ^ (value < 0 ? 0x04c11db7 : 0);
+  return value >>> 0;
+});
 
 /** A page of headers, before the sound. */
 const HEADER_PACKETS = 2;
@@ -117,4 +127,72 @@ export class OpusJoiner implements AudioJoiner {
   private write(page: Omit<OggPage, 'length'>): Buffer {
     return writeOggPage(page, this.serial, this.sequence++);
   }
+}
+
+/** Samples of a frame at 48 kHz, by the packet's first five bits. */
+function frameSamples(configuration: number): number {
+  if (configuration < 12) return [480, 960, 1_920, 2_880][configuration & 3]!;
+  if (configuration < 16) return [480, 960][configuration & 1]!;
+  return [120, 240, 480, 960][configuration & 3]!;
+}
+
+/** Samples, at 48 kHz, that a packet of Opus holds, by its first two bytes. */
+function opusSamples(first: number, second: number): number {
+  const code = first & 3;
+  const frames = code === 0 ? 1 : code === 3 ? second & 0x3f : 2;
+  return frames * frameSamples(first >> 3);
+}
+
+/** A page of an Ogg file. */
+interface OggPage {
+  /** Bytes of the whole page. */
+  length: number;
+  flags: number;
+  /** Samples up to the end of the last packet that ends here; -1 where none does. */
+  granule: bigint;
+  /** Lengths of the pieces that packets are cut into; one below 255 ends its packet. */
+  lacing: Buffer;
+  data: Buffer;
+}
+
+/** The page at the start of the bytes; `short` where more are needed, undefined where no page begins. */
+function readOggPage(bytes: Buffer): OggPage | 'short' | undefined {
+  if (bytes.length < HEADER_BYTES) return 'short';
+  if (bytes.toString('latin1', 0, 4) !== 'OggS' || bytes[4] !== 0) return undefined;
+  const dataOffset = HEADER_BYTES + bytes[26]!;
+  if (bytes.length < dataOffset) return 'short';
+  const lacing = bytes.subarray(HEADER_BYTES, dataOffset);
+  const length = lacing.reduce((sum, part) => sum + part, dataOffset);
+  if (bytes.length < length) return 'short';
+  return {
+    length,
+    flags: bytes[5]!,
+    granule: bytes.readBigInt64LE(6),
+    lacing,
+    data: bytes.subarray(dataOffset, length),
+  };
+}
+
+/** A page with its checksum. */
+function writeOggPage(
+  { flags, granule, lacing, data }: Omit<OggPage, 'length'>,
+  serial: number,
+  sequence: number,
+): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write('OggS', 0, 'latin1');
+  header[5] = flags;
+  header.writeBigInt64LE(granule, 6);
+  header.writeUInt32LE(serial, 14);
+  header.writeUInt32LE(sequence, 18);
+  header[26] = lacing.length;
+  const page = Buffer.concat([header, lacing, data]);
+  page.writeUInt32LE(checksum(page), 22);
+  return page;
+}
+
+function checksum(bytes: Buffer): number {
+  let value = 0;
+  for (const byte of bytes) value = (value << 8) ^ TABLE[(value >>> 24) ^ byte]!;
+  return value >>> 0;
 }

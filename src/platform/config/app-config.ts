@@ -1,4 +1,18 @@
-import type { Network } from './read-networks.js';
+import type { Network } from './setting-values.js';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+
+/** Gives the one AppConfig to whoever asks for it. */
+@Global()
+@Module({})
+export class ConfigModule {
+  static forRoot(config: AppConfig): DynamicModule {
+    return {
+      module: ConfigModule,
+      providers: [{ provide: APP_CONFIG, useValue: config }],
+      exports: [APP_CONFIG],
+    };
+  }
+}
 
 /**
  * Every setting of the service, read once at start. See `env.dto.ts` for the variables behind it.

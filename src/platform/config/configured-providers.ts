@@ -1,10 +1,77 @@
 import { plainToInstance } from 'class-transformer';
-import type { ProviderConfig } from './app-config.js';
-import { withoutTrailingSlash } from './is-url.js';
+import { PROVIDER_TYPES, type ProviderConfig, type ProviderType } from './app-config.js';
+import { withoutTrailingSlash, isUrl } from './setting-values.js';
 import type { VendorSettings } from './vendor-settings.js';
+import {
+  IsBoolean,
+  IsIn,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  ValidateBy,
+} from 'class-validator';
+import { findViolations, readJsonFile } from './config-error.js';
+
+const VARIABLE = 'GATEWAY_PROVIDERS';
+
+/** One entry of the `GATEWAY_PROVIDERS` file: by default a server that speaks the default vendor's dialect. */
+class ProviderEntry {
+  @Matches(/^[a-z0-9-]+$/, { message: 'must be made of a-z, 0-9 and -' })
+  id!: string;
+
+  @Length(1, 255, { message: 'must have 1 to 255 characters' })
+  name!: string;
+
+  @ValidateBy({
+    name: 'isHttpUrl',
+    validator: {
+      validate: (value: unknown) => typeof value === 'string' && isUrl(value, ['http', 'https']),
+      defaultMessage: () => 'must be a URL that starts with http:// or https://',
+    },
+  })
+  base_url!: string;
+
+  @IsOptional()
+  @IsString({ message: 'must be the name of an environment variable' })
+  api_key_env?: string;
+
+  /** The adapter that speaks to it, which is its vendor's id. */
+  @IsOptional()
+  @Matches(/^[a-z0-9-]+$/, { message: 'must be the name of an adapter' })
+  adapter?: string;
+
+  @IsOptional()
+  @IsIn(PROVIDER_TYPES, { message: `must be one of ${PROVIDER_TYPES.join(', ')}` })
+  type?: ProviderType;
+
+  /** What only this adapter needs to know: strings by name. */
+  @IsOptional()
+  @ValidateBy({
+    name: 'isStringRecord',
+    validator: {
+      validate: (value: unknown) =>
+        typeof value === 'object' &&
+        value !== null &&
+        Object.values(value).every((setting) => typeof setting === 'string'),
+      defaultMessage: () => 'must be an object whose values are strings',
+    },
+  })
+  settings?: Record<string, string>;
+
+  /** Whether tenants may store keys of their own for it; by default if it has one. */
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  own_credentials?: boolean;
+
+  /** Whether it gets fields of requests that nobody documents; false unless told. */
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  pass_unknown_fields?: boolean;
+}
 
 /** A vendor with its own variables of the environment. */
-export interface VendorEnv {
+interface VendorEnv {
   readonly vendor: VendorSettings;
   readonly env: object;
 }
@@ -74,4 +141,67 @@ function operatorsProvider(given: VendorEnv): ProviderConfig[] {
   const provider = vendorsProvider(given);
   const { apiKey, settings = {}, baseUrl = provider.baseUrl } = account;
   return [{ ...provider, apiKey, settings, baseUrl: withoutTrailingSlash(baseUrl) }];
+}
+
+/**
+ * The operator's further providers: servers that speak as one of the vendors does. What is wrong with
+ * the file is added to `problems`, each line naming the entry and the field.
+ *
+ * @param vendors whose ids have a meaning of their own, configured or not
+ */
+export function readProvidersFile(
+  path: string,
+  vendors: readonly VendorSettings[],
+  environment: NodeJS.ProcessEnv,
+  problems: string[],
+): ProviderConfig[] {
+  let content: unknown;
+  try {
+    content = readJsonFile(path);
+  } catch (error) {
+    problems.push(`${VARIABLE} ${(error as Error).message}`);
+    return [];
+  }
+  if (!Array.isArray(content)) {
+    problems.push(`${VARIABLE} must name a file with an array of providers`);
+    return [];
+  }
+  const standard = vendors.find(({ isDefault }) => isDefault);
+  if (!standard) throw new Error('no vendor is the default one');
+  const usedIds = new Set(vendors.map(({ id }) => id));
+  return content.flatMap((plain: unknown, index) => {
+    const complain = (field: string, message: string) =>
+      problems.push(`${VARIABLE}: ${index}${field && `.${field}`} ${message}`);
+    if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
+      complain('', 'must be an object');
+      return [];
+    }
+    const entry = plainToInstance(ProviderEntry, plain);
+    const violations = findViolations(entry, { refuseUnknown: true });
+    violations.forEach((violation) => complain(violation.path, violation.message));
+    if (violations.length > 0) return [];
+    if (usedIds.has(entry.id)) {
+      complain('id', `"${entry.id}" is built in or used twice; choose another`);
+      return [];
+    }
+    usedIds.add(entry.id);
+    const apiKey = entry.api_key_env === undefined ? undefined : environment[entry.api_key_env];
+    if (entry.api_key_env !== undefined && !apiKey) {
+      complain('api_key_env', `names the variable ${entry.api_key_env}, which is not set`);
+      return [];
+    }
+    return [
+      {
+        id: entry.id,
+        name: entry.name,
+        adapter: entry.adapter ?? standard.id,
+        type: entry.type ?? standard.type,
+        baseUrl: withoutTrailingSlash(entry.base_url),
+        apiKey,
+        settings: { ...entry.settings },
+        knownFieldsOnly: entry.pass_unknown_fields !== true,
+        ...(entry.own_credentials !== undefined && { takesOwnAccounts: entry.own_credentials }),
+      },
+    ];
+  });
 }

@@ -1,6 +1,5 @@
 import { IsOptional, Matches, MinLength } from 'class-validator';
-import { Describe } from './describe-variable.js';
-import { MAX_GRANT_CREDITS, MAX_RATE_LIMIT_PER_MINUTE, MAX_TIMEOUT_MS } from './setting-bounds.js';
+import { MAX_GRANT_CREDITS, MAX_RATE_LIMIT_PER_MINUTE, MAX_TIMEOUT_MS } from './setting-values.js';
 import {
   ChoiceVariable,
   FileVariable,
@@ -9,6 +8,7 @@ import {
   NetworksVariable,
   UrlVariable,
   WorkersVariable,
+  Describe,
 } from './variable.decorators.js';
 
 /** A terabyte. */

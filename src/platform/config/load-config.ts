@@ -1,16 +1,21 @@
 import { plainToInstance } from 'class-transformer';
 import { resolve } from 'node:path';
 import type { AppConfig } from './app-config.js';
-import { ConfigError } from './config-error.js';
+import { ConfigError, findViolations } from './config-error.js';
 import { EnvDto } from './env.dto.js';
-import { findViolations } from './find-violations.js';
-import { configuredProviders, ownAccountProviders, readVendors } from './configured-providers.js';
+import {
+  configuredProviders,
+  ownAccountProviders,
+  readVendors,
+  readProvidersFile,
+} from './configured-providers.js';
 import { incompleteS3, S3Env, s3Of } from './s3-settings.js';
-import { readProvidersFile } from './read-providers-file.js';
-import { withoutTrailingSlash } from './is-url.js';
-import { readNetworks } from './read-networks.js';
 import { readTelemetry, TelemetryEnv } from './read-telemetry.js';
-import { DEFAULT_RATE_LIMIT_PER_MINUTE } from './setting-bounds.js';
+import {
+  DEFAULT_RATE_LIMIT_PER_MINUTE,
+  withoutTrailingSlash,
+  readNetworks,
+} from './setting-values.js';
 import type { VendorSettings } from './vendor-settings.js';
 
 /** Who wants to be reached from elsewhere says so. */
@@ -121,4 +126,9 @@ function deepFreeze<Value>(value: Value): Value {
     Object.values(value).forEach(deepFreeze);
   }
   return value;
+}
+
+/** The one place that reads the environment of this process. */
+export function processEnvironment(): NodeJS.ProcessEnv {
+  return process.env;
 }

@@ -1,9 +1,6 @@
 import { IsOptional } from 'class-validator';
 import type { TelemetryConfig, TracesSampler } from './app-config.js';
-import { Describe } from './describe-variable.js';
-import { MAX_TIMEOUT_MS } from './setting-bounds.js';
-import { withoutTrailingSlash } from './is-url.js';
-import { readPairs } from './read-pairs.js';
+import { MAX_TIMEOUT_MS, withoutTrailingSlash, readPairs } from './setting-values.js';
 import {
   ChoiceVariable,
   FlagVariable,
@@ -12,6 +9,7 @@ import {
   PairsVariable,
   ShareVariable,
   UrlVariable,
+  Describe,
 } from './variable.decorators.js';
 
 const METRICS_INTERVAL_MS = 60_000;

@@ -1,8 +1,7 @@
 import { IsOptional } from 'class-validator';
 import type { S3Config } from './app-config.js';
-import { Describe } from './describe-variable.js';
-import { withoutTrailingSlash } from './is-url.js';
-import { ChoiceVariable, UrlVariable } from './variable.decorators.js';
+import { withoutTrailingSlash } from './setting-values.js';
+import { ChoiceVariable, UrlVariable, Describe } from './variable.decorators.js';
 
 /** Where a bucket of one's own server lies does not matter to it, but requests have to name it. */
 const DEFAULT_REGION = 'us-east-1';

@@ -1,11 +1,15 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import pg, { type Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
+import pg, {
+  type Pool,
+  type PoolClient,
+  type QueryResult,
+  type QueryResultRow,
+  type QueryConfig,
+} from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ledgerPoolOptions } from './database-options.js';
-import { withQueryLimit } from './with-query-limit.js';
-
 /** A look-up that takes so long has lost its server. */
 const LOOK_UP_LIMIT_MS = 5_000;
 
@@ -76,4 +80,13 @@ export class Database implements OnApplicationShutdown {
       client.release(broken);
     }
   }
+}
+
+/**
+ * A query that fails when it has not been answered for so long; pg then gives its connection up.
+ * `query_timeout` is an option of pg that its types do not know.
+ */
+export function withQueryLimit({ name, text, values }: QueryConfig, limitMs: number): QueryConfig {
+  const limited = { name, text, values, query_timeout: limitMs };
+  return limited;
 }

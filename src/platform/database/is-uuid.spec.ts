@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isUuid } from './is-uuid.js';
+import { isUuid } from './stored-text.js';
 
 describe(isUuid.name, () => {
   it.each([

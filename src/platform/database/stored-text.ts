@@ -1,3 +1,4 @@
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /**
  * Text from outside may hold NUL or lone surrogates, which PostgreSQL's `text` refuses. They are
  * stored escaped with a backslash, and a backslash as two, so that every string has exactly one
@@ -23,3 +24,11 @@ export function fromStoredText(stored: string): string {
 
 /** For TypeORM columns that hold text from outside. */
 export const storedText = { to: toStoredText, from: fromStoredText };
+
+/**
+ * Whether text is a UUID in its usual spelling, of any version. To be asked of ids from outside
+ * before they reach a `uuid` column, where anything else makes the statement fail.
+ */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { ChunkedBody } from './chunked-body.js';
+import { ChunkedBody } from './sse-writer.js';
 
 const PIECES = ['data: "é"\n\n', '', Buffer.from('data: "Ω"\n\n'), Buffer.alloc(20_000, 'x')];
 const WHOLE = Buffer.concat(PIECES.map((piece) => Buffer.from(piece)));

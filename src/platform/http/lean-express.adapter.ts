@@ -2,8 +2,7 @@ import http from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
-import { isClosing } from './close-after-refusal.js';
-import { refuseRequest, type RecordRefusal } from './refuse-request.js';
+import { refuseRequest, type RecordRefusal, isClosing } from './refuse-request.js';
 
 /** How often connections are looked through for those that exceed a time limit; Node's default is 30 s. */
 const CHECK_CONNECTIONS_EVERY_MS = 5_000;

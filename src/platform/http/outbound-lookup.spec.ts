@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from '@jest/globals';
-import { OutboundLookup, type FindAddresses } from './outbound-lookup.js';
+import { OutboundLookup, type FindAddresses } from './public-address.js';
 
 const FOUND: LookupAddress[] = [{ address: '93.184.215.14', family: 4 }];
 const failWith = (code: string) => Promise.reject(Object.assign(new Error(code), { code }));

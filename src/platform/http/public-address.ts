@@ -1,8 +1,77 @@
-import type { LookupAddress, LookupOptions } from 'node:dns';
+import { lookup, type LookupAddress, type LookupOptions, promises as dns } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
-import { outboundLookup } from './outbound-lookup.js';
+import { readFile } from 'node:fs/promises';
+import { LRUCache } from 'lru-cache';
+
+/** Twice this, and a little more, is the longest that a nameserver is waited for. */
+const QUERY_TIMEOUT_MS = 1_000;
+
+const QUERY_TRIES = 2;
+
+/** For so long an answer serves everybody who connects. */
+const KEPT_MS = 5_000;
+
+const MAX_KEPT = 1_000;
+
+const HOSTS_FILE = '/etc/hosts';
+
+/** What DNS says of names that only this machine may know, or when there is no DNS here. */
+const ASK_THE_SYSTEM = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
+
+/**
+ * Finds the addresses of names that tenants chose. The system's own look-up takes a thread that
+ * vendors' names need as well, for as long as a nameserver hangs, and cannot be broken off. So
+ * nameservers are asked directly, with time limits; only names that they do not know, or that stand
+ * in the hosts file, are left to the system, one at a time.
+ */
+export class OutboundLookup {
+  private readonly underWay = new Map<string, Promise<LookupAddress[]>>();
+  private readonly kept = new LRUCache<string, LookupAddress[]>({ max: MAX_KEPT, ttl: KEPT_MS });
+  private systemTail: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly askDns: FindAddresses = queryDns,
+    private readonly askSystem: FindAddresses = querySystem,
+    private readonly isLocal: (hostname: string) => Promise<boolean> = isLocalName,
+  ) {}
+
+  /** What is asked for at the same time, or a moment later, is looked up once. */
+  find(hostname: string): Promise<LookupAddress[]> {
+    const family = isIP(hostname);
+    if (family !== 0) return Promise.resolve([{ address: hostname, family }]);
+    const known = this.kept.get(hostname);
+    if (known) return Promise.resolve(known);
+    let search = this.underWay.get(hostname);
+    if (!search) {
+      search = this.search(hostname).finally(() => this.underWay.delete(hostname));
+      this.underWay.set(hostname, search);
+    }
+    return search;
+  }
+
+  private async search(hostname: string): Promise<LookupAddress[]> {
+    const addresses = (await this.isLocal(hostname))
+      ? await this.inTurn(hostname)
+      : await this.askDns(hostname).catch((error: NodeJS.ErrnoException) => {
+          if (ASK_THE_SYSTEM.has(error.code ?? '')) return this.inTurn(hostname);
+          // As the system says it.
+          throw Object.assign(error, { code: 'EAI_AGAIN' });
+        });
+    this.kept.set(hostname, addresses);
+    return addresses;
+  }
+
+  private inTurn(hostname: string): Promise<LookupAddress[]> {
+    const turn = this.systemTail.then(() => this.askSystem(hostname));
+    this.systemTail = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+/** Of this process, so that its limits hold for all who call out. */
+const outboundLookup = new OutboundLookup();
 
 /** All of IPv6 that is handed out for public use; the rest is reserved, or stands for other networks. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
@@ -81,7 +150,7 @@ export function publicLookup(resolveName: Resolve = resolveOutbound): LookupFunc
   };
 }
 
-export interface PublicConnectorOptions {
+interface PublicConnectorOptions {
   timeoutMs: number;
   /** Lifts the rule: any address will do. */
   allowPrivate: boolean;
@@ -104,4 +173,42 @@ export function publicConnector(options: PublicConnectorOptions): buildConnector
     }
     connect(target, callback);
   };
+}
+
+/** All addresses of a name. Rejects with an error that has one of node's codes. */
+export type FindAddresses = (hostname: string) => Promise<LookupAddress[]>;
+
+async function queryDns(hostname: string): Promise<LookupAddress[]> {
+  const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  const [four, six] = await Promise.allSettled([
+    resolver.resolve4(hostname),
+    resolver.resolve6(hostname),
+  ]);
+  const addresses = [
+    ...(four.status === 'fulfilled' ? four.value : []).map((address) => ({ address, family: 4 })),
+    ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 })),
+  ];
+  if (addresses.length > 0) return addresses;
+  throw four.status === 'rejected'
+    ? four.reason
+    : Object.assign(new Error(), { code: 'ENOTFOUND' });
+}
+
+function querySystem(hostname: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    lookup(hostname, { all: true }, (error, addresses) => {
+      if (error) reject(error);
+      else resolve(addresses);
+    });
+  });
+}
+
+/** Names without a dot, `localhost` and what the hosts file has: nameservers may say otherwise. */
+async function isLocalName(hostname: string): Promise<boolean> {
+  const name = hostname.toLowerCase().replace(/\.$/, '');
+  if (!name.includes('.') || name.endsWith('.localhost')) return true;
+  const hosts = await readFile(HOSTS_FILE, 'utf8').catch(() => '');
+  return hosts
+    .split('\n')
+    .some((line) => line.replace(/#.*/, '').toLowerCase().split(/\s+/).slice(1).includes(name));
 }

@@ -2,6 +2,30 @@ import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BudgetedRequest } from './body-budget.js';
 import { parseJsonBody, type JsonBody } from './json-body.js';
 import { readBody } from './read-body.js';
+import {
+  Injectable,
+  UseInterceptors,
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import type { Request } from 'express';
+import type { Observable } from 'rxjs';
+import { ApiErrorResponse } from '../errors/error-response.js';
+
+/**
+ * Reads the body for handlers with an `@Body()` DTO. There is no global body parser: interceptors
+ * run after the guards, so a caller without a valid key never gets to upload anything.
+ */
+@Injectable()
+class JsonBodyInterceptor implements NestInterceptor {
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<Request>();
+    request.body = (await readJsonBody(request)).value;
+    return next.handle();
+  }
+}
 
 /** The interface's limit on bodies: 20 MB. */
 const MAX_JSON_BODY_BYTES = 20_000_000;
@@ -24,4 +48,14 @@ function isJson(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const mediaType = contentType.split(';', 1)[0]!.trim().toLowerCase();
   return mediaType === 'application/json' || mediaType.endsWith('+json');
+}
+
+/** Marks a handler that takes a JSON body through a class-validator DTO. */
+export function ReadsJsonBody(): ReturnType<typeof applyDecorators> {
+  return applyDecorators(
+    UseInterceptors(JsonBodyInterceptor),
+    ApiErrorResponse(408, 'The body arrived too slowly.'),
+    ApiErrorResponse(413, 'The body is larger than 20 MB.'),
+    ApiErrorResponse(415, 'The body is not JSON.'),
+  );
 }

@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseJsonBody } from './json-body.js';
-import { repeatsMembers } from './repeats-members.js';
-
+import { parseJsonBody, repeatsMembers } from './json-body.js';
 describe(repeatsMembers.name, () => {
   it.each([
     '{"a": 1, "a": 2}',

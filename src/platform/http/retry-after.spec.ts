@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DAY_MS } from '../time/durations.js';
+import { DAY_MS } from '../time/dates.js';
 import { readRetryAfterMs } from './retry-after.js';
 
 const NOW_MS = Date.UTC(2026, 0, 1, 12, 0, 0);

@@ -1,6 +1,10 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { announceStop } from './service-stop.js';
+
+/** Event of a response: the service ends before it does, and what is to be told is to be told now. */
+export const SERVICE_STOPS = 'serviceStops';
+
+const stopped = new WeakSet<ServerResponse>();
 
 const CHECK_EVERY_MS = 50;
 /** A request may be on its way over a connection that seems to be idle. */
@@ -89,4 +93,15 @@ export class ServerDrain {
 
 function announceEnd(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
+}
+
+/** Lets whoever works on a response know that its connection is about to be cut by the service. */
+function announceStop(response: ServerResponse): void {
+  stopped.add(response);
+  response.emit(SERVICE_STOPS);
+}
+
+/** Whether the work on a response was broken off by the service, and not by its caller. */
+export function isStoppedByService(response: ServerResponse): boolean {
+  return stopped.has(response);
 }

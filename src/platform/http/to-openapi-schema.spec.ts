@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { toOpenApiSchema } from './to-openapi-schema.js';
+import { toOpenApiSchema } from './validate-body.js';
 
 describe(toOpenApiSchema.name, () => {
   it.each<[string, object, object]>([

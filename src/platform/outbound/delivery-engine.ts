@@ -1,8 +1,13 @@
 import type { Logger } from '@nestjs/common';
 import type { SweepTimer } from '../time/sweep-timer.js';
 import { endsWithin } from '../time/within.js';
-import type { DeliveryLane, LaneLimits } from './delivery-lane.js';
-import { DeliveryLanes, type LaneRun, type RunOutcome } from './delivery-lanes.js';
+import {
+  DeliveryLanes,
+  type LaneRun,
+  type RunOutcome,
+  type DeliveryLane,
+  type LaneLimits,
+} from './delivery-lanes.js';
 import type { OutboundOutcome } from './outbound-client.js';
 
 export const MAX_ATTEMPTS = 5;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { DeliveryLane, type LaneLimits } from './delivery-lane.js';
+import { DeliveryLane, type LaneLimits } from './delivery-lanes.js';
 
 describe(DeliveryLane.name, () => {
   beforeEach(() => void jest.useFakeTimers());

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { LaneLimits } from './delivery-lane.js';
-import { DeliveryLanes, type LaneRun, type RunOutcome } from './delivery-lanes.js';
+import { DeliveryLanes, type LaneRun, type RunOutcome, type LaneLimits } from './delivery-lanes.js';
 
 const MAX_POSTS = 256;
 const LIMITS: LaneLimits = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { findHeaderProblem } from './destination-headers.js';
+import { findHeaderProblem } from './destination.js';
 
 describe(findHeaderProblem.name, () => {
   it.each([

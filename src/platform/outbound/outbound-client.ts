@@ -2,8 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Agent, errors, type Dispatcher } from 'undici';
 import { PrivateAddressError, publicConnector, type Resolve } from '../http/public-address.js';
 import { readRetryAfterMs } from '../http/retry-after.js';
-import { findHeaderProblem } from './destination-headers.js';
-import { assertDestinationUrl, readDestinationUrl } from './destination-url.js';
+import { assertDestinationUrl, readDestinationUrl, findHeaderProblem } from './destination.js';
 
 const TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;

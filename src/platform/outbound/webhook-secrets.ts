@@ -1,7 +1,6 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { secretsOf, type SecretSource } from '../crypto/derived-keys.js';
-import { SecretBox, UnsealError } from '../crypto/secret-box.js';
+import { SecretBox, UnsealError, secretsOf, type SecretSource } from '../crypto/secret-box.js';
 import { Database } from '../database/database.js';
 
 const SECRET_BYTES = 32;

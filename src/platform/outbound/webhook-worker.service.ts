@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
-import { DAY_MS, HOUR_MS } from '../time/durations.js';
+import { DAY_MS, HOUR_MS } from '../time/dates.js';
 import { SweepTimer } from '../time/sweep-timer.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { WorkQueue } from '../queue/work-queue.js';

@@ -4,7 +4,6 @@ import type { Job, JobOptions, Queue } from 'bull';
 import { endsWithin, within } from '../time/within.js';
 import { BullConnections } from './bull-connections.js';
 import { BullTurns } from './bull-turns.js';
-import { retryDelayMs } from './retry-delay.js';
 import {
   WorkQueue,
   type Consumer,
@@ -12,6 +11,7 @@ import {
   type QueueDepth,
   type Topic,
   type WakeOptions,
+  retryDelayMs,
 } from './work-queue.js';
 
 const LIMIT_MS = 2_000;

@@ -1,8 +1,7 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { runMigrations } from 'graphile-worker';
+import { runMigrations, Logger as GraphileLogger } from 'graphile-worker';
 import pg from 'pg';
 import { endsWithin, within } from '../time/within.js';
-import { graphileLogger } from './graphile-logger.js';
 import { GraphilePresence } from './graphile-presence.js';
 import {
   addWakeUp,
@@ -15,7 +14,6 @@ import {
   type WakeUp,
 } from './graphile-statements.js';
 import { GraphileTopic } from './graphile-topic.js';
-import { retryDelayMs } from './retry-delay.js';
 import {
   WorkQueue,
   type Consumer,
@@ -23,6 +21,7 @@ import {
   type QueueDepth,
   type Topic,
   type WakeOptions,
+  retryDelayMs,
 } from './work-queue.js';
 
 const LIMIT_MS = 2_000;
@@ -203,4 +202,13 @@ function openPool(url: string): pg.Pool {
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
+}
+
+/** Passes on what may interest an operator: failures, not each wake-up. */
+function graphileLogger(): GraphileLogger {
+  const logger = new Logger('WorkQueue');
+  return new GraphileLogger(() => (level, message) => {
+    const name: string = level;
+    if (name === 'error' || name === 'warning') logger.warn(message);
+  });
 }

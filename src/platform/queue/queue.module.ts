@@ -1,5 +1,25 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
-import { QueueMetrics } from './queue-metrics.js';
+import { Global, Module, type DynamicModule, Injectable } from '@nestjs/common';
+import { GatewayMetrics } from '../metrics/gateway-metrics.js';
+import { TOPICS, WorkQueue } from './work-queue.js';
+
+/** Shows the queue's depth; while the queue is away there is none to show. */
+@Injectable()
+class QueueMetrics {
+  constructor(metrics: GatewayMetrics, queue: WorkQueue) {
+    metrics.trackShared(
+      'gateway_queue_depth',
+      'Wake-ups of workers, of all instances together.',
+      ['topic', 'state'],
+      async () => {
+        const depths = await queue.depths();
+        return TOPICS.flatMap((topic) => {
+          const states = Object.entries(depths[topic]) as [string, number][];
+          return states.map(([state, value]) => ({ labels: { topic, state }, value }));
+        });
+      },
+    );
+  }
+}
 
 /** The queue: on Redis where there is one, else in the service's database. */
 @Global()

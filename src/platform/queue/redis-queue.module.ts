@@ -1,9 +1,10 @@
 import { BullModule } from '@nestjs/bull';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { BullConnections } from './bull-connections.js';
-import { bullOptions } from './bull-options.js';
 import { BullWorkQueue } from './bull-work-queue.js';
 import { TOPICS, WorkQueue } from './work-queue.js';
+import type { QueueOptions } from 'bull';
+import { BULL_PREFIX } from './bull-turns.js';
 
 /** The queue on Redis. Loaded only where there is one, since Bull takes some megabytes. */
 @Module({})
@@ -23,4 +24,28 @@ export class RedisQueueModule {
       exports: [WorkQueue],
     };
   }
+}
+
+/** Bull's settings, the same for every topic. */
+function bullOptions(connections: BullConnections): QueueOptions {
+  return {
+    prefix: BULL_PREFIX,
+    createClient: connections.create,
+    defaultJobOptions: {
+      // Only Redis's own failures are left to Bull; see BullWorkQueue for those of consumers.
+      attempts: 10,
+      backoff: { type: 'fixed', delay: 1_000 },
+      removeOnComplete: true,
+      removeOnFail: true,
+    },
+    settings: {
+      // A killed worker's lock runs out, one look notices, the next hands on: within 10 s.
+      lockDuration: 5_000,
+      lockRenewTime: 2_000,
+      stalledInterval: 2_000,
+      maxStalledCount: 10,
+      guardInterval: 2_000,
+      retryProcessDelay: 500,
+    },
+  };
 }

@@ -1,3 +1,8 @@
+const FIRST_DELAY_MS = 1_000;
+
+const LONGEST_DELAY_MS = 60_000;
+
+const MAX_RETRIES = 10;
 /** What workers are woken for; each is a queue of its own. */
 export const TOPICS = ['jobs', 'webhooks', 'broadcast'] as const;
 export type Topic = (typeof TOPICS)[number];
@@ -64,4 +69,13 @@ export abstract class WorkQueue {
    * behind goes to another instance. Others can still be woken afterwards.
    */
   abstract stop(limitMs: number): Promise<void>;
+}
+
+/**
+ * How long a wake-up waits whose consumer has thrown for the `failures`-th time in a row (from 1
+ * on), in milliseconds; undefined when it is to be dropped.
+ */
+export function retryDelayMs(failures: number): number | undefined {
+  if (failures > MAX_RETRIES) return undefined;
+  return Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseIsoDateTime } from './parse-iso-date-time.js';
+import { parseIsoDateTime } from './dates.js';
 
 describe(parseIsoDateTime.name, () => {
   it.each([

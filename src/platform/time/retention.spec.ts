@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { HOUR_MS } from './durations.js';
+import { HOUR_MS } from './dates.js';
 import { Retention } from './retention.js';
 
 const NOW = new Date('2026-03-31T12:00:00.000Z');

@@ -1,5 +1,5 @@
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { DAY_MS, HOUR_MS } from './durations.js';
+import { DAY_MS, HOUR_MS } from './dates.js';
 import { SweepTimer } from './sweep-timer.js';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { utcMonthOf } from './utc-month.js';
+import { utcMonthOf } from './dates.js';
 
 describe(utcMonthOf.name, () => {
   it.each([

@@ -1,14 +1,15 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
-import { hideOwnKey } from '../dialects/hide-own-key.js';
 import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
-import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js';
-import { encodeMessagesCount } from '../dialects/messages/encode-messages-count.js';
+import {
+  encodeMessagesCall,
+  encodeMessagesCount,
+} from '../dialects/messages/encode-messages-call.js';
 import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
 import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
-import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
 import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';

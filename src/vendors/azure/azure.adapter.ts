@@ -1,12 +1,15 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import type { MediaRequest } from '../../canonical/media-request.js';
+import type {
+  MediaRequest,
+  EmbeddingRequest,
+  EmbeddingVectors,
+} from '../../canonical/work-request.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ImagesClient } from '../dialects/images/images-client.js';
-import { unsupportedField } from '../dialects/media/unsupported-field.js';
+import { unsupportedField } from '../upstream-error.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import type { MediaFetcher } from '../transport/media-fetcher.js';

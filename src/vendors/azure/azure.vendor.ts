@@ -1,15 +1,14 @@
 import { IsOptional } from 'class-validator';
 import { isIP } from 'node:net';
-import { Describe } from '../../platform/config/describe-variable.js';
-import { UrlVariable } from '../../platform/config/variable.decorators.js';
+import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
 import { isPublicAddress } from '../../platform/http/public-address.js';
 import {
   patternSetting,
+  type Vendor,
   readPlainKey,
   type AccountRules,
   type OwnAccountForm,
-} from '../own-account-form.js';
-import type { Vendor } from '../vendor.js';
+} from '../vendor.js';
 import { AzureAdapter } from './azure.adapter.js';
 
 const MAX_ENDPOINT_LENGTH = 255;

@@ -1,10 +1,9 @@
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
 import { conversationField } from '../../canonical/prompt-fields.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
-import { assertEventStream } from '../dialects/assert-event-stream.js';
+import { assertEventStream } from '../dialects/read-event-stream.js';
 import { classifyConverseError } from '../dialects/converse/classify-converse-error.js';
 import type { ConverseAnswerOptions } from '../dialects/converse/converse-answer-reader.js';
 import { ConverseStreamDecoder } from '../dialects/converse/converse-stream-decoder.js';
@@ -13,13 +12,11 @@ import {
   droppedByConverse,
   encodeConverseRequest,
 } from '../dialects/converse/encode-converse-request.js';
-import { blameInput } from '../dialects/embeddings/blame-input.js';
-import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
+import { blameInput, droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { fetchPromptMedia } from '../dialects/fetch-prompt-media.js';
-import { hideOwnKey } from '../dialects/hide-own-key.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
-import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import type {
   DroppingRoute,

@@ -1,8 +1,6 @@
 import { IsOptional } from 'class-validator';
-import { Describe } from '../../platform/config/describe-variable.js';
-import { UrlVariable } from '../../platform/config/variable.decorators.js';
-import { patternSetting, readPlainKey, type OwnAccountForm } from '../own-account-form.js';
-import type { Vendor } from '../vendor.js';
+import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
+import { patternSetting, type Vendor, readPlainKey, type OwnAccountForm } from '../vendor.js';
 import { BedrockAdapter } from './bedrock.adapter.js';
 
 class BedrockEnv {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EmbeddingInput } from '../../canonical/embedding-request.js';
+import type { EmbeddingInput } from '../../canonical/work-request.js';
 import { encodeCohereBatches, readCohereVectors } from './cohere-embeddings.js';
 
 const texts = (count: number, text = (index: number) => `text ${index}`) =>

@@ -1,8 +1,8 @@
-import type { EmbeddingInput } from '../../canonical/embedding-request.js';
-import { countCodePoints } from '../../canonical/count-code-points.js';
+import type { EmbeddingInput } from '../../canonical/work-request.js';
+import { countCodePoints } from '../../canonical/prompt-size.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
-import { textsOf } from '../dialects/embeddings/count-items.js';
-import { readFloats } from '../dialects/embeddings/read-vector.js';
+import { textsOf } from '../dialects/embeddings/embedding-items.js';
+import { readFloats } from '../dialects/embeddings/read-embeddings-answer.js';
 import { UpstreamError } from '../upstream-error.js';
 
 /** Limits of Cohere's third generation of embedding models. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hideVendorKeys } from './hide-vendor-keys.js';
+import { hideVendorKeys } from './failed-answer.js';
 
 describe(hideVendorKeys.name, () => {
   it.each([

@@ -1,4 +1,4 @@
-import type { FinishReason } from '../../canonical/finish-reason.js';
+import type { FinishReason } from '../../canonical/canonical-event.js';
 
 /** The wire formats of vendors that have words of their own for why an answer ended. */
 export type FinishDialect = 'messages' | 'converse' | 'generate-content';

@@ -1,7 +1,9 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
-import type { UpstreamError } from '../upstream-error.js';
-import { assertEventStream } from './assert-event-stream.js';
+import { UpstreamError, unreadable } from '../upstream-error.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+
+const MAX_ERROR_BYTES = 256 * 1024;
 
 /** How one stream is read: passed on to a caller of the same dialect, or translated. */
 export interface EventStreamReader {
@@ -124,4 +126,47 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
     this.nextEvent = 0;
     this.response.cancel();
   }
+}
+
+/** @throws UpstreamError `unreadable`, the connection closed, when an answer is no event stream */
+export function assertEventStream(
+  response: UpstreamResponse,
+  mediaType = 'text/event-stream',
+): void {
+  const contentType = String(response.headers['content-type'] ?? '');
+  if (contentType.toLowerCase().startsWith(mediaType)) return;
+  response.cancel();
+  throw new UpstreamError({
+    failure: 'unreadable',
+    message: `content-type ${contentType.slice(0, 80)} instead of a stream`,
+  });
+}
+
+/** Whether an answer of status 200 is one piece of JSON, where a stream was asked for. */
+export function isUnstreamed({ headers }: Pick<UpstreamResponse, 'headers'>): boolean {
+  return /^application\/json\b/i.test(headers['content-type'] ?? '');
+}
+
+/**
+ * What such an answer says: some servers tell an error so, which may well be the caller's.
+ *
+ * @param classify reads the body of an error
+ * @throws CallAbortedError when nobody waits for it any more
+ * @throws UpstreamError when it breaks off
+ */
+export async function readUnstreamed(
+  response: UpstreamResponse,
+  classify: (body: JsonObject) => UpstreamError,
+): Promise<UpstreamError> {
+  const text = (await response.readAll(MAX_ERROR_BYTES)).toString('utf8');
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return unreadable('JSON that is none instead of a stream');
+  }
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  return isJsonObject(first) && first.error != null
+    ? classify(first)
+    : unreadable('JSON instead of a stream');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeConnection } from '../../../test/support/fake-connection.js';
 import { classifyInlineMessagesError } from './messages/classify-messages-error.js';
-import { isUnstreamed, readUnstreamed } from './unstreamed-answer.js';
+import { isUnstreamed, readUnstreamed } from './read-event-stream.js';
 
 const read = (body: string) => {
   const connection = new FakeConnection().start().answer();

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
-import type { SpeechRequest } from '../../canonical/speech-request.js';
-import type { TranscriptionRequest } from '../../canonical/transcription-request.js';
+import type { TranscriptionRequest, SpeechRequest } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import type { HttpCall, HttpTransport } from '../transport/http-transport.js';

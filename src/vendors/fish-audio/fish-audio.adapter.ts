@@ -1,27 +1,41 @@
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import type { MediaRequest } from '../../canonical/media-request.js';
-import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
-import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
+import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
+import type {
+  MediaRequest,
+  Transcript,
+  TranscriptionRequest,
+  AudioPiece,
+  SpeechRequest,
+} from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
-import { readAudioAnswer } from '../dialects/audio/audio-answer.js';
+import { readAudioAnswer, PCM_FORMAT } from '../dialects/audio/audio-answer.js';
 import { multipartBody } from '../dialects/audio/multipart-body.js';
-import { readSeconds, readSegments } from '../dialects/audio/read-transcript.js';
-import { renderTranscript } from '../dialects/audio/render-transcript.js';
-import { secondsToMs } from '../dialects/audio/seconds-to-ms.js';
+import {
+  readSeconds,
+  readSegments,
+  renderTranscript,
+  secondsToMs,
+} from '../dialects/audio/transcript.js';
 import { speakAtLength } from '../dialects/audio/speak-at-length.js';
-import { PCM_FORMAT } from '../dialects/audio/speech-formats.js';
-import { parseChatObject } from '../dialects/chat/parse-chat-object.js';
-import { hideOwnKey } from '../dialects/hide-own-key.js';
+import { parseChatObject } from '../dialects/answer-json.js';
 import { vendorFields } from '../dialects/media/media-fields.js';
-import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
-import { unsupported } from '../unsupported.js';
-import { UpstreamError } from '../upstream-error.js';
+import { UpstreamError, unsupported } from '../upstream-error.js';
 import type { ProbeCall, Upstream, UpstreamWork, WorkCall } from '../upstream.js';
-import { classifyFishAudioError } from './classify-fish-audio-error.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isJsonObject } from '../../platform/http/json-body.js';
+import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
+
+/** Names of fields here, by the vendor's. */
+const FIELDS: ReadonlyMap<unknown, string> = new Map([
+  ['text', 'input'],
+  ['reference_id', 'voice'],
+  ['format', 'response_format'],
+  ['prosody', 'speed'],
+  ['audio', 'file'],
+]);
 
 /** The vendor takes more, though the longer the text the later its first sound. */
 const MAX_CHARACTERS_OF_CALL = 4_096;
@@ -236,4 +250,23 @@ function droppedOfSpeech(
 
 function leftOver(value: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {
   return Object.keys(value).filter((name) => value[name] != null && !known.has(name));
+}
+
+/**
+ * Whose fault a failed answer is. The vendor writes `{status, message}`, and of fields that it refuses
+ * a list with each one's place and problem.
+ */
+function classifyFishAudioError(
+  status: number,
+  headers: IncomingHttpHeaders,
+  body: unknown,
+): UpstreamError {
+  const [first] = Array.isArray(body) ? (body as unknown[]) : [];
+  if (!isJsonObject(first)) return classifyChatError(status, headers, body);
+  const place: unknown[] = Array.isArray(first.loc) ? first.loc : [];
+  const field = place.find((step) => typeof step === 'string' && step !== 'body');
+  return classifyChatError(status, headers, {
+    message: first.msg,
+    param: FIELDS.get(field) ?? field,
+  });
 }

@@ -1,8 +1,6 @@
 import { IsOptional } from 'class-validator';
-import { Describe } from '../../platform/config/describe-variable.js';
-import { UrlVariable } from '../../platform/config/variable.decorators.js';
-import { KEY_ONLY } from '../own-account-form.js';
-import type { Vendor } from '../vendor.js';
+import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
+import { KEY_ONLY, type Vendor } from '../vendor.js';
 import { FishAudioAdapter } from './fish-audio.adapter.js';
 
 class FishAudioEnv {

@@ -1,14 +1,18 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
-import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import type { MediaRequest } from '../../canonical/media-request.js';
-import { isRelayed } from '../../canonical/is-relayed.js';
+import { isRelayed, type CanonicalRequest } from '../../canonical/canonical-request.js';
+import type {
+  MediaRequest,
+  Transcript,
+  TranscriptionRequest,
+  AudioPiece,
+  SpeechRequest,
+  EmbeddingRequest,
+  EmbeddingVectors,
+} from '../../canonical/work-request.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { AudioClient, type SpeechTraits } from '../dialects/audio/audio-client.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
-import type { OutputLimitField } from '../dialects/chat/encode-chat-prompt.js';
+import type { OutputLimitField } from '../dialects/chat/encode-chat-request.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ImagesClient } from '../dialects/images/images-client.js';
 import { ResponsesClient } from '../dialects/responses/responses-client.js';

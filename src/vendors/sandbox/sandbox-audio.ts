@@ -1,16 +1,78 @@
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
-import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
+import type {
+  Transcript,
+  TranscriptionRequest,
+  AudioPiece,
+  SpeechRequest,
+} from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
-import { bytesPerSecond, readWaveHeader, waveHeader } from '../../platform/audio/wave-file.js';
-import { renderTranscript } from '../dialects/audio/render-transcript.js';
-import { speechContentType } from '../dialects/audio/speech-formats.js';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
+import {
+  bytesPerSecond,
+  readWaveHeader,
+  waveHeader,
+  type WaveFormat,
+} from '../../platform/audio/wave-file.js';
+import { renderTranscript } from '../dialects/audio/transcript.js';
+import { speechContentType, PCM_FORMAT } from '../dialects/audio/audio-answer.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { WorkCall } from '../upstream.js';
-import { TONE_FORMAT, ToneCode, readTones } from './tone-code.js';
+
+/** Samples of one tone at the ordinary pace: 10 ms. */
+const SAMPLES_PER_TONE = 240;
+
+const MIN_SAMPLES_PER_TONE = 60;
+
+const MAX_SAMPLES_PER_TONE = 960;
+
+/** The lowest tone swings so many times; each of the sixteen has one swing more. */
+const LOWEST_SWINGS = 6;
+
+const AMPLITUDE = 8_000;
+
+/** The first two samples: this mark, and how many samples a tone has. */
+const MARK = 0x5a5;
+
+const PREAMBLE_SAMPLES = 2;
+
+const BYTES_PER_SAMPLE = 2;
+
+const TONE_FORMAT: WaveFormat = PCM_FORMAT;
+
+/** Spells text as tones, half a byte each, from which it can be read back. */
+export class ToneCode {
+  private readonly bytes: Buffer;
+  private readonly samplesPerTone: number;
+  private readonly tones: readonly Buffer[];
+
+  /** @param speed 1 is the ordinary pace, 100 tones a second */
+  constructor(text: string, speed: number) {
+    this.bytes = Buffer.from(text);
+    const samples = Math.round(SAMPLES_PER_TONE / speed);
+    this.samplesPerTone = Math.max(MIN_SAMPLES_PER_TONE, Math.min(MAX_SAMPLES_PER_TONE, samples));
+    this.tones = Array.from({ length: 16 }, (_, value) => toneOf(value, this.samplesPerTone));
+  }
+
+  get sizeBytes(): number {
+    return (PREAMBLE_SAMPLES + this.bytes.length * 2 * this.samplesPerTone) * BYTES_PER_SAMPLE;
+  }
+
+  /** The samples, in pieces of some bytes of text each. */
+  *pieces(textBytes: number): Generator<Buffer> {
+    const preamble = Buffer.alloc(PREAMBLE_SAMPLES * BYTES_PER_SAMPLE);
+    preamble.writeInt16LE(MARK, 0);
+    preamble.writeInt16LE(this.samplesPerTone, BYTES_PER_SAMPLE);
+    yield preamble;
+    for (let start = 0; start < this.bytes.length; start += textBytes) {
+      const part = this.bytes.subarray(start, start + textBytes);
+      yield Buffer.concat(
+        Array.from(part, (byte) => [this.tones[byte >> 4]!, this.tones[byte & 15]!]).flat(),
+      );
+    }
+  }
+}
 
 /** A tenth of a second's work or less, after which others have their turn. */
 const TEXT_BYTES_PER_PIECE = 64;
@@ -58,4 +120,45 @@ export async function* transcribeTones({
   const parts = { text, language: language ?? '', durationSeconds, segments: [] };
   yield { type: 'output', output: renderTranscript(parts, format) };
   yield { type: 'usage', usage: { ...NO_USAGE, audioMs } };
+}
+
+/** The text that samples spell; undefined when they are no such tones. */
+export function readTones(samples: Buffer): string | undefined {
+  if (samples.length < PREAMBLE_SAMPLES * BYTES_PER_SAMPLE) return undefined;
+  const perTone = samples.readInt16LE(BYTES_PER_SAMPLE);
+  if (samples.readInt16LE(0) !== MARK) return undefined;
+  if (perTone < MIN_SAMPLES_PER_TONE || perTone > MAX_SAMPLES_PER_TONE) return undefined;
+  const tones = samples.subarray(PREAMBLE_SAMPLES * BYTES_PER_SAMPLE);
+  const bytes = Buffer.alloc(Math.floor(tones.length / (2 * perTone * BYTES_PER_SAMPLE)));
+  for (let index = 0; index < bytes.length; index++) {
+    const offset = index * 2 * perTone;
+    const high = readTone(tones, offset, perTone);
+    const low = readTone(tones, offset + perTone, perTone);
+    if (high === undefined || low === undefined) return undefined;
+    bytes[index] = (high << 4) | low;
+  }
+  return bytes.toString('utf8');
+}
+
+function toneOf(value: number, samples: number): Buffer {
+  const swings = LOWEST_SWINGS + value;
+  const tone = Buffer.alloc(samples * BYTES_PER_SAMPLE);
+  for (let index = 0; index < samples; index++) {
+    const phase = (2 * Math.PI * swings * (index + 0.5)) / samples;
+    tone.writeInt16LE(Math.round(AMPLITUDE * Math.sin(phase)), index * BYTES_PER_SAMPLE);
+  }
+  return tone;
+}
+
+/** Counts changes of sign: a tone begins above zero and ends below. */
+function readTone(samples: Buffer, offset: number, length: number): number | undefined {
+  let changes = 0;
+  let isPositive = true;
+  for (let index = offset; index < offset + length; index++) {
+    const isNowPositive = samples.readInt16LE(index * BYTES_PER_SAMPLE) >= 0;
+    if (isNowPositive !== isPositive) changes++;
+    isPositive = isNowPositive;
+  }
+  const value = (changes + 1) / 2 - LOWEST_SWINGS;
+  return Number.isInteger(value) && value >= 0 && value < 16 ? value : undefined;
 }

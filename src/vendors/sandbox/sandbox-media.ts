@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ImageRequest, VideoRequest } from '../../canonical/media-request.js';
+import type { ImageRequest, VideoRequest } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { fileOfBytes } from '../dialects/media/media-file.js';

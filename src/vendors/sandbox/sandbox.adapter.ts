@@ -1,21 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type {
   CanonicalMessage,
   CanonicalPrompt,
   CanonicalRequest,
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
-import type { AudioPiece, SpeechRequest } from '../../canonical/speech-request.js';
-import type { Transcript, TranscriptionRequest } from '../../canonical/transcription-request.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import type { MediaRequest } from '../../canonical/media-request.js';
+import type {
+  MediaRequest,
+  Transcript,
+  TranscriptionRequest,
+  AudioPiece,
+  SpeechRequest,
+  EmbeddingRequest,
+  EmbeddingVectors,
+} from '../../canonical/work-request.js';
 import { unsupportedFields, type PromptField } from '../../canonical/prompt-fields.js';
 import { NO_USAGE } from '../../canonical/usage.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
 import { speakAtLength } from '../dialects/audio/speak-at-length.js';
 import { speakTones, transcribeTones } from './sandbox-audio.js';
-import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
+import { droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
 import { embedWords, MAX_SANDBOX_DIMENSIONS, SANDBOX_DIMENSIONS } from './embed-words.js';
 import { sampleOfSchema } from './sample-of-schema.js';
 import {

@@ -7,8 +7,20 @@ import {
   type Resolve,
 } from '../../platform/http/public-address.js';
 import { UpstreamError } from '../upstream-error.js';
-import { readMediaType } from './read-media-type.js';
 import { CallAbortedError } from './upstream-response.js';
+
+/** Types that say nothing; stores of files are fond of them. */
+const UNTYPED = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
+
+const TAKEN = /^(?:image\/[\w.+-]+|text\/[\w.+-]+|application\/pdf)$/;
+
+const SIGNATURES: readonly [mediaType: string, offset: number, bytes: string][] = [
+  ['image/png', 0, '\x89PNG\r\n\x1a\n'],
+  ['image/jpeg', 0, '\xff\xd8\xff'],
+  ['image/gif', 0, 'GIF8'],
+  ['image/webp', 8, 'WEBP'],
+  ['application/pdf', 0, '%PDF-'],
+];
 
 const MAX_BYTES = 20 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
@@ -29,7 +41,7 @@ export interface FetchMediaOptions {
   maxBytes?: number;
 }
 
-export interface MediaFetcherOptions {
+interface MediaFetcherOptions {
   allowPrivate: boolean;
   timeoutMs?: number;
   resolveName?: Resolve;
@@ -164,4 +176,19 @@ function describe(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'has a host that cannot be found';
   return 'could not be read';
+}
+
+/**
+ * What kind of file a download is: by its `content-type`, or by its first bytes where that says
+ * nothing. Undefined for anything but images, PDF and text.
+ */
+export function readMediaType(
+  header: string | string[] | undefined,
+  data: Buffer,
+): string | undefined {
+  const [first = ''] = [header].flat();
+  const mediaType = (first.split(';')[0] ?? '').trim().toLowerCase();
+  if (!UNTYPED.has(mediaType)) return TAKEN.test(mediaType) ? mediaType : undefined;
+  const head = data.subarray(0, 16).toString('latin1');
+  return SIGNATURES.find(([, offset, bytes]) => head.startsWith(bytes, offset))?.[0];
 }

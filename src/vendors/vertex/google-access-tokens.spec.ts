@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { HOUR_MS } from '../../platform/time/durations.js';
+import { HOUR_MS } from '../../platform/time/dates.js';
 import {
   fetchServiceAccountAccess,
   GoogleAccessTokens,

@@ -1,8 +1,8 @@
-import type { EmbeddingRequest } from '../../canonical/embedding-request.js';
+import type { EmbeddingRequest } from '../../canonical/work-request.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
-import { textsOf } from '../dialects/embeddings/count-items.js';
-import { readFloats } from '../dialects/embeddings/read-vector.js';
+import { textsOf } from '../dialects/embeddings/embedding-items.js';
+import { readFloats } from '../dialects/embeddings/read-embeddings-answer.js';
 import { UpstreamError } from '../upstream-error.js';
 
 /** Limits of one call; Gemini's embedding models take a single text. */

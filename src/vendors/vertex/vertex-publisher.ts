@@ -1,8 +1,71 @@
 import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
-import type { ClassifyError } from '../dialects/read-failed-answer.js';
+import type { ClassifyError } from '../dialects/failed-answer.js';
 import type { AnswerEvents } from '../dialects/vendor-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import type { DroppingRoute, UpstreamCall } from '../upstream.js';
+import { classifyGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
+import { decodeGenerateContentAnswer } from '../dialects/generate-content/decode-generate-content-answer.js';
+import { droppedFields } from '../dialects/generate-content/dropped-fields.js';
+import { encodeGenerateContentRequest } from '../dialects/generate-content/encode-generate-content-request.js';
+import { GenerateContentStreamDecoder } from '../dialects/generate-content/generate-content-stream-decoder.js';
+import { readEventStream } from '../dialects/read-event-stream.js';
+import { geminiTraits } from './gemini-traits.js';
+import { CLAUDE_SEAL_MAKER, claudeModelTraits } from '../anthropic/claude-model-traits.js';
+import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
+import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js';
+import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
+import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
+import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
+
+/** Vertex names the model in the address and the API's version in the body. */
+const ENVELOPE = {
+  model: undefined,
+  adding: { anthropic_version: JSON.stringify('vertex-2023-10-16') },
+};
+
+/** Anthropic's models on Vertex, which speak the messages dialect there as well. */
+export const ANTHROPIC_PUBLISHER: VertexPublisher = {
+  name: 'anthropic',
+  method: (stream) => (stream ? 'streamRawPredict' : 'rawPredict'),
+  relays: (dialect) => dialect === 'messages',
+  droppedParams(request, route) {
+    if (request.dialect === 'messages') return [];
+    const { maxOutputTokens } = route;
+    return droppedFromMessages({ request, maxOutputTokens }, vendorOf(route));
+  },
+  prepare(call) {
+    const { body, jsonTool } = encodeMessagesCall(call, vendorOf(call), ENVELOPE);
+    const options = { sealMaker: CLAUDE_SEAL_MAKER, jsonTool };
+    return {
+      body,
+      read: (response, describe) => readMessagesResponse(response, call, options, describe),
+    };
+  },
+  // What stands before the models answers in Google's words, the models in their own.
+  classifyError: (status, headers, body) =>
+    isMessagesError(body)
+      ? classifyMessagesError(status, headers, body)
+      : classifyGenerateContentError(status, headers, body),
+};
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** Google's own models on Vertex: Gemini. */
+export const GOOGLE_PUBLISHER: VertexPublisher = {
+  name: 'google',
+  method: (stream) => (stream ? 'streamGenerateContent?alt=sse' : 'generateContent'),
+  relays: () => false,
+  droppedParams: (request, { upstreamModel }) =>
+    droppedFields(request, geminiTraits(upstreamModel)),
+  prepare: ({ request, upstreamModel, ownOutputLimit }) => ({
+    body: encodeGenerateContentRequest(request, geminiTraits(upstreamModel), ownOutputLimit),
+    read: async (response, describe) =>
+      request.stream
+        ? readEventStream(response, new GenerateContentStreamDecoder(), describe)
+        : decodeGenerateContentAnswer(await response.readAll(MAX_ANSWER_BYTES)),
+  }),
+  classifyError: classifyGenerateContentError,
+};
 
 /** A publisher of models on Vertex, and the dialect that its models speak. */
 export interface VertexPublisher {
@@ -19,7 +82,7 @@ export interface VertexPublisher {
 }
 
 /** A call in its publisher's dialect: what to send, and how to read what comes back. */
-export interface PreparedCall {
+interface PreparedCall {
   body: Buffer;
   /**
    * The events of an answer with status 200. `describe` says what to throw in place of a stream's
@@ -29,4 +92,12 @@ export interface PreparedCall {
     response: UpstreamResponse,
     describe: (failure: unknown) => unknown,
   ) => Promise<AnswerEvents>;
+}
+
+function isMessagesError(body: unknown): boolean {
+  return (body as { type?: unknown } | null | undefined)?.type === 'error';
+}
+
+function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {
+  return { sealMaker: CLAUDE_SEAL_MAKER, traits: claudeModelTraits(upstreamModel) };
 }

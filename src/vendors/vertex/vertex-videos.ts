@@ -1,15 +1,12 @@
-import type { VideoRequest } from '../../canonical/media-request.js';
-import { MAX_DEFAULT_VIDEO_SECONDS } from '../../canonical/media-request.js';
+import { MAX_DEFAULT_VIDEO_SECONDS, type VideoRequest } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { parseChatObject } from '../dialects/chat/parse-chat-object.js';
+import { parseChatObject } from '../dialects/answer-json.js';
 import { classifyInlineGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
 import { fileOfBase64, MAX_VIDEO_BYTES } from '../dialects/media/media-file.js';
-import { unsupportedField } from '../dialects/media/unsupported-field.js';
 import { MediaFailedError, type MediaProgress } from '../media-work.js';
-import { UpstreamError } from '../upstream-error.js';
-import { readFrame, type FrameTraits } from './vertex-frame.js';
-import { filtered } from './vertex-images.js';
+import { UpstreamError, unsupportedField } from '../upstream-error.js';
+import { filtered, readFrame, type FrameTraits } from './vertex-images.js';
 
 const VEO: FrameTraits = {
   aspectRatios: new Set(['16:9', '9:16']),

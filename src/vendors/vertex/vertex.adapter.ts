@@ -1,22 +1,22 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/embedding-request.js';
-import type { MediaRequest } from '../../canonical/media-request.js';
+import type {
+  MediaRequest,
+  EmbeddingRequest,
+  EmbeddingVectors,
+} from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
-import type { WorkEvent } from '../../canonical/work-event.js';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
-import { blameInput } from '../dialects/embeddings/blame-input.js';
-import { droppedEmbeddingFields } from '../dialects/embeddings/dropped-embedding-fields.js';
+import { blameInput, droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
-import { hideOwnKey } from '../dialects/hide-own-key.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
-import { readFailedAnswer } from '../dialects/read-failed-answer.js';
+import { readFailedAnswer, hideOwnKey } from '../dialects/failed-answer.js';
 import { unknownFields } from '../dialects/media/media-fields.js';
-import { unsupportedField } from '../dialects/media/unsupported-field.js';
 import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
-import { UpstreamError } from '../upstream-error.js';
+import { UpstreamError, unsupportedField } from '../upstream-error.js';
 import type {
   DroppingRoute,
   OperationCall,
@@ -26,17 +26,15 @@ import type {
   UpstreamWork,
   WorkCall,
 } from '../upstream.js';
-import { ANTHROPIC_PUBLISHER } from './anthropic-publisher.js';
 import {
   fetchDefaultAccess,
   fetchServiceAccountAccess,
   GoogleAccessTokens,
   type GoogleAccess,
 } from './google-access-tokens.js';
-import { GOOGLE_PUBLISHER } from './google-publisher.js';
 import { encodeVertexBatches, readVertexPredictions } from './vertex-embeddings.js';
 import { vertexImageModel } from './vertex-images.js';
-import type { VertexPublisher } from './vertex-publisher.js';
+import { GOOGLE_PUBLISHER, type VertexPublisher, ANTHROPIC_PUBLISHER } from './vertex-publisher.js';
 import {
   encodeVertexVideo,
   readVertexOperation,

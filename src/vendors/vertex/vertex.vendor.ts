@@ -1,14 +1,13 @@
 import { IsOptional } from 'class-validator';
-import { Describe } from '../../platform/config/describe-variable.js';
-import { UrlVariable } from '../../platform/config/variable.decorators.js';
+import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
 import {
   MAX_KEY_LENGTH,
+  type Vendor,
   patternSetting,
   readPlainKey,
   type AccountKey,
   type OwnAccountForm,
-} from '../own-account-form.js';
-import type { Vendor } from '../vendor.js';
+} from '../vendor.js';
 import { VertexAdapter } from './vertex.adapter.js';
 
 class VertexEnv {

@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CancelSignal } from '../../../src/canonical/cancel-signal.js';
 import type { Dialect } from '../../../src/canonical/canonical-request.js';
-import type { TranscriptionRequest } from '../../../src/canonical/transcription-request.js';
 import type { Usage } from '../../../src/canonical/usage.js';
-import type { WorkEvent } from '../../../src/canonical/work-event.js';
-import type { MediaRequest } from '../../../src/canonical/media-request.js';
+import type { WorkEvent } from '../../../src/canonical/canonical-event.js';
+import type { MediaRequest, TranscriptionRequest } from '../../../src/canonical/work-request.js';
 import type { Upstream, WorkCall } from '../../../src/vendors/upstream.js';
 import type { VendorKind } from '../../../src/vendors/vendor.js';
 import { canonicalRequest } from '../../support/canonical-requests.js';

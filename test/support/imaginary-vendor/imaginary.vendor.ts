@@ -1,8 +1,6 @@
 import { IsOptional } from 'class-validator';
-import { Describe } from '../../../src/platform/config/describe-variable.js';
-import { UrlVariable } from '../../../src/platform/config/variable.decorators.js';
-import { KEY_ONLY } from '../../../src/vendors/own-account-form.js';
-import type { Vendor } from '../../../src/vendors/vendor.js';
+import { UrlVariable, Describe } from '../../../src/platform/config/variable.decorators.js';
+import { KEY_ONLY, type Vendor } from '../../../src/vendors/vendor.js';
 import { ImaginaryAdapter } from './imaginary.adapter.js';
 
 class ImaginaryEnv {

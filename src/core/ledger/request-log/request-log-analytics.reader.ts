@@ -3,10 +3,12 @@ import type { PoolClient } from 'pg';
 import pLimit from 'p-limit';
 import { Database } from '../../../platform/database/database.js';
 import { fromStoredText } from '../../../platform/database/stored-text.js';
-import { LATENCY_BUCKET_SQL, latencyPercentile } from './latency-percentile.js';
-import type { RequestLogFilters } from './request-log-filters.js';
-import { readSnapshot, type RequestLogProgress } from './request-log-snapshot.js';
-import { FACT_COLUMNS } from './roll-up-statements.js';
+import {
+  readSnapshot,
+  type RequestLogFilters,
+  type RequestLogProgress,
+} from './request-log-filters.js';
+import { FACT_COLUMNS, LATENCY_BUCKET_SQL, latencyPercentile } from './roll-up-statements.js';
 import { splitSpan, toSpan, type Span } from './split-span.js';
 
 export const REQUEST_LOG_GROUPINGS = [

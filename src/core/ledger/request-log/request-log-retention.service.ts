@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
 import { Database } from '../../../platform/database/database.js';
 import { Retention } from '../../../platform/time/retention.js';
-import { startOfUtcDay } from '../../../platform/time/start-of-utc-day.js';
+import { startOfUtcDay } from '../../../platform/time/dates.js';
 
 /** Rows that one statement deletes: keeps its locks short. */
 const MAX_ROWS = 5_000;

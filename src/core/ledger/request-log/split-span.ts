@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../../../platform/time/durations.js';
+import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
 
 /** From an instant to just before another. */
 export interface Span {

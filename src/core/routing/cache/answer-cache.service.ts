@@ -1,13 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import type { CancelSignal } from '../../../canonical/cancel-signal.js';
-import type { CanonicalEvent, RouteEvent } from '../../../canonical/canonical-event.js';
-import type { WorkEvent } from '../../../canonical/work-event.js';
+import type { CanonicalEvent, RouteEvent, WorkEvent } from '../../../canonical/canonical-event.js';
 import { isTextRequest, type RoutableRequest } from '../../../canonical/work-request.js';
 import { GatewayMetrics } from '../../../platform/metrics/gateway-metrics.js';
 import { AnswerRecorder } from './answer-recorder.js';
 import { cacheKeyOf, type CacheableRequest } from './cache-key.js';
-import { CacheStore } from './cache-store.js';
+import { CacheStore } from './cache-stores.js';
 import { decodeAnswer, encodeAnswer, type CachedAnswer } from './cached-answer.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
+
+const CACHE_HEADER = 'x-gateway-cache';
+
+const DEFAULT_TTL_SECONDS = 300;
+
+const MAX_TTL_SECONDS = 86_400;
 
 /** Larger answers are not kept: they would take others' room, and time to read. */
 const MAX_ANSWER_BYTES = 4_000_000;
@@ -73,4 +80,22 @@ export class AnswerCache {
 function isCacheable(request: RoutableRequest): request is CacheableRequest {
   if (request.accountBoundParam !== undefined) return false;
   return isTextRequest(request) || request.kind === 'embedding';
+}
+
+/**
+ * For how many seconds the caller wants the answer kept, and that one kept before will do;
+ * undefined when it must be a new one.
+ *
+ * @throws InvalidRequestError (`x-gateway-cache`) for any other value
+ */
+export function readCacheTtl(headers: IncomingHttpHeaders): number | undefined {
+  const value = headers[CACHE_HEADER];
+  if (value === undefined || value === 'false') return undefined;
+  if (value === 'true') return DEFAULT_TTL_SECONDS;
+  const seconds = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
+  if (seconds >= 1 && seconds <= MAX_TTL_SECONDS) return seconds;
+  throw new InvalidRequestError(
+    CACHE_HEADER,
+    `\`X-Gateway-Cache\` is \`true\`, \`false\`, or a number of seconds from 1 to ${MAX_TTL_SECONDS}.`,
+  );
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { CanonicalEvent, WorkEvent } from '../../../canonical/canonical-event.js';
 import type { BillableRoute } from '../../../canonical/billable-request.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
-import type { WorkEvent } from '../../../canonical/work-event.js';
 import { AnswerRecorder } from './answer-recorder.js';
 import { decodeAnswer, encodeAnswer, type CachedAnswer } from './cached-answer.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
-import type { EmbeddingRequest } from '../../../canonical/embedding-request.js';
+import type { EmbeddingRequest } from '../../../canonical/work-request.js';
 import { isJsonObject, type JsonBody } from '../../../platform/http/json-body.js';
 
 /** What can be answered out of the cache. */

@@ -6,10 +6,9 @@ import type {
   ToolArgumentsEvent,
   ToolCallEvent,
   UsageEvent,
+  OutputEvent,
 } from '../../../canonical/canonical-event.js';
-import type { EmbeddingVectors } from '../../../canonical/embedding-request.js';
-import type { OutputEvent } from '../../../canonical/work-event.js';
-
+import type { EmbeddingVectors } from '../../../canonical/work-request.js';
 /** An event of an answer that is the same whenever the answer is given. */
 export type CachedEvent =
   | TextEvent

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readResponseOutput } from './read-response-output.js';
+import { readResponseOutput } from './answer-recorder.js';
 
 const message = (...content: object[]): object => ({ type: 'message', role: 'assistant', content });
 const text = { type: 'output_text', text: 'Hi', annotations: [], logprobs: [] };

@@ -1,12 +1,10 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { Customer } from '../../../core/access/customer.decorator.js';
-import { ApiFilters } from '../../../core/access/customer.openapi.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { Customer, ApiFilters } from '../../../core/access/customer.decorator.js';
 import { AnalyticsService } from './analytics.service.js';
-import { AnalyticsQueryDto } from './dto/analytics-query.dto.js';
-import { AnalyticsDto } from './dto/analytics.dto.js';
+import { AnalyticsDto, AnalyticsQueryDto } from './analytics.dto.js';
 
 @ApiTags('Customer')
 @Customer()

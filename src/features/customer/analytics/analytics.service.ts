@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
-import { parseDateRange } from '../../../platform/time/parse-date-range.js';
+import { parseDateRange } from '../../../platform/http/date-range.js';
 import {
   RequestLogAnalyticsReader,
   type RequestLogGroup,
 } from '../../../core/ledger/request-log/request-log-analytics.reader.js';
-import type { AnalyticsQueryDto } from './dto/analytics-query.dto.js';
-import type { AnalyticsDto, AnalyticsGroupDto } from './dto/analytics.dto.js';
+import type { AnalyticsDto, AnalyticsGroupDto, AnalyticsQueryDto } from './analytics.dto.js';
 
 @Injectable()
 export class AnalyticsService {

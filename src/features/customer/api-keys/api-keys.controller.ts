@@ -1,14 +1,17 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { Customer } from '../../../core/access/customer.decorator.js';
-import { ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.openapi.js';
-import { ReadsJsonBody } from '../../../platform/http/json-body.interceptor.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { Customer, ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.decorator.js';
+import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import { ApiKeysService } from './api-keys.service.js';
-import { ApiKeyDto, ApiKeyListDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
-import { CreateApiKeyDto } from './dto/create-api-key.dto.js';
-import { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
+import {
+  UpdateApiKeyDto,
+  CreateApiKeyDto,
+  ApiKeyDto,
+  ApiKeyListDto,
+  CreatedApiKeyDto,
+} from './api-keys.dto.js';
 
 @ApiTags('Customer')
 @Customer()

@@ -1,22 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import type { ApiKeyEntity } from '../../../core/access/api-key.entity.js';
+import { apiKeyStatus, type ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
-import { apiKeyStatus } from '../../../core/access/api-key-status.js';
-import type { ApiKeyType, Caller } from '../../../core/access/caller.js';
-import { refuseChange } from '../../../core/access/refuse-change.js';
+import { refuseChange, type ApiKeyType, type Caller } from '../../../core/access/caller.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
-import { mintApiKey } from '../../../core/access/mint-api-key.js';
-import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-bounds.js';
-import { isUuid } from '../../../platform/database/is-uuid.js';
+import { mintApiKey } from '../../../core/access/api-key.js';
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
 import {
   InvalidRequestError,
   NotFoundError,
   PermissionError,
 } from '../../../platform/errors/gateway-errors.js';
-import { parseIsoDateTime } from '../../../platform/time/parse-iso-date-time.js';
-import type { ApiKeyDto, CreatedApiKeyDto } from './dto/api-key.dto.js';
-import type { CreateApiKeyDto } from './dto/create-api-key.dto.js';
-import type { UpdateApiKeyDto } from './dto/update-api-key.dto.js';
+import { parseIsoDateTime } from '../../../platform/time/dates.js';
+import type {
+  UpdateApiKeyDto,
+  CreateApiKeyDto,
+  ApiKeyDto,
+  CreatedApiKeyDto,
+} from './api-keys.dto.js';
 
 /** Keys that routing keys made stand at most so far below the first one. */
 const MAX_ANCESTORS = 8;

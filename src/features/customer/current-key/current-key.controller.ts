@@ -2,9 +2,9 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { CurrentKeyService } from './current-key.service.js';
-import { CurrentKeyDto } from './dto/current-key.dto.js';
+import { CurrentKeyDto } from './current-key.dto.js';
 
 @ApiTags('Credits')
 @Authenticated('any')

@@ -4,11 +4,9 @@ import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import type { Caller } from '../../../core/access/caller.js';
 import { AuthenticationError } from '../../../platform/errors/gateway-errors.js';
 import { BalanceReader } from '../../../core/ledger/balance.reader.js';
-import { DAY_MS } from '../../../platform/time/durations.js';
-import { startOfUtcDay } from '../../../platform/time/start-of-utc-day.js';
-import { utcMonthOf } from '../../../platform/time/utc-month.js';
+import { DAY_MS, startOfUtcDay, utcMonthOf } from '../../../platform/time/dates.js';
 import { RequestLogAnalyticsReader } from '../../../core/ledger/request-log/request-log-analytics.reader.js';
-import type { CurrentKeyRecordDto } from './dto/current-key.dto.js';
+import type { CurrentKeyRecordDto } from './current-key.dto.js';
 
 const RATE_LIMIT_NOTE = 'Requests to models; see X-RateLimit-Limit.';
 

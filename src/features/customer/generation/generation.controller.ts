@@ -2,12 +2,37 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
-import { GenerationQueryDto } from './dto/generation-query.dto.js';
-import { GenerationDto } from './dto/generation.dto.js';
-import { GenerationService } from './generation.service.js';
-import { toGenerationRecord } from './to-generation-record.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
+import { GenerationDto, GenerationQueryDto, CompatibleGenerationDto } from './generation.dto.js';
+import {
+  GenerationService,
+  toCompatibleGeneration,
+  toGenerationRecord,
+} from './generation.service.js';
+
+/** The record of `/v1/generation`, with more fields. */
+@ApiTags('Generation')
+@Authenticated('any')
+@Controller('api/v1/generation')
+export class CompatibleGenerationController {
+  constructor(private readonly generation: GenerationService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'Look a request up',
+    description: 'What the request used and cost, as soon as its answer has ended.',
+  })
+  @ApiOkResponse({ type: CompatibleGenerationDto })
+  @ApiErrorResponse(400, 'The `id` is missing.')
+  @ApiErrorResponse(404, 'The tenant has made no request with this id.')
+  async get(
+    @CurrentCaller() caller: Caller,
+    @Query() query: GenerationQueryDto,
+  ): Promise<CompatibleGenerationDto> {
+    return { data: toCompatibleGeneration(await this.generation.get(caller, query.id)) };
+  }
+}
 
 @ApiTags('Generation')
 @Authenticated('any')

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { RequestLogModule } from '../../../core/ledger/request-log/request-log.module.js';
-import { CompatibleGenerationController } from './compatible-generation.controller.js';
-import { GenerationController } from './generation.controller.js';
+import { GenerationController, CompatibleGenerationController } from './generation.controller.js';
 import { GenerationService } from './generation.service.js';
 
 /** What one request used and cost: `/v1/generation`. */

@@ -1,18 +1,17 @@
 import { Body, Controller, Delete, Get, Param, Post, Put } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { Customer } from '../../../core/access/customer.decorator.js';
-import { ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.openapi.js';
-import { ReadsJsonBody } from '../../../platform/http/json-body.interceptor.js';
-import { CreateGuardrailDto } from './dto/create-guardrail.dto.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { Customer, ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.decorator.js';
+import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import {
+  UpdateGuardrailDto,
+  CreateGuardrailDto,
   CreatedGuardrailDto,
   DeletedGuardrailDto,
   GuardrailDto,
   GuardrailListDto,
-} from './dto/guardrail.dto.js';
-import { UpdateGuardrailDto } from './dto/update-guardrail.dto.js';
+} from './guardrails.dto.js';
 import { CustomerGuardrailsService } from './customer-guardrails.service.js';
 
 const GUARDRAIL = 'guardrail';

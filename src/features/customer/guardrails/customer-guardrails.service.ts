@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../../core/access/caller.js';
-import { refuseChange } from '../../../core/access/refuse-change.js';
-import { isUuid } from '../../../platform/database/is-uuid.js';
+import { refuseChange, type Caller } from '../../../core/access/caller.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { GuardrailDirectory } from '../../../core/guardrails/guardrail-directory.service.js';
 import { MAX_GUARDRAILS_PER_TENANT } from '../../../core/guardrails/guardrail-rule.js';
@@ -12,13 +11,13 @@ import {
   type GuardrailRecord,
 } from '../../../core/guardrails/guardrail.repository.js';
 import { PatternGauge } from '../../../core/guardrails/pattern-gauge.service.js';
-import type { CreateGuardrailDto } from './dto/create-guardrail.dto.js';
 import type {
+  UpdateGuardrailDto,
+  CreateGuardrailDto,
   CreatedGuardrailDto,
   DeletedGuardrailDto,
   GuardrailDto,
-} from './dto/guardrail.dto.js';
-import type { UpdateGuardrailDto } from './dto/update-guardrail.dto.js';
+} from './guardrails.dto.js';
 import { readGuardrailRules } from './read-guardrail-rules.js';
 
 /** A tenant's own guardrails. A change holds at once here, and within a second on other instances. */

@@ -6,8 +6,8 @@ import {
   PERSONAL_DATA,
   RULE_TYPES,
   type GuardrailRule,
+  areFlags,
 } from '../../../core/guardrails/guardrail-rule.js';
-import { areFlags } from '../../../core/guardrails/tenant-pattern.js';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 

@@ -2,16 +2,13 @@ import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { Customer } from '../../../core/access/customer.decorator.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { Customer, ApiFilters } from '../../../core/access/customer.decorator.js';
 import { Report } from '../../../core/access/management-limit.guard.js';
-import { ApiFilters } from '../../../core/access/customer.openapi.js';
-import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
-import { sendTextStream } from '../../../platform/http/send-text-stream.js';
-import { LogsExportQueryDto } from './dto/logs-export-query.dto.js';
-import { LogListDto } from './dto/log-list.dto.js';
-import { LogsQueryDto } from './dto/logs-query.dto.js';
+import { sendTextStream } from '../../../platform/http/send-body.js';
+import { LogsQueryDto, LogsExportQueryDto, LogListDto } from './logs.dto.js';
 import { LogsService } from './logs.service.js';
 
 @ApiTags('Customer')

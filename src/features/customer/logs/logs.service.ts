@@ -1,16 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import type { Caller } from '../../../core/access/caller.js';
-import { isUuid } from '../../../platform/database/is-uuid.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
-import { parseDateRange } from '../../../platform/time/parse-date-range.js';
+import { parseDateRange } from '../../../platform/http/date-range.js';
 import { RequestLogReader } from '../../../core/ledger/request-log/request-log.reader.js';
-import type { LogsExportQueryDto } from './dto/logs-export-query.dto.js';
-import type { LogListDto } from './dto/log-list.dto.js';
-import { MAX_LIMIT, type LogsQueryDto } from './dto/logs-query.dto.js';
-import { LOG_CSV_HEADER, toLogCsv } from './log-csv.js';
-import { toLogRow } from './to-log-row.js';
-
+import {
+  MAX_LIMIT,
+  type LogsQueryDto,
+  type LogsExportQueryDto,
+  type LogListDto,
+} from './logs.dto.js';
+import { LOG_CSV_HEADER, toLogCsv, toLogRow } from './log-rows.js';
 /** Rows that an export reads at once. */
 const EXPORT_BATCH_SIZE = 1_000;
 

@@ -1,16 +1,15 @@
 import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { Customer } from '../../../core/access/customer.decorator.js';
-import { ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.openapi.js';
-import { ReadsJsonBody } from '../../../platform/http/json-body.interceptor.js';
-import { CreateProviderCredentialDto } from './dto/create-provider-credential.dto.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { Customer, ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.decorator.js';
+import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import {
   DeletedProviderCredentialDto,
   ProviderCredentialDto,
   ProviderCredentialListDto,
-} from './dto/provider-credential.dto.js';
+  CreateProviderCredentialDto,
+} from './provider-credentials.dto.js';
 import { ProviderCredentialsService } from './provider-credentials.service.js';
 
 @ApiTags('Customer')

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Caller } from '../../../core/access/caller.js';
-import { refuseChange } from '../../../core/access/refuse-change.js';
+import { refuseChange, type Caller } from '../../../core/access/caller.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
-import { isUuid } from '../../../platform/database/is-uuid.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { CredentialDirectory } from '../../../core/credentials/credential-directory.service.js';
 import { CredentialSeal } from '../../../core/credentials/credential-seal.service.js';
@@ -13,12 +12,12 @@ import {
   type CredentialRecord,
 } from '../../../core/credentials/credential.repository.js';
 import { OwnUpstreams } from '../../../core/credentials/own-upstreams.service.js';
-import type { CreateProviderCredentialDto } from './dto/create-provider-credential.dto.js';
 import type {
   DeletedProviderCredentialDto,
   ProviderCredentialDto,
-} from './dto/provider-credential.dto.js';
-import { readAccountSettings } from './read-account-settings.js';
+  CreateProviderCredentialDto,
+} from './provider-credentials.dto.js';
+import type { AccountRules, OwnAccountForm } from '../../../vendors/vendor.js';
 
 const MAX_CREDENTIALS_PER_TENANT = 50;
 
@@ -104,4 +103,34 @@ function toDto(record: CredentialRecord): ProviderCredentialDto {
     created_at: record.createdAt.toISOString(),
     last_used_at: record.lastUsedAt?.toISOString() ?? null,
   };
+}
+
+/**
+ * The settings of an account, as its provider needs them. A null counts as left out.
+ *
+ * @throws InvalidRequestError naming the field at fault, such as `settings.region`
+ */
+function readAccountSettings(
+  { settings: fields }: OwnAccountForm,
+  given: Readonly<Record<string, unknown>>,
+  rules: AccountRules,
+): Record<string, string> {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(fields, name));
+  if (unknown !== undefined) {
+    const path = `settings.${unknown.slice(0, 100)}`;
+    throw new InvalidRequestError(path, `\`${path}\` is no setting of this provider.`);
+  }
+  const settings: Record<string, string> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const path = `settings.${name}`;
+    const value = given[name] ?? undefined;
+    if (value === undefined) {
+      if (!field.isRequired) continue;
+      throw new InvalidRequestError(path, `\`${path}\` is required. ${field.description}`);
+    }
+    const fault = typeof value === 'string' ? field.faultOf(value, rules) : 'must be a string';
+    if (fault !== undefined) throw new InvalidRequestError(path, `\`${path}\` ${fault}.`);
+    settings[name] = value as string;
+  }
+  return settings;
 }

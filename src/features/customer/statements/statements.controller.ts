@@ -9,13 +9,13 @@ import {
 } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Customer } from '../../../core/access/customer.decorator.js';
 import { Report } from '../../../core/access/management-limit.guard.js';
-import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
-import { sendTextStream } from '../../../platform/http/send-text-stream.js';
-import { StatementDto } from './dto/statement.dto.js';
+import { sendTextStream } from '../../../platform/http/send-body.js';
+import { StatementDto } from './statements.dto.js';
 import { StatementsService } from './statements.service.js';
 
 @ApiTags('Customer')

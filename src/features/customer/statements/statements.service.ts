@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
 import { toCsv } from '../../../platform/http/csv.js';
-import { utcMonthOf, type UtcMonth } from '../../../platform/time/utc-month.js';
+import { utcMonthOf, type UtcMonth } from '../../../platform/time/dates.js';
 import { StatementReader, type StatementEntry } from '../../../core/ledger/statement.reader.js';
-import type { StatementDto, StatementEntryDto } from './dto/statement.dto.js';
+import type { StatementDto, StatementEntryDto } from './statements.dto.js';
 
 const BATCH_SIZE = 1_000;
 

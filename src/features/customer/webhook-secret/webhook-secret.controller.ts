@@ -1,12 +1,28 @@
 import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags, ApiProperty } from '@nestjs/swagger';
 import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../../core/access/caller.js';
-import { CurrentCaller } from '../../../core/access/current-caller.decorator.js';
-import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { ConflictError } from '../../../platform/errors/gateway-errors.js';
 import { WebhookSecrets } from '../../../platform/outbound/webhook-secrets.js';
-import { RotatedWebhookSecretDto, WebhookSecretDto } from './dto/webhook-secret.dto.js';
+
+class WebhookSecretDto {
+  @ApiProperty({
+    description: 'The key of the HMAC-SHA256 in `X-Gateway-Signature`, as a whole.',
+    example: 'whsec_mb0ck3VhV9pW8Jr0dV7l2n4Xq6sT1uYzA5bC8dE3fGh',
+  })
+  secret!: string;
+}
+
+/** The answer to a rotation. */
+class RotatedWebhookSecretDto extends WebhookSecretDto {
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Until then webhooks are signed with the secret of before as well.',
+  })
+  previous_until!: string;
+}
 
 const FORBIDDEN = 'Secrets need a management key (`sk-mgmt-…`).';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { presentArtifact } from './artifact-headers.js';
+import { presentArtifact } from './artifact-response.js';
 
 describe(presentArtifact.name, () => {
   it.each([

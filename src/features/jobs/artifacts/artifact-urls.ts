@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DerivedKeys, type SecretSource } from '../../../platform/crypto/derived-keys.js';
+import { DerivedKeys, type SecretSource } from '../../../platform/crypto/secret-box.js';
 import { isArtifactId } from './artifact-store.js';
 
 /** The path below which artifacts are read. */

@@ -11,7 +11,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { ApiErrorResponse } from '../../../platform/errors/api-error-response.decorator.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { ArtifactsService } from './artifacts.service.js';
 
 @ApiTags('Artifacts')

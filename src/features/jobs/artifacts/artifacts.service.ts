@@ -3,11 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError, GoneError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import type { ServableArtifact } from './artifact-access.js';
 import { ArtifactDesk } from './artifact-desk.js';
-import { ARTIFACT_HEADERS, presentArtifact } from './artifact-headers.js';
 import { ArtifactStore, type ByteRange } from './artifact-store.js';
 import { ArtifactUrls } from './artifact-urls.js';
-import { parseRange } from './parse-range.js';
-import { sendFile } from './send-file.js';
+import { sendFile, parseRange, ARTIFACT_HEADERS, presentArtifact } from './artifact-response.js';
 
 /** How long a browser has to follow the redirect. */
 const REDIRECT_LIFETIME_SECONDS = 60;

@@ -7,7 +7,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { DAY_MS, HOUR_MS } from '../../../platform/time/durations.js';
+import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
 import { SweepTimer } from '../../../platform/time/sweep-timer.js';
 import {
   ArtifactIdError,

@@ -1,11 +1,69 @@
-import type { AudioPiece, SpeechRequest } from '../../../canonical/speech-request.js';
-import type { WorkEvent } from '../../../canonical/work-event.js';
+import type { AudioPiece, SpeechRequest } from '../../../canonical/work-request.js';
+import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
-import { readFailedAnswer, type ClassifyError } from '../read-failed-answer.js';
-import { AudioLengthMeter } from './audio-length-meter.js';
-import { speechContentType } from './speech-formats.js';
+import { readFailedAnswer, type ClassifyError } from '../failed-answer.js';
+import { measureAudioBytes } from '../../../platform/audio/measure-audio.js';
+import { bytesPerSecond, readWaveHeader } from '../../../platform/audio/wave-file.js';
+
+/** What each format of spoken text is called in a Content-Type. */
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/opus',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+};
+
+/** `pcm` has no header that says it: 24 kHz, 16 bits, little-endian, one channel. */
+export const PCM_FORMAT = { channels: 1, sampleRate: 24_000, bitsPerSample: 16 } as const;
+
+/**
+ * So much of compressed audio is kept to be measured; some three minutes at the usual bit rates.
+ * What is longer is taken to go on at the same rate.
+ */
+const KEPT_BYTES = 3 * 1024 * 1024;
+
+/** Uncompressed audio is measured by its header and its size. */
+const KEPT_HEADER_BYTES = 4 * 1024;
+
+/** Measures, in passing, how long the audio is that a vendor produces. */
+export class AudioLengthMeter {
+  private kept: Buffer[] = [];
+  private keptBytes = 0;
+  private totalBytes = 0;
+  private readonly maxKeptBytes: number;
+
+  constructor(private readonly format: string) {
+    const isPlain = format === 'pcm' || format === 'wav';
+    this.maxKeptBytes = isPlain ? KEPT_HEADER_BYTES : KEPT_BYTES;
+  }
+
+  push(bytes: Buffer): void {
+    this.totalBytes += bytes.length;
+    const room = this.maxKeptBytes - this.keptBytes;
+    if (room <= 0) return;
+    const part = bytes.subarray(0, room);
+    this.kept.push(part);
+    this.keptBytes += part.length;
+  }
+
+  /** Whole milliseconds, rounded up; undefined when the audio does not tell. */
+  async read(): Promise<number | undefined> {
+    const kept = Buffer.concat(this.kept, this.keptBytes);
+    this.kept = [];
+    if (this.format === 'pcm') return toMs(this.totalBytes, bytesPerSecond(PCM_FORMAT));
+    if (this.format === 'wav') {
+      const wave = readWaveHeader(kept);
+      // A streamed file's header claims any length; what came is what counts.
+      return wave && toMs(this.totalBytes - wave.dataOffset, bytesPerSecond(wave));
+    }
+    const keptMs = await measureAudioBytes(kept, speechContentType(this.format));
+    return keptMs && Math.ceil((keptMs * this.totalBytes) / this.keptBytes);
+  }
+}
 
 /** What no vendor labels audio as, though a proxy's page of regrets may well come so. */
 const NO_AUDIO = /^(?:application\/(?:json|xml)|text\/)/i;
@@ -50,4 +108,12 @@ export async function* readAudioAnswer(
   }
   if (isEmpty) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
   yield* count();
+}
+
+function toMs(bytes: number, perSecond: number): number | undefined {
+  return perSecond > 0 && bytes >= 0 ? Math.ceil((bytes * 1000) / perSecond) : undefined;
+}
+
+export function speechContentType(format: string): string {
+  return CONTENT_TYPES[format] ?? 'application/octet-stream';
 }

@@ -1,18 +1,36 @@
-import type { AudioPiece, SpeechRequest } from '../../../canonical/speech-request.js';
-import type { Transcript, TranscriptionRequest } from '../../../canonical/transcription-request.js';
-import type { WorkEvent } from '../../../canonical/work-event.js';
+import type {
+  Transcript,
+  TranscriptionRequest,
+  AudioPiece,
+  SpeechRequest,
+} from '../../../canonical/work-request.js';
+import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import type { MediaDone } from '../../media-work.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import { UpstreamError } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
-import { hideOwnKey } from '../hide-own-key.js';
-import { readFailedAnswer } from '../read-failed-answer.js';
+import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
 import { readAudioAnswer } from './audio-answer.js';
-import { encodeSpeech, encodeTranscription, type AskedFormat } from './encode-audio.js';
 import { multipartBody } from './multipart-body.js';
-import { readTranscript } from './read-transcript.js';
+import { readTranscript } from './transcript.js';
 import { speakAtLength } from './speak-at-length.js';
+
+/** Fields that are the gateway's own, or another gateway's, or that are set below. */
+const NOT_FORWARDED = new Set([
+  'model',
+  'models',
+  'provider',
+  'route',
+  'trace',
+  'transforms',
+  'plugins',
+  'usage',
+  'stream',
+  'stream_format',
+  'response_format',
+  'instructions',
+]);
 
 /** Where a server does not say how much it takes at once. */
 const MAX_CHARACTERS_OF_CALL = 4_096;
@@ -28,7 +46,7 @@ export interface SpeechTraits {
 }
 
 /** A server that speaks the common audio API. */
-export interface AudioServer {
+interface AudioServer {
   speechUrl: URL;
   transcriptionsUrl: URL;
   authorization: Record<string, string>;
@@ -136,4 +154,50 @@ export class AudioClient {
       throw hideOwnKey(error, this.server.apiKey);
     }
   }
+}
+
+/** The format that a vendor is asked for, which may differ from the caller's. */
+type AskedFormat = string;
+
+/** Fields that the gateway does not know go along: the dialect is the caller's. */
+function encodeSpeech(
+  request: SpeechRequest,
+  upstreamModel: string,
+  takesInstructions: boolean,
+): Buffer {
+  const rest = Object.entries(request.body.value).filter(
+    ([name, value]) => !NOT_FORWARDED.has(name) && value != null,
+  );
+  const { instructions, format } = request;
+  return Buffer.from(
+    JSON.stringify({
+      ...Object.fromEntries(rest),
+      model: upstreamModel,
+      response_format: format,
+      ...(takesInstructions && instructions !== undefined && { instructions }),
+    }),
+  );
+}
+
+/** The form's fields in order, the file apart. */
+function encodeTranscription(
+  request: TranscriptionRequest,
+  upstreamModel: string,
+  format: AskedFormat,
+): [string, string][] {
+  const fields: [string, string][] = [
+    ['model', upstreamModel],
+    ['response_format', format],
+  ];
+  for (const [name, value] of Object.entries(request.body.value)) {
+    if (NOT_FORWARDED.has(name) || value == null) continue;
+    if (Array.isArray(value)) {
+      for (const item of value) fields.push([`${name}[]`, spell(item)]);
+    } else fields.push([name, spell(value)]);
+  }
+  return fields;
+}
+
+function spell(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import type { UploadedAudio } from '../../../canonical/transcription-request.js';
+import type { UploadedAudio } from '../../../canonical/work-request.js';
 
 /** A form as it goes to a vendor: its length is known, its file is read as it is sent. */
 export interface MultipartBody {

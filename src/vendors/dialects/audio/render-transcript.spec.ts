@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { renderTranscript, type TranscriptParts } from './render-transcript.js';
+import { renderTranscript, type TranscriptParts } from './transcript.js';
 
 const parts: TranscriptParts = {
   text: 'Good day. And good night.',

@@ -1,16 +1,20 @@
-import { countCodePoints } from '../../../canonical/count-code-points.js';
-import { estimateTokens } from '../../../canonical/estimate-tokens.js';
-import type { AudioPiece, SpeechRequest } from '../../../canonical/speech-request.js';
+import { countCodePoints, estimateTokens } from '../../../canonical/prompt-size.js';
+import type { AudioPiece, SpeechRequest } from '../../../canonical/work-request.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-import type { WorkEvent } from '../../../canonical/work-event.js';
+import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import { AudioFormatError } from '../../../platform/audio/audio-joiner.js';
 import { joinAudio } from '../../../platform/audio/join-audio.js';
 import type { MediaDone } from '../../media-work.js';
 import { UpstreamError } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { vendorFields } from '../media/media-fields.js';
-import { BoundedBytes } from '../media/bounded-bytes.js';
-import { splitSpeech } from './split-speech.js';
+import { BoundedBytes } from '../media/media-file.js';
+
+/** Finest last: where no sentence ends, a word does, and where none does, a character of the reader's. */
+const GRAINS = ['sentence', 'word', 'grapheme'] as const;
+
+/** What follows a boundary may have a say in whether it is one. */
+const LOOKAHEAD_UNITS = 64;
 
 /** Some days of the usual formats. */
 const MAX_SPEECH_BYTES = 1024 * 1024 * 1024;
@@ -164,4 +168,49 @@ function unreadableAudio(error: unknown): unknown {
   if (!(error instanceof AudioFormatError)) return error;
   const message = `audio that cannot be joined: ${error.message}`;
   return new UpstreamError({ failure: 'unreadable', message }, { cause: error });
+}
+
+/**
+ * Cuts a text into pieces that a model takes, at ends of sentences in any script. A sentence that is
+ * longer than that is cut between words, a word between characters as readers see them. Pieces that
+ * hold no more than blanks are left out.
+ *
+ * @param maxCharacters code points of a piece
+ */
+export function splitSpeech(text: string, maxCharacters: number): string[] {
+  const pieces: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const end = endOf(text, start, maxCharacters);
+    pieces.push(text.slice(start, end).trim());
+    start = end;
+  }
+  return pieces.filter((piece) => piece !== '');
+}
+
+/**
+ * Where the piece from `start` ends. Only what can belong to it is looked at: the time that finding
+ * boundaries takes grows with the square of the text.
+ */
+function endOf(text: string, start: number, maxCharacters: number): number {
+  const limit = skipCodePoints(text, start, maxCharacters);
+  if (limit === text.length) return limit;
+  const near = text.slice(start, limit + LOOKAHEAD_UNITS);
+  for (const granularity of GRAINS) {
+    let end = start;
+    for (const { index } of new Intl.Segmenter(undefined, { granularity }).segment(near)) {
+      if (start + index > limit) break;
+      end = start + index;
+    }
+    if (end > start) return end;
+  }
+  // One character with thousands of marks: its code points are kept whole.
+  return limit;
+}
+
+function skipCodePoints(text: string, start: number, count: number): number {
+  let position = start;
+  for (let index = 0; index < count && position < text.length; index++) {
+    position += text.codePointAt(position)! > 0xffff ? 2 : 1;
+  }
+  return position;
 }

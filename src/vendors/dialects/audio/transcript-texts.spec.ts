@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { renderTranscript } from './render-transcript.js';
-import { transcriptTexts } from './transcript-texts.js';
-
+import { renderTranscript, transcriptTexts } from './transcript.js';
 const parts = {
   text: 'One falcon. Seven birds.',
   language: 'english',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { assertNotFailed } from './assert-not-failed.js';
+import { assertNotFailed } from './classify-chat-error.js';
 import { ChatStreamDecoder } from './chat-stream-decoder.js';
 import { ChatStreamRelay } from './chat-stream-relay.js';
 import { decodeChatAnswer } from './decode-chat-answer.js';

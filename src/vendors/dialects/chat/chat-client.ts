@@ -1,21 +1,28 @@
-import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
-import { isRelayed } from '../../../canonical/is-relayed.js';
+import { isRelayed, type CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
-import { hideOwnKey } from '../hide-own-key.js';
 import { CHAT_FIELDS, nameUnknown } from '../known-fields.js';
 import { nameCallerParam } from '../name-caller-param.js';
-import { readEventStream, type EventStreamReader } from '../read-event-stream.js';
-import { readFailedAnswer } from '../read-failed-answer.js';
-import { isUnstreamed, readUnstreamed } from '../unstreamed-answer.js';
+import {
+  readEventStream,
+  type EventStreamReader,
+  isUnstreamed,
+  readUnstreamed,
+} from '../read-event-stream.js';
+import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
 import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
 import { ChatStreamDecoder } from './chat-stream-decoder.js';
 import { ChatStreamRelay } from './chat-stream-relay.js';
 import { classifyChatError, classifyInlineChatError } from './classify-chat-error.js';
 import { decodeChatAnswer } from './decode-chat-answer.js';
-import { encodeChatPrompt, fieldsChatLacks, type OutputLimitField } from './encode-chat-prompt.js';
-import { CHAT_GATEWAY_FIELDS, encodeChatRequest } from './encode-chat-request.js';
+import {
+  CHAT_GATEWAY_FIELDS,
+  encodeChatRequest,
+  encodeChatPrompt,
+  fieldsChatLacks,
+  type OutputLimitField,
+} from './encode-chat-request.js';
 import { relayChatAnswer } from './relay-chat-answer.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

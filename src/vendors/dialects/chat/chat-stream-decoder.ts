@@ -3,12 +3,10 @@ import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { assertFinished } from './assert-finished.js';
-import { assertNotFailed } from './assert-not-failed.js';
-import { ChatChoiceDecoder } from './chat-choice-decoder.js';
-import { classifyInlineChatError } from './classify-chat-error.js';
-import { eventData } from './event-data.js';
-import { parseChatObject } from './parse-chat-object.js';
+import { ChatChoiceDecoder } from './decode-chat-answer.js';
+import { classifyInlineChatError, assertNotFailed, assertFinished } from './classify-chat-error.js';
+import { eventData } from '../event-text.js';
+import { parseChatObject } from '../answer-json.js';
 import { readChatUsage } from './read-chat-usage.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;

@@ -1,22 +1,18 @@
-import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-event.js';
-import type { FinishReason } from '../../../canonical/finish-reason.js';
+import type {
+  CanonicalEvent,
+  RelayEvent,
+  FinishReason,
+} from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { assertFinished } from './assert-finished.js';
-import { assertNotFailed } from './assert-not-failed.js';
-import { classifyInlineChatError } from './classify-chat-error.js';
-import { eventData } from './event-data.js';
+import { classifyInlineChatError, assertNotFailed, assertFinished } from './classify-chat-error.js';
+import { eventData, offsetOfOnly, standsAt, scanJsonString } from '../event-text.js';
 import { findTextDelta, type TextDelta } from './find-text-delta.js';
-import { measureChatOutput } from './measure-chat-output.js';
-import { offsetOfOnly } from './offset-of-only.js';
-import { parseChatObject } from './parse-chat-object.js';
-import { isWholeUsage, readChatUsage } from './read-chat-usage.js';
-import { scanJsonString } from './scan-json-string.js';
-import { standsAt } from './stands-at.js';
-
+import { parseChatObject } from '../answer-json.js';
+import { isWholeUsage, readChatUsage, measureChatOutput } from './read-chat-usage.js';
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 /** Keys are searched for without their opening quote; see `findTextDelta`. */

@@ -1,10 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
-import { hideVendorKeys } from '../hide-vendor-keys.js';
-import { isOperatorStatus, isServerStatus } from '../fault-of-status.js';
-import { isPromptTooLong } from '../is-prompt-too-long.js';
-import { readErrorBody } from '../read-error-body.js';
+import {
+  readErrorBody,
+  isOperatorStatus,
+  isServerStatus,
+  isPromptTooLong,
+  hideVendorKeys,
+} from '../failed-answer.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
@@ -82,4 +86,27 @@ function classify(
   if (status === 413) return 'context_length';
   if (code === 'context_length_exceeded' || isPromptTooLong(message)) return 'context_length';
   return 'caller';
+}
+
+/**
+ * Some gateways tell a failure inside a choice, as its `error` or by the finish reason `error`
+ * alone, in an answer that otherwise looks like one.
+ *
+ * @throws UpstreamError what the choice says
+ */
+export function assertNotFailed(choice: JsonObject): void {
+  if (choice.error != null || choice.finish_reason === 'error') {
+    throw classifyInlineChatError({ error: choice.error ?? {} });
+  }
+}
+
+/**
+ * A stream is complete when every choice that it began has its finish reason, and one at least has;
+ * `[DONE]` alone proves nothing, and its absence neither.
+ *
+ * @throws UpstreamError `cut`
+ */
+export function assertFinished(begunChoices: number, finishedChoices: number): void {
+  if (finishedChoices > 0 && finishedChoices >= begunChoices) return;
+  throw new UpstreamError({ failure: 'cut', message: 'the stream ended without a finish reason' });
 }

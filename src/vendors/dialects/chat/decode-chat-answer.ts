@@ -1,11 +1,73 @@
 import { isContent, type CanonicalEvent } from '../../../canonical/canonical-event.js';
-import { isJsonObject } from '../../../platform/http/json-body.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { assertNotFailed } from './assert-not-failed.js';
-import { ChatChoiceDecoder } from './chat-choice-decoder.js';
-import { classifyInlineChatError } from './classify-chat-error.js';
-import { parseChatObject } from './parse-chat-object.js';
+import { classifyInlineChatError, assertNotFailed } from './classify-chat-error.js';
+import { parseChatObject } from '../answer-json.js';
 import { readChatUsage } from './read-chat-usage.js';
+import { ToolCallAssembler } from './tool-call-assembler.js';
+
+/**
+ * Reads one choice of a chat answer: the deltas of a stream, or the one message of a whole answer,
+ * which is no other than a delta that brings everything at once.
+ */
+export class ChatChoiceDecoder {
+  private readonly tools: ToolCallAssembler;
+  isFinished = false;
+
+  constructor(private readonly choice: number) {
+    this.tools = new ToolCallAssembler(choice);
+  }
+
+  /**
+   * What a choice of a chunk or of an answer brings, its finish reason included.
+   *
+   * @param said the choice's `delta` or `message`
+   */
+  read(choice: JsonObject, said: unknown, events: CanonicalEvent[]): void {
+    if (isJsonObject(said)) this.readSaid(said, choice.logprobs, events);
+    const { finish_reason: reason } = choice;
+    // Some servers spell "not yet" as an empty reason.
+    if (typeof reason === 'string' && reason !== '' && !this.isFinished) {
+      this.finish(reason, events);
+    }
+  }
+
+  /** No more will come of this choice. @throws UpstreamError `unreadable` for half a tool call */
+  close(events: CanonicalEvent[]): void {
+    this.tools.close(events);
+  }
+
+  private readSaid(said: JsonObject, logprobs: unknown, events: CanonicalEvent[]): void {
+    const { choice } = this;
+    // Servers that know both names send the same text under both.
+    const reasoning = said.reasoning_content ?? said.reasoning;
+    if (typeof reasoning === 'string' && reasoning !== '') {
+      events.push({ type: 'reasoning', choice, text: reasoning });
+    }
+    const text = textOf(said.content);
+    const given = hasLogprobs(logprobs) ? logprobs : undefined;
+    if (text !== '' || given !== undefined) {
+      events.push({ type: 'text', choice, text, ...(given !== undefined && { logprobs: given }) });
+    }
+    if (typeof said.refusal === 'string' && said.refusal !== '') {
+      events.push({ type: 'refusal', choice, text: said.refusal });
+    }
+    if (!Array.isArray(said.tool_calls)) return;
+    for (const call of said.tool_calls) if (isJsonObject(call)) this.tools.push(call, events);
+  }
+
+  /** A forced call ends in `stop` at some vendors; it is a call all the same. */
+  private finish(reason: string, events: CanonicalEvent[]): void {
+    this.isFinished = true;
+    this.close(events);
+    const isCall = reason === 'stop' && this.tools.hasCalls;
+    events.push({
+      type: 'finish',
+      choice: this.choice,
+      reason: isCall ? 'tool_calls' : reason,
+    });
+  }
+}
 
 /**
  * Reads a whole chat completion for a caller of another dialect.
@@ -31,4 +93,18 @@ export function decodeChatAnswer(bytes: Buffer): CanonicalEvent[] {
   const usage = readChatUsage(answer.usage);
   if (usage) events.push({ type: 'usage', usage });
   return events;
+}
+
+/** Text, or the parts that some servers send in its place. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : ''))
+    .join('');
+}
+
+function hasLogprobs(logprobs: unknown): boolean {
+  if (!isJsonObject(logprobs)) return false;
+  return Array.isArray(logprobs.content) && logprobs.content.length > 0;
 }

@@ -4,7 +4,7 @@ import {
   type PromptOverrides,
 } from '../../../../test/support/canonical-requests.js';
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
-import { encodeChatPrompt, fieldsChatLacks } from './encode-chat-prompt.js';
+import { encodeChatPrompt, fieldsChatLacks } from './encode-chat-request.js';
 
 function encode(
   prompt: PromptOverrides = {},

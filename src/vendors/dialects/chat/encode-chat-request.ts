@@ -1,9 +1,47 @@
-import { isJsonObject } from '../../../platform/http/json-body.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
-import type { OutputLimitField } from './encode-chat-prompt.js';
 import { CHAT_FIELDS, dropUnknown } from '../known-fields.js';
-import { withoutNamedSeals } from './without-named-seals.js';
+import type {
+  CanonicalRequest,
+  ResponseFormat,
+  ToolChoice,
+  ToolDefinition,
+  ReasoningControl,
+} from '../../../canonical/canonical-request.js';
+import {
+  conversationField,
+  fieldName,
+  unsupportedFields,
+  type PromptField,
+} from '../../../canonical/prompt-fields.js';
+import { encodeChatMessages } from './encode-chat-messages.js';
+
+/** Only the gateway puts a maker's name before a seal; vendors' own seals are base64. */
+const NAMED_SEAL = /^[a-z][a-z0-9-]{0,40}:/;
+
+/** Up to these budgets of reasoning tokens an effort is the nearest word; above the last it is `high`. */
+const EFFORTS: readonly [maxTokens: number, effort: string][] = [
+  [4_096, 'low'],
+  [16_384, 'medium'],
+];
+
+const SUPPORTED: ReadonlySet<PromptField> = new Set([
+  'temperature',
+  'topP',
+  'frequencyPenalty',
+  'presencePenalty',
+  'seed',
+  'stop',
+  'logitBias',
+  'logprobs',
+  'topLogprobs',
+  'toolChoice',
+  'parallelToolCalls',
+  'responseFormat',
+  'reasoning',
+  'endUser',
+]);
 
 /**
  * Fields of the body that are the gateway's own or another gateway's, and mean nothing to a
@@ -22,7 +60,7 @@ export const CHAT_GATEWAY_FIELDS = [
 ] as const;
 
 /** What the body of a call depends on. */
-export type ChatRelayCall = Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutputLimit'>;
+type ChatRelayCall = Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutputLimit'>;
 
 /**
  * The body for a vendor that speaks the caller's own dialect: the received bytes with the
@@ -54,4 +92,132 @@ export function encodeChatRequest(
     edits.set('stream_options', JSON.stringify({ ...options, include_usage: true }));
   }
   return spliceMembers(bytes, members, edits);
+}
+
+/**
+ * What a server calls the limit on output tokens. The vendor that made the dialect has renamed it,
+ * and its newer models refuse the old name; many compatible servers only know the old one.
+ */
+export type OutputLimitField = 'max_tokens' | 'max_completion_tokens';
+
+/**
+ * The body for a server of the chat dialect when the caller speaks another one.
+ *
+ * @throws UpstreamError `unsupported` for content that the dialect has no spelling for
+ */
+export function encodeChatPrompt(
+  { request, upstreamModel, ownOutputLimit }: ChatRelayCall,
+  outputLimitField: OutputLimitField,
+): Buffer {
+  const prompt = request.prompt();
+  const { tools, sampling } = prompt;
+  const hasTools = tools.length > 0;
+  const field = conversationField(request.dialect);
+  // What is undefined is left out of the JSON.
+  const body: JsonObject = {
+    model: upstreamModel,
+    messages: encodeChatMessages(prompt.messages, field),
+    stream: request.stream || undefined,
+    stream_options: request.stream ? { include_usage: true } : undefined,
+    n: request.choices > 1 ? request.choices : undefined,
+    [outputLimitField]: request.maxOutputTokens ?? ownOutputLimit,
+    tools: hasTools ? tools.map(encodeTool) : undefined,
+    tool_choice: encodeToolChoice(prompt.toolChoice, hasTools),
+    parallel_tool_calls: hasTools ? prompt.parallelToolCalls : undefined,
+    response_format: encodeResponseFormat(prompt.responseFormat),
+    reasoning_effort: toReasoningEffort(prompt.reasoning),
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    frequency_penalty: sampling.frequencyPenalty,
+    presence_penalty: sampling.presencePenalty,
+    seed: sampling.seed,
+    stop: sampling.stop?.length ? sampling.stop : undefined,
+    logit_bias: sampling.logitBias,
+    logprobs: sampling.logprobs,
+    top_logprobs: sampling.topLogprobs,
+    user: prompt.endUser,
+  };
+  return Buffer.from(JSON.stringify(body));
+}
+
+/** What of a request of another dialect does not reach such a server, as its caller spells it. */
+export function fieldsChatLacks(request: CanonicalRequest): string[] {
+  const dropped = unsupportedFields(request, SUPPORTED);
+  const { reasoning, messages, tools } = request.prompt();
+  if (reasoning !== undefined && toReasoningEffort(reasoning) === undefined) {
+    dropped.push(fieldName(request.dialect, 'reasoning'));
+  }
+  const marked = [...messages.flatMap((message) => message.parts), ...tools];
+  if (marked.some((part) => 'cacheControl' in part && part.cacheControl !== undefined)) {
+    dropped.push('cache_control');
+  }
+  return [...new Set(dropped)];
+}
+
+function encodeTool({ name, description, parameters, strict }: ToolDefinition): JsonObject {
+  return { type: 'function', function: { name, description, parameters, strict } };
+}
+
+/** Without tools there is nothing to choose, and the vendor refuses the field. */
+function encodeToolChoice(choice: ToolChoice | undefined, hasTools: boolean): unknown {
+  if (typeof choice === 'object') return { type: 'function', function: { name: choice.name } };
+  return hasTools || choice === 'required' ? choice : undefined;
+}
+
+function encodeResponseFormat(format: ResponseFormat | undefined): unknown {
+  if (format?.type !== 'json_schema') return format;
+  const { name, schema, strict } = format;
+  return { type: 'json_schema', json_schema: { name, schema, strict } };
+}
+
+/**
+ * The chat dialect knows reasoning by its effort only. A word is passed on as it is, a budget
+ * becomes the nearest one, and reasoning without either is `medium`.
+ *
+ * @returns undefined where there is nothing to say. A wish for none is not said either, since the
+ *   word for it is refused by models that cannot leave it, or that never reason.
+ */
+export function toReasoningEffort(control: ReasoningControl | undefined): string | undefined {
+  if (control?.effort !== undefined) return control.effort;
+  if (control === undefined || control.enabled === false) return undefined;
+  const { maxTokens, enabled } = control;
+  if (maxTokens === undefined) return enabled ? 'medium' : undefined;
+  return EFFORTS.find(([limit]) => maxTokens <= limit)?.[1] ?? 'high';
+}
+
+/**
+ * The messages without the reasoning that vendors of other dialects sealed and the gateway spelled
+ * in this one. A vendor of this dialect has no place for it: some refuse the whole request for it,
+ * and another maker's seals are none of its business. Reasoning of such a vendor's own stays.
+ *
+ * @returns undefined when there is nothing to do, as in most conversations
+ */
+export function withoutNamedSeals(messages: unknown): unknown[] | undefined {
+  if (!Array.isArray(messages) || !messages.some(holdsNamedSeal)) return undefined;
+  return messages.map((message: unknown) =>
+    holdsNamedSeal(message) ? withoutReasoning(message) : message,
+  );
+}
+
+function holdsNamedSeal(
+  message: unknown,
+): message is JsonObject & { reasoning_details: unknown[] } {
+  if (!isJsonObject(message) || !Array.isArray(message.reasoning_details)) return false;
+  return message.reasoning_details.some(isNamed);
+}
+
+/** The text beside the details says the same once more. */
+function withoutReasoning({
+  reasoning_details: details,
+  reasoning_content: _text,
+  ...rest
+}: JsonObject & { reasoning_details: unknown[] }): JsonObject {
+  const own = details.filter((detail) => !isNamed(detail));
+  return own.length === 0 ? rest : { ...rest, reasoning_details: own };
+}
+
+function isNamed(detail: unknown): boolean {
+  if (!isJsonObject(detail)) return false;
+  const seal = detail.signature ?? detail.data;
+  return typeof seal === 'string' && NAMED_SEAL.test(seal);
 }

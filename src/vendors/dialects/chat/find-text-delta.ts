@@ -1,6 +1,4 @@
-import { offsetOfOnly } from './offset-of-only.js';
-import { scanJsonString } from './scan-json-string.js';
-
+import { offsetOfOnly, scanJsonString } from '../event-text.js';
 // Needles of keys begin after the opening quote: a chunk is full of quotes, and searching for
 // something rarer is three times as fast. What is found inside of a longer key is parsed instead.
 const DELTA_KEY = 'delta":';

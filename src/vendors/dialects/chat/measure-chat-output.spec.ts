@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { measureChatOutput } from './measure-chat-output.js';
+import { measureChatOutput } from './read-chat-usage.js';
 
 describe(measureChatOutput.name, () => {
   it.each<[Record<string, unknown>, number]>([

@@ -2,11 +2,9 @@ import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-ev
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { assertNotFailed } from './assert-not-failed.js';
-import { classifyInlineChatError } from './classify-chat-error.js';
-import { measureChatOutput } from './measure-chat-output.js';
-import { parseChatObject } from './parse-chat-object.js';
-import { readChatUsage } from './read-chat-usage.js';
+import { classifyInlineChatError, assertNotFailed } from './classify-chat-error.js';
+import { parseChatObject } from '../answer-json.js';
+import { readChatUsage, measureChatOutput } from './read-chat-usage.js';
 
 /**
  * Reads a whole chat completion for a caller of the same dialect: its bytes, with the model's

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SeededRandom } from '../../../../test/support/seeded-random.js';
-import { scanJsonString } from './scan-json-string.js';
+import { scanJsonString } from '../event-text.js';
 
 /** Scans the JSON text of a string, its opening quote left out, with something behind it. */
 function scan(json: string) {

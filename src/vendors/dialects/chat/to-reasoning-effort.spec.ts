@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ReasoningControl } from '../../../canonical/canonical-request.js';
-import { toReasoningEffort } from './to-reasoning-effort.js';
+import { toReasoningEffort } from './encode-chat-request.js';
 
 describe(toReasoningEffort.name, () => {
   it.each<[ReasoningControl | undefined, string | undefined]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { withoutNamedSeals } from './without-named-seals.js';
+import { withoutNamedSeals } from './encode-chat-request.js';
 
 const QUESTION = { role: 'user', content: 'Hi' };
 

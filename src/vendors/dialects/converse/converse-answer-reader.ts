@@ -1,7 +1,9 @@
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import { nameSeal } from '../../../canonical/reasoning-seal.js';
+import { nameSeal, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { mapFinishReason } from '../map-finish-reason.js';
+import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { readTokenCount } from '../answer-json.js';
 
 export interface ConverseAnswerOptions {
   sealMaker: string;
@@ -125,4 +127,45 @@ export class ConverseAnswerReader {
     this.redacted.delete(block);
     return seals.map((seal) => ({ type: 'reasoning', choice: 0, text: '', seal }));
   }
+}
+
+/**
+ * What an answer used. The vendor counts cached tokens apart from `inputTokens`, and reasoning as
+ * output without saying how much of it there was. Undefined where it gives no figures.
+ */
+export function readConverseUsage(value: unknown): Usage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  if (value.inputTokens === undefined && value.outputTokens === undefined) return undefined;
+  const cacheReadTokens = toCount(value.cacheReadInputTokens);
+  const cacheWriteTokens = toCount(value.cacheWriteInputTokens);
+  return {
+    ...NO_USAGE,
+    inputTokens: toCount(value.inputTokens) + cacheReadTokens + cacheWriteTokens,
+    outputTokens: toCount(value.outputTokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+    cacheWriteLongTokens: Math.min(cacheWriteTokens, readLongWrites(value.cacheDetails)),
+  };
+}
+
+function readLongWrites(details: unknown): number {
+  if (!Array.isArray(details)) return 0;
+  return details
+    .filter(isJsonObject)
+    .filter(({ ttl }) => ttl === '1h')
+    .reduce((sum, { inputTokens }) => sum + toCount(inputTokens), 0);
+}
+
+function toCount(value: unknown): number {
+  return readTokenCount(value) ?? 0;
+}
+
+/** The stop sequence that ended an answer, where it was asked for and the model names it. */
+export function readStopSequence({
+  additionalModelResponseFields,
+}: JsonObject): string | undefined {
+  const fields = additionalModelResponseFields;
+  if (!isJsonObject(fields)) return undefined;
+  const inner = isJsonObject(fields.delta) ? fields.delta : fields;
+  return typeof inner.stop_sequence === 'string' ? inner.stop_sequence : undefined;
 }

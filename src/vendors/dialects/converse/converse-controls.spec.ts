@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatRequest } from '../../../../test/support/chat-requests.js';
 import { converseTraits } from '../../../../test/support/converse-traits.js';
-import { converseControls } from './converse-controls.js';
+import { converseControls } from './encode-converse-request.js';
 import type { ConverseTraits, ReasoningStyle } from './converse-traits.js';
 
 const MAX_TOKENS = 10_000;

@@ -9,16 +9,14 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/canonical-request.js';
-import { sealOf } from '../../../canonical/reasoning-seal.js';
+import { sealOf } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { unsupported } from '../../unsupported.js';
+import { unsupported } from '../../upstream-error.js';
 import type { PromptMedia } from '../fetch-prompt-media.js';
-import { cachePoint } from './cache-point.js';
-import { converseToolId } from './converse-tool-id.js';
+import { converseToolId } from './converse-tools.js';
 import type { ConverseTraits } from './converse-traits.js';
-import { DocumentNames } from './document-names.js';
-import { documentFormat, imageFormat } from './media-formats.js';
-import { signatureOf } from './signature-of.js';
+import { DocumentNames, documentFormat, imageFormat, cachePoint } from './converse-blocks.js';
+import { signatureOf } from './converse-reasoning.js';
 
 export interface ConverseMessagesOptions {
   traits: ConverseTraits;

@@ -1,6 +1,7 @@
-import type { ReasoningControl } from '../../../canonical/canonical-request.js';
+import type { ReasoningControl, CanonicalMessage } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import type { ConverseTraits, ReasoningStyle } from './converse-traits.js';
+import { sealOf } from '../../../canonical/canonical-event.js';
 
 /** A request's wish for reasoning as one model takes it. */
 export interface ConverseReasoning {
@@ -28,7 +29,7 @@ const BUDGET_SHARES: ReadonlyMap<string, number> = new Map([
 ]);
 const DEFAULT_BUDGET_SHARE = 0.5;
 
-export interface ConverseReasoningOptions {
+interface ConverseReasoningOptions {
   /** The limit that reasoning counts towards. */
   maxOutputTokens: number;
   /** False where the conversation is such that a model with a budget must not think. */
@@ -146,4 +147,33 @@ function withBudget({ effort, budgetTokens }: Wish, maxOutputTokens: number): Co
     fields: { thinking: { type: 'enabled', budget_tokens } },
     lost: new Set(),
   };
+}
+
+/**
+ * The signature in a seal of this maker's; undefined when another one made it. Signatures are
+ * base64: what holds a colon is a thought that the maker has encrypted as a whole. It comes from
+ * the maker's own API, and this one has another spelling for such thoughts.
+ */
+export function signatureOf(maker: string, named: string | undefined): string | undefined {
+  const seal = sealOf(maker, named);
+  return seal?.includes(':') === true ? undefined : seal;
+}
+
+/**
+ * Whether the model is to go on in the middle of a turn of tool calls without the thoughts that
+ * led to them, because the caller did not keep them or another vendor made them. Models with a
+ * thinking budget refuse to think then.
+ */
+export function continuesUnsealed(
+  messages: readonly CanonicalMessage[],
+  { sealMaker, redactedSealMaker }: Pick<ConverseTraits, 'sealMaker' | 'redactedSealMaker'>,
+): boolean {
+  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
+  const parts = messages.slice(lastUser + 1).flatMap((message) => message.parts);
+  const isSealed = parts.some(
+    (part) =>
+      part.type === 'reasoning' &&
+      (signatureOf(sealMaker, part.seal) ?? sealOf(redactedSealMaker, part.seal)) !== undefined,
+  );
+  return !isSealed && parts.some(({ type }) => type === 'tool_call');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { converseToolId } from './converse-tool-id.js';
+import { converseToolId } from './converse-tools.js';
 
 describe(converseToolId.name, () => {
   it("keeps ids of the API's alphabet and replaces others", () => {

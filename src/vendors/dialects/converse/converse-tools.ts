@@ -6,15 +6,20 @@ import type {
 } from '../../../canonical/canonical-request.js';
 import { fieldName } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
-import { unsupported } from '../../unsupported.js';
-import { unusedToolName } from '../unused-tool-name.js';
-import { cachePoint } from './cache-point.js';
+import { unsupported } from '../../upstream-error.js';
+import { unusedToolName, mapToolId } from '../tool-names.js';
+import { cachePoint } from './converse-blocks.js';
 import type { ConverseReasoning } from './converse-reasoning.js';
 import type { ConverseTraits } from './converse-traits.js';
 import { toNativeSchema } from './native-schema.js';
+import { createHash } from 'node:crypto';
+
+const MAX_LENGTH = 64;
+
+const NINE_CHARACTERS = /^[A-Za-z0-9]{9}$/;
 
 /** A request's tools and the form of its answer, as one model takes them. */
-export interface ConverseTools {
+interface ConverseTools {
   /** Undefined: no tools, and then none may stand in the conversation either. */
   toolConfig?: JsonObject;
   /** The model's own `tool_choice`, for `additionalModelRequestFields`, instead of the API's. */
@@ -140,4 +145,11 @@ function choose(
   if (isNamed) return { toolConfig: { tools, toolChoice: { tool: { name: choice.name } } } };
   if (choice === 'required') return { toolConfig: { tools, toolChoice: { any: {} } } };
   return { toolConfig: { tools } };
+}
+
+/** A tool call's id as the model takes it; different ones stay different, equal ones equal. */
+export function converseToolId(id: string, { toolIds }: Pick<ConverseTraits, 'toolIds'>): string {
+  if (toolIds === 'any') return mapToolId(id, MAX_LENGTH);
+  if (NINE_CHARACTERS.test(id)) return id;
+  return createHash('sha256').update(id).digest('hex').slice(0, 9);
 }

@@ -1,10 +1,12 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { unreadable } from '../../unreadable.js';
-import { UpstreamError } from '../../upstream-error.js';
-import { ConverseAnswerReader, type ConverseAnswerOptions } from './converse-answer-reader.js';
-import { readConverseUsage } from './read-converse-usage.js';
-import { readStopSequence } from './read-stop-sequence.js';
+import { UpstreamError, unreadable } from '../../upstream-error.js';
+import {
+  ConverseAnswerReader,
+  type ConverseAnswerOptions,
+  readConverseUsage,
+  readStopSequence,
+} from './converse-answer-reader.js';
 
 /**
  * The events of a whole answer of `Converse`, as if it had been streamed.

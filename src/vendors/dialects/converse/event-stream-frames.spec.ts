@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { eventMessage } from '../../../../test/contract/vendors/bedrock.vendor.js';
-import { EventStreamError, EventStreamFrames, textHeader } from './event-stream-frames.js';
+import { EventStreamError, EventStreamFrames, textHeader } from './converse-stream-decoder.js';
 
 const MAX_BYTES = 10_000;
 const first = eventMessage('messageStart', { role: 'assistant' });

@@ -1,21 +1,30 @@
-import type { EmbeddingRequest, EmbeddingVectors } from '../../../canonical/embedding-request.js';
-import type { WorkEvent } from '../../../canonical/work-event.js';
+import type { EmbeddingRequest, EmbeddingVectors } from '../../../canonical/work-request.js';
+import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
-import { hideOwnKey } from '../hide-own-key.js';
-import { EMBEDDINGS_FIELDS, nameUnknown } from '../known-fields.js';
-import { readFailedAnswer } from '../read-failed-answer.js';
-import { blameInput } from './blame-input.js';
-import { countItems } from './count-items.js';
-import { EMBEDDINGS_GATEWAY_FIELDS, encodeEmbeddingsRequest } from './encode-embeddings-request.js';
+import { EMBEDDINGS_FIELDS, nameUnknown, dropUnknown } from '../known-fields.js';
+import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { countItems, blameInput } from './embedding-items.js';
 import { readEmbeddingsAnswer } from './read-embeddings-answer.js';
+import { spliceMembers } from '../../../platform/http/top-level-members.js';
+
+/** Fields of the body that are the gateway's own or another gateway's, and mean nothing to a vendor. */
+const EMBEDDINGS_GATEWAY_FIELDS = [
+  'models',
+  'provider',
+  'route',
+  'trace',
+  'transforms',
+  'plugins',
+  'usage',
+];
 
 /** 2,048 vectors of 3,072 numbers, spelled out. */
 const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
 
 /** Where a server of the embeddings dialect is. */
-export interface EmbeddingsServer {
+interface EmbeddingsServer {
   embeddingsUrl(upstreamModel: string): URL;
   /** What shows who calls. */
   authorization: Record<string, string>;
@@ -68,4 +77,24 @@ export class EmbeddingsClient {
       throw blameInput(hideOwnKey(error, this.server.apiKey));
     }
   }
+}
+
+/**
+ * The body for a vendor that speaks the caller's own dialect: the received bytes with the model's
+ * name exchanged and the gateway's fields taken out, everything else untouched.
+ */
+export function encodeEmbeddingsRequest(
+  request: EmbeddingRequest,
+  upstreamModel: string,
+  knownFieldsOnly = false,
+): Buffer {
+  const { bytes, members, value } = request.body;
+  const edits = new Map<string, string | undefined>([['model', JSON.stringify(upstreamModel)]]);
+  if (knownFieldsOnly) dropUnknown(value, EMBEDDINGS_FIELDS, edits);
+  for (const field of EMBEDDINGS_GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
+  // Some SDKs spell "not set" as null, which stricter servers refuse.
+  for (const field of ['encoding_format', 'dimensions', 'user']) {
+    if (value[field] === null) edits.set(field, undefined);
+  }
+  return spliceMembers(bytes, members, edits);
 }

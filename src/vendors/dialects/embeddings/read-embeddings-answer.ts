@@ -1,11 +1,12 @@
-import type { EmbeddingVectors } from '../../../canonical/embedding-request.js';
+import type { EmbeddingVectors } from '../../../canonical/work-request.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { readChatUsage } from '../chat/read-chat-usage.js';
-import { readVector } from './read-vector.js';
 
-export interface EmbeddingsAnswer {
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+interface EmbeddingsAnswer {
   vectors: EmbeddingVectors;
   usage: Usage | undefined;
 }
@@ -47,4 +48,30 @@ function isComplete(
   vectors: (readonly number[] | string | undefined)[],
 ): vectors is (readonly number[] | string)[] {
   return !vectors.includes(undefined);
+}
+
+/**
+ * A vector as a vendor spells it: numbers, or base64 of 32-bit floats.
+ *
+ * @throws UpstreamError `unreadable` for anything else
+ */
+function readVector(value: unknown): readonly number[] | string {
+  return typeof value === 'string' ? readBase64(value) : readFloats(value);
+}
+
+/** As `readVector`, of a vendor that only knows numbers. */
+export function readFloats(value: unknown): readonly number[] {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(Number.isFinite))
+    throw noVector();
+  return value as number[];
+}
+
+function readBase64(value: string): string {
+  const isFloats = BASE64.test(value) && Buffer.byteLength(value, 'base64') % 4 === 0;
+  if (!isFloats) throw noVector();
+  return value;
+}
+
+function noVector(): UpstreamError {
+  return new UpstreamError({ failure: 'unreadable', message: 'a vector that is none' });
 }

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import type { FinishReason } from '../../../canonical/finish-reason.js';
-import type { Usage } from '../../../canonical/usage.js';
+import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-event.js';
+import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { unreadable } from '../../unreadable.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unreadable } from '../../upstream-error.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import {
   classifyInlineGenerateContentError,
   isGenerateContentError,
 } from './classify-generate-content-error.js';
-import { nameGoogleSeal, nameTextSeal } from './google-seals.js';
-import { readLogprobs } from './read-logprobs.js';
-import { readUsageMetadata } from './read-usage-metadata.js';
+import { nameGoogleSeal, nameTextSeal } from './thought-signatures.js';
+import { readTokenCount } from '../answer-json.js';
+
+/** What the chat dialect calls a token that is all but impossible. */
+const LEAST_LOGPROB = -9999;
 
 /** More than any caller may ask for. */
 const MAX_CHOICES = 128;
@@ -205,4 +205,77 @@ function addLogprobs(
   const text = events.slice(first).find((event) => event.type === 'text');
   if (text) text.logprobs = logprobs;
   else events.push({ type: 'text', choice, text: '', logprobs });
+}
+
+/** One token in the chat dialect's shape. */
+interface TokenLogprob {
+  token: string;
+  logprob: number;
+  bytes: number[];
+  top_logprobs?: TokenLogprob[];
+}
+
+/** Reads `logprobsResult` into the chat dialect's shape; undefined where there are no tokens. */
+export function readLogprobs(value: unknown): { content: TokenLogprob[] } | undefined {
+  if (!isJsonObject(value) || !Array.isArray(value.chosenCandidates)) return undefined;
+  const tops: unknown[] = Array.isArray(value.topCandidates) ? value.topCandidates : [];
+  const content = (value.chosenCandidates as unknown[]).flatMap((chosen, index) => {
+    if (!isJsonObject(chosen)) return [];
+    const top = tops[index];
+    const candidates = isJsonObject(top) && Array.isArray(top.candidates) ? top.candidates : [];
+    return [{ ...readToken(chosen), top_logprobs: candidates.filter(isJsonObject).map(readToken) }];
+  });
+  return content.length > 0 ? { content } : undefined;
+}
+
+function readToken({ token, logProbability }: JsonObject): TokenLogprob {
+  const text = typeof token === 'string' ? token : '';
+  // A zero is left out of the vendor's JSON: the token was certain.
+  const logprob = logProbability == null ? 0 : Number(logProbability);
+  return {
+    token: text,
+    logprob: Number.isFinite(logprob) ? logprob : LEAST_LOGPROB,
+    bytes: [...Buffer.from(text)],
+  };
+}
+
+/**
+ * Reads `usageMetadata`. Thoughts are counted beside the answer's tokens and the results of
+ * vendor-run tools beside the prompt's; cached tokens are part of the prompt's.
+ *
+ * @returns undefined when it is missing, makes no sense, or counts nothing at all
+ */
+export function readUsageMetadata(value: unknown): Usage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const prompt = readCount(value.promptTokenCount);
+  const candidates = readCount(value.candidatesTokenCount);
+  const thoughts = readCount(value.thoughtsTokenCount);
+  const toolUse = readCount(value.toolUsePromptTokenCount);
+  const cached = readCount(value.cachedContentTokenCount);
+  if (
+    prompt === undefined ||
+    candidates === undefined ||
+    thoughts === undefined ||
+    toolUse === undefined ||
+    cached === undefined
+  ) {
+    return undefined;
+  }
+  const inputTokens = prompt + toolUse;
+  // Some models count their thoughts into the answer; the total tells.
+  const isCountedIn = thoughts <= candidates && value.totalTokenCount === inputTokens + candidates;
+  const outputTokens = isCountedIn ? candidates : candidates + thoughts;
+  if (inputTokens + outputTokens === 0) return undefined;
+  return {
+    ...NO_USAGE,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: Math.min(cached, inputTokens),
+    reasoningTokens: Math.min(thoughts, outputTokens),
+  };
+}
+
+/** A count that is left out is 0, as everywhere in the vendor's JSON; undefined for nonsense. */
+function readCount(value: unknown): number | undefined {
+  return readTokenCount(value ?? 0);
 }

@@ -9,7 +9,7 @@ import {
   type PromptField,
 } from '../../../canonical/prompt-fields.js';
 import { encodeThinking } from './encode-thinking.js';
-import { mustCallTool } from './encode-tools.js';
+import { mustCallTool } from './encode-generate-content-request.js';
 import type { ModelTraits } from './model-traits.js';
 import { restrictSchema } from './restrict-schema.js';
 

@@ -10,7 +10,7 @@ import { conversationField } from '../../../canonical/prompt-fields.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { encodeAudio, encodeMedia } from './encode-media.js';
-import { NO_SEAL_AT_HAND, readGoogleSeal } from './google-seals.js';
+import { NO_SEAL_AT_HAND, readGoogleSeal } from './thought-signatures.js';
 import type { ModelTraits } from './model-traits.js';
 
 export interface Content {

@@ -1,8 +1,20 @@
-import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+import type {
+  CanonicalRequest,
+  CanonicalPrompt,
+  ToolDefinition,
+} from '../../../canonical/canonical-request.js';
 import { encodeContents } from './encode-contents.js';
-import { encodeGenerationConfig } from './encode-generation-config.js';
-import { encodeTools } from './encode-tools.js';
 import type { ModelTraits } from './model-traits.js';
+import { fieldName, type PromptField } from '../../../canonical/prompt-fields.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { encodeThinking } from './encode-thinking.js';
+import { restrictSchema } from './restrict-schema.js';
+
+const MAX_STOP_SEQUENCES = 5;
+
+/** The vendor's seeds have 32 bits with a sign. */
+const SEED_RANGE = 2 ** 31;
 
 /**
  * The body of a `generateContent` or `streamGenerateContent` call, which are alike.
@@ -21,4 +33,135 @@ export function encodeGenerateContentRequest(
     generationConfig: encodeGenerationConfig(request, traits, ownOutputLimit),
   };
   return Buffer.from(JSON.stringify(body));
+}
+
+/**
+ * The controls of an answer; members that are undefined are not sent.
+ *
+ * @throws UpstreamError `unsupported`, naming the field, for what this model cannot do but another may
+ */
+function encodeGenerationConfig(
+  request: CanonicalRequest,
+  traits: ModelTraits,
+  ownOutputLimit?: number,
+): JsonObject {
+  const prompt = request.prompt();
+  const { sampling } = prompt;
+  assertPossible(request, traits);
+  const wantsLogprobs = sampling.logprobs === true || (sampling.topLogprobs ?? 0) > 0;
+  return {
+    ...(traits.takesSampling && {
+      temperature: sampling.temperature,
+      topP: sampling.topP,
+      topK: sampling.topK,
+    }),
+    maxOutputTokens: request.maxOutputTokens ?? ownOutputLimit,
+    candidateCount: request.choices > 1 ? request.choices : undefined,
+    stopSequences: sampling.stop,
+    seed: sampling.seed === undefined ? undefined : sampling.seed % SEED_RANGE,
+    presencePenalty: sampling.presencePenalty || undefined,
+    frequencyPenalty: sampling.frequencyPenalty || undefined,
+    responseLogprobs: wantsLogprobs ? true : undefined,
+    logprobs: wantsLogprobs ? sampling.topLogprobs || undefined : undefined,
+    ...encodeFormat(request),
+    thinkingConfig: encodeThinking(prompt.reasoning, traits.thinking).thinkingConfig,
+  };
+}
+
+/** The vendor refuses a format for an answer that must be a tool call, which has none anyway. */
+function encodeFormat(request: CanonicalRequest): JsonObject {
+  const prompt = request.prompt();
+  const format = prompt.responseFormat;
+  if (!format || format.type === 'text' || mustCallTool(prompt)) return {};
+  return {
+    responseMimeType: 'application/json',
+    ...(format.type === 'json_schema' && {
+      responseJsonSchema: restrictSchema(format.schema).schema,
+    }),
+  };
+}
+
+function assertPossible(request: CanonicalRequest, traits: ModelTraits): void {
+  const prompt = request.prompt();
+  const { stop = [], presencePenalty = 0, frequencyPenalty = 0 } = prompt.sampling;
+  const refuse = (field: PromptField | 'n', message: string): never => {
+    const param = field === 'n' ? field : fieldName(request.dialect, field);
+    throw new UpstreamError({ failure: 'unsupported', param, message });
+  };
+  if (request.choices > traits.maxCandidates) {
+    refuse('n', `This model gives ${traits.maxCandidates} answer(s) to a request at most.`);
+  }
+  if (stop.length > MAX_STOP_SEQUENCES) {
+    refuse('stop', `This provider takes ${MAX_STOP_SEQUENCES} stop sequences at most.`);
+  }
+  if (!traits.takesPenalties && presencePenalty !== 0) {
+    refuse('presencePenalty', 'This model takes no presence penalty.');
+  }
+  if (!traits.takesPenalties && frequencyPenalty !== 0) {
+    refuse('frequencyPenalty', 'This model takes no frequency penalty.');
+  }
+  const wantsJson = (prompt.responseFormat?.type ?? 'text') !== 'text';
+  const hasTools = offersTools(prompt, traits) && !mustCallTool(prompt);
+  if (wantsJson && hasTools && !traits.formatsBesideTools) {
+    refuse('responseFormat', 'This model gives no JSON answers while it has tools to call.');
+  }
+}
+
+interface EncodedTools {
+  tools?: { functionDeclarations: JsonObject[] }[];
+  toolConfig?: { functionCallingConfig: FunctionCallingConfig };
+}
+
+interface FunctionCallingConfig {
+  mode: 'AUTO' | 'NONE' | 'ANY' | 'VALIDATED';
+  allowedFunctionNames?: string[];
+}
+
+/** Tools and which of them may or must be called; empty where there are none. */
+export function encodeTools(prompt: CanonicalPrompt, traits: ModelTraits): EncodedTools {
+  const { tools } = prompt;
+  if (tools.length === 0 || !offersTools(prompt, traits)) return {};
+  const functionCallingConfig = encodeChoice(prompt);
+  return {
+    tools: [{ functionDeclarations: tools.map(encodeTool) }],
+    ...(functionCallingConfig && { toolConfig: { functionCallingConfig } }),
+  };
+}
+
+/** Whether the answer has to be a tool call. */
+export function mustCallTool({ tools, toolChoice }: CanonicalPrompt): boolean {
+  return tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object');
+}
+
+/** Tools that may not be called are left out where they would stand in the way of a JSON answer. */
+function offersTools(
+  { tools, toolChoice, responseFormat }: CanonicalPrompt,
+  { formatsBesideTools }: ModelTraits,
+): boolean {
+  const isInTheWay = !formatsBesideTools && (responseFormat?.type ?? 'text') !== 'text';
+  return tools.length > 0 && !(toolChoice === 'none' && isInTheWay);
+}
+
+function encodeTool({ name, description, parameters }: ToolDefinition): JsonObject {
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(parameters && { parametersJsonSchema: restrictSchema(parameters).schema }),
+  };
+}
+
+function encodeChoice({ tools, toolChoice }: CanonicalPrompt): FunctionCallingConfig | undefined {
+  const isStrict = tools.some((tool) => tool.strict === true);
+  switch (toolChoice) {
+    case undefined:
+      return isStrict ? { mode: 'VALIDATED' } : undefined;
+    case 'auto':
+      return { mode: isStrict ? 'VALIDATED' : 'AUTO' };
+    case 'none':
+      return { mode: 'NONE' };
+    case 'required':
+      return { mode: 'ANY' };
+    default:
+      return { mode: 'ANY', allowedFunctionNames: [toolChoice.name] };
+  }
 }

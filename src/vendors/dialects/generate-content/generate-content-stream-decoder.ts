@@ -1,7 +1,6 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
-import { unreadable } from '../../unreadable.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unreadable } from '../../upstream-error.js';
 import { AnswerReader } from './answer-reader.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_USAGE } from '../../../canonical/usage.js';
-import { readUsageMetadata } from './read-usage-metadata.js';
+import { readUsageMetadata } from './answer-reader.js';
 
 describe(readUsageMetadata.name, () => {
   it.each<[object, object]>([

@@ -1,21 +1,40 @@
-import type { ImageRequest } from '../../../canonical/media-request.js';
+import type { ImageRequest } from '../../../canonical/work-request.js';
 import type { MediaDone, MediaFile } from '../../media-work.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { MediaFetcher } from '../../transport/media-fetcher.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unsupportedField, unreadable } from '../../upstream-error.js';
 import type { WorkCall } from '../../upstream.js';
-import { hideOwnKey } from '../hide-own-key.js';
-import { classifyMediaError } from '../media/classify-media-error.js';
 import { fileOfBase64, fileOfBytes, MAX_IMAGE_BYTES } from '../media/media-file.js';
-import { readFailedAnswer } from '../read-failed-answer.js';
-import { encodeImagesRequest } from './encode-images-request.js';
-import { readImagesAnswer, type GivenImage } from './read-images-answer.js';
+import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
+import { vendorFields, classifyMediaError } from '../media/media-fields.js';
+import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { parseChatObject, readTokenCount } from '../answer-json.js';
+
+/**
+ * Fields that have no place on shared capacity: files in the vendor account, pictures to start from,
+ * which the address for plain prompts does not take, and what costs more than the catalogue's price.
+ */
+const REFUSED: ReadonlySet<string> = new Set([
+  'image',
+  'images',
+  'mask',
+  'input_reference',
+  'file_id',
+  'partial_images',
+  'svg',
+  'frame_count',
+  'frame_duration_ms',
+]);
+
+/** Drawings are written, and films rendered, by further models that are billed apart. */
+const FORMATS: ReadonlySet<unknown> = new Set(['png', 'jpeg', 'webp']);
 
 /** Ten pictures of 4K in base64. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 /** A server that makes pictures in OpenAI's dialect. */
-export interface ImagesServer {
+interface ImagesServer {
   imagesUrl(upstreamModel: string): URL;
   /** Whether the model has to be asked for bytes, lest it gives addresses. */
   asksForBytes(upstreamModel: string): boolean;
@@ -96,4 +115,72 @@ function lost(problem: string): UpstreamError {
     failure: 'unreadable',
     message: `a picture out of reach: ${problem}`,
   });
+}
+
+/**
+ * A body for `images/generations`. Fields that the gateway does not know go along: the dialect is the
+ * caller's.
+ *
+ * @param asksForBytes of models that would give an address otherwise; the others take no word on it
+ * @throws UpstreamError `unsupported` for a field that cannot be left out without changing the work
+ */
+function encodeImagesRequest(
+  request: ImageRequest,
+  upstreamModel: string,
+  asksForBytes: boolean,
+): Buffer {
+  const fields = vendorFields(request.body.value).filter(([name]) => name !== 'n');
+  for (const [name, value] of fields) {
+    if (REFUSED.has(name)) throw unsupportedField(name, `\`${name}\` is not taken here.`);
+    if (name === 'output_format' && !FORMATS.has(value)) {
+      throw unsupportedField(name, 'Pictures are made as png, jpeg or webp.');
+    }
+  }
+  return Buffer.from(
+    JSON.stringify({
+      ...Object.fromEntries(fields),
+      model: upstreamModel,
+      prompt: request.prompt,
+      n: request.count,
+      ...(asksForBytes && { response_format: 'b64_json' }),
+    }),
+  );
+}
+
+/** A picture in the answer, or where it lies. */
+type GivenImage = { base64: string } | { url: string };
+
+interface ImagesAnswer {
+  images: GivenImage[];
+  usage: Usage;
+}
+
+/**
+ * The pictures of an answer, at least one.
+ *
+ * @throws UpstreamError `unreadable`
+ */
+function readImagesAnswer(bytes: Buffer): ImagesAnswer {
+  const answer = parseChatObject(bytes.toString('utf8'), 'an answer with pictures');
+  const data: unknown[] = Array.isArray(answer.data) ? answer.data : [];
+  const images = data.map(readImage);
+  if (images.length === 0) throw unreadable('an answer without pictures');
+  return { images, usage: { ...readTokens(answer.usage), imageCount: images.length } };
+}
+
+function readImage(item: unknown): GivenImage {
+  const { b64_json: base64, url } = isJsonObject(item) ? item : ({} as JsonObject);
+  if (typeof base64 === 'string' && base64 !== '') return { base64 };
+  if (typeof url !== 'string' || url === '') throw unreadable('a picture without its bytes');
+  const inline = /^data:[^,]{0,100};base64,/.exec(url)?.[0];
+  return inline === undefined ? { url } : { base64: url.slice(inline.length) };
+}
+
+/** Text and image tokens together, for catalogues that price a picture by its tokens. */
+function readTokens(usage: unknown): Usage {
+  if (!isJsonObject(usage)) return NO_USAGE;
+  const inputTokens = readTokenCount(usage.input_tokens);
+  const outputTokens = readTokenCount(usage.output_tokens);
+  if (inputTokens === undefined || outputTokens === undefined) return NO_USAGE;
+  return { ...NO_USAGE, inputTokens, outputTokens };
 }

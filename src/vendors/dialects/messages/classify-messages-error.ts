@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { UpstreamError, type UpstreamFailure } from '../../upstream-error.js';
-import { hideVendorKeys } from '../hide-vendor-keys.js';
-import { isOperatorStatus, isServerStatus } from '../fault-of-status.js';
-import { isPromptTooLong } from '../is-prompt-too-long.js';
-import { readErrorBody } from '../read-error-body.js';
+import { UpstreamError, type UpstreamFailure, unreadable } from '../../upstream-error.js';
+import {
+  readErrorBody,
+  isOperatorStatus,
+  isServerStatus,
+  isPromptTooLong,
+  hideVendorKeys,
+} from '../failed-answer.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -95,4 +98,22 @@ function readParam(message: string): string | undefined {
     /^([a-z_]{1,40}(?:\.[\w-]{1,64}){0,12}):/.exec(message) ??
     /^[`"']([a-z_]{1,40}(?:\.[\w-]{1,64}){0,12})[`"']/.exec(message);
   return match?.[1];
+}
+
+/**
+ * A vendor's JSON object.
+ *
+ * @param what what it is, for the log
+ * @throws UpstreamError `unreadable` for anything else, or as the vendor's own error says
+ */
+export function parseMessagesJson(text: string, what: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw unreadable(`${what} that is not JSON: ${(error as Error).name}`);
+  }
+  if (!isJsonObject(value)) throw unreadable(`${what} that is no JSON object`);
+  if (value.type === 'error' || isJsonObject(value.error)) throw classifyInlineMessagesError(value);
+  return value;
 }

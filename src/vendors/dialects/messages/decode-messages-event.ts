@@ -2,7 +2,7 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import type { MessagesDeltaField } from './find-messages-delta.js';
-import { sealRedactedThinking, sealThinking } from './messages-seal.js';
+import { sealRedactedThinking, sealThinking } from './thinking-blocks.js';
 import { MessagesUsageReader } from './read-messages-usage.js';
 
 export interface MessagesDecoderOptions {

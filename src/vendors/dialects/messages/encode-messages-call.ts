@@ -1,17 +1,45 @@
 import type { UpstreamCall } from '../../upstream.js';
-import { encodeMessagesRelay } from './encode-messages-relay.js';
 import { encodeMessagesRequest } from './encode-messages-request.js';
 import type { MessagesVendor } from './messages-vendor.js';
+import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { spliceMembers } from '../../../platform/http/top-level-members.js';
+import { unsealThinking } from './thinking-blocks.js';
+
+/** Fields of the body that are the gateway's own or another gateway's, and mean nothing to a vendor. */
+const GATEWAY_FIELDS = [
+  'models',
+  'provider',
+  'route',
+  'trace',
+  'transforms',
+  'plugins',
+  'usage',
+] as const;
+
+/** What only an answer has a use for; the counting endpoint refuses it. */
+const ANSWER_FIELDS = [
+  'max_tokens',
+  'stream',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop_sequences',
+  'metadata',
+  'service_tier',
+  'container',
+  'inference_geo',
+] as const;
 
 /** What vendors of this dialect spell differently around the body. */
-export interface MessagesEnvelope {
+interface MessagesEnvelope {
   /** The model's name in the body; undefined where the vendor has it in the address. */
   model: string | undefined;
   /** Members besides the dialect's own, as JSON. */
   adding?: Readonly<Record<string, string>>;
 }
 
-export interface EncodedMessagesCall {
+interface EncodedMessagesCall {
   body: Buffer;
   /** The tool whose arguments are the answer's text, if any. */
   jsonTool: string | undefined;
@@ -38,4 +66,93 @@ export function encodeMessagesCall(
   for (const [key, json] of Object.entries(adding)) head[key] = JSON.parse(json);
   if (request.stream) head.stream = true;
   return { body: Buffer.from(JSON.stringify({ ...head, ...body })), jsonTool };
+}
+
+/**
+ * The body that asks how many tokens a request's prompt has.
+ *
+ * @throws UpstreamError as `encodeMessagesRequest` does
+ */
+export function encodeMessagesCount(
+  call: Pick<UpstreamCall, 'request' | 'maxOutputTokens' | 'upstreamModel'>,
+  vendor: MessagesVendor,
+): Buffer {
+  const { request, upstreamModel } = call;
+  if (request.dialect === 'messages') {
+    const { sealMaker } = vendor;
+    return encodeMessagesRelay(request, { upstreamModel, sealMaker, without: ANSWER_FIELDS });
+  }
+  const unwanted = new Set<string>(ANSWER_FIELDS);
+  const body = Object.entries(encodeMessagesRequest(call, vendor).body);
+  const counted = Object.fromEntries(body.filter(([field]) => !unwanted.has(field)));
+  return Buffer.from(JSON.stringify({ model: upstreamModel, ...counted }));
+}
+
+interface MessagesRelayOptions {
+  /** The vendor's own name of the model; undefined where the vendor has it in the address. */
+  upstreamModel: string | undefined;
+  /** Who seals this vendor's reasoning, see `reasoning-seal.ts`. */
+  sealMaker: string;
+  /** Further members that the vendor's endpoint does not take. */
+  without?: readonly string[];
+  /** Members that it takes besides the caller's, as JSON. */
+  adding?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The body for a vendor that speaks the caller's own dialect: the received bytes with the
+ * documented edits, everything else untouched.
+ */
+export function encodeMessagesRelay(
+  { body: { bytes, members, value } }: CanonicalRequest,
+  { upstreamModel, sealMaker, without = [], adding = {} }: MessagesRelayOptions,
+): Buffer {
+  const edits = new Map<string, string | undefined>(Object.entries(adding));
+  edits.set('model', upstreamModel === undefined ? undefined : JSON.stringify(upstreamModel));
+  for (const field of [...GATEWAY_FIELDS, ...without]) {
+    if (field in value) edits.set(field, undefined);
+  }
+  const messages = withOwnThoughts(value.messages, sealMaker);
+  if (messages) edits.set('messages', JSON.stringify(messages));
+  return spliceMembers(bytes, members, edits);
+}
+
+/**
+ * The conversation with thoughts that came through the gateway's own hands: a seal that names its
+ * maker is given back as the maker wrote it, or the thought is left out where that is another one.
+ *
+ * @returns undefined when there is nothing to do, as for a caller who only ever spoke to this vendor
+ */
+function withOwnThoughts(messages: unknown, sealMaker: string): unknown[] | undefined {
+  if (!Array.isArray(messages) || !messages.some(holdsNamedSeal)) return undefined;
+  return messages.flatMap((message: unknown) => {
+    if (!holdsNamedSeal(message)) return [message];
+    const content = message.content.flatMap((block) => ownThought(block, sealMaker));
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+}
+
+function holdsNamedSeal(message: unknown): message is JsonObject & { content: unknown[] } {
+  if (!isJsonObject(message) || !Array.isArray(message.content)) return false;
+  return message.content.some((block) => namedSealOf(block) !== undefined);
+}
+
+function ownThought(block: unknown, sealMaker: string): unknown[] {
+  const named = namedSealOf(block);
+  if (named === undefined) return [block];
+  const { thinking } = block as JsonObject;
+  const own = unsealThinking(sealMaker, named, typeof thinking === 'string' ? thinking : '');
+  return own ? [own] : [];
+}
+
+/** The vendor's own seals are base64 and hold no colon. */
+function namedSealOf(block: unknown): string | undefined {
+  if (!isJsonObject(block)) return undefined;
+  const seal =
+    block.type === 'thinking'
+      ? block.signature
+      : block.type === 'redacted_thinking'
+        ? block.data
+        : undefined;
+  return typeof seal === 'string' && /^[a-z][a-z-]{0,30}:/.test(seal) ? seal : undefined;
 }

@@ -7,13 +7,19 @@ import {
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
 import type { UpstreamCall } from '../../upstream.js';
-import { encodeSampling } from './encode-messages-sampling.js';
-import { encodeThinking, type MessagesThinking } from './encode-messages-thinking.js';
+import {
+  encodeThinking,
+  type MessagesThinking,
+  encodeSampling,
+} from './encode-messages-thinking.js';
 import { encodeTools, type MessagesTools } from './encode-messages-tools.js';
 import { encodeTurns, endsWithPrefill } from './encode-messages-turns.js';
-import { mapEndUser } from './map-end-user.js';
-import { unsealThinking } from './messages-seal.js';
+import { unsealThinking } from './thinking-blocks.js';
 import type { MessagesVendor } from './messages-vendor.js';
+import { createHash } from 'node:crypto';
+
+/** What certainly is no e-mail address, no phone number and not too long: all that the vendor refuses. */
+const OPAQUE = /^(?=.*[A-Za-z])[\w.:-]{1,128}$/;
 
 /** What the dialect has a place for, be it not on every model. */
 const SUPPORTED: ReadonlySet<PromptField> = new Set<PromptField>([
@@ -29,9 +35,9 @@ const SUPPORTED: ReadonlySet<PromptField> = new Set<PromptField>([
 ]);
 
 /** What the encoding of a call depends on. */
-export type MessagesCall = Pick<UpstreamCall, 'request' | 'maxOutputTokens'>;
+type MessagesCall = Pick<UpstreamCall, 'request' | 'maxOutputTokens'>;
 
-export interface EncodedMessagesRequest {
+interface EncodedMessagesRequest {
   /** The body, but for `model` and `stream`, which vendors of this dialect spell differently. */
   body: JsonObject;
   /** The tool whose arguments are the answer's text, if any. */
@@ -161,4 +167,13 @@ function droppedParts({ messages }: CanonicalPrompt): string[] {
   );
   if (hasDetail) dropped.push('messages.image_url.detail');
   return dropped;
+}
+
+/**
+ * The caller's name for its end user as the vendor takes it: unchanged where it identifies nobody,
+ * else a digest of it, so that the same user stays the same.
+ */
+function mapEndUser(user: string): string {
+  if (OPAQUE.test(user)) return user;
+  return `user_${createHash('sha256').update(user).digest('base64url').slice(0, 32)}`;
 }

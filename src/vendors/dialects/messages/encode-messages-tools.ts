@@ -5,10 +5,9 @@ import type {
   ToolDefinition,
 } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
-import { unsupported } from '../../unsupported.js';
-import { UpstreamError } from '../../upstream-error.js';
-import { unusedToolName } from '../unused-tool-name.js';
-import { encodeCacheControl } from './encode-messages-blocks.js';
+import { UpstreamError, unsupported } from '../../upstream-error.js';
+import { unusedToolName } from '../tool-names.js';
+import { encodeCacheControl } from './encode-messages-turns.js';
 import type { MessagesModelTraits } from './messages-vendor.js';
 import { toClosedSchema } from './to-closed-schema.js';
 

@@ -1,6 +1,28 @@
-import type { CanonicalMessage } from '../../../canonical/canonical-request.js';
+import type {
+  CanonicalMessage,
+  CacheControl,
+  MessagePart,
+  ToolCallPart,
+  ToolResultPart,
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+} from '../../../canonical/canonical-request.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { encodeBlocks, type Block } from './encode-messages-blocks.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { mapToolId } from '../tool-names.js';
+import { unsealThinking } from './thinking-blocks.js';
+
+const IMAGE_TYPES: Record<string, string> = {
+  'image/jpeg': 'image/jpeg',
+  'image/jpg': 'image/jpeg',
+  'image/png': 'image/png',
+  'image/gif': 'image/gif',
+  'image/webp': 'image/webp',
+};
+
+/** Types that are text, whatever their name says. */
+const TEXT_TYPES = /^(?:text\/|application\/(?:json|xml|x-yaml|yaml|javascript)$)/;
 
 export interface Turn {
   role: 'user' | 'assistant';
@@ -63,6 +85,134 @@ function assertText(block: Block): Block {
   throw new UpstreamError({
     failure: 'unsupported',
     message: 'This model takes nothing but text in system messages.',
+    param: 'messages',
+  });
+}
+
+/** A content block as it goes over the wire. */
+export type Block = { type: string } & JsonObject;
+
+/**
+ * The content blocks of one part: none for text without a visible character, which the vendor
+ * refuses, and for reasoning that another vendor has sealed or nobody has.
+ *
+ * @throws UpstreamError `unsupported` for what the dialect has no place for
+ */
+function encodeBlocks(part: MessagePart, sealMaker: string): Block[] {
+  switch (part.type) {
+    case 'text':
+      return encodeText(part.text, part.cacheControl);
+    case 'refusal':
+      return encodeText(part.text);
+    case 'image':
+      return [{ ...(encodeImage(part) as Block), ...encodeCacheControl(part.cacheControl) }];
+    case 'document':
+      return [{ ...(encodeDocument(part) as Block), ...encodeCacheControl(part.cacheControl) }];
+    case 'reasoning': {
+      const block = unsealThinking(sealMaker, part.seal, part.text);
+      return block ? [block] : [];
+    }
+    case 'tool_call':
+      return [encodeToolCall(part)];
+    case 'tool_result':
+      return [encodeToolResult(part, sealMaker)];
+    case 'audio':
+      throw new UpstreamError({
+        failure: 'unsupported',
+        message: 'This model cannot listen to audio.',
+        param: 'messages',
+      });
+  }
+}
+
+/** `cache_control` as a member to spread; five minutes are the vendor's default. */
+export function encodeCacheControl(cacheControl: CacheControl | undefined): JsonObject {
+  if (!cacheControl) return {};
+  const ttl = cacheControl.ttl === '1h' ? { ttl: '1h' } : {};
+  return { cache_control: { type: 'ephemeral', ...ttl } };
+}
+
+function encodeText(text: string, cacheControl?: CacheControl): Block[] {
+  if (text.trim() === '') return [];
+  return [{ type: 'text', text, ...encodeCacheControl(cacheControl) }];
+}
+
+function encodeToolCall({ id, name, arguments: text, cacheControl }: ToolCallPart): Block {
+  return {
+    type: 'tool_use',
+    id: mapToolId(id),
+    name,
+    input: readArguments(text),
+    ...encodeCacheControl(cacheControl),
+  };
+}
+
+/** The vendor wants an object; what is none, a free-form input say, becomes the member of one. */
+function readArguments(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value)) return value;
+  } catch {
+    // What a model wrote before may be no JSON at all, and is part of the conversation all the same.
+  }
+  return { input: text };
+}
+
+function encodeToolResult(result: ToolResultPart, sealMaker: string): Block {
+  const content = result.parts.flatMap((part) => encodeBlocks(part, sealMaker));
+  return {
+    type: 'tool_result',
+    tool_use_id: mapToolId(result.toolCallId),
+    ...(content.length > 0 && { content }),
+    ...(result.isError === true && { is_error: true }),
+    ...encodeCacheControl(result.cacheControl),
+  };
+}
+
+/** @throws UpstreamError `unsupported` for a kind of picture that the dialect has no place for */
+function encodeImage({ source }: ImagePart): object {
+  if (source.kind === 'url') return { type: 'image', source: encodeUrl(source) };
+  const mediaType = IMAGE_TYPES[source.mediaType];
+  if (mediaType === undefined) throw unsupportedType(source.mediaType);
+  return {
+    type: 'image',
+    source: { type: 'base64', media_type: mediaType, data: source.data },
+  };
+}
+
+/** @throws UpstreamError `unsupported` for anything but a PDF or text */
+export function encodeDocument({ source, filename }: DocumentPart): object {
+  return {
+    type: 'document',
+    source: encodeDocumentSource(source),
+    ...(filename !== undefined && filename.trim() !== '' && { title: filename }),
+  };
+}
+
+function encodeDocumentSource(source: MediaSource): object {
+  if (source.kind === 'url') return encodeUrl(source);
+  const { mediaType, data } = source;
+  if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data };
+  if (!TEXT_TYPES.test(mediaType)) throw unsupportedType(mediaType);
+  const text = Buffer.from(data, 'base64').toString('utf8');
+  return { type: 'text', media_type: 'text/plain', data: text };
+}
+
+/** The vendor fetches it, over https only. */
+function encodeUrl({ url }: { url: string }): object {
+  if (/^https:/i.test(url)) return { type: 'url', url };
+  throw new UpstreamError({
+    failure: 'unsupported',
+    message: 'This model takes images and documents inline or from https addresses only.',
+    param: 'messages',
+  });
+}
+
+function unsupportedType(mediaType: string): UpstreamError {
+  return new UpstreamError({
+    failure: 'unsupported',
+    message: `This model cannot read ${JSON.stringify(mediaType.slice(0, 80))}.`,
     param: 'messages',
   });
 }

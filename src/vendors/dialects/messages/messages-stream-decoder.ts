@@ -1,10 +1,10 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { dataOfFrame, normalizeFrames } from './event-stream-frames.js';
+import { dataOfFrame, normalizeFrames } from '../event-text.js';
 import { MessagesDeltaFinder } from './find-messages-delta.js';
 import { MessagesEventDecoder, type MessagesDecoderOptions } from './decode-messages-event.js';
-import { parseMessagesJson } from './parse-messages-json.js';
+import { parseMessagesJson } from './classify-messages-error.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 

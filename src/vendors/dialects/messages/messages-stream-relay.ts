@@ -1,16 +1,14 @@
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import type { FinishReason } from '../../../canonical/finish-reason.js';
+import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { mapFinishReason } from '../map-finish-reason.js';
-import { dataOfFrame, normalizeFrames } from './event-stream-frames.js';
+import { dataOfFrame, normalizeFrames } from '../event-text.js';
 import { MessagesDeltaFinder } from './find-messages-delta.js';
-import { measureBlock, measureDelta } from './measure-messages-block.js';
-import { parseMessagesJson } from './parse-messages-json.js';
-import { MessagesUsageReader } from './read-messages-usage.js';
+import { parseMessagesJson } from './classify-messages-error.js';
+import { MessagesUsageReader, measureBlock, measureDelta } from './read-messages-usage.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 

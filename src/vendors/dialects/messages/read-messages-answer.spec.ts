@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_USAGE } from '../../../canonical/usage.js';
-import { decodeMessagesAnswer } from './decode-messages-answer.js';
-import { relayMessagesAnswer } from './relay-messages-answer.js';
-
+import { decodeMessagesAnswer, relayMessagesAnswer } from './read-messages-answer.js';
 const message = (fields: object = {}) => ({
   id: 'msg_1',
   type: 'message',

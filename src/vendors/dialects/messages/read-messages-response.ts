@@ -1,16 +1,13 @@
-import { isRelayed } from '../../../canonical/is-relayed.js';
+import { isRelayed } from '../../../canonical/canonical-request.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import type { UpstreamCall } from '../../upstream.js';
-import { readEventStream } from '../read-event-stream.js';
-import { isUnstreamed, readUnstreamed } from '../unstreamed-answer.js';
+import { readEventStream, isUnstreamed, readUnstreamed } from '../read-event-stream.js';
 import type { AnswerEvents } from '../vendor-answer.js';
 import { classifyInlineMessagesError } from './classify-messages-error.js';
-import { decodeMessagesAnswer } from './decode-messages-answer.js';
+import { decodeMessagesAnswer, relayMessagesAnswer } from './read-messages-answer.js';
 import type { MessagesDecoderOptions } from './decode-messages-event.js';
 import { MessagesStreamDecoder } from './messages-stream-decoder.js';
 import { MessagesStreamRelay } from './messages-stream-relay.js';
-import { relayMessagesAnswer } from './relay-messages-answer.js';
-
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-import { readTokenCount } from '../read-token-count.js';
+import { readTokenCount } from '../answer-json.js';
+import { countCodePoints } from '../../../canonical/prompt-size.js';
 
 /**
  * Adds up the `usage` objects of one answer: a stream spreads them over its first event and its
@@ -58,4 +59,45 @@ function readCacheWrites(fields: JsonObject): { total: number; long: number } {
   const short = readTokenCount(parts.ephemeral_5m_input_tokens) ?? 0;
   const total = readTokenCount(fields.cache_creation_input_tokens) ?? long + short;
   return { total, long: Math.min(long, total) };
+}
+
+/**
+ * Characters (code points) that a content block brings: text, thoughts, and the names and
+ * arguments of calls, as the canonical events of the same block would be counted.
+ */
+export function measureBlock(block: JsonObject): number {
+  switch (block.type) {
+    case 'text':
+      return codePoints(block.text);
+    case 'thinking':
+      return codePoints(block.thinking);
+    case 'tool_use':
+      return codePoints(block.name) + measureInput(block.input);
+    default:
+      return 0;
+  }
+}
+
+/** Characters that a delta brings. */
+export function measureDelta(delta: JsonObject): number {
+  switch (delta.type) {
+    case 'text_delta':
+      return codePoints(delta.text);
+    case 'thinking_delta':
+      return codePoints(delta.thinking);
+    case 'input_json_delta':
+      return codePoints(delta.partial_json);
+    default:
+      return 0;
+  }
+}
+
+/** In a stream a call begins with an empty input, whose pieces follow. */
+function measureInput(input: unknown): number {
+  if (!isJsonObject(input) || Object.keys(input).length === 0) return 0;
+  return countCodePoints(JSON.stringify(input));
+}
+
+function codePoints(value: unknown): number {
+  return typeof value === 'string' ? countCodePoints(value) : 0;
 }

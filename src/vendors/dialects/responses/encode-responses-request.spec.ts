@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { conversationOf, responsesRequest } from '../../../../test/support/responses-requests.js';
-import type { Conversation } from '../../../features/responses/conversation.js';
+import type { Conversation } from '../../../features/responses/stored-responses.repository.js';
 import { encodeResponsesRequest, fieldsResponsesLacks } from './encode-responses-request.js';
 
 const encode = (fields: object, conversation?: Conversation): unknown =>

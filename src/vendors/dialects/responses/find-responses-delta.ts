@@ -1,5 +1,4 @@
-import { scanJsonString } from '../chat/scan-json-string.js';
-import { standsAt } from '../chat/stands-at.js';
+import { standsAt, scanJsonString } from '../event-text.js';
 
 /** The beginning of the event that streams are made of, up to its number. */
 const HEAD = /event: (response\.[a-z_.]{1,60}\.delta)\ndata: \{"type":"\1","sequence_number":/y;

@@ -1,10 +1,13 @@
-import { countCodePoints } from '../../../canonical/count-code-points.js';
-import type { FinishReason } from '../../../canonical/finish-reason.js';
+import { countCodePoints } from '../../../canonical/prompt-size.js';
+import type { FinishReason, CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import type { UpstreamError } from '../../upstream-error.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readChatUsage } from '../chat/read-chat-usage.js';
+import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { parseChatObject } from '../answer-json.js';
+import type { ResponseEdits } from './response-edits.js';
 
 /** The usage of a response object, which counts like a chat answer's under other names. */
 export function readResponsesUsage(value: unknown): Usage | undefined {
@@ -34,7 +37,7 @@ export function finishReasonOf(response: JsonObject): FinishReason | undefined {
 }
 
 /** Characters (code points) of text, reasoning, refusals and tool calls in a response. */
-export function measureResponseOutput(response: JsonObject): number {
+function measureResponseOutput(response: JsonObject): number {
   let characters = 0;
   const add = (value: unknown): void => {
     if (typeof value === 'string') characters += countCodePoints(value);
@@ -64,4 +67,38 @@ export function classifyResponseError(error: unknown): UpstreamError {
 
 function itemsOf({ output }: JsonObject): JsonObject[] {
   return Array.isArray(output) ? output.filter(isJsonObject) : [];
+}
+
+/**
+ * Reads a whole response for a caller of the same dialect: its bytes with the documented edits,
+ * and what the ledger needs of it.
+ *
+ * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
+ */
+export function relayResponsesAnswer(bytes: Buffer, edits: ResponseEdits): CanonicalEvent[] {
+  const answer = parseChatObject(bytes.toString('utf8'), 'an answer');
+  if (answer.error != null) throw classifyResponseError(answer.error);
+  const finishReason = finishReasonOf(answer);
+  if (finishReason === undefined) {
+    const status = String(answer.status).slice(0, 40);
+    throw new UpstreamError({ failure: 'unreadable', message: `a response that is ${status}` });
+  }
+  const usage = readResponsesUsage(answer.usage);
+  const { members } = scanTopLevelMembers(bytes);
+  const spelled = new Map(
+    Object.entries(edits).map(([field, value]) => [field, JSON.stringify(value)]),
+  );
+  return [
+    { type: 'start', ...(typeof answer.id === 'string' && { id: answer.id }) },
+    {
+      type: 'relay',
+      dialect: 'responses',
+      bytes: spliceMembers(bytes, members, spelled),
+      hasContent: true,
+      outputCharacters: measureResponseOutput(answer),
+      finishReason,
+      ...(usage && { usage }),
+      answer: { ...answer, ...edits },
+    },
+  ];
 }

@@ -5,14 +5,11 @@ import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import type { UpstreamError } from '../../upstream-error.js';
 import type { Upstream, UpstreamCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
-import { hideOwnKey } from '../hide-own-key.js';
-import { readEventStream } from '../read-event-stream.js';
-import { readFailedAnswer } from '../read-failed-answer.js';
-import { isUnstreamed, readUnstreamed } from '../unstreamed-answer.js';
+import { readEventStream, isUnstreamed, readUnstreamed } from '../read-event-stream.js';
+import { readFailedAnswer, hideOwnKey } from '../failed-answer.js';
 import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
 import { encodeResponsesRequest, fieldsResponsesLacks } from './encode-responses-request.js';
-import { relayResponsesAnswer } from './relay-responses-answer.js';
-import { classifyResponseError } from './read-response.js';
+import { classifyResponseError, relayResponsesAnswer } from './read-response.js';
 import { responseEditsOf } from './response-edits.js';
 import { ResponsesStreamRelay } from './responses-stream-relay.js';
 

@@ -1,17 +1,14 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import { countCodePoints } from '../../../canonical/count-code-points.js';
+import { countCodePoints } from '../../../canonical/prompt-size.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { eventData } from '../chat/event-data.js';
-import { offsetOfOnly } from '../chat/offset-of-only.js';
-import { parseChatObject } from '../chat/parse-chat-object.js';
-import { scanJsonString } from '../chat/scan-json-string.js';
+import { eventData, offsetOfOnly, scanJsonString } from '../event-text.js';
+import { parseChatObject } from '../answer-json.js';
 import type { EventStreamReader } from '../read-event-stream.js';
-import { EditedBeginning } from './edited-beginning.js';
 import { ResponsesDeltaFinder } from './find-responses-delta.js';
 import { classifyResponseError, finishReasonOf, readResponsesUsage } from './read-response.js';
-import type { ResponseEdits } from './response-edits.js';
+import { EditedBeginning, type ResponseEdits } from './response-edits.js';
 
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 

@@ -1,16 +1,36 @@
-import type { VideoRequest } from '../../../canonical/media-request.js';
-import type { MediaFile, MediaProgress } from '../../media-work.js';
+import type { VideoRequest } from '../../../canonical/work-request.js';
+import { MediaFailedError, type MediaFile, type MediaProgress } from '../../media-work.js';
 import type { HttpCall, HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unsupportedField } from '../../upstream-error.js';
 import type { OperationCall, WorkCall } from '../../upstream.js';
-import { hideOwnKey } from '../hide-own-key.js';
-import { classifyMediaError } from '../media/classify-media-error.js';
-import { BoundedBytes } from '../media/bounded-bytes.js';
-import { MAX_VIDEO_BYTES } from '../media/media-file.js';
-import { readFailedAnswer } from '../read-failed-answer.js';
-import { encodeVideoRequest } from './encode-video-request.js';
-import { readVideo, type Video } from './read-video.js';
+import { classifyMediaError, vendorFields } from '../media/media-fields.js';
+import { MAX_VIDEO_BYTES, BoundedBytes } from '../media/media-file.js';
+import { readFailedAnswer, hideOwnKey, hideVendorKeys } from '../failed-answer.js';
+import { randomUUID } from 'node:crypto';
+import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { parseChatObject } from '../answer-json.js';
+
+const MAX_MESSAGE_LENGTH = 1_000;
+
+const MAX_SECONDS = 86_400;
+
+/** Ids stand in addresses. */
+const ID = /^\w[\w.~:=-]{0,499}$/;
+
+/** Files and things in the vendor account. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'input_reference',
+  'image',
+  'video',
+  'characters',
+  'file_id',
+  'remix_video_id',
+]);
+
+/** What is not a name may not stand in the form's header. */
+const NAME = /^[\w.-]{1,64}$/;
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_POLL_AFTER_MS = 600_000;
@@ -20,7 +40,7 @@ const NO_VIDEO = /^(?:application\/(?:json|xml)|text\/)/i;
 const TOO_LATE: ReadonlySet<number> = new Set([400, 404, 405, 409, 410]);
 
 /** A server that makes videos in OpenAI's dialect: asked for, asked after, and fetched. */
-export interface VideosServer {
+interface VideosServer {
   videosUrl: URL;
   authorization: Record<string, string>;
   apiKey: string | undefined;
@@ -131,4 +151,86 @@ export class VideosClient {
       ...(isGiven && { pollAfterMs: Math.min(pollAfterMs, MAX_POLL_AFTER_MS) }),
     };
   }
+}
+
+interface EncodedVideoRequest {
+  contentType: string;
+  body: Buffer;
+}
+
+/**
+ * A form for `videos`, as the vendor's own client sends it. Fields that the gateway does not know go
+ * along: the dialect is the caller's.
+ *
+ * @throws UpstreamError `unsupported` for a field that cannot be left out without changing the work
+ */
+function encodeVideoRequest(
+  { body, prompt, seconds }: VideoRequest,
+  upstreamModel: string,
+): EncodedVideoRequest {
+  const fields: [string, unknown][] = [
+    ['model', upstreamModel],
+    ['prompt', prompt],
+  ];
+  if (seconds !== undefined) fields.push(['seconds', seconds]);
+  for (const [name, value] of vendorFields(body.value)) {
+    if (name === 'seconds') continue;
+    if (REFUSED.has(name) || !NAME.test(name)) {
+      throw unsupportedField(name, `\`${name}\` is not taken here.`);
+    }
+    if (name === 'n' && value !== 1) throw unsupportedField('n', 'One video is made at a time.');
+    if (name !== 'n') fields.push([name, value]);
+  }
+  const boundary = `gateway-${randomUUID()}`;
+  const parts = fields.map(
+    ([name, value]) =>
+      `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${spell(value)}\r\n`,
+  );
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: Buffer.from(`${parts.join('')}--${boundary}--\r\n`),
+  };
+}
+
+function spell(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A vendor's word on a video. */
+export interface Video {
+  id: string;
+  isCompleted: boolean;
+  /** Of its length; undefined where the vendor does not say. */
+  usage: Usage | undefined;
+}
+
+/**
+ * Reads a `video` object. A status that nobody knows counts as one on the way.
+ *
+ * @throws MediaFailedError for a video that has failed; UpstreamError `unreadable` for what is none
+ */
+function readVideo(bytes: Buffer): Video {
+  const video = parseChatObject(bytes.toString('utf8'), 'a video');
+  const { id, status } = video;
+  if (typeof id !== 'string' || !ID.test(id) || typeof status !== 'string') {
+    throw new UpstreamError({ failure: 'unreadable', message: 'a video without id or status' });
+  }
+  if (status === 'failed' || status === 'cancelled' || status === 'canceled') throw failed(video);
+  return { id, isCompleted: status === 'completed', usage: readUsage(video.seconds) };
+}
+
+function failed({ error, status }: JsonObject): MediaFailedError {
+  const { code, message } = isJsonObject(error) ? error : ({} as JsonObject);
+  return new MediaFailedError(
+    typeof code === 'string' && code !== '' ? code.slice(0, 100) : 'provider_error',
+    typeof message === 'string' && message !== ''
+      ? hideVendorKeys(message).slice(0, MAX_MESSAGE_LENGTH)
+      : `The provider says that the video is ${String(status)}.`,
+  );
+}
+
+function readUsage(given: unknown): Usage | undefined {
+  const seconds = typeof given === 'string' && given !== '' ? Number(given) : given;
+  if (typeof seconds !== 'number' || !(seconds > 0) || seconds > MAX_SECONDS) return undefined;
+  return { ...NO_USAGE, videoSeconds: Math.ceil(seconds) };
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
-import { findViolations } from '../../../../platform/config/find-violations.js';
-import { CreateApiKeyDto } from './create-api-key.dto.js';
-import { UpdateApiKeyDto } from './update-api-key.dto.js';
+import { findViolations } from '../../../../platform/config/config-error.js';
+import { UpdateApiKeyDto, CreateApiKeyDto } from '../api-keys.dto.js';
 
 describe(CreateApiKeyDto.name, () => {
   it.each([

@@ -1,0 +1,20 @@
+import { describe, expect, it } from '@jest/globals';
+import { hideKeys } from './access-log.middleware.js';
+
+describe(hideKeys.name, () => {
+  it.each([
+    ['/v1/customer/api-keys/sk-0123456789abcdef', '/v1/customer/api-keys/sk-…'],
+    ['/v1/sk-mgmt-0123456789abcdef/x', '/v1/sk-…/x'],
+    ['/sk-free form + 0123456/sk-0123456789', '/sk-…/sk-…'],
+    ['/v1/models/sandbox/task-0123456789', '/v1/models/sandbox/task-0123456789'],
+    ['/v1/Bearer%20sk-0123456789', '/v1/Bearer%20sk-…'],
+    ['/v1/a%2Fsk-0123456789', '/v1/a%2Fsk-…'],
+    ['/v1/key_sk-0123456789', '/v1/key_sk-…'],
+    ['/v1/s%6B%2d0123456789/x', '/v1/sk-…/x'],
+    ['/v1/%73k-mgmt-0123456789', '/v1/sk-…'],
+    ['/v1/models/sk-1', '/v1/models/sk-1'],
+    ['', ''],
+  ])('makes %j %j', (text, hidden) => {
+    expect(hideKeys(text)).toBe(hidden);
+  });
+});

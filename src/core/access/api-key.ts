@@ -1,0 +1,49 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { ApiKeyType } from './caller.js';
+
+const API_KEY_PREFIXES: Record<ApiKeyType, string> = {
+  routing: 'sk-',
+  management: 'sk-mgmt-',
+};
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** 43 × log2(62) = 256 bits. */
+const RANDOM_CHARACTERS = 43;
+
+/** The largest multiple of 62 in a byte: bytes from here on would favour the first characters. */
+const UNBIASED_BYTES = 248;
+
+const SHOWN = 4;
+
+/** Of fewer characters behind the prefix, 2 + 2 are shown, so that most of a short key stays hidden. */
+const SHORT = 3 * SHOWN;
+
+/** What may be shown of a key: its prefix, 4 characters, `...`, and the last 4. */
+export function previewApiKey(plaintext: string): string {
+  const prefix = plaintext.startsWith(API_KEY_PREFIXES.management)
+    ? API_KEY_PREFIXES.management
+    : API_KEY_PREFIXES.routing;
+  const rest = plaintext.slice(prefix.length);
+  const shown = rest.length < SHORT ? SHOWN / 2 : SHOWN;
+  return `${prefix}${rest.slice(0, shown)}...${rest.slice(-shown)}`;
+}
+
+/**
+ * The SHA-256 of a key in hex, the only form in which keys are compared. A fast hash is enough:
+ * keys are random, not chosen by people, so there is no dictionary to try.
+ */
+export function hashApiKey(plaintext: string): string {
+  return hash('sha256', plaintext, 'hex');
+}
+
+/** A new key in plaintext: the prefix of its type and 43 random base62 characters. */
+export function mintApiKey(type: ApiKeyType): string {
+  let random = '';
+  while (random.length < RANDOM_CHARACTERS) {
+    for (const byte of randomBytes(RANDOM_CHARACTERS - random.length)) {
+      if (byte < UNBIASED_BYTES) random += BASE62[byte % BASE62.length];
+    }
+  }
+  return API_KEY_PREFIXES[type] + random;
+}

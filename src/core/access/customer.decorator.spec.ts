@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ExecutionContext } from '@nestjs/common';
+import type { ApiKeyType } from './caller.js';
+import { CustomerWritesGuard } from './customer.decorator.js';
+
+describe(CustomerWritesGuard.name, () => {
+  it.each(['GET', 'POST', 'PATCH', 'DELETE'])('lets any key %s by default', (method) => {
+    expect(decide('any', method, 'routing')).toBe(true);
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
+    'keeps %s to management keys if told so',
+    (method) => {
+      expect(() => decide('management', method, 'routing')).toThrow(
+        expect.objectContaining({ status: 403, param: 'authorization' }),
+      );
+      expect(decide('management', method, 'management')).toBe(true);
+    },
+  );
+
+  it.each(['GET', 'HEAD'])('lets routing keys %s in either case', (method) => {
+    expect(decide('management', method, 'routing')).toBe(true);
+  });
+});
+
+function decide(customerWrites: 'any' | 'management', method: string, keyType: ApiKeyType) {
+  const request = { method, caller: { keyType } };
+  return new CustomerWritesGuard({ customerWrites }).canActivate({
+    switchToHttp: () => ({ getRequest: () => request }),
+  } as unknown as ExecutionContext);
+}

@@ -1,0 +1,142 @@
+import { toStoredText, isUuid } from '../../platform/database/stored-text.js';
+import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
+import type { PayableCharge } from './pricing.js';
+import type { HoldEntry } from './ledger-entry.js';
+
+const INT4_MAX = 2 ** 31 - 1;
+
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+const OUTCOMES: ReadonlySet<RequestOutcome> = new Set([
+  'completed',
+  'failed',
+  'cancelled',
+  'timeout',
+  'crashed',
+  'refused',
+]);
+
+/** A row of `request_logs` as the settling statement takes it; `status` and `cost` follow from it. */
+export interface LogRow {
+  request_id: string;
+  tenant_id: string;
+  api_key_id: string;
+  endpoint: string;
+  model: string;
+  provider: string;
+  outcome: string;
+  error_type: string | null;
+  finish_reason: string | null;
+  traffic_mode: string;
+  prompt_tokens: number;
+  completion_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  reasoning_tokens: number;
+  usage_source: string;
+  model_charge: number;
+  byok_platform_fee: number;
+  managed_tool_fee: number;
+  shortfall: number;
+  billing_note: string | null;
+  streamed: boolean;
+  flagged: boolean;
+  latency_ms: number;
+  generation_time_ms: number;
+  created_at: Date;
+}
+
+export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
+  return {
+    request_id: log.requestId,
+    tenant_id: log.tenantId,
+    api_key_id: log.apiKeyId,
+    endpoint: toStoredText(log.endpoint),
+    model: toStoredText(log.model),
+    provider: toStoredText(log.provider),
+    outcome: log.outcome,
+    error_type: toNullableText(log.errorType),
+    finish_reason: toNullableText(log.finishReason),
+    traffic_mode: log.trafficMode,
+    prompt_tokens: toInt4(log.usage.inputTokens),
+    completion_tokens: toInt4(log.usage.outputTokens),
+    cache_read_tokens: toInt4(log.usage.cacheReadTokens),
+    cache_write_tokens: toInt4(log.usage.cacheWriteTokens),
+    reasoning_tokens: toInt4(log.usage.reasoningTokens),
+    usage_source: log.usageSource,
+    model_charge: payable.charge.modelCharge,
+    byok_platform_fee: payable.charge.byokPlatformFee,
+    managed_tool_fee: payable.charge.managedToolFee,
+    shortfall: payable.shortfall,
+    billing_note: toNullableText(log.billingNote),
+    streamed: log.streamed,
+    flagged: log.flagged ?? false,
+    latency_ms: toInt4(log.latencyMs),
+    generation_time_ms: toInt4(log.generationTimeMs),
+    created_at: log.createdAt,
+  };
+}
+
+/**
+ * The draft without anything that a column could refuse, its two ids apart: for the last try of a
+ * row that failed alone. A row without its texts is worth more than none, and its hold must end.
+ */
+export function blankLog(log: RequestLogDraft): RequestLogDraft {
+  return {
+    ...log,
+    apiKeyId: isUuid(log.apiKeyId) ? log.apiKeyId : NIL_UUID,
+    endpoint: '',
+    model: '',
+    provider: '',
+    outcome: OUTCOMES.has(log.outcome) ? log.outcome : 'failed',
+    errorType: null,
+    finishReason: null,
+    trafficMode: log.trafficMode === 'byok' ? 'byok' : 'shared',
+    usageSource:
+      log.usageSource === 'upstream' || log.usageSource === 'estimated' ? log.usageSource : 'none',
+    billingNote: null,
+    streamed: Boolean(log.streamed),
+    createdAt: isPlausible(log.createdAt) ? log.createdAt : new Date(),
+  };
+}
+
+/** A count that fits PostgreSQL's `integer`: whole, from 0 to 2^31 − 1; NaN becomes 0. */
+function toInt4(value: number): number {
+  return value > 0 ? Math.min(Math.trunc(value), INT4_MAX) : 0;
+}
+
+function toNullableText(text: string | null): string | null {
+  return text === null ? null : toStoredText(text);
+}
+
+function isPlausible(date: Date): boolean {
+  const time = date.getTime();
+  return time >= 0 && time < Date.UTC(10_000, 0);
+}
+
+/** A row of `holds` as the opening statements take it. */
+export function toHoldRow({ operation, granted = operation.amount }: HoldEntry) {
+  return {
+    request_id: operation.requestId,
+    tenant_id: operation.tenantId,
+    amount: granted,
+    api_key_id: operation.apiKeyId,
+    endpoint: toStoredText(operation.endpoint),
+    model: toStoredText(operation.model),
+    provider: toStoredText(operation.provider),
+    streamed: operation.streamed,
+    created_at: operation.createdAt,
+  };
+}
+
+/** The same for a statement that decides itself how much is set aside; `place` keeps the order. */
+export function toRangeRow(entry: HoldEntry, place: number) {
+  const { amount, range } = entry.operation;
+  return {
+    ...toHoldRow(entry),
+    amount,
+    place,
+    most: range?.most ?? amount,
+    base: range?.base ?? 0,
+  };
+}

@@ -1,0 +1,115 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { toOpenApiSchema } from '../../platform/http/validate-body.js';
+import {
+  ApiTraceHeaders,
+  GENERATION_HEADERS,
+  ApiGenerationErrors,
+} from '../../core/answers/generation.openapi.js';
+import { transcriptionSchema } from './transcription.parse.js';
+import { speechSchema } from './speech.parse.js';
+
+const CONTENT_TYPES = [
+  'audio/mpeg',
+  'audio/opus',
+  'audio/aac',
+  'audio/flac',
+  'audio/wav',
+  'audio/pcm',
+];
+
+const formSchema = {
+  ...transcriptionSchema,
+  required: ['file'],
+  properties: {
+    file: {
+      type: 'string',
+      format: 'binary',
+      description: 'flac, mp3, mp4, m4a, ogg, wav or webm; 25 MB at most.',
+    },
+    ...transcriptionSchema.properties,
+  },
+};
+
+const transcript = {
+  type: 'object',
+  required: ['text'],
+  properties: {
+    text: { type: 'string' },
+    usage: {
+      type: 'object',
+      properties: {
+        type: { type: 'string', enum: ['duration', 'tokens'] },
+        seconds: { type: 'number' },
+      },
+    },
+  },
+};
+
+/** The OpenAPI description of speech to text. */
+export function ApiTranscription(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Transcribe audio',
+      description: 'Takes a multipart form whose parts may come in any order.',
+    }),
+    ApiConsumes('multipart/form-data'),
+    ApiBody({ schema: toOpenApiSchema(formSchema) }),
+    ApiOkResponse({
+      description: 'The transcript in the format that was asked for.',
+      headers: GENERATION_HEADERS,
+      content: {
+        'application/json': { schema: transcript },
+        'text/plain': { schema: { type: 'string' } },
+      },
+    }),
+    ApiTraceHeaders(),
+    ApiErrorResponse(400, 'The form or its file is not valid; `param` names the field.'),
+    ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
+    ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
+    ApiErrorResponse(408, 'The form arrived too slowly.'),
+    ApiErrorResponse(413, 'The file is larger than 25 MB.'),
+    ApiErrorResponse(415, 'The body is no multipart form.'),
+    ApiErrorResponse(502, 'Every route failed.'),
+    ApiErrorResponse(503, 'No provider of the model is configured.'),
+    ApiErrorResponse(504, 'Every route timed out.'),
+  );
+}
+
+/** The OpenAPI description of text to speech, with the schema that also checks it. */
+export function ApiSpeech(): MethodDecorator {
+  const audio = { schema: { type: 'string', format: 'binary' } } as const;
+  const { 'X-Gateway-Cost': _cost, ...headers } = GENERATION_HEADERS;
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Speak a text',
+      description:
+        'Answers with the audio as it is made. Audio that breaks off after its first byte ends with the connection.',
+    }),
+    ApiBody({
+      schema: toOpenApiSchema(speechSchema),
+      examples: {
+        sandbox: {
+          summary: 'A first call, answered without any vendor',
+          value: { model: 'sandbox/speech', input: 'Hello!', voice: 'alloy' },
+        },
+      },
+    }),
+    ApiOkResponse({
+      description: 'The audio, or with `stream_format: "sse"` events that carry it.',
+      headers,
+      content: {
+        ...Object.fromEntries(CONTENT_TYPES.map((type) => [type, audio])),
+        'text/event-stream': {
+          schema: {
+            type: 'string',
+            example: 'data: {"type":"speech.audio.delta","audio":"…"}\n\n',
+          },
+        },
+      },
+    }),
+    ApiTraceHeaders(),
+    ApiGenerationErrors(),
+  );
+}

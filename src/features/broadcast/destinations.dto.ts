@@ -1,0 +1,230 @@
+import { ApiPropertyOptional, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import {
+  ValidateIf,
+  IsBoolean,
+  IsIn,
+  IsNumber,
+  IsObject,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
+
+const MAX_URL_LENGTH = 2_048;
+
+const HEADERS_PROPERTY = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description: 'Sent with each delivery. They are kept encrypted, and never shown again.',
+  example: { 'X-Api-Key': '********' },
+} satisfies ApiPropertyOptions;
+
+const URL_PROPERTY = {
+  type: String,
+  maxLength: MAX_URL_LENGTH,
+  description: 'http or https; it must lead to public addresses.',
+  example: 'https://collector.example.com/v1/traces',
+} satisfies ApiPropertyOptions;
+
+const ApiUrl = (): PropertyDecorator => ApiProperty(URL_PROPERTY);
+
+const count = (description: string): PropertyDecorator =>
+  ApiProperty({ type: 'integer', description });
+
+/** A destination as its tenant sees it. */
+export class DestinationDto {
+  @ApiProperty({ format: 'uuid' })
+  id!: string;
+
+  @ApiProperty({ enum: ['webhook'] })
+  destination!: 'webhook';
+
+  @ApiProperty()
+  enabled!: boolean;
+
+  @ApiProperty(URL_PROPERTY)
+  url!: string;
+
+  @ApiProperty({ enum: ['POST'] })
+  method!: 'POST';
+
+  @ApiProperty(HEADERS_PROPERTY)
+  headers!: Record<string, string>;
+
+  @ApiProperty({ type: Number, minimum: 0, maximum: 1 })
+  sampling_rate!: number;
+
+  @ApiProperty()
+  include_content!: boolean;
+
+  @count('Traces that the receiver took.')
+  delivered_count!: number;
+
+  @count('Traces that were given up; `last_error` says why the last ones were.')
+  dropped_count!: number;
+
+  @count('Deliveries under way, each of up to 250 traces.')
+  pending_count!: number;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  last_success_at!: string | null;
+
+  @ApiProperty({ type: String, nullable: true, example: 'answered with status 500' })
+  last_error!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  last_error_at!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time' })
+  created_at!: string;
+
+  @ApiProperty({ type: String, format: 'date-time' })
+  updated_at!: string;
+}
+
+export class DestinationListDto {
+  @ApiProperty({ type: [DestinationDto], description: 'Newest first.' })
+  data!: DestinationDto[];
+}
+
+export class DeletedDestinationDto {
+  @ApiProperty({ format: 'uuid' })
+  id!: string;
+
+  @ApiProperty({ example: true })
+  deleted!: boolean;
+}
+
+/** How the delivery of one made-up trace went. */
+export class DestinationTestDto {
+  @ApiProperty({ description: 'Whether the receiver answered with a 2xx status.' })
+  delivered!: boolean;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Status of the answer; null when none came.',
+  })
+  status!: number | null;
+
+  @ApiProperty({ type: String, nullable: true, example: 'answered with status 500' })
+  error!: string | null;
+
+  @ApiProperty({ type: 'integer' })
+  duration_ms!: number;
+
+  @ApiProperty({ description: 'Of the trace that was sent.', minLength: 32, maxLength: 32 })
+  trace_id!: string;
+}
+
+export class CreateDestinationDto {
+  @IsDestinationKind()
+  destination?: 'webhook';
+
+  @IsFlag('enabled', true, 'Whether traces are sent.')
+  enabled?: boolean;
+
+  @ApiUrl()
+  @IsUrlText()
+  url!: string;
+
+  @IsMethod()
+  method?: 'POST';
+
+  @IsHeaderObject()
+  headers?: Record<string, unknown>;
+
+  @IsRate()
+  sampling_rate?: number;
+
+  @IsFlag('include_content', false, 'Whether prompts and answers are part of the traces.')
+  include_content?: boolean;
+}
+
+/** What is left out stays as it is; `headers` are replaced as a whole. */
+export class UpdateDestinationDto {
+  @IsDestinationKind()
+  destination?: 'webhook';
+
+  @IsFlag('enabled', true, 'Whether traces are sent.')
+  enabled?: boolean;
+
+  @ApiPropertyOptional(URL_PROPERTY)
+  @ValidateIf((_, value) => value !== undefined)
+  @IsUrlText()
+  url?: string;
+
+  @IsMethod()
+  method?: 'POST';
+
+  @IsHeaderObject()
+  headers?: Record<string, unknown>;
+
+  @IsRate()
+  sampling_rate?: number;
+
+  @IsFlag('include_content', false, 'Whether prompts and answers are part of the traces.')
+  include_content?: boolean;
+}
+
+/** The field may be left out, but not be null. */
+function MayBeAbsent(): PropertyDecorator {
+  return ValidateIf((_, value) => value !== undefined);
+}
+
+function IsDestinationKind(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ enum: ['webhook'], default: 'webhook' }),
+    MayBeAbsent(),
+    IsIn(['webhook'], { message: 'destination must be webhook' }),
+  );
+}
+
+function IsMethod(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ enum: ['POST'], default: 'POST' }),
+    MayBeAbsent(),
+    IsIn(['POST'], { message: 'method must be POST' }),
+  );
+}
+
+function IsUrlText(): PropertyDecorator {
+  const message = `url must be a string of at most ${MAX_URL_LENGTH} characters`;
+  return applyDecorators(IsString({ message }), MaxLength(MAX_URL_LENGTH, { message }));
+}
+
+function IsFlag(name: string, whenAbsent: boolean, description: string): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: Boolean, default: whenAbsent, description }),
+    MayBeAbsent(),
+    IsBoolean({ message: `${name} must be true or false` }),
+  );
+}
+
+function IsRate(): PropertyDecorator {
+  const message = 'sampling_rate must be a number from 0 to 1';
+  return applyDecorators(
+    ApiPropertyOptional({
+      type: Number,
+      minimum: 0,
+      maximum: 1,
+      default: 1,
+      description: 'The share of traces that is sent, decided by trace id.',
+    }),
+    MayBeAbsent(),
+    IsNumber({ allowInfinity: false, allowNaN: false }, { message }),
+    Min(0, { message }),
+    Max(1, { message }),
+  );
+}
+
+/** The object alone; what is in it is read by `readDestinationHeaders`. */
+function IsHeaderObject(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional(HEADERS_PROPERTY),
+    MayBeAbsent(),
+    IsObject({ message: 'headers must be an object of header name to value' }),
+  );
+}

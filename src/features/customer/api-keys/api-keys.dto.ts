@@ -1,0 +1,169 @@
+import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
+import { IsOptional, IsIn, IsInt, Max, Min, buildMessage, ValidateBy } from 'class-validator';
+import { IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
+import { API_KEY_TYPES, type ApiKeyType } from '../../../core/access/caller.js';
+import { MAX_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
+import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../core/access/api-key.entity.js';
+import { parseIsoDateTime } from '../../../platform/time/dates.js';
+
+class ApiKeyUsageDto {
+  @ApiProperty({ type: 'integer', description: 'Requests made with the key.', example: 42 })
+  request_count!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Credits charged to the key.', example: 12_500 })
+  total_spend!: number;
+}
+
+/** An API key as its tenant sees it. */
+export class ApiKeyDto {
+  @ApiProperty({ format: 'uuid' })
+  id!: string;
+
+  @ApiProperty({ example: 'billing service' })
+  name!: string;
+
+  @ApiProperty({ example: 'sk-4fR9...x2Qa' })
+  key_preview!: string;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  expires_at!: string | null;
+
+  @ApiProperty({ description: 'False once the key is expired or revoked.' })
+  is_active!: boolean;
+
+  @ApiProperty({ enum: API_KEY_STATUSES, example: 'active' })
+  status!: ApiKeyStatus;
+
+  @ApiProperty({ type: ApiKeyUsageDto })
+  usage!: ApiKeyUsageDto;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Credits in a calendar month; null: no limit of its own.',
+    example: null,
+  })
+  monthly_spend_limit!: number | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  last_used_at!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time' })
+  created_at!: string;
+
+  @ApiProperty({ type: String, format: 'date-time' })
+  updated_at!: string;
+}
+
+/** The answer to a key's creation, the only one that ever holds the key itself. */
+export class CreatedApiKeyDto extends ApiKeyDto {
+  @ApiProperty({ type: 'integer', example: 600 })
+  rate_limit_per_minute!: number;
+
+  @ApiProperty({
+    description: 'The key in plaintext. It is shown this once and not stored.',
+    example: 'sk-4fR9…x2Qa',
+  })
+  key!: string;
+}
+
+export class ApiKeyListDto {
+  @ApiProperty({
+    type: [ApiKeyDto],
+    description: 'Newest first, revoked and expired ones included.',
+  })
+  data!: ApiKeyDto[];
+}
+
+const RATE_LIMIT_MESSAGE = `rate_limit_per_minute must be an integer from 1 to ${MAX_RATE_LIMIT_PER_MINUTE}`;
+
+const SPEND_LIMIT_MESSAGE = `monthly_spend_limit must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}, or null`;
+
+export class CreateApiKeyDto {
+  @ApiProperty({ minLength: 1, maxLength: 255, example: 'billing service' })
+  @IsName()
+  name!: string;
+
+  @ApiPropertyOptional({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When the key stops working; null or absent: never. Must lie in the future.',
+    example: '2030-12-31T23:59:59Z',
+  })
+  @IsOptional()
+  @IsIsoDateTime()
+  expires_at?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_RATE_LIMIT_PER_MINUTE,
+    description: "At most the limit of the calling key. Default: 600, or that limit if it's lower.",
+    example: 600,
+  })
+  @MayBeAbsent()
+  @IsInt({ message: RATE_LIMIT_MESSAGE })
+  @Min(1, { message: RATE_LIMIT_MESSAGE })
+  @Max(MAX_RATE_LIMIT_PER_MINUTE, { message: RATE_LIMIT_MESSAGE })
+  rate_limit_per_minute?: number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    nullable: true,
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'Credits that the key may spend in a calendar month (UTC); null or absent: as many as there ' +
+      "are. At most the calling key's own limit, if it has one, which is then the default too.",
+    example: 5_000_000,
+  })
+  @IsOptional()
+  @IsInt({ message: SPEND_LIMIT_MESSAGE })
+  @Min(1, { message: SPEND_LIMIT_MESSAGE })
+  @Max(Number.MAX_SAFE_INTEGER, { message: SPEND_LIMIT_MESSAGE })
+  monthly_spend_limit?: number | null;
+
+  @ApiPropertyOptional({
+    enum: API_KEY_TYPES,
+    default: 'routing',
+    description: 'Only a management key may create management keys.',
+  })
+  @MayBeAbsent()
+  @IsIn(API_KEY_TYPES, { message: `type must be ${API_KEY_TYPES.join(' or ')}` })
+  type?: ApiKeyType;
+}
+
+/** The two fields that can change; any other is refused. */
+export class UpdateApiKeyDto {
+  @ApiPropertyOptional({ minLength: 1, maxLength: 255, example: 'billing service' })
+  @MayBeAbsent()
+  @IsName()
+  name?: string;
+
+  @ApiPropertyOptional({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'The new expiry, in the future; null clears it.',
+    example: '2030-12-31T23:59:59Z',
+  })
+  @IsOptional()
+  @IsIsoDateTime()
+  expires_at?: string | null;
+}
+
+/** An ISO 8601 date or date-time of a day that exists. */
+function IsIsoDateTime(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isIsoDateTime',
+    validator: {
+      validate: (value: unknown) =>
+        typeof value === 'string' && parseIsoDateTime(value) !== undefined,
+      defaultMessage: buildMessage(
+        (prefix) =>
+          `${prefix}$property must be an ISO 8601 date-time such as 2030-12-31T23:59:59Z, or null`,
+      ),
+    },
+  });
+}

@@ -1,0 +1,189 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsNotEmpty, IsString } from 'class-validator';
+
+const MESSAGE = 'id is required: one request id, as an answer had it in x-request-id';
+
+export class GenerationQueryDto {
+  @ApiProperty({ format: 'uuid', description: 'The `x-request-id` of an earlier answer.' })
+  @IsString({ message: MESSAGE })
+  @IsNotEmpty({ message: MESSAGE })
+  id!: string;
+}
+
+/** What one request used and cost. Amounts are credits, times are milliseconds. */
+export class GenerationRecordDto {
+  @ApiProperty({ format: 'uuid', description: 'The request id.' })
+  id!: string;
+
+  @ApiProperty({
+    description: 'The alias that answered, or the first one asked for when none did.',
+    example: 'openai/gpt-4o-mini',
+  })
+  model!: string;
+
+  @ApiProperty({ example: 'openai' })
+  provider_name!: string;
+
+  @ApiProperty({ type: String, format: 'date-time', description: 'When the request arrived.' })
+  created_at!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Prompt tokens that were billed.', example: 420 })
+  tokens_prompt!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Output tokens that were billed.', example: 96 })
+  tokens_completion!: number;
+
+  @ApiProperty({
+    description: 'Milliseconds from the arrival of the request to the end of its answer.',
+    example: 1830,
+  })
+  latency!: number;
+
+  @ApiProperty({
+    description: 'Why the answer ended; empty when it gave no reason, as after an error.',
+    example: 'stop',
+  })
+  finish_reason!: string;
+
+  @ApiProperty({ description: 'Credits charged.', example: 121 })
+  total_cost!: number;
+
+  @ApiProperty({ type: Boolean, nullable: true, example: true })
+  streamed!: boolean | null;
+
+  @ApiProperty({
+    type: Boolean,
+    nullable: true,
+    description: 'Whether the caller left before the end.',
+    example: false,
+  })
+  cancelled!: boolean | null;
+
+  @ApiProperty({
+    description: 'Milliseconds from the first content to the end of the answer.',
+    example: 1510,
+  })
+  generation_time!: number;
+
+  @ApiProperty({ description: 'Credits charged, as `total_cost`.', example: 121 })
+  usage!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: "The vendor's own count; null when it gave none.",
+    example: 420,
+  })
+  native_tokens_prompt!: number | null;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: "The vendor's own count; null when it gave none.",
+    example: 96,
+  })
+  native_tokens_completion!: number | null;
+}
+
+export class GenerationDto {
+  @ApiProperty({ type: GenerationRecordDto })
+  data!: GenerationRecordDto;
+}
+
+const UNKNOWN = { nullable: true, description: 'Not kept here.', example: null } as const;
+
+const API_TYPES = ['completions', 'embeddings', 'tts', 'stt', 'image'] as const;
+
+/** A generation record with all that clients of OpenRouter's API insist on. */
+export class CompatibleGenerationRecordDto extends GenerationRecordDto {
+  @ApiProperty({ enum: API_TYPES, nullable: true, description: 'Null for jobs.' })
+  api_type!: ApiType | null;
+
+  @ApiProperty({ description: 'Whether it went over an account of the tenant.', example: false })
+  is_byok!: boolean;
+
+  @ApiProperty({ type: 'integer', ...UNKNOWN })
+  native_tokens_cached!: null;
+
+  @ApiProperty({ type: 'integer', ...UNKNOWN })
+  native_tokens_reasoning!: null;
+
+  @ApiProperty({ format: 'uuid', description: 'As `id`.' })
+  request_id!: string;
+
+  @ApiProperty({ enum: ['global'] })
+  data_region!: 'global';
+
+  @ApiProperty({ description: 'Empty.', example: '' })
+  origin!: string;
+
+  @ApiProperty({ type: 'integer', ...UNKNOWN })
+  app_id!: null;
+
+  @ApiProperty({ type: Number, ...UNKNOWN })
+  cache_discount!: null;
+
+  @ApiProperty({ type: String, ...UNKNOWN })
+  external_user!: null;
+
+  @ApiProperty({ type: String, ...UNKNOWN })
+  http_referer!: null;
+
+  @ApiProperty({ type: Number, ...UNKNOWN })
+  moderation_latency!: null;
+
+  @ApiProperty({ type: String, ...UNKNOWN })
+  native_finish_reason!: null;
+
+  @ApiProperty({ type: 'integer', ...UNKNOWN })
+  native_tokens_completion_images!: null;
+
+  @ApiProperty({ type: 'integer', ...UNKNOWN })
+  num_fetches!: null;
+
+  @ApiProperty({ type: 'integer', ...UNKNOWN })
+  num_input_audio_prompt!: null;
+
+  @ApiProperty({ type: 'integer', ...UNKNOWN })
+  num_media_completion!: null;
+
+  @ApiProperty({ type: 'integer', ...UNKNOWN })
+  num_media_prompt!: null;
+
+  @ApiProperty({ type: 'integer', ...UNKNOWN })
+  num_search_results!: null;
+
+  @ApiProperty({ type: String, ...UNKNOWN })
+  preset_id!: null;
+
+  @ApiProperty({ type: [Object], ...UNKNOWN })
+  provider_responses!: null;
+
+  @ApiProperty({ type: String, ...UNKNOWN })
+  router!: null;
+
+  @ApiProperty({ type: String, ...UNKNOWN })
+  service_tier!: null;
+
+  @ApiProperty({ type: String, ...UNKNOWN })
+  upstream_id!: null;
+
+  @ApiProperty({ type: Number, ...UNKNOWN })
+  upstream_inference_cost!: null;
+
+  @ApiProperty({ type: String, ...UNKNOWN })
+  user_agent!: null;
+
+  @ApiProperty({ type: String, ...UNKNOWN })
+  web_search_engine!: null;
+
+  @ApiProperty({ type: String, ...UNKNOWN })
+  workspace_id!: null;
+}
+
+export class CompatibleGenerationDto {
+  @ApiProperty({ type: CompatibleGenerationRecordDto })
+  data!: CompatibleGenerationRecordDto;
+}
+
+export type ApiType = (typeof API_TYPES)[number];

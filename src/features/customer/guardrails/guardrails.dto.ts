@@ -1,0 +1,228 @@
+import { ApiPropertyOptional, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
+import {
+  GUARDRAIL_ACTIONS,
+  type GuardrailAction,
+  type GuardrailDirection,
+  type GuardrailRule,
+  GUARDRAIL_DIRECTIONS,
+  MAX_PATTERN_LENGTH,
+  MAX_RULES,
+  MAX_TEXT_LENGTH,
+  MAX_WORDS,
+  MAX_WORD_LENGTH,
+  PERSONAL_DATA,
+} from '../../../core/guardrails/guardrail-rule.js';
+import { applyDecorators } from '@nestjs/common';
+import {
+  ArrayMaxSize,
+  ArrayNotEmpty,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsOptional,
+  Matches,
+} from 'class-validator';
+
+const DIRECTIONS_PROPERTY = {
+  type: 'array',
+  items: { type: 'string', enum: [...GUARDRAIL_DIRECTIONS] },
+  default: ['input'],
+  description: 'Which texts are looked at: what is sent, what models answer, or both.',
+} satisfies ApiPropertyOptions;
+
+const rule = (type: string, required: string[], properties: object = {}) => ({
+  type: 'object' as const,
+  required: ['type', ...required],
+  properties: { type: { type: 'string' as const, enum: [type] }, ...properties },
+});
+
+/** How rules look in the OpenAPI description. */
+const RULES_PROPERTY = {
+  type: 'array',
+  minItems: 1,
+  maxItems: MAX_RULES,
+  description: 'The guardrail is triggered when any of its rules matches.',
+  example: [{ type: 'regex', pattern: 'project\\s+falcon', flags: 'i' }],
+  items: {
+    oneOf: [
+      rule('regex', ['pattern'], {
+        pattern: { type: 'string', maxLength: MAX_PATTERN_LENGTH, description: 'RE2 syntax.' },
+        flags: { type: 'string', description: 'Any of `i`, `m`, `s`.' },
+      }),
+      rule('keyword', ['words'], {
+        words: {
+          type: 'array',
+          minItems: 1,
+          maxItems: MAX_WORDS,
+          items: { type: 'string', minLength: 1, maxLength: MAX_WORD_LENGTH },
+          description: 'Whole words or phrases, whatever their case.',
+        },
+      }),
+      rule('pii', ['entities'], {
+        entities: {
+          type: 'array',
+          minItems: 1,
+          items: { type: 'string', enum: [...PERSONAL_DATA] },
+        },
+      }),
+      rule('secret', []),
+      rule('max_length', ['max'], {
+        max: { type: 'integer', minimum: 1, maximum: MAX_TEXT_LENGTH, description: 'Characters.' },
+      }),
+    ],
+  },
+} satisfies ApiPropertyOptions;
+
+/** A guardrail that has just been made. */
+export class CreatedGuardrailDto {
+  @ApiProperty({ format: 'uuid' })
+  id!: string;
+
+  @ApiProperty({ example: 'no project names' })
+  name!: string;
+
+  @ApiProperty({ type: String, nullable: true })
+  description!: string | null;
+
+  @ApiProperty(RULES_PROPERTY)
+  rules!: GuardrailRule[];
+
+  @ApiProperty({ enum: GUARDRAIL_ACTIONS, example: 'block' })
+  action!: GuardrailAction;
+
+  @ApiProperty(DIRECTIONS_PROPERTY)
+  applies_to!: GuardrailDirection[];
+
+  @ApiProperty({ example: true })
+  is_enabled!: boolean;
+
+  @ApiProperty({ type: 'integer', description: 'Requests and answers that it matched.' })
+  trigger_count!: number;
+
+  @ApiProperty({ type: String, format: 'date-time' })
+  created_at!: string;
+}
+
+/** A guardrail as its tenant sees it later. */
+export class GuardrailDto extends CreatedGuardrailDto {
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'Null before the first time.',
+  })
+  last_triggered_at!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time' })
+  updated_at!: string;
+}
+
+export class GuardrailListDto {
+  @ApiProperty({ type: [GuardrailDto], description: 'Newest first.' })
+  data!: GuardrailDto[];
+}
+
+export class DeletedGuardrailDto {
+  @ApiProperty({ format: 'uuid' })
+  id!: string;
+
+  @ApiProperty({ example: true })
+  deleted!: boolean;
+}
+
+export class CreateGuardrailDto {
+  @ApiProperty({ minLength: 1, maxLength: 255, example: 'no project names' })
+  @IsName()
+  name!: string;
+
+  @IsGuardrailDescription()
+  description?: string | null;
+
+  @ApiProperty(RULES_PROPERTY)
+  @IsRuleArray()
+  rules!: unknown[];
+
+  @IsGuardrailAction()
+  action?: GuardrailAction;
+
+  @IsDirectionArray()
+  applies_to?: GuardrailDirection[];
+
+  @IsEnabledFlag()
+  is_enabled?: boolean;
+}
+
+/** What is left out stays as it is; `rules` are replaced as a whole. */
+export class UpdateGuardrailDto {
+  @ApiPropertyOptional({ minLength: 1, maxLength: 255, example: 'no project names' })
+  @MayBeAbsent()
+  @IsName()
+  name?: string;
+
+  @IsGuardrailDescription()
+  description?: string | null;
+
+  @ApiPropertyOptional(RULES_PROPERTY)
+  @MayBeAbsent()
+  @IsRuleArray()
+  rules?: unknown[];
+
+  @IsGuardrailAction()
+  action?: GuardrailAction;
+
+  @IsDirectionArray()
+  applies_to?: GuardrailDirection[];
+
+  @IsEnabledFlag()
+  is_enabled?: boolean;
+}
+
+function IsGuardrailDescription(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: String, nullable: true, maxLength: 2_000 }),
+    IsOptional(),
+    Matches(/^[^]{0,2000}$/u, {
+      message: 'description must be a string of at most 2000 characters, or null',
+    }),
+  );
+}
+
+/** The array alone; what is in it is read by `readGuardrailRules`. */
+function IsRuleArray(): PropertyDecorator {
+  const message = `rules must be an array of 1 to ${MAX_RULES} rules`;
+  return applyDecorators(
+    IsArray({ message }),
+    ArrayNotEmpty({ message }),
+    ArrayMaxSize(MAX_RULES, { message }),
+  );
+}
+
+function IsGuardrailAction(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ enum: GUARDRAIL_ACTIONS, default: 'block' }),
+    MayBeAbsent(),
+    IsIn(GUARDRAIL_ACTIONS, { message: 'action must be block, log or flag' }),
+  );
+}
+
+function IsDirectionArray(): PropertyDecorator {
+  const message = 'applies_to must hold input, output or both, each once';
+  return applyDecorators(
+    ApiPropertyOptional(DIRECTIONS_PROPERTY),
+    MayBeAbsent(),
+    IsArray({ message }),
+    ArrayNotEmpty({ message }),
+    ArrayUnique({ message }),
+    IsIn(GUARDRAIL_DIRECTIONS, { each: true, message }),
+  );
+}
+
+function IsEnabledFlag(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ default: true }),
+    MayBeAbsent(),
+    IsBoolean({ message: 'is_enabled must be true or false' }),
+  );
+}

@@ -1,4 +1,0 @@
-import { DateRangeQueryDto } from '../../../../platform/http/date-range-query.dto.js';
-
-/** Which part of the request log is exported. */
-export class LogsExportQueryDto extends DateRangeQueryDto {}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { requestLogRow } from '../../../../test/support/request-log-rows.js';
+import { toLogRow } from './log-rows.js';
+
+describe(toLogRow.name, () => {
+  it("has the interface's fields, and the gateway's own after them", () => {
+    const row = requestLogRow({
+      id: '42',
+      trafficMode: 'byok',
+      promptTokens: 420,
+      completionTokens: 96,
+      cost: 28,
+      modelCharge: 0,
+      byokPlatformFee: 8,
+      managedToolFee: 20,
+      billingNote: 'Billed by your provider.',
+      latencyMs: 1830,
+      createdAt: new Date('2026-01-15T12:00:00.125Z'),
+    });
+    expect(Object.entries(toLogRow(row))).toEqual(
+      Object.entries({
+        id: '42',
+        request_id: row.requestId,
+        model: 'sandbox/echo',
+        provider: 'sandbox',
+        status: 'success',
+        traffic_mode: 'byok',
+        tokens: { prompt: 420, completion: 96, total: 516 },
+        cost: 28,
+        cost_breakdown: {
+          model_charge: 0,
+          byok_platform_fee: 8,
+          managed_tool_fee: 20,
+          agent_runtime_fee: 0,
+          total_charge: 28,
+        },
+        skills_used: [],
+        billing_note: 'Billed by your provider.',
+        latency_ms: 1830,
+        created_at: '2026-01-15T12:00:00.125Z',
+        endpoint: 'chat',
+        api_key_id: row.apiKeyId,
+        outcome: 'completed',
+        error_type: null,
+        usage_source: 'upstream',
+      }),
+    );
+  });
+
+  it('says what went wrong and that nobody counted', () => {
+    const row = requestLogRow({
+      status: 'error',
+      outcome: 'failed',
+      errorType: 'provider_error',
+      usageSource: 'none',
+      promptTokens: 0,
+      completionTokens: 0,
+      cost: 0,
+      modelCharge: 0,
+    });
+    expect(toLogRow(row)).toMatchObject({
+      status: 'error',
+      outcome: 'failed',
+      error_type: 'provider_error',
+      usage_source: 'none',
+      tokens: { prompt: 0, completion: 0, total: 0 },
+      cost_breakdown: { model_charge: 0, total_charge: 0 },
+    });
+  });
+});

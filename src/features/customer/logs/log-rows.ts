@@ -1,0 +1,70 @@
+import { toCsv, type CsvValue } from '../../../platform/http/csv.js';
+import type { RequestLogRow } from '../../../core/ledger/request-log/request-log-row.js';
+import type { LogRowDto } from './logs.dto.js';
+/** The columns of the export: the log row of the interface, its nested fields by their paths. */
+const COLUMNS: [string, (row: LogRowDto) => CsvValue][] = [
+  ['id', (row) => row.id],
+  ['request_id', (row) => row.request_id],
+  ['created_at', (row) => row.created_at],
+  ['model', (row) => row.model],
+  ['provider', (row) => row.provider],
+  ['status', (row) => row.status],
+  ['traffic_mode', (row) => row.traffic_mode],
+  ['tokens_prompt', (row) => row.tokens.prompt],
+  ['tokens_completion', (row) => row.tokens.completion],
+  ['tokens_total', (row) => row.tokens.total],
+  ['cost', (row) => row.cost],
+  ['cost_breakdown_model_charge', (row) => row.cost_breakdown.model_charge],
+  ['cost_breakdown_byok_platform_fee', (row) => row.cost_breakdown.byok_platform_fee],
+  ['cost_breakdown_managed_tool_fee', (row) => row.cost_breakdown.managed_tool_fee],
+  ['cost_breakdown_agent_runtime_fee', (row) => row.cost_breakdown.agent_runtime_fee],
+  ['cost_breakdown_total_charge', (row) => row.cost_breakdown.total_charge],
+  ['skills_used', (row) => row.skills_used.join(' ')],
+  ['billing_note', (row) => row.billing_note],
+  ['latency_ms', (row) => row.latency_ms],
+  ['endpoint', (row) => row.endpoint],
+  ['api_key_id', (row) => row.api_key_id],
+  ['outcome', (row) => row.outcome],
+  ['error_type', (row) => row.error_type],
+  ['usage_source', (row) => row.usage_source],
+];
+
+export const LOG_CSV_HEADER = toCsv([COLUMNS.map(([name]) => name)]);
+
+export function toLogCsv(rows: readonly RequestLogRow[]): string {
+  return toCsv(rows.map(toLogRow).map((row) => COLUMNS.map(([, read]) => read(row))));
+}
+
+/** Spells a row of the request log as the interface does. */
+export function toLogRow(row: RequestLogRow): LogRowDto {
+  return {
+    id: row.id,
+    request_id: row.requestId,
+    model: row.model,
+    provider: row.provider,
+    status: row.status,
+    traffic_mode: row.trafficMode,
+    tokens: {
+      prompt: row.promptTokens,
+      completion: row.completionTokens,
+      total: row.promptTokens + row.completionTokens,
+    },
+    cost: row.cost,
+    cost_breakdown: {
+      model_charge: row.modelCharge,
+      byok_platform_fee: row.byokPlatformFee,
+      managed_tool_fee: row.managedToolFee,
+      agent_runtime_fee: row.agentRuntimeFee,
+      total_charge: row.cost,
+    },
+    skills_used: [],
+    billing_note: row.billingNote,
+    latency_ms: row.latencyMs,
+    created_at: row.createdAt.toISOString(),
+    endpoint: row.endpoint,
+    api_key_id: row.apiKeyId,
+    outcome: row.outcome,
+    error_type: row.errorType,
+    usage_source: row.usageSource,
+  };
+}

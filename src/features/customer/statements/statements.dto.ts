@@ -1,0 +1,64 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { LedgerEntryKind } from '../../../core/ledger/statement.reader.js';
+
+const KINDS: LedgerEntryKind[] = ['grant', 'charge', 'shortfall', 'refund'];
+
+class StatementTotalsDto implements Record<LedgerEntryKind, number> {
+  @ApiProperty({ type: 'integer', description: 'Credits granted.', example: 10_000_000 })
+  grant!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Credits charged, negative.', example: -1_250_000 })
+  charge!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Parts of charges that the balance did not reach for and nobody has to pay.',
+    example: 0,
+  })
+  shortfall!: number;
+
+  @ApiProperty({ type: 'integer', example: 0 })
+  refund!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'The sum: `closing_balance` less `opening_balance`.',
+    example: 8_750_000,
+  })
+  net!: number;
+}
+
+export class StatementEntryDto {
+  @ApiProperty({ example: '1042' })
+  id!: string;
+
+  @ApiProperty({ type: String, format: 'date-time' })
+  created_at!: string;
+
+  @ApiProperty({ enum: KINDS, example: 'charge' })
+  kind!: LedgerEntryKind;
+
+  @ApiProperty({ type: 'integer', description: 'Credits; negative when taken.', example: -121 })
+  amount!: number;
+
+  @ApiProperty({ type: String, format: 'uuid', nullable: true })
+  request_id!: string | null;
+}
+
+/** A calendar month of the ledger (UTC). Amounts are credits. */
+export class StatementDto {
+  @ApiProperty({ example: '2026-01' })
+  month!: string;
+
+  @ApiProperty({ type: 'integer', example: 0 })
+  opening_balance!: number;
+
+  @ApiProperty({ type: 'integer', example: 8_750_000 })
+  closing_balance!: number;
+
+  @ApiProperty({ type: StatementTotalsDto })
+  totals!: StatementTotalsDto;
+
+  @ApiProperty({ type: [StatementEntryDto], description: 'Oldest first.' })
+  entries!: StatementEntryDto[];
+}

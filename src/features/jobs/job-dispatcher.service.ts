@@ -1,0 +1,145 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { MediaRequest } from '../../canonical/work-request.js';
+import {
+  GatewayError,
+  InternalError,
+  ProviderError,
+} from '../../platform/errors/gateway-errors.js';
+import { describeFailures, type RouteFailure } from '../../core/routing/describe-failure.js';
+import type { PlannedRoute } from '../../core/routing/plan.js';
+import { RoutingService } from '../../core/routing/routing.service.js';
+import { MediaFailedError, type MediaProgress } from '../../vendors/media-work.js';
+import { UpstreamError, type UpstreamFailure } from '../../vendors/upstream-error.js';
+import { JobClaims, type JobClaim } from './job-claims.repository.js';
+import { JobEndings } from './job-endings.service.js';
+import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
+import type { JobLease } from './job-lease.js';
+import { readRoutes, JobAccounts, type OpenJobRoute, withAttempt } from './job-routes.js';
+
+/** How often all routes are tried when nobody waits for the answer. */
+const MAX_ROUNDS = 5;
+
+const FIRST_PAUSE_MS = 1_000;
+
+/** Failures that may be over in a while. */
+const PASSING = new Set<UpstreamFailure>(['connect', 'rate_limited', 'server', 'timeout']);
+
+const OVER: SubmissionOutcome = { state: 'over' };
+
+/**
+ * Sends a job to its routes in order until one takes it. The next is asked only where the one before
+ * surely has not taken it, and each is noted in the row before it is called: whatever happens, at
+ * most one vendor has taken the job.
+ */
+@Injectable()
+export class JobSubmission {
+  private readonly logger = new Logger(JobSubmission.name);
+
+  constructor(
+    private readonly claims: JobClaims,
+    private readonly endings: JobEndings,
+    private readonly routing: RoutingService,
+    private readonly accounts: JobAccounts,
+  ) {}
+
+  async submit(
+    begun: JobClaim,
+    lease: JobLease,
+    request: MediaRequest,
+  ): Promise<SubmissionOutcome> {
+    let claim = begun;
+    const routes = readRoutes(claim.job.routes);
+    const failures: RouteFailure[] = [];
+    for (let index = claim.job.routeIndex; index < routes.length; index++) {
+      const route = await this.accounts.open(claim.job.tenantId, routes[index]!);
+      if (!route) {
+        if (!(await this.claims.refused(claim, index + 1))) return OVER;
+        continue;
+      }
+      if (!(await this.claims.beginSubmission(claim, index, route.provider))) return OVER;
+      const sentAt = new Date();
+      try {
+        const progress = await this.send(claim.job.requestId, route, request, lease);
+        claim = withAttempt(claim, route, sentAt);
+        return { state: 'sent', claim, progress, route, routeIndex: index, sentAt };
+      } catch (error) {
+        if (lease.signal.aborted) return OVER;
+        claim = withAttempt(claim, route, sentAt, error);
+        const failure = this.asRefusal(error, route);
+        if (!failure) return this.failed(claim, error);
+        failures.push(failure);
+        if (!failure.error.allowsFallback) return this.failed(claim, describe(failures, request));
+        if (!(await this.claims.refused(claim, index + 1))) return OVER;
+      }
+    }
+    const isGone = failures.length === 0 && routes.some(({ credentialId }) => credentialId);
+    return isGone ? this.failed(claim, CREDENTIAL_GONE) : this.giveUp(claim, failures, request);
+  }
+
+  private send(
+    requestId: string,
+    route: PlannedRoute,
+    request: MediaRequest,
+    { signal }: JobLease,
+  ): Promise<MediaProgress> {
+    const { model: alias, upstreamModel, limits } = route;
+    return this.routing.attempt(route, requestId, (upstream) =>
+      upstream.submitMedia?.({ request, alias, upstreamModel, limits, signal }),
+    );
+  }
+
+  /** Undefined for a failure after which the vendor may be at work all the same. */
+  private asRefusal(error: unknown, route: PlannedRoute): RouteFailure | undefined {
+    return error instanceof UpstreamError && error.accepted === 'no' ? { route, error } : undefined;
+  }
+
+  private async failed(claim: JobClaim, error: unknown): Promise<SubmissionOutcome> {
+    const isKnown = error instanceof GatewayError || error instanceof MediaFailedError;
+    if (!isKnown && !(error instanceof UpstreamError)) this.logger.error(error);
+    await this.endings.fail(claim.job, isKnown ? error : UNKNOWN_OUTCOME);
+    return OVER;
+  }
+
+  private async giveUp(
+    claim: JobClaim,
+    failures: readonly RouteFailure[],
+    request: MediaRequest,
+  ): Promise<SubmissionOutcome> {
+    const { job } = claim;
+    const passing = failures.filter(({ error }) => PASSING.has(error.failure));
+    const mayPass = passing.length > 0 && job.endpoint === 'jobs' && job.round + 1 < MAX_ROUNDS;
+    if (mayPass) {
+      const askedMs = Math.min(...passing.map(({ error }) => error.retryAfterMs ?? 0));
+      const afterMs = Math.max(askedMs, FIRST_PAUSE_MS * 2 ** job.round);
+      if (Date.now() + afterMs < job.deadlineAt.getTime()) {
+        return (await this.claims.retryLater(claim, afterMs)) ? { state: 'later', afterMs } : OVER;
+      }
+    }
+    return this.failed(claim, describe(failures, request));
+  }
+}
+
+/** What came of a submission. `over`: the job has ended, or is in other hands. */
+type SubmissionOutcome =
+  | { readonly state: 'over' }
+  | { readonly state: 'later'; readonly afterMs: number }
+  | ({ readonly state: 'sent' } & SentJob);
+
+/** A job that a vendor has taken. */
+interface SentJob {
+  /** With this attempt. */
+  readonly claim: JobClaim;
+  readonly progress: MediaProgress;
+  readonly route: OpenJobRoute;
+  readonly routeIndex: number;
+  readonly sentAt: Date;
+}
+
+/** Of a walk that another worker began, the first failures are not known any more. */
+function describe(failures: readonly RouteFailure[], request: MediaRequest): Error {
+  if (failures.length === 0) {
+    return new ProviderError('No provider could take this job. Try again later.');
+  }
+  const described = describeFailures(failures, request);
+  return described instanceof InternalError ? new ProviderError(described.message) : described;
+}

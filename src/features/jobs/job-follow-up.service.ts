@@ -1,0 +1,112 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { ArtifactUrls } from './artifacts/artifact-urls.js';
+import { Database } from '../../platform/database/database.js';
+import { fromStoredText } from '../../platform/database/stored-text.js';
+import { WebhookDeliveries } from '../../platform/outbound/webhook-deliveries.js';
+import { RoutingService } from '../../core/routing/routing.service.js';
+import { UpstreamError } from '../../vendors/upstream-error.js';
+import { readRoutes, type JobRoute, JobAccounts } from './job-routes.js';
+import { JobsRepository } from './jobs.repository.js';
+import { renderJob } from './render-job.js';
+
+const MAX_CANCEL_ATTEMPTS = 5;
+
+const CANCEL_LIMIT_MS = 15_000;
+
+/**
+ * What is left to do when a job has ended: tell its tenant, and the vendor that goes on for nothing.
+ * Both stand in the row until they are done, so that a process that dies in between leaves nothing
+ * undone.
+ */
+@Injectable()
+export class JobAfterwards {
+  private readonly logger = new Logger(JobAfterwards.name);
+
+  constructor(
+    private readonly database: Database,
+    private readonly repository: JobsRepository,
+    private readonly routing: RoutingService,
+    private readonly accounts: JobAccounts,
+    private readonly urls: ArtifactUrls,
+    private readonly webhooks: WebhookDeliveries,
+  ) {}
+
+  /** Does not wait and does not fail: what is not done now is found by the sweep. */
+  attendSoon(jobId: string): void {
+    this.attend(jobId).catch((error: unknown) => {
+      this.logger.warn(`The end of ${jobId} waits: ${(error as Error).name}`);
+    });
+  }
+
+  async attend(jobId: string): Promise<void> {
+    await this.tellTenant(jobId);
+    await this.stopVendor(jobId);
+  }
+
+  /** Hands the webhook over, once for each state that the job ends in. */
+  private async tellTenant(jobId: string): Promise<void> {
+    const deliveryId = await this.database.transaction(async (client) => {
+      const { rows } = await client.query<{ tenantId: string; url: string }>(
+        `UPDATE jobs SET webhook_due = false WHERE id = $1 AND webhook_due
+         RETURNING tenant_id AS "tenantId", webhook_url AS url`,
+        [jobId],
+      );
+      const [due] = rows;
+      const job = due && (await this.repository.find(due.tenantId, jobId));
+      if (!job) return undefined;
+      const eventId = `${jobId}:${job.status}`;
+      const body = JSON.stringify({
+        id: eventId,
+        type: `job.${job.status}`,
+        created_at: Math.floor(Date.now() / 1_000),
+        data: renderJob(job, (id, expiresAt) => this.urls.sign(id, expiresAt)),
+      });
+      const url = fromStoredText(due.url);
+      return this.webhooks.enqueue(client, { tenantId: due.tenantId, url, eventId, body });
+    });
+    if (deliveryId !== undefined) await this.webhooks.announce(deliveryId);
+  }
+
+  private async stopVendor(jobId: string): Promise<void> {
+    const { rows } = await this.database.query<{
+      tenantId: string;
+      operation: string;
+      routes: string;
+      routeIndex: number;
+      attempts: number;
+    }>(
+      `UPDATE jobs SET cancel_attempts = cancel_attempts + 1,
+         run_at = now() + make_interval(secs => 10 * (cancel_attempts + 1))
+       WHERE id = $1 AND cancel_due AND run_at <= now()
+       RETURNING tenant_id AS "tenantId", operation, routes, route_index AS "routeIndex", cancel_attempts AS attempts`,
+      [jobId],
+    );
+    const [due] = rows;
+    if (!due) return;
+    const route = readRoutes(due.routes)[due.routeIndex];
+    const isStopped = route ? await this.stop(due.tenantId, route, due.operation) : true;
+    if (!isStopped && due.attempts < MAX_CANCEL_ATTEMPTS) return;
+    await this.database.query('UPDATE jobs SET cancel_due = false WHERE id = $1', [jobId]);
+  }
+
+  /** Stops work that a vendor has accepted. False when it did not answer. */
+  async stop(tenantId: string, route: JobRoute, operation: string): Promise<boolean> {
+    const { upstreamModel } = route;
+    const limits = {
+      firstByteMs: CANCEL_LIMIT_MS,
+      idleMs: CANCEL_LIMIT_MS,
+      requestMs: CANCEL_LIMIT_MS,
+    };
+    try {
+      const open = await this.accounts.open(tenantId, route);
+      const upstream = open && this.routing.upstreamOf(open);
+      const signal = new AbortController().signal;
+      await upstream?.cancelMedia?.({ operation, upstreamModel, limits, signal });
+      return true;
+    } catch (error) {
+      const reason = error instanceof UpstreamError ? error.summary : (error as Error).message;
+      this.logger.warn(`${route.provider} did not cancel: ${reason}`);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { Architecture, Pricing } from '../../core/catalogue/catalogue.types.js';
+import { PROVIDER_TYPES, type ProviderType } from '../../platform/config/app-config.js';
+import type { ProviderStatus } from './provider-status.js';
+
+export class ProviderHealthDto {
+  @ApiProperty({ type: 'integer', description: 'Milliseconds, the median.', example: 120 })
+  latency_p50: number;
+
+  @ApiProperty({ type: 'integer', description: 'Milliseconds.', example: 180 })
+  latency_p99: number;
+
+  @ApiProperty({ description: 'Failed probes of all within 10 s, 0 to 1.', example: 0 })
+  error_rate: number;
+
+  @ApiProperty({ format: 'date-time', description: 'When the provider was last probed.' })
+  last_checked_at: string;
+}
+
+export class ProviderDto {
+  @ApiProperty({ example: 'openai' })
+  id: string;
+
+  @ApiProperty({ example: 'OpenAI' })
+  name: string;
+
+  @ApiProperty({ enum: PROVIDER_TYPES, description: 'The vendor kind whose API it follows.' })
+  type: ProviderType;
+
+  @ApiProperty({
+    enum: ['healthy', 'degraded', 'unhealthy', 'unknown'],
+    description: '`unknown` unless `include_health=true`.',
+  })
+  status: ProviderStatus;
+
+  @ApiProperty({ type: 'integer', description: 'Models whose primary route is at this provider.' })
+  models_count: number;
+
+  @ApiPropertyOptional({ type: ProviderHealthDto, description: 'Only with `include_health=true`.' })
+  health?: ProviderHealthDto;
+}
+
+export class ProviderListDto {
+  @ApiProperty({ type: [ProviderDto] })
+  data: ProviderDto[];
+}
+
+const USD = 'USD as a decimal string';
+
+class PricingDto implements Pricing {
+  @ApiProperty({ description: `Per input token, ${USD}.`, example: '0.00000015' })
+  prompt: string;
+
+  @ApiProperty({ description: `Per output token, ${USD}.`, example: '0.0000006' })
+  completion: string;
+
+  @ApiProperty({ description: `Per request, ${USD}.`, example: '0' })
+  request: string;
+
+  @ApiProperty({ description: `Per image, ${USD}.`, example: '0' })
+  image: string;
+
+  @ApiPropertyOptional({ description: 'Per input token read from the prompt cache.' })
+  input_cache_read?: string;
+
+  @ApiPropertyOptional({ description: 'Per input token written to the prompt cache.' })
+  input_cache_write?: string;
+
+  @ApiPropertyOptional({ description: 'Per reasoning token.' })
+  internal_reasoning?: string;
+
+  @ApiPropertyOptional({ description: 'Per web search that the vendor runs.' })
+  web_search?: string;
+
+  @ApiPropertyOptional({ description: 'Per character of speech input.' })
+  audio_character?: string;
+
+  @ApiPropertyOptional({ description: 'Per UTF-8 byte of speech input.' })
+  audio_byte?: string;
+
+  @ApiPropertyOptional({ description: 'Per minute of audio.' })
+  audio_minute?: string;
+
+  @ApiPropertyOptional({ description: 'Per second of video.' })
+  video_second?: string;
+}
+
+class ArchitectureDto implements Architecture {
+  @ApiProperty({ example: 'text+image->text' })
+  modality: string;
+
+  @ApiProperty({ type: [String], example: ['text', 'image'] })
+  input_modalities: string[];
+
+  @ApiProperty({ type: [String], example: ['text'] })
+  output_modalities: string[];
+
+  @ApiProperty({ example: 'GPT' })
+  tokenizer: string;
+}
+
+class TopProviderDto {
+  @ApiProperty({ type: 'integer', example: 128000 })
+  context_length: number;
+
+  @ApiProperty({ type: 'integer', nullable: true, example: 16384 })
+  max_completion_tokens: number | null;
+
+  @ApiProperty()
+  is_moderated: boolean;
+}
+
+export class ModelDto {
+  @ApiProperty({ description: 'Alias `<provider>/<model>`.', example: 'sandbox/echo' })
+  id: string;
+
+  @ApiProperty({ enum: ['model'] })
+  object: 'model';
+
+  @ApiProperty({ type: 'integer', description: 'Unix seconds.' })
+  created: number;
+
+  @ApiProperty({ example: 'sandbox' })
+  owned_by: string;
+
+  @ApiProperty()
+  name: string;
+
+  @ApiProperty()
+  description: string;
+
+  @ApiProperty({ type: 'integer', example: 128000 })
+  context_length: number;
+
+  @ApiProperty({ type: PricingDto })
+  pricing: PricingDto;
+
+  @ApiProperty({ type: ArchitectureDto, nullable: true, description: 'Null for embedding models.' })
+  architecture: ArchitectureDto | null;
+
+  @ApiProperty({ type: TopProviderDto })
+  top_provider: TopProviderDto;
+
+  @ApiProperty({ type: [String], example: ['temperature', 'max_tokens', 'stream'] })
+  supported_parameters: string[];
+
+  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: null })
+  per_request_limits: null;
+}
+
+export class ModelListDto {
+  @ApiProperty({ type: [ModelDto] })
+  data: ModelDto[];
+}
+
+class ModelLinksDto {
+  @ApiProperty({ example: '/api/v1/models/sandbox/echo' })
+  details: string;
+}
+
+/** A model with all that clients of OpenRouter's API insist on. */
+export class CompatibleModelDto extends ModelDto {
+  @ApiProperty({ example: 'sandbox/echo' })
+  canonical_slug: string;
+
+  @ApiProperty({ type: ArchitectureDto, description: 'Of embedding models as well.' })
+  declare architecture: ArchitectureDto;
+
+  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: null })
+  default_parameters: null;
+
+  @ApiProperty({ type: ModelLinksDto })
+  links: ModelLinksDto;
+
+  @ApiProperty({ type: [String], nullable: true, example: null })
+  supported_voices: null;
+}
+
+class PageLinksDto {
+  @ApiProperty({ type: String, nullable: true, description: 'Lists are whole.', example: null })
+  next: null;
+}
+
+export class CompatibleModelListDto {
+  @ApiProperty({ type: [CompatibleModelDto] })
+  data: CompatibleModelDto[];
+
+  @ApiProperty({ type: PageLinksDto })
+  links: PageLinksDto;
+
+  @ApiProperty({ type: 'integer' })
+  total_count: number;
+}
+
+const EMBEDDING: ArchitectureDto = {
+  modality: 'text->embeddings',
+  input_modalities: ['text'],
+  output_modalities: ['embeddings'],
+  tokenizer: 'Other',
+};
+
+export function toCompatibleModel(model: ModelDto): CompatibleModelDto {
+  return {
+    ...model,
+    canonical_slug: model.id,
+    architecture: model.architecture ?? EMBEDDING,
+    default_parameters: null,
+    links: { details: `/api/v1/models/${model.id}` },
+    supported_voices: null,
+  };
+}
+
+export function toCompatibleList(models: readonly ModelDto[]): CompatibleModelListDto {
+  return {
+    data: models.map(toCompatibleModel),
+    links: { next: null },
+    total_count: models.length,
+  };
+}

@@ -1,0 +1,53 @@
+import { ApiHideProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsOptional, IsString } from 'class-validator';
+import { PageLimit } from '../../platform/http/field.decorators.js';
+
+/** What SDKs may add to a retrieval. */
+export class RetrieveResponseQueryDto {
+  @ApiPropertyOptional({ type: [String], description: 'Without effect.' })
+  @IsOptional()
+  include?: unknown;
+
+  /** The same, as SDKs spell lists. */
+  @ApiHideProperty()
+  @IsOptional()
+  'include[]'?: unknown;
+
+  @ApiPropertyOptional({ enum: ['false'], description: 'Stored responses are not streamed.' })
+  @IsOptional()
+  @IsIn(['false'], { message: 'stream must be false: stored responses are not streamed' })
+  stream?: string;
+
+  @ApiPropertyOptional({ description: 'Without effect.' })
+  @IsOptional()
+  include_obfuscation?: unknown;
+}
+
+const DEFAULT_LIMIT = 20;
+
+const MAX_LIMIT = 100;
+
+/** Which input items are asked for. */
+export class InputItemsQueryDto {
+  @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT })
+  limit: number = DEFAULT_LIMIT;
+
+  @ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })
+  @IsIn(['asc', 'desc'], { message: 'order must be asc or desc' })
+  order: 'asc' | 'desc' = 'desc';
+
+  @ApiPropertyOptional({ description: 'The id of the item before the first one wanted.' })
+  @IsOptional()
+  @IsString({ message: 'after must be one id' })
+  after?: string;
+
+  /** SDKs send it; there is nothing that it could add. */
+  @ApiPropertyOptional({ type: [String], description: 'Without effect.' })
+  @IsOptional()
+  include?: unknown;
+
+  /** The same, as SDKs spell lists. */
+  @ApiHideProperty()
+  @IsOptional()
+  'include[]'?: unknown;
+}

@@ -1,0 +1,85 @@
+import { isIP } from 'node:net';
+
+const SHORTEST_KEY = 16;
+
+const LONGEST_KEY = 512;
+
+/** What a key given by the operator must look like, for messages. */
+export const OPERATOR_KEY_RULES = {
+  routing: 'must start with "sk-" (not "sk-mgmt-") and have 16 to 512 visible ASCII characters',
+  management: 'must start with "sk-mgmt-" and have 16 to 512 visible ASCII characters',
+} as const;
+
+/** A billion USD: leaves room to add up many grants in exact integers. */
+export const MAX_GRANT_CREDITS = 1_000_000_000_000_000;
+
+export const MAX_RATE_LIMIT_PER_MINUTE = 1_000_000;
+
+/** Of a key that is made without a limit of its own. */
+export const DEFAULT_RATE_LIMIT_PER_MINUTE = 600;
+
+/** setTimeout's longest delay. */
+export const MAX_TIMEOUT_MS = 2_147_483_647;
+
+/** Whether a text is a whole URL with one of the schemes, which are given without their colon. */
+export function isUrl(text: string, schemes: readonly string[]): boolean {
+  const scheme = /^([a-z]+):\/\//i.exec(text)?.[1]?.toLowerCase();
+  return scheme !== undefined && schemes.includes(scheme) && URL.canParse(text);
+}
+
+export function withoutTrailingSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}
+
+/** An address, or with a prefix a network. */
+export interface Network {
+  readonly address: string;
+  readonly prefix: number;
+  readonly family: 'ipv4' | 'ipv6';
+}
+
+/** Reads `10.0.0.1,192.168.0.0/16,fd00::/8`. Undefined when it is not of that form. */
+export function readNetworks(text: string): readonly Network[] | undefined {
+  const networks: Network[] = [];
+  for (const item of text.split(',').map((each) => each.trim())) {
+    if (item === '') continue;
+    const [, address = '', digits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(item) ?? [];
+    const version = isIP(address);
+    const longest = version === 4 ? 32 : 128;
+    const prefix = digits === undefined ? longest : Number(digits);
+    if (version === 0 || prefix > longest) return undefined;
+    networks.push({ address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' });
+  }
+  return networks;
+}
+
+/**
+ * Reads `name=value,name=value`, the form in which OpenTelemetry's variables hold lists; values are
+ * percent-encoded. Undefined when it is not of that form.
+ */
+export function readPairs(text: string): Record<string, string> | undefined {
+  const pairs: [string, string][] = [];
+  for (const item of text.split(',').map((each) => each.trim())) {
+    if (item === '') continue;
+    const equals = item.indexOf('=');
+    if (equals < 1) return undefined;
+    try {
+      const value = decodeURIComponent(item.slice(equals + 1).trim());
+      pairs.push([item.slice(0, equals).trim(), value]);
+    } catch {
+      return undefined;
+    }
+  }
+  return Object.fromEntries(pairs);
+}
+
+/**
+ * Whether the operator may declare this key. Behind its prefix it is free-form, but it has to fit
+ * in an HTTP header: printable ASCII, without a space at its end.
+ */
+export function isOperatorKey(type: keyof typeof OPERATOR_KEY_RULES, key: string): boolean {
+  if (key.length < SHORTEST_KEY || key.length > LONGEST_KEY) return false;
+  if (!/^[\x20-\x7e]*[\x21-\x7e]$/.test(key)) return false;
+  const isManagement = key.startsWith('sk-mgmt-');
+  return type === 'management' ? isManagement : key.startsWith('sk-') && !isManagement;
+}

@@ -1,0 +1,69 @@
+import { GATEWAY_ERROR_TYPES, type GatewayError } from './gateway-errors.js';
+import { ApiProperty, ApiResponse } from '@nestjs/swagger';
+
+class ErrorDetailDto {
+  @ApiProperty({ description: 'What was wrong and what to do.' })
+  message!: string;
+
+  @ApiProperty({ enum: GATEWAY_ERROR_TYPES })
+  type!: string;
+
+  @ApiProperty({ type: 'integer', description: 'The HTTP status.' })
+  code!: number;
+
+  @ApiProperty({
+    description: 'The field, header, path parameter or resource at fault.',
+    example: 'model',
+  })
+  param!: string;
+}
+
+/** The body of every error, for the OpenAPI description. */
+export class ErrorResponseDto implements ErrorBody {
+  @ApiProperty({
+    type: String,
+    enum: ['error'],
+    required: false,
+    description: 'On the messages paths only.',
+  })
+  type?: 'error';
+
+  @ApiProperty({ type: ErrorDetailDto })
+  error!: ErrorDetailDto;
+}
+
+/** JSON Schema of an error within a stream that had begun. */
+export const errorDetailSchema = {
+  type: 'object',
+  required: ['message', 'type', 'code', 'param'],
+  properties: {
+    message: { type: 'string', description: 'What was wrong and what to do.' },
+    type: { type: 'string', enum: GATEWAY_ERROR_TYPES },
+    code: { type: 'integer', description: 'The HTTP status it would have been.' },
+    param: { type: 'string' },
+  },
+} as const;
+
+/** The interface's error envelope. */
+export interface ErrorBody {
+  error: { message: string; type: string; code: number; param: string };
+}
+
+export function errorBody(error: GatewayError): ErrorBody {
+  return {
+    error: {
+      message: error.message,
+      type: error.type,
+      code: error.status,
+      param: error.param,
+    },
+  };
+}
+
+/** Documents one error status of a handler with the interface's error body. */
+export function ApiErrorResponse(
+  status: number,
+  description: string,
+): ClassDecorator & MethodDecorator {
+  return ApiResponse({ status, description, type: ErrorResponseDto });
+}

@@ -1,0 +1,57 @@
+import type { NextFunction, Request, Response } from 'express';
+import { randomUUID } from 'node:crypto';
+
+/** Of each answer: nobody takes it for something else than it says it is. */
+export const NOSNIFF = ['x-content-type-options', 'nosniff'] as const;
+
+/**
+ * Of HTML pages: what they load and call is the service's own, scripts stand in files alone, and no
+ * other site shows them in a frame. Swagger UI has its own styles within the page.
+ */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export function pageHeadersMiddleware(
+  _request: Request,
+  response: Response,
+  next: NextFunction,
+): void {
+  response.setHeader('content-security-policy', PAGE_POLICY);
+  response.setHeader('referrer-policy', 'no-referrer');
+  // For browsers that know no frame-ancestors.
+  response.setHeader('x-frame-options', 'DENY');
+  next();
+}
+
+/** A request with its id, as every handler behind the first middleware sees it. */
+export interface IdentifiedRequest extends Request {
+  requestId: string;
+  /** When the request's head had arrived. */
+  receivedAt: Date;
+}
+
+/**
+ * Mints the request's id before anything can fail, so that errors and unknown paths carry it too.
+ * `request-id` repeats it for SDKs that read that one. Sets what every answer has besides.
+ */
+export function requestIdMiddleware(
+  request: Request,
+  response: Response,
+  next: NextFunction,
+): void {
+  const identified = request as IdentifiedRequest;
+  identified.requestId = randomUUID();
+  identified.receivedAt = new Date();
+  response.setHeader('x-request-id', identified.requestId);
+  response.setHeader('request-id', identified.requestId);
+  response.setHeader(...NOSNIFF);
+  next();
+}

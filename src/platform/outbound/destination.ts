@@ -1,0 +1,119 @@
+import { isIP } from 'node:net';
+import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { isPublicAddress, resolveOutbound, type Resolve } from '../http/public-address.js';
+
+const MAX_NAME_LENGTH = 128;
+
+const MAX_VALUE_LENGTH = 4_096;
+
+/** They belong to the connection or to the body, which are ours. */
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const MAX_URL_LENGTH = 2_048;
+
+/** A name that is not found so fast is taken: what counts is the look-up when connecting. */
+const LOOKUP_LIMIT_MS = 2_000;
+
+interface DestinationRules {
+  /** Lifts the rule that destinations have public addresses. */
+  readonly allowPrivate: boolean;
+  readonly resolveName?: Resolve;
+}
+
+/** A destination as a URL, or what is wrong with it, as the end of a sentence. */
+export function readDestinationUrl(
+  text: string,
+  { allowPrivate }: Pick<DestinationRules, 'allowPrivate'>,
+): URL | string {
+  if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+    return 'must be a URL that starts with http:// or https://';
+  }
+  if (url.username !== '' || url.password !== '') {
+    return 'must not name credentials; send them in a header';
+  }
+  if (!allowPrivate && isInside(url)) return 'must lead to a public address';
+  return url;
+}
+
+/**
+ * Refuses what could not be delivered to anyway: what is no http(s) URL, names credentials, or
+ * leads to an address that is not public. A name that cannot be looked up now is taken; each
+ * delivery checks the address that it connects to.
+ *
+ * @throws InvalidRequestError that names `param`
+ */
+export async function assertDestinationUrl(
+  text: string,
+  param: string,
+  rules: DestinationRules,
+): Promise<void> {
+  const url = readDestinationUrl(text, rules);
+  if (typeof url === 'string') throw new InvalidRequestError(param, `${param} ${url}.`);
+  if (rules.allowPrivate) return;
+  const addresses = await addressesOf(hostOf(url), rules.resolveName ?? resolveOutbound);
+  if (!addresses.every(isPublicAddress)) {
+    throw new InvalidRequestError(param, `${param} must lead to a public address.`);
+  }
+}
+
+/** By the host alone. The URL parser has turned decimal, octal and hexadecimal forms into plain ones. */
+function isInside(url: URL): boolean {
+  const host = hostOf(url);
+  if (isIP(host) !== 0) return !isPublicAddress(host);
+  return host === 'localhost' || host.endsWith('.localhost');
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
+
+/** None when there is no answer. */
+function addressesOf(host: string, resolveName: Resolve): Promise<string[]> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve([]), LOOKUP_LIMIT_MS);
+    timer.unref();
+    resolveName(host, { all: true }, (error, addresses) => {
+      clearTimeout(timer);
+      resolve(error ? [] : addresses.map(({ address }) => address));
+    });
+  });
+}
+
+/** RFC 9110: a token. */
+export function isHeaderName(name: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
+}
+
+/**
+ * What is wrong with a header of a delivery, as the end of a sentence; undefined: nothing. The one
+ * rule for what a tenant may set and for what is sent.
+ */
+export function findHeaderProblem(name: string, value: string): string | undefined {
+  if (!isHeaderName(name)) return 'is not a name that a header can have';
+  if (name.length > MAX_NAME_LENGTH) return `must have at most ${MAX_NAME_LENGTH} characters`;
+  if (CONNECTION_HEADERS.has(name.toLowerCase())) return 'is a header that the gateway sets itself';
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+    return 'must have a value without line breaks or control characters';
+  }
+  if (value.length > MAX_VALUE_LENGTH) {
+    return `must have a value of at most ${MAX_VALUE_LENGTH} characters`;
+  }
+  return undefined;
+}

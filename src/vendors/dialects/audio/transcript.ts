@@ -1,0 +1,211 @@
+import type { Transcript, TranscriptionRequest } from '../../../canonical/work-request.js';
+import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { parseChatObject, readTokenCount } from '../answer-json.js';
+
+/** A week; no recording that fits into an upload is longer. */
+const MAX_MS = 7 * 86_400_000;
+
+/** Lines of subtitles that nobody says. */
+const CUE_MARK = /^(?:WEBVTT.*|\d+|.*-->.*)$/;
+
+const PLAIN_TEXT = 'text/plain; charset=utf-8';
+
+const JSON_TEXT = 'application/json; charset=utf-8';
+
+interface ReadTranscript {
+  transcript: Transcript;
+  /** The vendor's own figure; undefined where it gave none. */
+  usage: Usage | undefined;
+}
+
+/**
+ * A vendor's transcript, as it is where the caller asked for the same format, else spelled anew.
+ *
+ * @param asked the format that the vendor was asked for
+ * @throws UpstreamError `unreadable` for an answer that is none
+ */
+export function readTranscript(
+  bytes: Buffer,
+  asked: string,
+  { format }: TranscriptionRequest,
+): ReadTranscript {
+  if (asked !== 'json' && asked !== 'verbose_json') {
+    assertSubtitles(bytes.toString('utf8'), asked);
+    return {
+      transcript: { contentType: 'text/plain; charset=utf-8', bytes },
+      usage: undefined,
+    };
+  }
+  const answer = parseChatObject(bytes.toString('utf8'), 'a transcript');
+  const { text } = answer;
+  if (typeof text !== 'string') {
+    throw new UpstreamError({ failure: 'unreadable', message: 'a transcript without its text' });
+  }
+  const usage = readUsage(answer);
+  if (asked === format) {
+    return { transcript: { contentType: 'application/json; charset=utf-8', bytes }, usage };
+  }
+  const transcript = renderTranscript(
+    {
+      text,
+      language: typeof answer.language === 'string' ? answer.language : '',
+      durationSeconds: readSeconds(answer.duration) ?? 0,
+      segments: readSegments(answer.segments),
+    },
+    format,
+  );
+  return { transcript, usage };
+}
+
+/**
+ * A failure or a proxy's page may come with status 200 and any type. Subtitles are told by what every
+ * file of them has; only of SRT, silence leaves nothing at all.
+ */
+function assertSubtitles(text: string, asked: string): void {
+  const content = text.replace(/^\uFEFF/, '').trim();
+  const isFile = asked === 'vtt' ? content.includes('WEBVTT') : content.includes('-->');
+  if (isFile || (asked !== 'vtt' && content === '')) return;
+  throw new UpstreamError({ failure: 'unreadable', message: 'a transcript that is no subtitles' });
+}
+
+/** Only well-formed segments count; text stays a vendor's own. */
+export function readSegments(segments: unknown): TranscriptSegment[] {
+  if (!Array.isArray(segments)) return [];
+  return segments.filter(isJsonObject).flatMap(({ start, end, text }) => {
+    const from = readSeconds(start);
+    const to = readSeconds(end);
+    if (from === undefined || to === undefined || typeof text !== 'string') return [];
+    return [{ start: from, end: to, text }];
+  });
+}
+
+/** A number of seconds, which some servers spell as a string. */
+export function readSeconds(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0
+    ? seconds
+    : undefined;
+}
+
+/** Seconds or tokens, whichever the model is billed by. */
+function readUsage({ usage, duration }: JsonObject): Usage | undefined {
+  const { type, seconds, input_tokens, output_tokens } = isJsonObject(usage) ? usage : {};
+  const inputTokens = readTokenCount(input_tokens);
+  const outputTokens = readTokenCount(output_tokens);
+  if (type === 'tokens' && inputTokens !== undefined && outputTokens !== undefined) {
+    return { ...NO_USAGE, inputTokens, outputTokens };
+  }
+  const length = readSeconds(seconds) ?? readSeconds(duration);
+  return length === undefined ? undefined : { ...NO_USAGE, audioMs: secondsToMs(length) };
+}
+
+/** A stretch of a transcript; times in seconds. */
+interface TranscriptSegment {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/** A transcript before it is spelled in the format that the caller asked for. */
+export interface TranscriptParts {
+  text: string;
+  /** As the vendor calls it; empty where nobody said. */
+  language: string;
+  durationSeconds: number;
+  segments: readonly TranscriptSegment[];
+}
+
+/** Spells a transcript as `json`, `text`, `srt`, `verbose_json` or `vtt`. */
+export function renderTranscript(parts: TranscriptParts, format: string): Transcript {
+  const isJson = format === 'json' || format === 'verbose_json';
+  return {
+    contentType: isJson ? JSON_TEXT : PLAIN_TEXT,
+    bytes: Buffer.from(spell(parts, format)),
+  };
+}
+
+function spell(parts: TranscriptParts, format: string): string {
+  const { text, language, durationSeconds } = parts;
+  switch (format) {
+    case 'text':
+      return `${text}\n`;
+    case 'srt':
+      return cuesOf(parts)
+        .map((cue, index) => `${index + 1}\n${spellCue(cue, ',')}\n\n`)
+        .join('');
+    case 'vtt':
+      return `WEBVTT\n\n${cuesOf(parts)
+        .map((cue) => `${spellCue(cue, '.')}\n\n`)
+        .join('')}`;
+    case 'verbose_json':
+      return JSON.stringify({
+        task: 'transcribe',
+        language,
+        duration: durationSeconds,
+        text,
+        segments: cuesOf(parts).map((segment, id) => ({ id, ...segment })),
+        usage: usageOf(durationSeconds),
+      });
+    default:
+      return JSON.stringify({ text, usage: usageOf(durationSeconds) });
+  }
+}
+
+function usageOf(seconds: number): object {
+  return { type: 'duration', seconds };
+}
+
+/** A vendor that gave no segments said all of it at once. */
+function cuesOf({ segments, text, durationSeconds }: TranscriptParts): TranscriptSegment[] {
+  if (segments.length === 0) return text === '' ? [] : [{ start: 0, end: durationSeconds, text }];
+  return segments.map(({ start, end, text: words }) => ({ start, end, text: words }));
+}
+
+function spellCue({ start, end, text }: TranscriptSegment, mark: string): string {
+  // An empty line would end the cue, and an arrow would begin another one.
+  const words = text
+    .trim()
+    .replace(/\s*\n\s*/g, '\n')
+    .replaceAll('-->', '->');
+  return `${spellTime(start, mark)} --> ${spellTime(end, mark)}\n${words}`;
+}
+
+function spellTime(seconds: number, mark: string): string {
+  const totalMs = Math.max(0, Math.round(seconds * 1000));
+  const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
+  const hours = Math.floor(totalMs / 3_600_000);
+  const minutes = Math.floor(totalMs / 60_000) % 60;
+  const wholeSeconds = Math.floor(totalMs / 1000) % 60;
+  return `${pad(hours)}:${pad(minutes)}:${pad(wholeSeconds)}${mark}${pad(totalMs % 1000, 3)}`;
+}
+
+/**
+ * What is said in a transcript, whatever its format. Subtitles are one text, so that what is said
+ * over several of them is found.
+ */
+export function transcriptTexts({ contentType, bytes }: Transcript, format: string): string[] {
+  const spelled = bytes.toString('utf8');
+  if (contentType.startsWith('application/json')) return jsonTexts(spelled);
+  if (format !== 'srt' && format !== 'vtt') return [spelled];
+  const lines = spelled.split(/\r?\n/).filter((line) => line !== '' && !CUE_MARK.test(line));
+  return [lines.join(' ')];
+}
+
+function jsonTexts(spelled: string): string[] {
+  const transcript: unknown = JSON.parse(spelled);
+  if (!isJsonObject(transcript) || typeof transcript.text !== 'string') return [spelled];
+  const { text, segments } = transcript;
+  const others = (Array.isArray(segments) ? segments : [])
+    .map((segment: unknown) => (isJsonObject(segment) ? segment.text : undefined))
+    .filter((said) => typeof said === 'string')
+    // Segments mostly repeat the whole; what they add counts as well.
+    .filter((said) => !text.includes(said.trim()));
+  return [text, ...others];
+}
+
+/** Whole milliseconds, rounded up past what the decimal spelling of a binary fraction adds. */
+export function secondsToMs(seconds: number): number {
+  return Math.min(Math.ceil(Number((seconds * 1000).toFixed(3))), MAX_MS);
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { DocumentNames } from './converse-blocks.js';
+
+describe(DocumentNames.name, () => {
+  it.each<[string | undefined, string]>([
+    ['report.pdf', 'report'],
+    ["John's  report #1 (final).v2.pdf", 'John s report 1 (final) v2'],
+    ['[a]-b_c.txt', '[a]-b c'],
+    ['résumé\u3000neu.docx', 'r sum neu'],
+    ['分期报告.pdf', 'document'],
+    ['.pdf', 'document'],
+    ['', 'document'],
+    [undefined, 'document'],
+    ['\t\n', 'document'],
+    ['x'.repeat(300), 'x'.repeat(200)],
+  ])('of %j is %j', (filename, expected) => {
+    expect(new DocumentNames().next(filename)).toBe(expected);
+  });
+
+  it('are never the same twice, nor too long', () => {
+    const names = new DocumentNames();
+    const long = 'y'.repeat(250);
+    expect(['a.pdf', 'a.txt', 'a 2.pdf', 'a'].map((name) => names.next(name))).toEqual([
+      'a',
+      'a 2',
+      'a 2 2',
+      'a 3',
+    ]);
+    expect(names.next(long)).toBe('y'.repeat(200));
+    expect(names.next(long)).toBe(`${'y'.repeat(198)} 2`);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { messagesRequest } from '../../../../test/support/prompt-requests.js';
+import { encodeMessagesRelay } from './encode-messages-call.js';
+
+const relay = (body: unknown, options: object = {}) =>
+  encodeMessagesRelay(messagesRequest(body), {
+    upstreamModel: 'claude-x',
+    sealMaker: 'maker',
+    ...options,
+  }).toString();
+
+describe(encodeMessagesRelay.name, () => {
+  it('exchanges the model and leaves every other byte as it was', () => {
+    const body =
+      '{ "model" : "anthropic\\/claude-x", "max_tokens": 1e1,\n "messages":[{"role":"user","content":"\\u0048i"}], "future_field": {"a": 1.0} }';
+    expect(relay(body)).toBe(
+      '{ "model" : "claude-x", "max_tokens": 1e1,\n "messages":[{"role":"user","content":"\\u0048i"}], "future_field": {"a": 1.0} }',
+    );
+  });
+
+  it('takes out what is the gateway’s own', () => {
+    const own = {
+      models: ['a/b'],
+      provider: {},
+      route: 'fallback',
+      trace: {},
+      transforms: [],
+      plugins: [],
+      usage: {},
+    };
+    expect(JSON.parse(relay({ model: 'a/b', ...own, metadata: {}, stream: true }))).toEqual({
+      model: 'claude-x',
+      metadata: {},
+      stream: true,
+    });
+  });
+
+  it('adds and leaves out what a platform wants', () => {
+    const options = {
+      upstreamModel: undefined,
+      without: ['stream'],
+      adding: { anthropic_version: '"v1"' },
+    };
+    expect(JSON.parse(relay({ model: 'a/b', stream: true, top_k: 1 }, options))).toEqual({
+      top_k: 1,
+      anthropic_version: 'v1',
+    });
+  });
+
+  it('gives the vendor its own thoughts back, and nobody else’s', () => {
+    const body = (...content: unknown[]) => ({
+      model: 'a/b',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content },
+        {
+          role: 'assistant',
+          content: [{ type: 'thinking', thinking: 'x', signature: 'other:c2ln' }],
+        },
+      ],
+    });
+    const sent = JSON.parse(
+      relay(
+        body(
+          { type: 'thinking', thinking: 'raw', signature: 'c2ln+/==' },
+          { type: 'thinking', thinking: 'named', signature: 'maker:c2ln' },
+          { type: 'thinking', thinking: '', signature: 'maker:redacted:ZGF0YQ==' },
+          { type: 'redacted_thinking', data: 'other-maker:ZGF0YQ==' },
+          { type: 'text', text: 'maker:not a seal' },
+        ),
+      ),
+    ) as unknown;
+    expect(sent).toEqual({
+      model: 'claude-x',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'raw', signature: 'c2ln+/==' },
+            { type: 'thinking', thinking: 'named', signature: 'c2ln' },
+            { type: 'redacted_thinking', data: 'ZGF0YQ==' },
+            { type: 'text', text: 'maker:not a seal' },
+          ],
+        },
+      ],
+    });
+  });
+
+  it.each([{ messages: 'x' }, { messages: [null, 1, { content: [null] }] }, {}])(
+    'leaves it to the vendor to judge %j',
+    (body) => {
+      expect(JSON.parse(relay({ model: 'a/b', ...body }))).toEqual({ model: 'claude-x', ...body });
+    },
+  );
+});
