@@ -178,6 +178,17 @@ describe('a flood', () => {
       expect(statuses.get(401)).toBeLessThanOrEqual(200);
       expect(statuses.get(429)).toBeGreaterThanOrEqual(30);
       expect((await gateway.fetch(CHAT, post(GOOD, from))).status).toBe(200);
+
+      // Nor may such a caller go on holding its connection.
+      const connection = await RawConnection.open(gateway.url);
+      connection.send(
+        requestHead(`POST ${CHAT} HTTP/1.1`, { ...from, 'content-length': 1_000_000 }),
+      );
+      const answer = await connection.answer();
+      expect([401, 429]).toContain(answer.status);
+      expect(answer.headers.connection).toBe('close');
+      await connection.closed;
+      connection.close();
     });
 
     it.each([

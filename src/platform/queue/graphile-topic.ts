@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { runTaskList, type Logger, type WorkerPool } from 'graphile-worker';
 import type { Pool } from 'pg';
 import type { GraphilePresence } from './graphile-presence.js';
@@ -7,6 +8,12 @@ import type { Topic } from './work-queue.js';
 const RESTART_AFTER_MS = 1_000;
 /** How often idle workers look without being told: GraphileWorkQueue knows better when. */
 const POLL_INTERVAL_MS = 30_000;
+/**
+ * Workers that could not note what they had done say never that they have ended, though none of them
+ * works any more: so long they have for their last notes.
+ */
+const LAST_NOTES_MS = 1_000;
+const LOOK_EVERY_MS = 50;
 
 export interface GraphileTopicOptions {
   readonly topic: Topic;
@@ -20,6 +27,8 @@ export interface GraphileTopicOptions {
 /** The workers of one topic. When they give up, as in an outage of the database, others follow. */
 export class GraphileTopic {
   private readonly running = new Set<WorkerPool>();
+  /** Since when none of them works; on the clock of `performance.now()`. */
+  private readonly doneSinceMs = new WeakMap<WorkerPool, number>();
   private current: WorkerPool | undefined;
   private restarting: NodeJS.Timeout | undefined;
   private isStopping = false;
@@ -59,6 +68,9 @@ export class GraphileTopic {
 
   /** Has workers who gave up followed by new ones. */
   ensureRunning(): void {
+    for (const workers of this.running) {
+      if (this.isSpent(workers)) this.forget(workers);
+    }
     if (this.isStopping || this.restarting || !this.current?._shuttingDown) return;
     this.restarting = setTimeout(() => {
       this.restarting = undefined;
@@ -71,14 +83,30 @@ export class GraphileTopic {
     clearTimeout(this.restarting);
     const open = [...this.running].filter((workers) => !workers._shuttingDown);
     for (const workers of open) Promise.resolve(workers.gracefulShutdown()).catch(() => undefined);
-    await Promise.allSettled([...this.running].map(({ promise }) => promise));
+    const ended = Promise.allSettled([...this.running].map(({ promise }) => promise));
+    await Promise.race([ended, this.untilSpent()]);
+  }
+
+  private async untilSpent(): Promise<void> {
+    while (![...this.running].every((workers) => this.isSpent(workers))) await pause(LOOK_EVERY_MS);
+  }
+
+  private isSpent(workers: WorkerPool): boolean {
+    if (!workers._shuttingDown || workers._workers.length > 0) return false;
+    const nowMs = performance.now();
+    const sinceMs = this.doneSinceMs.get(workers) ?? nowMs;
+    this.doneSinceMs.set(workers, sinceMs);
+    return nowMs - sinceMs >= LAST_NOTES_MS;
+  }
+
+  /** What they took and could not note is given to others. */
+  private forget(workers: WorkerPool): void {
+    if (this.running.delete(workers)) void this.options.presence.release(workers.id);
   }
 
   private async announce(workers: WorkerPool): Promise<void> {
-    const { presence } = this.options;
-    await presence.take(workers.id);
+    await this.options.presence.take(workers.id);
     await workers.promise.catch(() => undefined);
-    this.running.delete(workers);
-    await presence.release(workers.id);
+    this.forget(workers);
   }
 }

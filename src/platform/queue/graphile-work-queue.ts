@@ -32,6 +32,8 @@ const SWEEP_EVERY_MS = 2_000;
 /** A key that is being worked on is asked for again after so long. */
 const TURN_TAKEN_DELAY_MS = 300;
 const POOL_SIZE = 8;
+/** Workers give up when they wait longer for a connection; there are many more of them than of these. */
+const CONNECTION_LIMIT_MS = 8_000;
 const CLOSE_LIMIT_MS = 500;
 
 /** The queue in the service's own database. */
@@ -193,7 +195,7 @@ function openPool(url: string): pg.Pool {
     connectionString: url,
     application_name: 'model-gateway queue',
     max: POOL_SIZE,
-    connectionTimeoutMillis: LIMIT_MS,
+    connectionTimeoutMillis: CONNECTION_LIMIT_MS,
     options: '-c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000',
   });
   // A connection that dies is replaced; unheard it would end the process.

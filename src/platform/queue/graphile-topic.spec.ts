@@ -1,0 +1,55 @@
+import { describe, expect, it, jest } from '@jest/globals';
+
+/** Workers that never say that they have ended. */
+const pools: { id: string; _shuttingDown: boolean; _workers: object[]; promise: Promise<void> }[] =
+  [];
+jest.unstable_mockModule('graphile-worker', () => ({
+  runTaskList: () => {
+    const pool = {
+      id: `pool-${pools.length}`,
+      _shuttingDown: false,
+      _workers: [{}, {}],
+      promise: new Promise<void>(() => undefined),
+      gracefulShutdown: () => {
+        pool._shuttingDown = true;
+        setTimeout(() => (pool._workers = []), 300);
+      },
+    };
+    pools.push(pool);
+    return pool;
+  },
+}));
+const { GraphileTopic } = await import('./graphile-topic.js');
+type Options = ConstructorParameters<typeof GraphileTopic>[0];
+
+describe('workers of a topic that never say that they have ended', () => {
+  const presence = {
+    take: () => Promise.resolve(true),
+    release: jest.fn((_name: string) => Promise.resolve()),
+  };
+  const topic = new GraphileTopic({ topic: 'jobs', presence } as unknown as Options);
+
+  it('are not waited for once none of them works', async () => {
+    topic.start();
+    const startedMs = performance.now();
+    await topic.stop();
+    expect(pools[0]!._workers).toEqual([]);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  });
+
+  it('are forgotten when others have taken their place', async () => {
+    const other = new GraphileTopic({ topic: 'jobs', presence } as unknown as Options);
+    other.start();
+    const first = pools.at(-1)!;
+    Object.assign(first, { _shuttingDown: true, _workers: [] });
+    const limitMs = performance.now() + 10_000;
+    while (presence.release.mock.calls.length === 0 && performance.now() < limitMs) {
+      other.ensureRunning();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    // Others get what they had taken.
+    expect(presence.release).toHaveBeenCalledWith(first.id);
+    expect(other.workerNames).toEqual([pools.at(-1)!.id]);
+    await other.stop();
+  });
+});
