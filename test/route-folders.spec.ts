@@ -103,7 +103,8 @@ async function readControllers(): Promise<{ routes: Route[]; controllers: unknow
   for (const file of files.filter((each) => each.endsWith('.controller.ts'))) {
     for (const controller of await exportedClasses(file)) {
       if (!Reflect.hasMetadata('path', controller)) continue;
-      controllers.push(controller);
+      // Those of the process itself stand in a module that app.module.ts keeps to itself.
+      if (!file.startsWith('src/app/')) controllers.push(controller);
       const bases = pathsOf(controller);
       for (const name of Object.getOwnPropertyNames(controller.prototype)) {
         const handler: unknown = Reflect.get(controller.prototype, name);
