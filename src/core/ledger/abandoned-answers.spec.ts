@@ -89,7 +89,8 @@ describe(AbandonedAnswers.name, () => {
   });
 
   it.each<[string, Step[], number]>([
-    ['streams at half its usual pace', [...stream(60, 40)], 60],
+    ['streams at half its usual pace', [...stream(60, 40)], 70],
+    ['streams in a vocabulary that is larger', [...stream(60, 24)], 70],
     ['streams, and works unseen', [...stream(60, 20), { waitMs: 10_000 }], 560],
     ['ends, and is silent', [...stream(60, 20), 'finish', { waitMs: 10_000 }], 60],
     ['pauses', [...stream(30, 20), { waitMs: 10_000 }, ...stream(30, 20)], 560],

@@ -15,6 +15,8 @@ const MAX_GRACES = 1_000;
  * 150; the first complete answer puts the route's own figure in its place.
  */
 const UNMEASURED_SPEED = 100;
+/** So many times as many tokens may another vendor's vocabulary make of a text as the one that counts here. */
+const LARGEST_VOCABULARY_FACTOR = 1.25;
 /** An answer of this much tells its own pace; shorter ones tell of the network's pieces. */
 const PACE_MS = 500;
 const PACE_TOKENS = 16;
@@ -77,15 +79,18 @@ export class AbandonedAnswers {
     const pace = hasPace ? (visible * 1000) / spokenMs : UNMEASURED_SPEED;
     const speed = (vendorWork?.tokensPerSecond ?? pace) / 1000;
     // What came in plain view speaks for itself; only where nothing came does the clock.
-    const silence = meter.silence(nowMs - workedMs, nowMs);
-    const shown = (visible * silence.characters) / Math.max(1, meter.outputCharacters);
-    const hidden = Math.max(0, speed * silence.ms - shown);
-    const made = Math.ceil(Math.min(speed * workedMs, visible + hidden));
+    const { silentMs, steadyMs, characters } = meter.pace(nowMs - workedMs, nowMs);
+    const late = (visible * characters) / Math.max(1, meter.outputCharacters);
+    const steady = visible - late;
+    const made =
+      Math.max(late, speed * silentMs) +
+      Math.max(steady, Math.min(steady * LARGEST_VOCABULARY_FACTOR, speed * steadyMs));
+    const most = Math.max(visible, Math.min(made, speed * workedMs));
     const soFar = meter.soFar ?? NO_USAGE;
     return {
       ...soFar,
       inputTokens: soFar.inputTokens > 0 ? soFar.inputTokens : ceiling.inputTokens,
-      outputTokens: Math.min(Math.max(visible, made, soFar.outputTokens), ceiling.outputTokens),
+      outputTokens: Math.min(Math.max(Math.ceil(most), soFar.outputTokens), ceiling.outputTokens),
     };
   }
 

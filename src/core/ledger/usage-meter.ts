@@ -14,6 +14,12 @@ import type { BillableRoute } from '../../canonical/billable-route.js';
 /** From one piece of output to the next: in a longer pause a vendor may work on what nobody sees. */
 const LONGEST_STEP_MS = 200;
 
+export interface Pace {
+  readonly silentMs: number;
+  readonly steadyMs: number;
+  readonly characters: number;
+}
+
 /** Reads, in passing, what an answer uses. */
 export class UsageMeter {
   /** The route that answers; until it is known, the one that would have been first. */
@@ -90,23 +96,24 @@ export class UsageMeter {
   }
 
   /**
-   * For how long the vendor, at work since then, has shown nothing: before its first piece of output,
-   * in long pauses, and since the latest piece unless that was the last.
+   * How the vendor, at work since then, has spent its time: `silentMs` without showing anything, before
+   * its first piece of output, in long pauses, and since the latest piece; and `steadyMs` with output
+   * that came piece after piece. Both end with its reason to finish.
    *
    * @param sinceMs on the clock of `performance.now()`, like `nowMs`
-   * @returns with the characters that came at the ends of such silences, which were made in them
+   * @returns with the characters that came at the ends of silences, which were made in them
    */
-  silence(sinceMs: number, nowMs: number): { ms: number; characters: number } {
+  pace(sinceMs: number, nowMs: number): Pace {
     const endMs = this.route.output?.choices === 1 ? (this.finishedMs ?? nowMs) : nowMs;
-    if (this.firstPieceMs === undefined) return { ms: Math.max(0, endMs - sinceMs), characters: 0 };
+    const workedMs = Math.max(0, endMs - sinceMs);
+    const characters = this.charactersAfterPauses;
+    if (this.firstPieceMs === undefined) return { silentMs: workedMs, steadyMs: 0, characters };
     const lastStepMs = endMs - this.lastPieceMs!;
-    return {
-      ms:
-        Math.max(0, this.firstPieceMs - sinceMs) +
-        this.pausedMs +
-        (lastStepMs > LONGEST_STEP_MS ? lastStepMs : 0),
-      characters: this.charactersAfterPauses,
-    };
+    const silentMs =
+      Math.max(0, this.firstPieceMs - sinceMs) +
+      this.pausedMs +
+      (lastStepMs > LONGEST_STEP_MS ? lastStepMs : 0);
+    return { silentMs, steadyMs: Math.max(0, workedMs - silentMs), characters };
   }
 
   /** What the vendor has counted by now, of an answer that may go on. */
