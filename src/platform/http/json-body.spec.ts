@@ -84,9 +84,9 @@ describe(parseJsonBody.name, () => {
     expect(() => parse(text)).toThrow(InvalidRequestError);
   });
 
-  // The outer object, its member and the array are three of them.
+  // The outer object, its member and what that holds are three of them.
   it.each([
-    ['members', `{"a":[],${'"b":"c",'.repeat(99_996)}"d":1}`],
+    ['members', `{"a":{${'"b":"c",'.repeat(99_996)}"d":1}}`],
     ['objects', `{"a":[${'{},'.repeat(99_996)}[]]}`],
     ['strings', `{"a":[${'"x" , '.repeat(99_996)}"\\":"]}`],
     ['marks in strings', `{"a":[],"b":"${',:[]{}\\"'.repeat(500_000)}"}`],
@@ -113,6 +113,14 @@ describe(parseJsonBody.name, () => {
     );
     expect(building).not.toHaveBeenCalled();
     building.mockRestore();
+  });
+
+  it('takes 1,000 members at the top, and no more', () => {
+    const members = `{${'"b":"c",'.repeat(999)}`;
+    expect(parse(`${members}"d":1}`).members).toHaveLength(1_000);
+    expect(() => parse(`${members}"d":1,"e":2}`)).toThrow(
+      expect.objectContaining({ status: 400, message: expect.stringContaining('1,000 members') }),
+    );
   });
 
   it('takes 2,048 arrays of tokens, which are cheap', () => {
@@ -157,7 +165,7 @@ describe('what a body keeps', () => {
     expect(body.value.a).toHaveLength(1_001);
     body.forget!();
     expect(taken).toEqual([expect.any(Number), -taken[0]!]);
-    expect(taken[0]).toBeGreaterThan(64_000);
+    expect(taken[0]).toBeGreaterThan(80_000);
   });
 
   it('is not built where there is no memory for it', () => {
