@@ -4,12 +4,13 @@ import { PATHS } from './prompts.mjs';
 /**
  * Asks for an answer and may leave it. The hold is read from the database while it runs.
  *
+ * @param options.readsHold false where so many ask at once that PostgreSQL has no connection for each
  * @param options.leaveWhen is given the text that has come so far, and says when to leave
  * @param options.leaveAfterMs leaves after so long, whatever has come
  * @returns `status`, `requestId`, `text`, `hold`; the first two are missing when nothing had come
  */
 export async function ask(stronghold, options) {
-  const { dialect = 'chat', body, key = stronghold.keys.attacker } = options;
+  const { dialect = 'chat', body, key = stronghold.keys.attacker, readsHold = true } = options;
   const { leaveWhen = () => false, leaveAfterMs } = options;
   const leaving = new AbortController();
   const seen = { text: '', hold: undefined };
@@ -38,7 +39,7 @@ export async function ask(stronghold, options) {
     seen.requestId = response.headers['x-request-id'];
     for await (const chunk of response.body) {
       seen.text += chunk.toString('utf8');
-      hold ??= holdOf(stronghold, 'request_id', seen.requestId);
+      if (readsHold) hold ??= holdOf(stronghold, 'request_id', seen.requestId);
       if (leaveWhen(seen.text)) leaving.abort();
     }
   } catch (error) {

@@ -62,6 +62,7 @@ function askAll(stronghold, label, key) {
       const plan = { id, reasoning: 'max', pace: MAX_TOKENS };
       const seen = await ask(stronghold, {
         key,
+        readsHold: false,
         body: makeBody('chat', { model: 'bench/maker', plan }),
       });
       return { id, seen };

@@ -11,6 +11,8 @@ const QUIET_MS = 3_000;
 const PEACE_FACTOR = 3;
 const PEACE_FLOOR_MS = 25;
 const MEMORY_EVERY_MS = 200;
+/** A shorter one would be over before the neighbour has asked often enough. */
+const LEAST_ATTACK_MS = 3_000;
 /** Between two attacks, so that none is blamed for what the one before has left to do. */
 const REST_MS = 500;
 const STOP_SECONDS = 10;
@@ -43,7 +45,7 @@ async function runAttack(soak, stronghold, attack) {
   const watch = watchMemory(stronghold, MEMORY_EVERY_MS);
   let lines;
   try {
-    lines = await attack.run(stronghold);
+    [lines] = await Promise.all([attack.run(stronghold), wait(LEAST_ATTACK_MS)]);
   } catch (error) {
     // The others can still tell something; a process that has ended is told below.
     if (!stronghold.hasEnded) soak.addFaults(`${attack.id} broke off: ${error.stack}`);
