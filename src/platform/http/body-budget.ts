@@ -24,7 +24,7 @@ export class BodyBudget {
     let share = this.shares.get(tenantId);
     if (!share) {
       if (this.shares.size >= MAX_IDLE_SHARES) this.forgetIdle();
-      share = new BodyShare(this);
+      share = new BodyShare(this, tenantId);
       this.shares.set(tenantId, share);
     }
     return share;
@@ -53,7 +53,10 @@ export class BodyShare {
   private usedBytes = 0;
   private leases = 0;
 
-  constructor(private readonly budget: BodyBudget) {}
+  constructor(
+    private readonly budget: BodyBudget,
+    readonly tenantId: string,
+  ) {}
 
   get isIdle(): boolean {
     return this.leases === 0;

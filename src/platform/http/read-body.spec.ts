@@ -32,6 +32,48 @@ describe(readBody.name, () => {
     expect(await body).toBe(piece);
   });
 
+  it('gives a large body as it came, though many are read at a time', async () => {
+    const pieces = Array.from({ length: 20 }, (_, index) => Buffer.alloc(65_536, index));
+    const bodies = Array.from({ length: 12 }, () => {
+      const request = requestWith();
+      const body = read(request, 2_000_000);
+      for (const piece of pieces) request.write(piece);
+      request.end();
+      return body;
+    });
+    const whole = Buffer.concat(pieces);
+    for (const body of await Promise.all(bodies)) expect(body.equals(whole)).toBe(true);
+  });
+
+  it('lets others have a turn between the pieces of large bodies', async () => {
+    const bodies = Array.from({ length: 30 }, () => {
+      const request = requestWith();
+      const body = read(request, 2_000_000);
+      for (let piece = 0; piece < 10; piece++) request.write(Buffer.alloc(65_536));
+      request.end();
+      return body;
+    });
+    let turns = 0;
+    let isRead = false;
+    const count = (): void => {
+      turns++;
+      if (!isRead) setImmediate(count);
+    };
+    count();
+    await Promise.all(bodies);
+    isRead = true;
+    expect(turns).toBeGreaterThan(30);
+  });
+
+  it('gives up a large body whose sender leaves while it waits for its turn', async () => {
+    const request = requestWith();
+    const body = read(request, 2_000_000);
+    request.write(Buffer.alloc(300_000));
+    await new Promise((resolve) => setImmediate(resolve));
+    request.destroy();
+    await expect(body).rejects.toBeInstanceOf(CallerGoneError);
+  });
+
   it('gives an empty buffer for no body', async () => {
     const request = requestWith();
     request.end();

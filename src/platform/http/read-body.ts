@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BudgetedRequest } from './body-budget.js';
+import { FairQueue } from '../queue/fair-queue.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
 
 export interface ReadBodyOptions {
@@ -12,6 +13,17 @@ const PATIENCE_MS = 10_000;
 /** … and after it has to have kept up this rate since the start. */
 const MIN_BYTES_PER_SECOND = 8_192;
 const CHECK_EVERY_MS = 2_500;
+
+/** What is larger is read piece by piece, in turns. */
+const LARGE_BODY_BYTES = 262_144;
+/** How many pieces of large bodies, of 64 KB mostly, are read before others' events are looked at. */
+const PIECES_AT_ONCE = 2;
+
+/**
+ * Large bodies of which there is more to read. Their readers take turns, tenant by tenant: hundreds
+ * of megabytes at once, and the parsing that follows, would leave the small requests of others waiting.
+ */
+const turns = new FairQueue<IncomingMessage>(Infinity);
 
 /** One timer watches all bodies: a timer each costs more than reading a small body. */
 const timer = new CoarseTimer();
@@ -72,6 +84,7 @@ export async function readBody(
       try {
         lease?.add(chunk.length);
         chunks.push(chunk);
+        if (received > LARGE_BODY_BYTES) waitForTurn(request);
       } catch (error) {
         fail(error as Error);
       }
@@ -93,6 +106,18 @@ export async function readBody(
     };
     request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
   });
+}
+
+function waitForTurn(request: BudgetedRequest): void {
+  request.pause();
+  if (turns.size === 0) setImmediate(giveTurns);
+  turns.add(request.bodyShare?.tenantId ?? '', request);
+}
+
+/** Whose reading has ended meanwhile has no more use for its turn, and no harm from it. */
+function giveTurns(): void {
+  for (let pieces = 0; pieces < PIECES_AT_ONCE; pieces++) turns.take()?.resume();
+  if (turns.size > 0) setImmediate(giveTurns);
 }
 
 function ignore(): void {}
