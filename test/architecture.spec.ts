@@ -36,6 +36,11 @@ const VENDOR_PLACES = [
   'src/platform/config/app-config.ts',
   // The one public path that spells a vendor, and what else its dialect is spelled with.
   'src/features/messages/messages.vendor.ts',
+  // What else clients of that dialect ask for, and paths of a vendor's flavour of the API.
+  'src/features/providers/messages-models.vendor.ts',
+  'src/app/deployment-paths.middleware.ts',
+  // The tokenizer's package is called after models.
+  'src/vendors/dialects/embeddings/token-texts.ts',
   // Whose seals stand in the dialect as they are.
   'src/features/responses/responses.vendor.ts',
 ];

@@ -111,7 +111,7 @@ async function readControllers(): Promise<{ routes: Route[]; controllers: unknow
         if (typeof handler !== 'function' || !Reflect.hasMetadata('method', handler)) continue;
         for (const base of bases) {
           for (const path of pathsOf(handler)) {
-            routes.push({ path: posix.join('/', base, path).replace(/\/$/, ''), file });
+            routes.push({ path: posix.join('/', base, path).replace(/(?<=.)\/$/, ''), file });
           }
         }
       }

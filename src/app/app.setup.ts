@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { type INestApplication, type ValidationError } from '@nestjs/common';
+import type { CorsOptions } from '@nestjs/common/interfaces/external/cors-options.interface.js';
 import { accessLogMiddleware } from './access-log.middleware.js';
 import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
 import { cutStalledEnds } from '../platform/http/drained.js';
@@ -13,9 +14,14 @@ import type { JsonLogger } from '../platform/logging/json-logger.js';
 import { requestIdMiddleware } from '../platform/http/standard-headers.js';
 import { StrictValidationPipe } from '../platform/http/strict-validation.pipe.js';
 import { isMessagesPath, messagesErrorBody } from '../features/messages/messages-error-body.js';
+import { GENERATION_HEADERS } from '../core/answers/generation.openapi.js';
+import { APP_CONFIG, type AppConfig } from '../platform/config/app-config.js';
+import { deploymentPathsMiddleware } from './deployment-paths.middleware.js';
 import { GatewayErrorFilter, RouteTable } from './gateway-error.filter.js';
 import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 import { setUpOpenApi } from './openapi.js';
+/** How long a browser may remember what it was told; most remember two hours at most. */
+const PREFLIGHT_SECONDS = 7_200;
 /** How long a request's head may take to arrive. */
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Longer than the idle time of the usual load balancers, so that they close first. */
@@ -33,6 +39,9 @@ export async function setUpApplication(
   const routes = new RouteTable();
   application.use(requestIdMiddleware);
   if (logger) application.use(accessLogMiddleware(logger));
+  const { corsOrigins } = application.get<AppConfig>(APP_CONFIG).http;
+  if (corsOrigins.length > 0) application.enableCors(corsOf(corsOrigins));
+  application.use(deploymentPathsMiddleware);
   application.useGlobalFilters(new GatewayErrorFilter(routes, application.get(GatewayMetrics)));
   application.useGlobalPipes(
     new StrictValidationPipe({
@@ -48,6 +57,15 @@ export async function setUpApplication(
   const adapter = application.getHttpAdapter();
   if (adapter instanceof LeanExpressAdapter) adapter.recordRefusal = record;
   setUpServer(application.getHttpServer() as Server, record);
+}
+
+/** Keys stand in headers, so no page needs cookies; which headers it may send the browser asks itself. */
+function corsOf(origins: readonly string[]): CorsOptions {
+  return {
+    origin: origins.includes('*') ? '*' : [...origins],
+    exposedHeaders: [...Object.keys(GENERATION_HEADERS), 'request-id', 'Retry-After', 'Location'],
+    maxAge: PREFLIGHT_SECONDS,
+  };
 }
 
 function setUpServer(server: Server, record: RecordRefusal): void {

@@ -41,6 +41,8 @@ export class RouteTable {
     const methods = this.layers
       .filter((layer) => layer.match(path))
       .flatMap((layer) => Object.keys(layer.route?.methods ?? {}));
+    // Whatever can be read can be asked for its head.
+    if (methods.includes('get')) methods.push('head');
     return [...new Set(methods.map((method) => method.toUpperCase()))].sort();
   }
 }

@@ -9,7 +9,7 @@ const SECRET = 'a-secret-of-at-least-32-characters';
 describe(loadSettings.name, () => {
   it('needs no setting at all', () => {
     expect(loadSettings({})).toEqual({
-      http: { port: 3000, host: '127.0.0.1', publicUrl: undefined },
+      http: { port: 3000, host: '127.0.0.1', publicUrl: undefined, corsOrigins: [] },
       dataDirectory: resolve('data'),
       databaseUrl: undefined,
       redisUrl: undefined,
@@ -89,6 +89,7 @@ describe(loadSettings.name, () => {
       S3_REDIRECT: 'false',
       GATEWAY_SECRET: SECRET,
       GATEWAY_SECRET_FILE: '/dev/null',
+      GATEWAY_CORS_ORIGINS: 'https://App.example, http://localhost:5173',
       GATEWAY_SECRET_PREVIOUS: `${SECRET}-1, ${SECRET}-2`,
       GATEWAY_JOB_WORKERS: 'false',
       GATEWAY_BOOTSTRAP_API_KEY: 'sk-local-dev-key-1',
@@ -144,6 +145,7 @@ describe(loadSettings.name, () => {
         port: 0,
         host: '0.0.0.0',
         publicUrl: 'https://gateway.example/base',
+        corsOrigins: ['https://app.example', 'http://localhost:5173'],
       },
       dataDirectory: '/var/lib/gateway',
       databaseUrl: 'postgresql://user:pass@db:5432/gateway?sslmode=require',
@@ -268,6 +270,10 @@ describe(loadSettings.name, () => {
     ['PORT', 'http'],
     ['GATEWAY_PUBLIC_URL', 'gateway.example'],
     ['GATEWAY_PUBLIC_URL', 'ftp://gateway.example'],
+    ['GATEWAY_CORS_ORIGINS', 'pages.example'],
+    ['GATEWAY_CORS_ORIGINS', 'https://app.example/'],
+    ['GATEWAY_CORS_ORIGINS', 'https://*.example'],
+    ['GATEWAY_CORS_ORIGINS', '*, https://app.example'],
     ['DATABASE_URL', 'mysql://db/gateway'],
     ['DATABASE_URL', 'db:5432'],
     ['DATABASE_URL', 'postgres://bad host/gateway'],

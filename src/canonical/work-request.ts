@@ -66,11 +66,13 @@ export type MediaRequest = ImageRequest | VideoRequest | SpeechRequest;
 /** Recorded speech to be written down. */
 export interface TranscriptionRequest extends WorkRequest {
   readonly kind: 'transcription';
+  /** `translate`: what is said comes out in English. */
+  readonly task: 'transcribe' | 'translate';
   readonly audio: UploadedAudio;
   /** ISO 639-1 code, where the caller says it. */
   readonly language: string | undefined;
   readonly prompt: string | undefined;
-  /** `json`, `text`, `srt`, `verbose_json` or `vtt`. */
+  /** `json`, `text`, `srt`, `verbose_json`, `vtt` or `diarized_json`. */
   readonly format: string;
   readonly temperature: number | undefined;
   /** `word` and `segment`; empty where the caller names none. */
@@ -88,10 +90,15 @@ export interface UploadedAudio {
   readonly durationMs: number | undefined;
 }
 
-/** A transcript in the format that was asked for, as it is sent to the caller. */
+/**
+ * A transcript in the format that was asked for, as it is sent to the caller; of one that is streamed a
+ * server-sent event, if the vendor streams.
+ */
 export interface Transcript {
   readonly contentType: string;
   readonly bytes: Buffer;
+  /** The event after which nothing follows, which has the whole text. */
+  readonly isLast?: boolean;
 }
 
 /** Text to be spoken. */

@@ -61,6 +61,7 @@ describe('Fish Audio', () => {
   const transcription = (fields: Partial<TranscriptionRequest> = {}): TranscriptionRequest => ({
     ...speechRequest(''),
     kind: 'transcription',
+    task: 'transcribe',
     body: { value: { model: 'fish-audio/transcribe-1' } },
     audio: {
       path,

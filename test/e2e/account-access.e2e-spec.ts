@@ -78,7 +78,10 @@ const RULES: Record<string, Rule> = {
   'DELETE /v1/jobs/{id}': asInference('job', CANCELLED),
   'GET /v1/images/{id}': asInference('job'),
   'DELETE /v1/images/{id}': asInference('job', CANCELLED),
+  'GET /v1/videos': { only: 'routing' },
   'GET /v1/videos/{id}': asInference('video'),
+  // It may be ready by then.
+  'GET /v1/videos/{id}/content': asInference('video', CANCELLED),
   'DELETE /v1/videos/{id}': asInference('video', CANCELLED),
   'GET /v1/responses/{id}': asInference('response'),
   'DELETE /v1/responses/{id}': asInference('response'),

@@ -333,6 +333,99 @@ describe('audio', () => {
       expect(openAi.calls[0]!.body.toString('latin1')).toContain('verbose_json');
     });
 
+    const sse = (...events: object[]) => {
+      const spelled = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+      return reply(200, { 'content-type': 'text/event-stream' }, Buffer.from(spelled));
+    };
+    const delta = (text: string) => ({ type: 'transcript.text.delta', delta: text });
+    const done = { type: 'transcript.text.done', ...answer };
+    const streamed = async (model: string, bytes = silentWave(2_500)) => {
+      const { data, response } = await client.audio.transcriptions
+        .create({ model, file: await toFile(bytes, 'a.wav'), stream: true })
+        .withResponse();
+      const events: object[] = [];
+      for await (const event of data) events.push(event);
+      return { events, row: await rowOf(response.headers.get('x-request-id')) };
+    };
+
+    it('passes the events of a vendor that streams on, and bills its figure', async () => {
+      openAi.script = sse(delta('Good'), delta(' day.'), done);
+      const { events, row } = await streamed('openai/whisper-1');
+      expect(events).toEqual([delta('Good'), delta(' day.'), done]);
+      expect(openAi.calls[0]!.body.toString('latin1')).toMatch(/name="stream"\r\n\r\ntrue/);
+      expect(row).toMatchObject({ outcome: 'completed', cost: 300 });
+      expect(await uploadsLeft()).toEqual([]);
+    });
+
+    it('makes one delta and the end of what comes whole', async () => {
+      openAi.script = json(200, answer);
+      const { events, row } = await streamed('openai/whisper-1');
+      expect(events).toEqual([delta('Good day.'), done]);
+      expect(row).toMatchObject({ outcome: 'completed', cost: 300 });
+      const sandbox = await streamed('sandbox/transcribe');
+      expect(sandbox.events).toHaveLength(2);
+      expect(sandbox.events[1]).toMatchObject({ type: 'transcript.text.done' });
+    });
+
+    it('leaves a stream that fails before it begins to the next vendor, and tells of a later end', async () => {
+      openAi.script = sse({ type: 'error', error: { message: 'down', code: 'server_error' } });
+      fish.script = json(200, { text: 'Good day.', duration: 2.5, segments: [] });
+      const { events } = await streamed('openai/whisper-1');
+      expect(events[0]).toEqual(delta('Good day.'));
+      openAi.script = sse(delta('Good'));
+      const fields = { model: 'openai/whisper-1', stream: 'true' };
+      const cut = await (await post(form(fields, wave(100)))).text();
+      expect(cut).toContain(JSON.stringify(delta('Good')));
+      expect(cut).toContain('"type":"error"');
+      expect(cut).not.toContain('transcript.text.done');
+      expect(await uploadsLeft()).toEqual([]);
+    });
+
+    it('tells speakers apart where the vendor does', async () => {
+      const segments = [
+        { type: 'transcript.text.segment', id: 's', start: 0, end: 1, speaker: 'A' },
+      ];
+      openAi.script = json(200, { ...answer, task: 'transcribe', duration: 2.5, segments });
+      const fields = { model: 'openai/whisper-1', response_format: 'diarized_json' };
+      const told = await post(form(fields, wave(100)));
+      expect(await told.json()).toMatchObject({ segments });
+      expect(openAi.calls[0]!.body.toString('latin1')).toContain('diarized_json');
+      for (const model of ['sandbox/transcribe', 'fish-audio/transcribe-1']) {
+        const refused = await post(form({ ...fields, model }, wave(100)));
+        expect([model, refused.status]).toEqual([model, 400]);
+        expect(await refused.json()).toMatchObject({ error: { param: 'response_format' } });
+      }
+      expect(fish.calls).toEqual([]);
+    });
+
+    it('translates where the vendor does, and nowhere else', async () => {
+      openAi.script = json(200, answer);
+      const file = await toFile(silentWave(2_500), 'a.wav');
+      const ask = (model: string) => client.audio.translations.create({ model, file });
+      const { data, response } = await ask('openai/whisper-1').withResponse();
+      expect(data.text).toBe('Good day.');
+      expect(openAi.calls[0]?.path).toBe('/v1/audio/translations');
+      const row = await rowOf(response.headers.get('x-request-id'));
+      expect(row).toMatchObject({
+        outcome: 'completed',
+        cost: 300,
+        endpoint: 'audio.translations',
+      });
+      expect(typeof (await ask('sandbox/transcribe')).text).toBe('string');
+      await expect(ask('fish-audio/transcribe-1')).rejects.toMatchObject({ status: 400 });
+      expect(fish.calls).toEqual([]);
+      for (const [param, value] of [
+        ['language', 'en'],
+        ['stream', 'true'],
+      ] as const) {
+        const body = form({ model: 'openai/whisper-1', [param]: value }, wave(9));
+        const refused = await gateway.fetch('/v1/audio/translations', { method: 'POST', body });
+        expect(refused.status).toBe(400);
+        expect(await refused.json()).toMatchObject({ error: { param } });
+      }
+      expect(await uploadsLeft()).toEqual([]);
+    });
+
     it('falls back to the second vendor with the same file', async () => {
       openAi.script = json(500, { error: { message: 'down' } });
       fish.script = json(200, {
@@ -421,8 +514,8 @@ describe('audio', () => {
         'temperature',
       ],
       [
-        'a stream',
-        () => form({ model: 'openai/whisper-1', stream: 'true' }, wave(9)),
+        'a stream of subtitles',
+        () => form({ model: 'openai/whisper-1', stream: 'true', response_format: 'srt' }, wave(9)),
         400,
         'stream',
       ],

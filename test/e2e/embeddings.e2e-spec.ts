@@ -204,6 +204,21 @@ describe('POST /v1/embeddings', () => {
     );
   });
 
+  it.each(['vertex/text-embedding-005', ENGLISH])('reads tokens as texts for %s', async (model) => {
+    // cl100k
+    const { response, list } = await post({ model, input: [[9906, 1917], [9906]] });
+    expect(list.data.map(({ embedding }) => embedding)).toEqual(
+      ['Hello world', 'Hello'].map(vectorOf),
+    );
+    // The fake counts more than was set aside for.
+    const { cost, prompt_tokens: tokens } = await logOf(response);
+    expect(tokens).toBeLessThanOrEqual(2 * 3);
+    expect(cost).toBeGreaterThan(0);
+    const refused = await gateway.post('/v1/embeddings', { model, input: [2 ** 31 - 1] });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ error: { param: 'input' } });
+  });
+
   it('joins 2,048 texts in their order for a vendor that takes 96', async () => {
     const input = texts(2_048);
     const { response, list } = await post({ model: ENGLISH, input, encoding_format: 'float' });

@@ -110,7 +110,6 @@ describe('the frame of every answer', () => {
       [403, 'a management key', 'permission_error', 'authorization', () => chat({}, management())],
       [404, 'an unknown path', NOT_FOUND, 'path', () => gateway.fetch('/v1/unknown')],
       [404, 'an unknown path, posted', NOT_FOUND, 'path', () => gateway.post('/v2/x', {})],
-      [404, 'the root', NOT_FOUND, 'path', () => gateway.fetch('/')],
       [404, 'a path with an id', NOT_FOUND, 'id', () => gateway.fetch('/v1/customer/api-keys/1')],
       [404, 'an unknown model', NOT_FOUND, 'model', () => chat({ model: 'a/b' })],
       [415, 'a form', INVALID, 'content-type', () => chat({}, { 'content-type': 'text/plain' })],
@@ -146,11 +145,11 @@ describe('the frame of every answer', () => {
       ['DELETE', CHAT, 'POST'],
       ['OPTIONS', CHAT, 'POST'],
       ['GET', `/api${CHAT}`, 'POST'],
-      ['POST', '/v1/models', 'GET'],
-      ['PUT', '/v1/models/sandbox/echo', 'GET'],
-      ['PUT', '/v1/customer/api-keys/x', 'DELETE, GET, PATCH'],
-      ['DELETE', '/v1/customer/api-keys', 'GET, POST'],
-      ['POST', '/healthz', 'GET'],
+      ['POST', '/v1/models', 'GET, HEAD'],
+      ['PUT', '/v1/models/sandbox/echo', 'GET, HEAD'],
+      ['PUT', '/v1/customer/api-keys/x', 'DELETE, GET, HEAD, PATCH'],
+      ['DELETE', '/v1/customer/api-keys', 'GET, HEAD, POST'],
+      ['POST', '/healthz', 'GET, HEAD'],
     ])('is on 405 %s %s, which names what is allowed', async (method, path, allowed) => {
       const answer = await partsOf(await gateway.fetch(path, { method }));
       expectError(answer, 405, INVALID, 'method');

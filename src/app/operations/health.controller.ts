@@ -1,12 +1,13 @@
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import {
+  ApiExcludeEndpoint,
   ApiOkResponse,
   ApiOperation,
   ApiServiceUnavailableResponse,
   ApiTags,
   ApiProperty,
 } from '@nestjs/swagger';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Database } from '../../platform/database/database.js';
 import { sendJson } from '../../platform/http/send-body.js';
@@ -35,6 +36,14 @@ class ReadinessDto {
   queue: 'redis' | 'database' | 'unreachable';
 }
 
+const INDEX = {
+  name: 'Model Gateway',
+  documentation: '/docs',
+  openapi: '/docs-json',
+  models: '/v1/models',
+  health: '/healthz',
+} as const;
+
 const DATABASE_TIMEOUT_MS = 2_000;
 
 /** For orchestrators: whether the process lives, and whether it should get traffic. */
@@ -46,6 +55,15 @@ export class HealthController {
     private readonly queue: WorkQueue,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
+
+  /** Leads a browser to the documentation, and tells all others where it is. */
+  @Get()
+  @ApiExcludeEndpoint()
+  index(@Req() request: Request, @Res() response: Response): void {
+    response.vary('Accept');
+    if (request.accepts(['json', 'html']) === 'html') response.redirect(INDEX.documentation);
+    else sendJson(response, 200, INDEX);
+  }
 
   @Get('healthz')
   @ApiOperation({ summary: 'Whether the process is alive' })

@@ -27,11 +27,13 @@ export interface DraftOptions {
 /** Endpoints by what the conventions, or else this service, call their operation. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   chat: 'chat',
+  completions: 'chat',
   messages: 'chat',
   responses: 'chat',
   embeddings: 'embeddings',
   'audio.speech': 'speech',
   'audio.transcriptions': 'transcription',
+  'audio.translations': 'transcription',
 };
 
 /** Of the JSON of one list of messages. */

@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { deliver } from '../../core/answers/deliver.js';
 import { Inference } from '../../core/access/authenticated.decorator.js';
-import { ApiTranscription, ApiSpeech } from './audio.openapi.js';
+import { ApiTranscription, ApiTranslation, ApiSpeech } from './audio.openapi.js';
 import { TranscriptionsService } from './transcriptions.service.js';
 import { SpeechService } from './speech.service.js';
 
@@ -32,6 +32,21 @@ export class TranscriptionsController {
   @HttpCode(200)
   @ApiTranscription()
   create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
-    return deliver(request, response, (call) => this.transcriptions.create(call));
+    return deliver(request, response, (call) => this.transcriptions.create(call, 'transcribe'));
+  }
+}
+
+/** What is said, in English. */
+@ApiTags('Inference')
+@Controller(['v1/audio/translations', 'api/v1/audio/translations'])
+@Inference({ writesResponse: true })
+export class TranslationsController {
+  constructor(private readonly transcriptions: TranscriptionsService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiTranslation()
+  create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return deliver(request, response, (call) => this.transcriptions.create(call, 'translate'));
   }
 }

@@ -47,23 +47,56 @@ const transcript = {
   },
 };
 
+const IN_ANY_ORDER = 'Takes a multipart form whose parts may come in any order.';
+
+const plain = { 'text/plain': { schema: { type: 'string' } } } as const;
+
+const events = {
+  'text/event-stream': {
+    schema: {
+      type: 'string',
+      example: 'data: {"type":"transcript.text.delta","delta":"Hello"}\n\n',
+    },
+  },
+} as const;
+
 /** The OpenAPI description of speech to text. */
 export function ApiTranscription(): MethodDecorator {
   return applyDecorators(
-    ApiOperation({
-      summary: 'Transcribe audio',
-      description: 'Takes a multipart form whose parts may come in any order.',
-    }),
-    ApiConsumes('multipart/form-data'),
+    ApiOperation({ summary: 'Transcribe audio', description: IN_ANY_ORDER }),
     ApiBody({ schema: toOpenApiSchema(formSchema) }),
     ApiOkResponse({
-      description: 'The transcript in the format that was asked for.',
+      description: 'The transcript in the format that was asked for, or its events.',
       headers: GENERATION_HEADERS,
-      content: {
-        'application/json': { schema: transcript },
-        'text/plain': { schema: { type: 'string' } },
-      },
+      content: { 'application/json': { schema: transcript }, ...plain, ...events },
     }),
+    ApiFormErrors(),
+  );
+}
+
+/** The OpenAPI description of speech to English text. */
+export function ApiTranslation(): MethodDecorator {
+  const {
+    language: _language,
+    timestamp_granularities: _granularities,
+    stream: _stream,
+    ...properties
+  } = formSchema.properties;
+  return applyDecorators(
+    ApiOperation({ summary: 'Translate audio into English', description: IN_ANY_ORDER }),
+    ApiBody({ schema: toOpenApiSchema({ ...formSchema, properties }) }),
+    ApiOkResponse({
+      description: 'The translation in the format that was asked for.',
+      headers: GENERATION_HEADERS,
+      content: { 'application/json': { schema: transcript }, ...plain },
+    }),
+    ApiFormErrors(),
+  );
+}
+
+function ApiFormErrors(): MethodDecorator {
+  return applyDecorators(
+    ApiConsumes('multipart/form-data'),
     ApiTraceHeaders(),
     ApiErrorResponse(400, 'The form or its file is not valid; `param` names the field.'),
     ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),

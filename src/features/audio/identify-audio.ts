@@ -8,7 +8,7 @@ import {
 import { measureAudioFile } from '../../platform/audio/measure-audio.js';
 import { readWaveHeader, waveLengthMs } from '../../platform/audio/wave-file.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import type { ReceivedFile } from './receive-form.js';
+import type { ReceivedFile } from '../../platform/http/receive-form.js';
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 100;

@@ -7,6 +7,7 @@ import {
 import type { TranscriptionRequest, UploadedAudio } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import type { FormShape } from '../../platform/http/form-fields.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema, type BodyOf } from '../../platform/http/validate-body.js';
 /**
@@ -29,8 +30,9 @@ export const transcriptionSchema = {
     },
     response_format: {
       type: ['string', 'null'],
-      enum: ['json', 'text', 'srt', 'verbose_json', 'vtt', null],
+      enum: ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json', null],
       default: 'json',
+      description: '`diarized_json` tells speakers apart, for models that can.',
     },
     temperature: { type: ['number', 'null'], minimum: 0, maximum: 1 },
     timestamp_granularities: {
@@ -41,7 +43,8 @@ export const transcriptionSchema = {
     },
     stream: {
       type: ['boolean', 'null'],
-      description: 'Must be false: transcripts come whole.',
+      description:
+        'Answers with events `transcript.text.delta` and `transcript.text.done`; with `json`, `text` and `diarized_json` only.',
     },
     models: modelFieldsSchema.models,
     ...routingFieldsSchema,
@@ -50,11 +53,22 @@ export const transcriptionSchema = {
 
 const validate = compileSchema(transcriptionSchema);
 
+/** Which of them are no texts. */
+export const TRANSCRIPTION_FORM: FormShape = {
+  lists: new Set(['models', 'timestamp_granularities', 'include']),
+  numbers: new Set(['temperature']),
+  flags: new Set(['stream']),
+  objects: new Set(['provider', 'trace']),
+};
+
 /** Speech is not recorded at less than 8 kbit/s, which bounds the length of what does not tell it; */
 const MIN_BYTES_PER_MS = 1;
 /** … and usually at about 24 kbit/s. */
 const USUAL_BYTES_PER_MS = 3;
 const MS_PER_SECOND = 1_000;
+
+/** Subtitles and times are only known when all has been heard. */
+const STREAMED_FORMATS: ReadonlySet<string> = new Set(['json', 'text', 'diarized_json']);
 
 /** Fields that the schema has let pass. */
 type TranscriptionFields = BodyOf<typeof transcriptionSchema>;
@@ -67,10 +81,11 @@ type TranscriptionFields = BodyOf<typeof transcriptionSchema>;
 export function assertTranscription(fields: JsonObject): asserts fields is TranscriptionFields {
   assertValid(validate, fields);
   readModelChain(fields);
-  if (fields.stream === true) {
+  const { response_format: format } = fields;
+  if (fields.stream === true && format != null && !STREAMED_FORMATS.has(format)) {
     throw new InvalidRequestError(
       'stream',
-      'Transcripts are not streamed here: leave `stream` out, and the whole transcript comes.',
+      `A transcript in \`${format}\` comes whole: leave \`stream\` out, or ask for \`json\`.`,
     );
   }
   const isVerbose = fields.response_format === 'verbose_json';
@@ -82,10 +97,28 @@ export function assertTranscription(fields: JsonObject): asserts fields is Trans
   }
 }
 
+/** The same for a translation, whose fields are fewer. @throws InvalidRequestError naming the first field at fault */
+export function assertTranslation(fields: JsonObject): asserts fields is TranscriptionFields {
+  assertTranscription(fields);
+  const strange = NOT_OF_TRANSLATIONS.find(
+    (name) => fields[name] != null && fields[name] !== false,
+  );
+  if (strange === undefined && fields.response_format !== 'diarized_json') return;
+  throw new InvalidRequestError(
+    strange ?? 'response_format',
+    strange === undefined
+      ? 'A translation comes as `json`, `text`, `srt`, `verbose_json` or `vtt`.'
+      : `\`${strange}\` is for transcriptions; leave it out.`,
+  );
+}
+
+const NOT_OF_TRANSLATIONS = ['language', 'timestamp_granularities', 'stream'] as const;
+
 /** Puts fields that have been checked and a file together. */
 export function makeTranscription(
   fields: TranscriptionFields,
   audio: UploadedAudio,
+  task: TranscriptionRequest['task'],
 ): TranscriptionRequest {
   const { durationMs, sizeBytes } = audio;
   // Vendors count whole seconds, begun ones included.
@@ -95,10 +128,11 @@ export function makeTranscription(
       : Math.ceil(durationMs / MS_PER_SECOND) * MS_PER_SECOND;
   return {
     kind: 'transcription',
+    task,
     body: { value: fields },
     models: readModelChain(fields),
     routing: readRoutingPreferences(fields),
-    stream: false,
+    stream: fields.stream === true,
     accountBoundParam: undefined,
     ceiling: { ...NO_USAGE, audioMs: ceilingMs },
     estimate: {

@@ -1,16 +1,24 @@
 import { rm } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
 import { collectWork } from '../../canonical/collect.js';
-import type { Transcript } from '../../canonical/work-request.js';
+import type { Transcript, TranscriptionRequest } from '../../canonical/work-request.js';
 import type { WorkEvent } from '../../canonical/canonical-event.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
-import { TypedBody, asWhole, type Reply } from '../../core/answers/deliver.js';
+import { TypedBody, asWhole, type Reply, type Send } from '../../core/answers/deliver.js';
+import { receiveUpload } from '../../platform/http/receive-form.js';
 import { transcriptTexts } from '../../vendors/dialects/audio/transcript.js';
 import { identifyAudio } from './identify-audio.js';
-import { receiveForm } from './receive-form.js';
-import { assertTranscription, makeTranscription } from './transcription.parse.js';
+import { deliverTranscript } from './deliver-transcript.js';
+import {
+  TRANSCRIPTION_FORM,
+  assertTranscription,
+  assertTranslation,
+  makeTranscription,
+} from './transcription.parse.js';
 import { UploadFolder } from './upload-folder.js';
+
+type TranscriptEvents = AsyncIterable<WorkEvent<Transcript>>;
 
 /**
  * Speech to text. The upload lies in a file until its request is over, so that its length is known
@@ -23,16 +31,25 @@ export class TranscriptionsService {
     private readonly uploads: UploadFolder,
   ) {}
 
-  /** Answers one call. The file is gone before the answer leaves. @throws GatewayError when it is refused */
-  async create(call: Call): Promise<Reply<WorkEvent<Transcript>>> {
+  /**
+   * Answers one call. The file is gone before the end of the answer leaves.
+   *
+   * @throws GatewayError when it is refused
+   */
+  async create(
+    call: Call,
+    task: TranscriptionRequest['task'],
+  ): Promise<Reply<WorkEvent<Transcript>>> {
     const path = await this.uploads.newPath();
     const removeUpload = (): Promise<void> => rm(path, { force: true });
     try {
-      const { fields, file } = await receiveForm(call.body, path);
-      assertTranscription(fields);
-      const request = makeTranscription(fields, await identifyAudio(file));
+      const place = { field: 'file', path };
+      const { fields, file } = await receiveUpload(call.body, TRANSCRIPTION_FORM, place);
+      if (task === 'translate') assertTranslation(fields);
+      else assertTranscription(fields);
+      const request = makeTranscription(fields, await identifyAudio(file), task);
       const answer = await this.answers.perform(call, {
-        endpoint: 'audio.transcriptions',
+        endpoint: task === 'translate' ? 'audio.translations' : 'audio.transcriptions',
         request,
         input: { texts: request.prompt === undefined ? [] : [request.prompt], param: 'prompt' },
         output: {
@@ -41,14 +58,35 @@ export class TranscriptionsService {
         },
         start: (upstream, work) => upstream.transcribe?.(work),
       });
-      const send = asWhole(
-        (events: AsyncIterable<WorkEvent<Transcript>>) => collectWork(events).finally(removeUpload),
-        ({ outputs: [{ contentType, bytes }] }) => new TypedBody(contentType, bytes),
-      );
-      return { answer, send };
+      return { answer, send: sendOf(request, removeUpload) };
     } catch (error) {
       await removeUpload();
       throw error;
     }
+  }
+}
+
+function sendOf(
+  { stream }: TranscriptionRequest,
+  removeUpload: () => Promise<void>,
+): Send<WorkEvent<Transcript>> {
+  if (stream) {
+    return (response, events) => deliverTranscript(response, followedBy(events, removeUpload));
+  }
+  return asWhole(
+    (events: TranscriptEvents) => collectWork(events).finally(removeUpload),
+    ({ outputs: [{ contentType, bytes }] }) => new TypedBody(contentType, bytes),
+  );
+}
+
+/** The events, and what is to be done after them, however they end. */
+async function* followedBy<Event>(
+  events: AsyncIterable<Event>,
+  work: () => Promise<void>,
+): AsyncGenerator<Event> {
+  try {
+    yield* events;
+  } finally {
+    await work();
   }
 }

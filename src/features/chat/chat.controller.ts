@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import { deliver } from '../../core/answers/deliver.js';
 import { Inference } from '../../core/access/authenticated.decorator.js';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
-import { ApiChatCompletion } from './chat.openapi.js';
+import { ApiChatCompletion, ApiCompletion } from './chat.openapi.js';
 import { ChatService } from './chat.service.js';
 
 @ApiTags('Inference')
@@ -18,5 +18,20 @@ export class ChatController {
   @ApiChatCompletion()
   create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
     return deliver(request, response, (call) => this.chat.complete(call));
+  }
+}
+
+/** The API before chats, for clients that still speak it. */
+@ApiTags('Inference')
+@Controller(['v1/completions', 'api/v1/completions'])
+@Inference({ writesResponse: true })
+export class CompletionsController {
+  constructor(private readonly chat: ChatService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiCompletion()
+  create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return deliver(request, response, (call) => this.chat.completeText(call));
   }
 }

@@ -8,6 +8,7 @@ import {
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
 import { chatCompletionSchema } from './chat-completion.schema.js';
+import { completionSchema } from './completions.parse.js';
 import { errorDetailSchema } from '../../platform/errors/error-response.js';
 
 const toolCallDelta = {
@@ -169,6 +170,61 @@ export function ApiChatCompletion(): MethodDecorator {
       content: {
         'application/json': { schema: completion },
         'text/event-stream': { schema: toOpenApiSchema(chatChunkSchema) },
+      },
+    }),
+    ApiCacheHeader(),
+    ApiTraceHeaders(),
+    ApiGenerationErrors(),
+  );
+}
+
+const textCompletion = {
+  type: 'object',
+  required: ['id', 'object', 'created', 'model', 'choices'],
+  properties: {
+    id: { type: 'string' },
+    object: { type: 'string', enum: ['text_completion'] },
+    created: { type: 'integer', description: 'Unix seconds.' },
+    model: { type: 'string', description: 'The alias that answered.' },
+    choices: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          text: { type: 'string' },
+          index: { type: 'integer' },
+          logprobs: { type: 'object', nullable: true },
+          finish_reason: { type: 'string', nullable: true, example: 'stop' },
+        },
+      },
+    },
+    usage,
+  },
+} satisfies Schema;
+
+/** The OpenAPI description of a legacy completion, with the schema that also checks it. */
+export function ApiCompletion(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Complete a text (legacy)',
+      description:
+        'The API before chats, on any chat model: the prompt is the message of a user. New programs use `/v1/chat/completions`.',
+    }),
+    ApiBody({
+      schema: toOpenApiSchema(completionSchema),
+      examples: {
+        sandbox: {
+          summary: 'A first call, answered without any vendor',
+          value: { model: 'sandbox/echo', prompt: 'Hello!', max_tokens: 100 },
+        },
+      },
+    }),
+    ApiOkResponse({
+      description: 'The completion; streamed, chunks of the same shape that end in `data: [DONE]`.',
+      headers: GENERATION_HEADERS,
+      content: {
+        'application/json': { schema: textCompletion },
+        'text/event-stream': { schema: textCompletion },
       },
     }),
     ApiCacheHeader(),

@@ -241,7 +241,7 @@ function mergeLogprobs(pieces: unknown[]): object {
   return { content: contents.filter(Array.isArray).flat() };
 }
 
-function chatUsage(usage: Usage): object {
+export function chatUsage(usage: Usage): object {
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,

@@ -29,7 +29,7 @@ export const createEmbeddingsSchema = {
       type: ['string', 'array'],
       items: {},
       description:
-        'A text, up to 2,048 texts, the tokens of one text, or up to 2,048 arrays of tokens. Tokens are of the model’s own vocabulary.',
+        'A text, up to 2,048 texts, the tokens of one text, or up to 2,048 arrays of tokens. Tokens are of the model’s own vocabulary; models that take texts only get those that stand for tokens of cl100k.',
     },
     encoding_format: {
       type: ['string', 'null'],
@@ -52,6 +52,9 @@ export const createEmbeddingsSchema = {
     ...routingFieldsSchema,
   },
 } as const;
+
+/** A vendor that takes texts reads these, and counts them by a vocabulary of its own. */
+const VENDORS_TOKENS_OF_TOKEN = 2;
 
 const MAX_TOKEN = 2 ** 31 - 1;
 
@@ -98,7 +101,7 @@ export function parseEmbeddings(body: JsonBody): EmbeddingRequest {
 function measure(input: EmbeddingInput): { ceiling: number; estimate: number } {
   if (input.type === 'tokens') {
     const tokens = input.tokens.reduce((sum, item) => sum + item.length, 0);
-    return { ceiling: tokens, estimate: tokens };
+    return { ceiling: tokens * VENDORS_TOKENS_OF_TOKEN, estimate: tokens };
   }
   let ceiling = 0;
   let characters = 0;

@@ -27,7 +27,7 @@ export class EmbeddingsService {
       endpoint: 'embeddings',
       request,
       isCacheable: true,
-      // Tokens cannot be read here: their vocabulary is the vendor's.
+      // Tokens are not read here: which vocabulary they are of depends on the vendor.
       input: {
         texts: request.input.type === 'texts' ? request.input.texts : [],
         param: 'input',

@@ -188,8 +188,8 @@ export class CreateJobService {
 interface NewJobInput {
   readonly parsed: ParsedJob;
   readonly body: JsonBody;
-  /** For the log: `jobs`, or `images` where the caller waits. */
-  readonly endpoint: 'jobs' | 'images';
+  /** For the log: `jobs`, `videos` of that API, or `images` where the caller waits. */
+  readonly endpoint: 'jobs' | 'videos' | 'images';
   readonly idempotencyKey?: string;
 }
 

@@ -113,7 +113,7 @@ export class JobDispatcher {
   ): Promise<DispatchOutcome> {
     const { job } = claim;
     const passing = failures.filter(({ error }) => PASSING.has(error.failure));
-    const mayPass = passing.length > 0 && job.endpoint === 'jobs' && job.round + 1 < MAX_ROUNDS;
+    const mayPass = passing.length > 0 && job.endpoint !== 'images' && job.round + 1 < MAX_ROUNDS;
     if (mayPass) {
       const askedMs = Math.min(...passing.map(({ error }) => error.retryAfterMs ?? 0));
       const afterMs = Math.max(askedMs, FIRST_PAUSE_MS * 2 ** job.round);

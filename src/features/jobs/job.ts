@@ -1,6 +1,7 @@
 import type { Usage } from '../../canonical/usage.js';
 import type { StoredAttempt, StoredRoute } from './job-routes.js';
 import type { GatewayErrorType } from '../../platform/errors/gateway-errors.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
 import { randomBytes } from 'node:crypto';
 
 const PREFIXES: Readonly<Record<JobModality, string>> = {
@@ -56,6 +57,10 @@ export interface JobView {
   readonly id: string;
   readonly requestId: string;
   readonly tenantId: string;
+  /** What it was made by, as `jobs`. */
+  readonly endpoint: string;
+  /** As its vendor gets it; only of what the videos API made, which shows some of it. */
+  readonly body: JsonObject | null;
   readonly modality: JobModality;
   readonly model: string;
   readonly status: JobStatus;

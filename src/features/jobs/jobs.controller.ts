@@ -29,26 +29,6 @@ export class CustomerJobsController {
   }
 }
 
-/** Another path to video jobs; jobs of other modalities are not there. */
-@ApiTags('Jobs')
-@Controller(['v1/videos', 'api/v1/videos'])
-@Authenticated('routing', { isPolled: true })
-export class VideoJobsController {
-  constructor(private readonly jobs: JobsService) {}
-
-  @Get(':id')
-  @ApiReadJob('a video job')
-  get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
-    return this.jobs.get(caller, id, 'video');
-  }
-
-  @Delete(':id')
-  @ApiCancelJob('a video job')
-  cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
-    return this.jobs.cancel(caller, id, 'video');
-  }
-}
-
 /** Another path to image jobs; jobs of other modalities are not there. */
 @ApiTags('Jobs')
 @Controller(['v1/images', 'api/v1/images'])

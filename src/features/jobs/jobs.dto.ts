@@ -31,6 +31,14 @@ class JobErrorDto {
   message!: string;
 }
 
+class ImageTokensDetailsDto {
+  @ApiProperty({ type: 'integer' })
+  text_tokens!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Always 0: prompts are text.' })
+  image_tokens!: number;
+}
+
 class JobUsageDto {
   @ApiPropertyOptional({ type: 'integer', description: 'Of images.', example: 1 })
   image_count?: number;
@@ -38,8 +46,14 @@ class JobUsageDto {
   @ApiPropertyOptional({ type: 'integer', description: 'Of images that are billed by tokens.' })
   input_tokens?: number;
 
+  @ApiPropertyOptional({ type: ImageTokensDetailsDto })
+  input_tokens_details?: ImageTokensDetailsDto;
+
   @ApiPropertyOptional({ type: 'integer', description: 'Of images that are billed by tokens.' })
   output_tokens?: number;
+
+  @ApiPropertyOptional({ type: 'integer', description: 'Of images that are billed by tokens.' })
+  total_tokens?: number;
 
   @ApiPropertyOptional({ type: 'number', description: 'Of videos.' })
   video_seconds?: number;
@@ -175,8 +189,14 @@ class ImageUsageDto {
   @ApiPropertyOptional({ type: 'integer' })
   input_tokens?: number;
 
+  @ApiPropertyOptional({ type: ImageTokensDetailsDto })
+  input_tokens_details?: ImageTokensDetailsDto;
+
   @ApiPropertyOptional({ type: 'integer' })
   output_tokens?: number;
+
+  @ApiPropertyOptional({ type: 'integer' })
+  total_tokens?: number;
 }
 
 /** Pictures that were made while the caller waited. */

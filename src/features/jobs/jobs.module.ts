@@ -30,12 +30,9 @@ import { JobSweeper } from './job-sweeper.service.js';
 import { JobTraces } from './job-traces.service.js';
 import { JobWaiter, JobEndEvents } from './job-waiter.service.js';
 import { JobWorker } from './job-worker.service.js';
-import {
-  JobsController,
-  ImageJobsController,
-  VideoJobsController,
-  CustomerJobsController,
-} from './jobs.controller.js';
+import { JobsController, ImageJobsController, CustomerJobsController } from './jobs.controller.js';
+import { VideosController } from './videos.controller.js';
+import { VideosService } from './videos.service.js';
 import { JobsRepository } from './jobs.repository.js';
 import { JobsService } from './jobs.service.js';
 import { CreateJobService } from './create-job.service.js';
@@ -50,7 +47,7 @@ import { CreateJobService } from './create-job.service.js';
     JobsController,
     ImageGenerationsController,
     ImageJobsController,
-    VideoJobsController,
+    VideosController,
     CustomerJobsController,
     ArtifactsController,
   ],
@@ -94,6 +91,7 @@ import { CreateJobService } from './create-job.service.js';
     JobWorker,
     JobsRepository,
     JobsService,
+    VideosService,
     CreateJobService,
   ],
 })

@@ -47,7 +47,8 @@ export const ENDABLE = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId",
   trace IS NOT NULL AS "isTraced", accepted_at AS "acceptedAt", created_at AS "createdAt"`;
 
 const VIEW = `
-  SELECT id, request_id AS "requestId", tenant_id AS "tenantId", modality, model, status, provider,
+  SELECT id, request_id AS "requestId", tenant_id AS "tenantId", endpoint,
+    CASE WHEN endpoint = 'videos' THEN body::json END AS body, modality, model, status, provider,
     metadata::json AS metadata, error::json AS error, usage::json AS usage, actual_cost AS "actualCost", created_at AS "createdAt",
     completed_at AS "completedAt", expires_at AS "expiresAt",
     CASE WHEN status = 'succeeded' THEN coalesce((
@@ -140,11 +141,44 @@ export class JobsRepository {
 
   async find(tenantId: string, id: string): Promise<JobView | undefined> {
     const { rows } = await this.database.query<JobView>(
-      `${VIEW} WHERE id = $1 AND tenant_id = $2`,
+      `${VIEW} WHERE id = $1 AND tenant_id = $2 AND deleted_at IS NULL`,
       [id, tenantId],
     );
-    const [job] = rows;
-    return job && { ...job, model: fromStoredText(job.model) };
+    return rows.map(toView)[0];
+  }
+
+  /** Those of the videos API. @param page.after the id of one of them */
+  async listVideos(
+    tenantId: string,
+    { limit, order, after }: { limit: number; order: 'asc' | 'desc'; after?: string | undefined },
+  ): Promise<JobView[]> {
+    const [beyond, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
+    const { rows } = await this.database.query<JobView>(
+      `${VIEW} WHERE tenant_id = $1 AND endpoint = 'videos' AND deleted_at IS NULL
+         AND ($2::text IS NULL OR (created_at, id) ${beyond} (
+           SELECT last.created_at, last.id FROM jobs AS last WHERE last.id = $2 AND last.tenant_id = $1
+         ))
+       ORDER BY created_at ${direction}, id ${direction} LIMIT $3`,
+      [tenantId, after ?? null, limit],
+    );
+    return rows.map(toView);
+  }
+
+  async markDeleted(tenantId: string, id: string): Promise<void> {
+    await this.database.query(
+      'UPDATE jobs SET deleted_at = now() WHERE id = $1 AND tenant_id = $2 AND deleted_at IS NULL',
+      [id, tenantId],
+    );
+  }
+
+  /** The ids of all files that a job has, kept or not. */
+  async artifactsOf(tenantId: string, id: string): Promise<string[]> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `SELECT file.id FROM job_artifacts AS file JOIN jobs ON jobs.id = file.job_id
+        WHERE jobs.id = $1 AND tenant_id = $2 AND removed_at IS NULL`,
+      [id, tenantId],
+    );
+    return rows.map((row) => row.id);
   }
 
   async findEndable(tenantId: string, id: string): Promise<EndableJob | undefined> {
@@ -203,4 +237,8 @@ export class JobsRepository {
       errorMessage: error && error.message,
     }));
   }
+}
+
+function toView(row: JobView): JobView {
+  return { ...row, model: fromStoredText(row.model) };
 }

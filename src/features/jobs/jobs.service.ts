@@ -9,7 +9,7 @@ import {
   InvalidRequestError,
   NotFoundError,
 } from '../../platform/errors/gateway-errors.js';
-import type { JsonObject } from '../../platform/http/json-body.js';
+import type { JsonBody, JsonObject } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { parseDateRange } from '../../platform/http/date-range.js';
 import { OutboundClient } from '../../platform/outbound/outbound-client.js';
@@ -37,9 +37,16 @@ export class JobsService {
 
   /** Takes a job in. @throws GatewayError when it is not taken in */
   async create(call: Call): Promise<JsonObject> {
+    return this.render(await this.takeIn(call, await readJsonBody(call.body), 'jobs'));
+  }
+
+  /** The same for a body that has been read. @param endpoint `videos`: it makes videos only */
+  async takeIn(call: Call, body: JsonBody, endpoint: 'jobs' | 'videos'): Promise<JobView> {
     const idempotencyKey = readIdempotencyKey(call);
-    const body = await readJsonBody(call.body);
     const parsed = parseJob(body.value, (alias) => this.catalogue.find(alias));
+    if (endpoint === 'videos' && parsed.modality !== 'video') {
+      throw new InvalidRequestError('model', 'This model makes no videos.');
+    }
     const { webhookUrl } = parsed;
     if (webhookUrl !== undefined) {
       await this.outbound.assertDestinationUrl(webhookUrl, 'webhook_url');
@@ -47,11 +54,11 @@ export class JobsService {
     const { id, droppedParams } = await this.creation.create(call, {
       parsed,
       body,
-      endpoint: 'jobs',
+      endpoint,
       idempotencyKey,
     });
     setDroppedParams(call.head, droppedParams);
-    return this.render(await this.find(call.caller, id));
+    return this.find(call.caller, id);
   }
 
   /** @param modality the only one that the path is for @throws NotFoundError (`id`) */
@@ -89,7 +96,8 @@ export class JobsService {
     };
   }
 
-  private async find({ tenantId }: Caller, id: string, modality?: JobModality): Promise<JobView> {
+  /** @param modality the only one that the path is for @throws NotFoundError (`id`) */
+  async find({ tenantId }: Caller, id: string, modality?: JobModality): Promise<JobView> {
     const known = modalityOfJobId(id);
     const isPossible = known !== undefined && (modality === undefined || modality === known);
     const job = isPossible ? await this.repository.find(tenantId, id) : undefined;
@@ -100,7 +108,7 @@ export class JobsService {
     );
   }
 
-  private render(job: JobView): JsonObject {
+  render(job: JobView): JsonObject {
     return renderJob(job, (id, expiresAt) => this.urls.sign(id, expiresAt));
   }
 }

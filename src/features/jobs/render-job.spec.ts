@@ -7,6 +7,8 @@ const JOB: JobView = {
   id: 'img_1',
   requestId: 'r',
   tenantId: 't',
+  endpoint: 'jobs',
+  body: null,
   modality: 'image',
   model: 'one/draw',
   status: 'succeeded',
@@ -39,7 +41,13 @@ describe(renderJob.name, () => {
         data: [{ url: 'img_1-a-0@3000900', content_type: 'image/png', bytes: 7 }],
       },
       error: null,
-      usage: { image_count: 1, input_tokens: 3 },
+      usage: {
+        image_count: 1,
+        input_tokens: 3,
+        input_tokens_details: { text_tokens: 3, image_tokens: 0 },
+        output_tokens: 0,
+        total_tokens: 3,
+      },
       metadata: null,
     });
   });
@@ -78,6 +86,7 @@ describe(renderUsage.name, () => {
       inputBytes: 3,
       audioMs: 1_250,
     };
+    expect(renderUsage('image', { ...usage, imageCount: 2 })).toEqual({ image_count: 2 });
     expect(renderUsage('video', usage)).toEqual({ video_seconds: 8 });
     expect(renderUsage('audio', usage)).toEqual({
       input_characters: 2,

@@ -37,13 +37,9 @@ export function renderJob(job: JobView, sign: SignArtifact): JsonObject {
 
 /** What was billed, in the units of its kind. */
 export function renderUsage(modality: JobModality, usage: Usage): JsonObject {
-  const tokens = {
-    ...(usage.inputTokens > 0 && { input_tokens: usage.inputTokens }),
-    ...(usage.outputTokens > 0 && { output_tokens: usage.outputTokens }),
-  };
   switch (modality) {
     case 'image':
-      return { image_count: usage.imageCount, ...tokens };
+      return { image_count: usage.imageCount, ...imageTokens(usage) };
     case 'video':
       return { video_seconds: usage.videoSeconds };
     case 'audio':
@@ -53,6 +49,18 @@ export function renderUsage(modality: JobModality, usage: Usage): JsonObject {
         audio_seconds: usage.audioMs / 1_000,
       };
   }
+}
+
+/** As clients of the images API read them; nothing where the vendor counts none. */
+function imageTokens({ inputTokens, outputTokens }: Usage): JsonObject {
+  if (inputTokens + outputTokens === 0) return {};
+  return {
+    input_tokens: inputTokens,
+    // A plain prompt has no pictures in it.
+    input_tokens_details: { text_tokens: inputTokens, image_tokens: 0 },
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+  };
 }
 
 export function renderListItem(row: JobListRow): JsonObject {
@@ -69,6 +77,6 @@ export function renderListItem(row: JobListRow): JsonObject {
   };
 }
 
-function toSeconds(date: Date): number {
+export function toSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1_000);
 }

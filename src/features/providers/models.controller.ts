@@ -1,7 +1,13 @@
-import { Controller, Get, Param } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Param, Req } from '@nestjs/common';
+import {
+  ApiExcludeController,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
 import { type Caller } from '../../core/access/caller.js';
-import { CurrentCaller } from '../../core/access/gateway-request.js';
+import { CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import {
@@ -12,19 +18,27 @@ import {
   toCompatibleList,
   toCompatibleModel,
 } from './providers.dto.js';
+import { listMessagesModels, toMessagesModel } from './messages-models.js';
+import { MESSAGES_MODELS_PATHS, MESSAGES_VERSION_HEADER } from './messages-models.vendor.js';
 import { ModelsService } from './models.service.js';
+
+const LIST_MODELS = {
+  summary: 'List the models that a configured provider serves',
+  description: `With the header \`${MESSAGES_VERSION_HEADER}\` the list, and one model likewise, has the shape of the messages dialect: models for chat, the newest first, in pages by \`limit\`, \`after_id\` and \`before_id\`.`,
+};
 
 /** The catalogue of `/v1`, with more fields. */
 @ApiTags('Catalogue')
 @Controller('api/v1')
-@Authenticated('any')
+@Authenticated('any', { acceptsXApiKey: true })
 export class CompatibleModelsController {
   constructor(private readonly models: ModelsService) {}
 
   @Get('models')
-  @ApiOperation({ summary: 'List the models that a configured provider serves' })
+  @ApiOperation(LIST_MODELS)
   @ApiOkResponse({ type: CompatibleModelListDto })
-  async list(@CurrentCaller() caller: Caller): Promise<CompatibleModelListDto> {
+  async list(@CurrentCaller() caller: Caller, @Req() request: GatewayRequest): Promise<object> {
+    if (isOfMessages(request)) return listForMessages(this.models, caller, request);
     return toCompatibleList(await this.models.list(caller));
   }
 
@@ -32,7 +46,7 @@ export class CompatibleModelsController {
   @ApiOperation({ summary: 'List the embedding models that a configured provider serves' })
   @ApiOkResponse({ type: CompatibleModelListDto })
   async listEmbeddingModels(@CurrentCaller() caller: Caller): Promise<CompatibleModelListDto> {
-    return toCompatibleList(await this.models.listEmbeddingModels(caller));
+    return toCompatibleList(await this.models.list(caller, 'embedding'));
   }
 
   @Get('models/*id')
@@ -48,29 +62,32 @@ export class CompatibleModelsController {
   async get(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string | string[],
-  ): Promise<CompatibleModelDto> {
-    return toCompatibleModel(await this.models.get(caller, Array.isArray(id) ? id.join('/') : id));
+    @Req() request: GatewayRequest,
+  ): Promise<object> {
+    const model = await this.models.get(caller, aliasOf(id));
+    return isOfMessages(request) ? toMessagesModel(model) : toCompatibleModel(model);
   }
 }
 
 @ApiTags('Catalogue')
 @Controller('v1')
-@Authenticated('any')
+@Authenticated('any', { acceptsXApiKey: true })
 export class ModelsController {
   constructor(private readonly models: ModelsService) {}
 
   @Get('models')
-  @ApiOperation({ summary: 'List the models that a configured provider serves' })
+  @ApiOperation(LIST_MODELS)
   @ApiOkResponse({ type: ModelListDto })
-  async list(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
-    return { data: await this.models.list(caller) };
+  async list(@CurrentCaller() caller: Caller, @Req() request: GatewayRequest): Promise<object> {
+    if (isOfMessages(request)) return listForMessages(this.models, caller, request);
+    return { object: 'list', data: await this.models.list(caller) } satisfies ModelListDto;
   }
 
   @Get('embeddings/models')
   @ApiOperation({ summary: 'List the embedding models that a configured provider serves' })
   @ApiOkResponse({ type: ModelListDto })
   async listEmbeddingModels(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
-    return { data: await this.models.listEmbeddingModels(caller) };
+    return { object: 'list', data: await this.models.list(caller, 'embedding') };
   }
 
   @Get('models/*id')
@@ -83,7 +100,47 @@ export class ModelsController {
   })
   @ApiOkResponse({ type: ModelDto })
   @ApiErrorResponse(404, 'There is no such model, or no configured provider serves it.')
-  get(@CurrentCaller() caller: Caller, @Param('id') id: string | string[]): Promise<ModelDto> {
-    return this.models.get(caller, Array.isArray(id) ? id.join('/') : id);
+  async get(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string | string[],
+    @Req() request: GatewayRequest,
+  ): Promise<object> {
+    const model = await this.models.get(caller, aliasOf(id));
+    return isOfMessages(request) ? toMessagesModel(model) : model;
   }
+}
+
+/** The same list where clients of the messages dialect look for it; not one of its own in the description. */
+@ApiExcludeController()
+@Controller(MESSAGES_MODELS_PATHS)
+@Authenticated('any', { acceptsXApiKey: true })
+export class MessagesModelsController {
+  constructor(private readonly models: ModelsService) {}
+
+  @Get()
+  list(@CurrentCaller() caller: Caller, @Req() request: GatewayRequest): Promise<object> {
+    return listForMessages(this.models, caller, request);
+  }
+
+  @Get('*id')
+  async get(@CurrentCaller() caller: Caller, @Param('id') id: string | string[]): Promise<object> {
+    return toMessagesModel(await this.models.get(caller, aliasOf(id)));
+  }
+}
+
+/** Those that answer messages. */
+async function listForMessages(
+  models: ModelsService,
+  caller: Caller,
+  { query }: GatewayRequest,
+): Promise<object> {
+  return listMessagesModels(await models.list(caller, 'chat'), query);
+}
+
+function isOfMessages({ headers }: GatewayRequest): boolean {
+  return headers[MESSAGES_VERSION_HEADER] !== undefined;
+}
+
+function aliasOf(id: string | string[]): string {
+  return Array.isArray(id) ? id.join('/') : id;
 }

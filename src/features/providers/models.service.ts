@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../core/access/caller.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
-import type { Model } from '../../core/catalogue/catalogue.types.js';
+import type { Model, ModelKind } from '../../core/catalogue/catalogue.types.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { ByokUpstreams } from '../../core/credentials/byok-upstreams.service.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
@@ -19,13 +19,10 @@ export class ModelsService {
     private readonly byokUpstreams: ByokUpstreams,
   ) {}
 
-  async list(caller: Caller): Promise<ModelDto[]> {
-    return (await this.served(caller)).map(toModelDto);
-  }
-
-  async listEmbeddingModels(caller: Caller): Promise<ModelDto[]> {
+  /** @param kind undefined: models of all kinds */
+  async list(caller: Caller, kind?: ModelKind): Promise<ModelDto[]> {
     const served = await this.served(caller);
-    return served.filter((model) => model.kind === 'embedding').map(toModelDto);
+    return served.filter((model) => kind === undefined || model.kind === kind).map(toModelDto);
   }
 
   /** @throws NotFoundError (`id`) for a model that is unknown or that nobody serves here */

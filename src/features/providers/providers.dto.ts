@@ -149,6 +149,9 @@ export class ModelDto {
 }
 
 export class ModelListDto {
+  @ApiProperty({ enum: ['list'] })
+  object: 'list';
+
   @ApiProperty({ type: [ModelDto] })
   data: ModelDto[];
 }
@@ -182,6 +185,9 @@ class PageLinksDto {
 }
 
 export class CompatibleModelListDto {
+  @ApiProperty({ enum: ['list'] })
+  object: 'list';
+
   @ApiProperty({ type: [CompatibleModelDto] })
   data: CompatibleModelDto[];
 
@@ -212,6 +218,7 @@ export function toCompatibleModel(model: ModelDto): CompatibleModelDto {
 
 export function toCompatibleList(models: readonly ModelDto[]): CompatibleModelListDto {
   return {
+    object: 'list',
     data: models.map(toCompatibleModel),
     links: { next: null },
     total_count: models.length,

@@ -2,7 +2,11 @@ import { Module } from '@nestjs/common';
 import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
 import { CredentialsModule } from '../../core/credentials/credentials.module.js';
 import { UpstreamModule } from '../../vendors/upstream.module.js';
-import { ModelsController, CompatibleModelsController } from './models.controller.js';
+import {
+  ModelsController,
+  CompatibleModelsController,
+  MessagesModelsController,
+} from './models.controller.js';
 import { ModelsService } from './models.service.js';
 import { ProviderHealthService } from './provider-health.service.js';
 import { ProvidersController } from './providers.controller.js';
@@ -10,7 +14,12 @@ import { ProvidersService } from './providers.service.js';
 
 @Module({
   imports: [CatalogueModule, CredentialsModule, UpstreamModule],
-  controllers: [ModelsController, CompatibleModelsController, ProvidersController],
+  controllers: [
+    ModelsController,
+    CompatibleModelsController,
+    MessagesModelsController,
+    ProvidersController,
+  ],
   providers: [ModelsService, ProviderHealthService, ProvidersService],
 })
 export class ProvidersModule {}

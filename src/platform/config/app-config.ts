@@ -25,6 +25,8 @@ export interface AppConfig {
     readonly host: string;
     /** Base of the URLs that the service gives out, without a trailing slash. */
     readonly publicUrl: string | undefined;
+    /** Web pages that may call the service from a browser; `*` alone: all; empty: none. */
+    readonly corsOrigins: readonly string[];
   };
   readonly dataDirectory: string;
   readonly databaseUrl: string | undefined;

@@ -6,6 +6,7 @@ import {
   IntegerVariable,
   KeyVariable,
   NetworksVariable,
+  OriginsVariable,
   UrlVariable,
   WorkersVariable,
   Describe,
@@ -47,6 +48,13 @@ export class EnvDto {
   })
   @UrlVariable('http', 'https')
   GATEWAY_PUBLIC_URL?: string;
+
+  @Describe(
+    'Origins of web pages whose scripts may call the service from a browser, separated by commas; `*` for all',
+    { without: 'none', example: 'https://app.example, http://localhost:5173' },
+  )
+  @OriginsVariable()
+  GATEWAY_CORS_ORIGINS?: string;
 
   @Describe('Folder of the embedded database and of what jobs make', {
     default: './data',

@@ -15,6 +15,7 @@ import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
   withoutTrailingSlash,
   readNetworks,
+  readOrigins,
 } from './setting-values.js';
 import type { VendorSettings } from './vendor-settings.js';
 
@@ -64,6 +65,7 @@ export function loadConfig(
       port: env.PORT ?? 3000,
       host: env.HOST ?? LOOPBACK,
       publicUrl: env.GATEWAY_PUBLIC_URL && withoutTrailingSlash(env.GATEWAY_PUBLIC_URL),
+      corsOrigins: readOrigins(env.GATEWAY_CORS_ORIGINS ?? '') ?? [],
     },
     dataDirectory: resolve(env.GATEWAY_DATA_DIR ?? './data'),
     databaseUrl: env.DATABASE_URL,

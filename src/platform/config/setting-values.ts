@@ -54,6 +54,18 @@ export function readNetworks(text: string): readonly Network[] | undefined {
 }
 
 /**
+ * Reads `https://app.example,http://localhost:5173`, or `*` alone. Undefined when it is not of that form.
+ */
+export function readOrigins(text: string): readonly string[] | undefined {
+  const origins = text.split(',').map((each) => each.trim().toLowerCase());
+  const given = origins.filter((origin) => origin !== '');
+  if (given.length === 1 && given[0] === '*') return given;
+  return given.every((origin) => /^[a-z][a-z\d+.-]*:\/\/[^\s/?#*]+$/.test(origin))
+    ? given
+    : undefined;
+}
+
+/**
  * Reads `name=value,name=value`, the form in which OpenTelemetry's variables hold lists; values are
  * percent-encoded. Undefined when it is not of that form.
  */

@@ -16,6 +16,7 @@ import { availableParallelism } from 'node:os';
 import {
   isUrl,
   readNetworks,
+  readOrigins,
   readPairs,
   isOperatorKey,
   OPERATOR_KEY_RULES,
@@ -121,6 +122,15 @@ export function NetworksVariable(): PropertyDecorator {
     'isNetworks',
     'must be a list of IP addresses or networks such as 10.0.0.0/8, with commas between them',
     (value) => readNetworks(value) !== undefined,
+  );
+}
+
+/** Origins of web pages with commas between them, or `*`. */
+export function OriginsVariable(): PropertyDecorator {
+  return checked(
+    'isOrigins',
+    'must be a list of origins such as https://app.example, with commas between them, or *',
+    (value) => readOrigins(value) !== undefined,
   );
 }
 

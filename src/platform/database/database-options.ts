@@ -18,6 +18,7 @@ import { LogTimedOutAnswers1764300000000 } from '../../../migrations/17643000000
 import { ShareWhatIsAvailable1764310000000 } from '../../../migrations/1764310000000-share-what-is-available.js';
 import { IndexOpenJobs1764330000000 } from '../../../migrations/1764330000000-index-open-jobs.js';
 import { ShareKeysLimits1764340000000 } from '../../../migrations/1764340000000-share-keys-limits.js';
+import { DeleteVideos1764360000000 } from '../../../migrations/1764360000000-delete-videos.js';
 import { CreateWebhookSecrets1764340100000 } from '../../../migrations/1764340100000-create-webhook-secrets.js';
 
 const INT8_OID = 20;
@@ -50,6 +51,7 @@ export const MIGRATIONS = [
   IndexOpenJobs1764330000000,
   ShareKeysLimits1764340000000,
   CreateWebhookSecrets1764340100000,
+  DeleteVideos1764360000000,
 ];
 
 // A process that was stopped in mid-transaction must not keep others waiting.

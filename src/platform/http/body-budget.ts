@@ -118,6 +118,8 @@ export interface BudgetedRequest extends IncomingMessage {
   bodyShare?: BodyShare;
   /** Since its body is being read. */
   bodyLease?: BodyLease;
+  /** What the path names that other paths leave to the body; it counts before the body's own. */
+  membersOfPath?: Readonly<Record<string, string>>;
   /** Express's. */
   res?: ServerResponse;
 }

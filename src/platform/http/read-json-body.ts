@@ -2,6 +2,7 @@ import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BudgetedRequest } from './body-budget.js';
 import { parseJsonBody, type JsonBody } from './json-body.js';
 import { readBody } from './read-body.js';
+import { spliceMembers } from './top-level-members.js';
 import {
   Injectable,
   UseInterceptors,
@@ -41,7 +42,15 @@ export async function readJsonBody(request: BudgetedRequest): Promise<JsonBody> 
     );
   }
   const bytes = await readBody(request, { maxBytes: MAX_JSON_BODY_BYTES });
-  return parseJsonBody(bytes, { lease: request.bodyLease });
+  const body = parseJsonBody(bytes, { lease: request.bodyLease });
+  return request.membersOfPath ? withMembers(body, request.membersOfPath) : body;
+}
+
+function withMembers(body: JsonBody, members: Readonly<Record<string, string>>): JsonBody {
+  const edits = Object.entries(members).filter(([name, value]) => body.value[name] !== value);
+  if (edits.length === 0) return body;
+  const spelled = edits.map(([name, value]): [string, string] => [name, JSON.stringify(value)]);
+  return parseJsonBody(spliceMembers(body.bytes, body.members, new Map(spelled)));
 }
 
 function isJson(contentType: string): boolean {

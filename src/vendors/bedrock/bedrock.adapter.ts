@@ -13,6 +13,7 @@ import {
   encodeConverseRequest,
 } from '../dialects/converse/encode-converse-request.js';
 import { blameInput, droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
+import { withTexts } from '../dialects/embeddings/token-texts.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { fetchPromptMedia } from '../dialects/fetch-prompt-media.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
@@ -116,7 +117,8 @@ export class BedrockAdapter implements Upstream {
     call: WorkCall<EmbeddingRequest>,
   ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
     try {
-      const batches = encodeCohereBatches(call.request.input, call.upstreamModel);
+      const { input } = await withTexts(call.request);
+      const batches = encodeCohereBatches(input, call.upstreamModel);
       const url = this.modelUrl(call.upstreamModel, 'invoke');
       const answers = await runBatches(batches, call, async ({ body, count }, batchCall) => {
         const headers = { 'content-type': 'application/json', accept: 'application/json' };

@@ -2,6 +2,10 @@ import { createHash } from 'node:crypto';
 import type { ToolDefinition } from '../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
+/** For the system prompt, where a model cannot be made to answer by a call. */
+export const JSON_INSTRUCTION =
+  'Answer with one JSON object and nothing else, not even a code fence.';
+
 /**
  * A tool call's id as a vendor takes it: unchanged where its alphabet and length allow, else a
  * digest of it, so that different ids stay different and the same one stays the same.

@@ -63,6 +63,7 @@ const speech = (fields: Partial<SpeechRequest> = {}): SpeechRequest =>
 const transcription = (fields: Partial<TranscriptionRequest> = {}): TranscriptionRequest =>
   ({
     kind: 'transcription',
+    task: 'transcribe',
     body: { value: { model: 'fish-audio/transcribe-1' } },
     estimate: NO_USAGE,
     audio: {

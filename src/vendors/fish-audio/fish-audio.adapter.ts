@@ -177,6 +177,12 @@ export class FishAudioAdapter implements Upstream {
     signal,
   }: WorkCall<TranscriptionRequest>): AsyncGenerator<WorkEvent<Transcript>> {
     const { audio, format, language } = request;
+    // Before anything is sent: the vendor bills what it has heard.
+    if (request.task === 'translate')
+      throw unsupported('model', 'This provider translates nothing.');
+    if (format === 'diarized_json') {
+      throw unsupported('response_format', 'This provider does not tell speakers apart.');
+    }
     if (request.timestampGranularities.includes('word')) {
       throw unsupported('timestamp_granularities', 'This provider gives no times of words.');
     }

@@ -67,6 +67,7 @@ export class OpenAiAdapter implements Upstream {
       {
         speechUrl: new URL(`${baseUrl}/audio/speech`),
         transcriptionsUrl: new URL(`${baseUrl}/audio/transcriptions`),
+        translationsUrl: new URL(`${baseUrl}/audio/translations`),
         authorization,
         apiKey,
         speechTraits: speechTraitsOf,

@@ -105,7 +105,7 @@ export async function* speakTones({
 export async function* transcribeTones({
   request,
 }: WorkCall<TranscriptionRequest>): AsyncGenerator<WorkEvent<Transcript>> {
-  const { audio, format, language } = request;
+  const { task, audio, format, language } = request;
   const bytes = await readFile(audio.path);
   const wave = readWaveHeader(bytes);
   const spoken =
@@ -113,7 +113,7 @@ export async function* transcribeTones({
   const audioMs = audio.durationMs ?? request.estimate.audioMs;
   const durationSeconds = audioMs / 1000;
   const text = spoken ?? `Sandbox transcript of ${durationSeconds} seconds of audio.`;
-  const parts = { text, language: language ?? '', durationSeconds, segments: [] };
+  const parts = { task, text, language: language ?? '', durationSeconds, segments: [] };
   yield { type: 'output', output: renderTranscript(parts, format) };
   yield { type: 'usage', usage: { ...NO_USAGE, audioMs } };
 }

@@ -8,6 +8,7 @@ import { NO_USAGE } from '../../canonical/usage.js';
 import type { WorkEvent } from '../../canonical/canonical-event.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { blameInput, droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
+import { withTexts } from '../dialects/embeddings/token-texts.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
@@ -158,9 +159,10 @@ export class VertexAdapter implements Upstream {
   private async *embedBatches(
     call: WorkCall<EmbeddingRequest>,
   ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
-    const { request, upstreamModel } = call;
+    const { upstreamModel } = call;
     const access = await this.access(call);
     try {
+      const request = await withTexts(call.request);
       const batches = encodeVertexBatches(request, upstreamModel);
       const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, 'predict');
       const answers = await runBatches(batches, call, async ({ body, count }, batchCall) => {
@@ -176,7 +178,11 @@ export class VertexAdapter implements Upstream {
       });
       const counts = answers.map(({ tokens }) => tokens);
       if (!counts.includes(undefined)) {
-        const inputTokens = counts.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
+        const counted = counts.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
+        const { input, ceiling } = call.request;
+        // Its tokens are not those that the caller sent, which the hold was made for.
+        const inputTokens =
+          input.type === 'texts' ? counted : Math.min(counted, ceiling.inputTokens);
         yield { type: 'usage', usage: { ...NO_USAGE, inputTokens } };
       }
       yield { type: 'output', output: answers.flatMap(({ vectors }) => vectors) };

@@ -123,6 +123,7 @@ function transcriptionRequest({ path, sizeBytes }: Recording): TranscriptionRequ
   return {
     ...speechRequest(''),
     kind: 'transcription',
+    task: 'transcribe',
     body: { value: { model: 'any/model' } },
     audio: { path, sizeBytes, fileName: 'a.wav', contentType: 'audio/wav', durationMs: 1_600 },
     language: 'en',

@@ -45,6 +45,6 @@ export class ArtifactsController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    await this.artifacts.serve(id, { expires, signature }, request, response);
+    await this.artifacts.serveSigned(id, { expires, signature }, request, response);
   }
 }

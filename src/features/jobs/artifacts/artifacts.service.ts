@@ -31,13 +31,19 @@ export class ArtifactsService {
    * @throws GoneError after the expiry
    * @throws GatewayError 416 for a range that begins behind the end
    */
-  async serve(
+  async serveSigned(
     id: string,
     query: SignedQuery,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const artifact = await this.find(id, query);
+    this.assertSigned(id, query);
+    await this.serve(id, request, response);
+  }
+
+  /** The same for a caller who has shown that it is theirs. */
+  async serve(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const artifact = await this.find(id);
     const { contentType, contentDisposition } = presentArtifact(id, artifact.contentType);
     // What lies under an id does not change once it has been given out.
     const etag = `"${id}"`;
@@ -81,10 +87,13 @@ export class ArtifactsService {
     });
   }
 
-  private async find(id: string, { expires, signature }: SignedQuery): Promise<ServableArtifact> {
+  private assertSigned(id: string, { expires, signature }: SignedQuery): void {
     if (typeof expires !== 'string' || typeof signature !== 'string') throw unknown();
     if (!this.urls.verify(id, expires, signature)) throw unknown();
     if (Number(expires) * 1000 <= Date.now()) throw gone();
+  }
+
+  private async find(id: string): Promise<ServableArtifact> {
     const artifact = await this.artifacts.lookUp(id);
     if (artifact === 'unknown') throw unknown();
     if (artifact === 'expired') throw gone();

@@ -14,7 +14,9 @@ import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { GATEWAY_FIELDS } from '../known-fields.js';
 import { readAudioAnswer } from './audio-answer.js';
 import { multipartBody } from './multipart-body.js';
-import { readTranscript } from './transcript.js';
+import { isUnstreamed } from '../read-event-stream.js';
+import { JSON_FORMATS, readTranscript } from './transcript.js';
+import { readTranscriptEvents } from './transcript-events.js';
 import { speakAtLength } from './speak-at-length.js';
 
 /** Fields that are the gateway's own, or another gateway's, or that are set below. */
@@ -44,6 +46,7 @@ export interface SpeechTraits {
 interface AudioServer {
   speechUrl: URL;
   transcriptionsUrl: URL;
+  translationsUrl: URL;
   authorization: Record<string, string>;
   apiKey: string | undefined;
   speechTraits(upstreamModel: string): SpeechTraits;
@@ -115,13 +118,19 @@ export class AudioClient {
     const body = multipartBody(fields, 'file', request.audio);
     const response = await this.transport.call({
       method: 'POST',
-      url: this.server.transcriptionsUrl,
+      url:
+        request.task === 'translate' ? this.server.translationsUrl : this.server.transcriptionsUrl,
       headers: { ...this.headers(), ...body.headers },
       bodyStream: body.stream,
       limits,
       signal,
     });
     if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
+    // Some models take no notice of the wish.
+    if (request.stream && !isUnstreamed(response)) {
+      yield* readTranscriptEvents(response);
+      return;
+    }
     const bytes = await response.readAll(MAX_TRANSCRIPT_BYTES);
     const { transcript, usage } = readTranscript(bytes, asked, request);
     yield { type: 'output', output: transcript };
@@ -133,7 +142,7 @@ export class AudioClient {
    * not to be billed by. So the long form is asked for, and spelled here.
    */
   private formatToAsk(format: string, upstreamModel: string): AskedFormat {
-    if (format === 'json' || format === 'verbose_json') return format;
+    if (JSON_FORMATS.has(format)) return format;
     if (this.server.givesSegments(upstreamModel)) return 'verbose_json';
     return format === 'text' ? 'json' : format;
   }
@@ -183,6 +192,7 @@ function encodeTranscription(
   const fields: [string, string][] = [
     ['model', upstreamModel],
     ['response_format', format],
+    ...(request.stream ? [['stream', 'true'] as [string, string]] : []),
   ];
   for (const [name, value] of Object.entries(request.body.value)) {
     if (NOT_FORWARDED.has(name) || value == null) continue;

@@ -1,7 +1,7 @@
 import type { Transcript, TranscriptionRequest } from '../../../canonical/work-request.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { unreadable } from '../../upstream-error.js';
+import { unreadable, unsupported } from '../../upstream-error.js';
 import { parseAnswerObject, readTokenCount, objectOf, listOf } from '../answer-json.js';
 
 /** A week; no recording that fits into an upload is longer. */
@@ -13,6 +13,9 @@ const CUE_MARK = /^(?:WEBVTT.*|\d+|.*-->.*)$/;
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
 const JSON_TEXT = 'application/json; charset=utf-8';
+
+/** Of a transcript, the formats that are JSON. */
+export const JSON_FORMATS: ReadonlySet<string> = new Set(['json', 'verbose_json', 'diarized_json']);
 
 interface ReadTranscript {
   transcript: Transcript;
@@ -31,7 +34,7 @@ export function readTranscript(
   asked: string,
   { format }: TranscriptionRequest,
 ): ReadTranscript {
-  if (asked !== 'json' && asked !== 'verbose_json') {
+  if (!JSON_FORMATS.has(asked)) {
     assertSubtitles(bytes.toString('utf8'), asked);
     return {
       transcript: { contentType: 'text/plain; charset=utf-8', bytes },
@@ -43,7 +46,7 @@ export function readTranscript(
   if (typeof text !== 'string') {
     throw unreadable('a transcript without its text');
   }
-  const usage = readUsage(answer);
+  const usage = readTranscriptUsage(answer);
   if (asked === format) {
     return { transcript: { contentType: 'application/json; charset=utf-8', bytes }, usage };
   }
@@ -90,7 +93,7 @@ export function readSeconds(value: unknown): number | undefined {
 }
 
 /** Seconds or tokens, whichever the model is billed by. */
-function readUsage({ usage, duration }: JsonObject): Usage | undefined {
+export function readTranscriptUsage({ usage, duration }: JsonObject): Usage | undefined {
   const { type, seconds, input_tokens, output_tokens } = objectOf(usage);
   const inputTokens = readTokenCount(input_tokens);
   const outputTokens = readTokenCount(output_tokens);
@@ -110,6 +113,8 @@ interface TranscriptSegment {
 
 /** A transcript before it is spelled in the format that the caller asked for. */
 export interface TranscriptParts {
+  /** `transcribe` unless told. */
+  task?: TranscriptionRequest['task'];
   text: string;
   /** As the vendor calls it; empty where nobody said. */
   language: string;
@@ -117,8 +122,15 @@ export interface TranscriptParts {
   segments: readonly TranscriptSegment[];
 }
 
-/** Spells a transcript as `json`, `text`, `srt`, `verbose_json` or `vtt`. */
+/**
+ * Spells a transcript as `json`, `text`, `srt`, `verbose_json` or `vtt`.
+ *
+ * @throws UpstreamError `unsupported` for `diarized_json`: who speaks is known to nobody here
+ */
 export function renderTranscript(parts: TranscriptParts, format: string): Transcript {
+  if (format === 'diarized_json') {
+    throw unsupported('response_format', 'This model does not tell speakers apart.');
+  }
   const isJson = format === 'json' || format === 'verbose_json';
   return {
     contentType: isJson ? JSON_TEXT : PLAIN_TEXT,
@@ -141,7 +153,7 @@ function spell(parts: TranscriptParts, format: string): string {
         .join('')}`;
     case 'verbose_json':
       return JSON.stringify({
-        task: 'transcribe',
+        task: parts.task ?? 'transcribe',
         language,
         duration: durationSeconds,
         text,
@@ -185,8 +197,13 @@ function spellTime(seconds: number, mark: string): string {
  * What is said in a transcript, whatever its format. Subtitles are one text, so that what is said
  * over several of them is found.
  */
-export function transcriptTexts({ contentType, bytes }: Transcript, format: string): string[] {
+export function transcriptTexts(
+  { contentType, bytes, isLast }: Transcript,
+  format: string,
+): string[] {
   const spelled = bytes.toString('utf8');
+  // The last event of a stream repeats what the others said.
+  if (isLast !== undefined) return isLast ? jsonTexts(spelled.replace(/^data: /, '')) : [];
   if (contentType.startsWith('application/json')) return jsonTexts(spelled);
   if (format !== 'srt' && format !== 'vtt') return [spelled];
   const lines = spelled.split(/\r?\n/).filter((line) => line !== '' && !CUE_MARK.test(line));

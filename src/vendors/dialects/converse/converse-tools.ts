@@ -7,7 +7,7 @@ import type {
 import { fieldName } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
-import { unusedToolName, mapToolId } from '../tool-calls.js';
+import { JSON_INSTRUCTION, unusedToolName, mapToolId } from '../tool-calls.js';
 import { cachePoint } from './converse-blocks.js';
 import type { ConverseReasoning } from './converse-reasoning.js';
 import type { ConverseTraits } from './converse-traits.js';
@@ -35,7 +35,6 @@ interface ConverseTools {
 type JsonPlan =
   { kind: 'none' | 'instruction' } | { kind: 'native' | 'tool'; name: string; schema: JsonObject };
 
-const JSON_INSTRUCTION = 'Answer with one JSON object and nothing else, not even a code fence.';
 const JSON_TOOL = 'answer_in_json';
 const JSON_TOOL_DESCRIPTION =
   'Gives the answer to the user. Call it once, with the whole answer as its input.';

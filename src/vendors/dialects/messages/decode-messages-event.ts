@@ -30,6 +30,9 @@ export class MessagesEventDecoder {
   private readonly usage = new MessagesUsageReader();
   private toolCalls = 0;
   private hasStarted = false;
+  private hasJson = false;
+  /** Texts beside the tool that carries the answer; the answer only if that is not called. */
+  private readonly heldTexts: string[] = [];
 
   /** Whether the vendor has said why the answer ended. */
   hasFinished = false;
@@ -74,7 +77,7 @@ export class MessagesEventDecoder {
   ): void {
     switch (field) {
       case 'text':
-        addText(piece, events);
+        this.addProse(piece, events);
         break;
       case 'thinking':
         addReasoning(piece, events);
@@ -102,7 +105,7 @@ export class MessagesEventDecoder {
   private openBlock(block: JsonObject, events: CanonicalEvent[]): OpenBlock {
     switch (block.type) {
       case 'text':
-        addText(block.text, events);
+        this.addProse(block.text, events);
         return { kind: 'text' };
       case 'thinking':
         addReasoning(block.thinking, events);
@@ -115,7 +118,12 @@ export class MessagesEventDecoder {
       case 'tool_use': {
         const { input } = block;
         const name = textOf(block.name);
-        if (name === this.options.jsonTool) return { kind: 'json', input, hasArguments: false };
+        if (name === this.options.jsonTool) {
+          // Nothing of a further call of that tool is the answer.
+          if (this.hasJson) return { kind: 'other' };
+          this.hasJson = true;
+          return { kind: 'json', input, hasArguments: false };
+        }
         const index = this.toolCalls++;
         events.push({ type: 'tool_call', choice, index, id: textOf(block.id), name });
         return { kind: 'tool', index, input, hasArguments: false };
@@ -128,7 +136,7 @@ export class MessagesEventDecoder {
   private readDelta(index: unknown, delta: JsonObject, events: CanonicalEvent[]): void {
     switch (delta.type) {
       case 'text_delta':
-        addText(delta.text, events);
+        this.addProse(delta.text, events);
         break;
       case 'thinking_delta':
         addReasoning(delta.thinking, events);
@@ -144,6 +152,11 @@ export class MessagesEventDecoder {
       default:
         break;
     }
+  }
+
+  private addProse(text: unknown, events: CanonicalEvent[]): void {
+    if (this.options.jsonTool === undefined) addText(text, events);
+    else this.heldTexts.push(textOf(text));
   }
 
   private addArguments(block: OpenBlock | undefined, text: string, events: CanonicalEvent[]): void {
@@ -175,7 +188,8 @@ export class MessagesEventDecoder {
     if (typeof reason === 'string' && reason !== '') {
       for (const index of [...this.blocks.keys()]) this.stopBlock(index, events);
       this.hasFinished = true;
-      const isJsonAnswer = reason === 'tool_use' && this.toolCalls === 0 && this.options.jsonTool;
+      if (!this.hasJson) addText(this.heldTexts.splice(0).join(''), events);
+      const isJsonAnswer = reason === 'tool_use' && this.toolCalls === 0 && this.hasJson;
       events.push({
         type: 'finish',
         choice,

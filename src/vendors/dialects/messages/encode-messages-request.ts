@@ -67,6 +67,9 @@ export function encodeMessagesRequest(
     );
   }
   const { tools, thinking, sampling } = encodeControls(call, vendor);
+  if (tools.jsonInstruction !== undefined) {
+    system.push({ type: 'text', text: tools.jsonInstruction });
+  }
   const outputConfig = {
     ...(thinking.effort !== undefined && { effort: thinking.effort }),
     ...(tools.format && { format: tools.format }),

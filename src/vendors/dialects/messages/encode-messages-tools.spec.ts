@@ -154,11 +154,21 @@ describe(`${encodeMessagesRequest.name} with tools and formats`, () => {
     });
 
     it.each<[string, CanonicalPrompt['responseFormat'], MessagesModelTraits]>([
-      ['without a schema', { type: 'json_object' }, NEWEST],
       ['of an open schema', schema({ type: 'object' }), NEWEST],
       ['that is no object', schema({ anyOf: [{}] }), BUDGET],
     ])('%s is left to the next vendor where the model cannot', (_, responseFormat, traits) => {
       expect(() => encode({ responseFormat }, { traits })).toThrow(refusal('response_format'));
+    });
+
+    it('without a schema is asked for in words where no call can be demanded', () => {
+      const { body, jsonTool } = encode(
+        { responseFormat: { type: 'json_object' }, tools: [tool()] },
+        { traits: NEWEST },
+      );
+      expect(jsonTool).toBeUndefined();
+      expect(body.tools).toHaveLength(1);
+      const [instruction] = body.system as { text: string }[];
+      expect(instruction?.text).toMatch(/one JSON object and nothing else/);
     });
 
     it('is nothing for plain text', () => {

@@ -6,7 +6,7 @@ import type {
 } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError, unsupported } from '../../upstream-error.js';
-import { unusedToolName } from '../tool-calls.js';
+import { JSON_INSTRUCTION, unusedToolName } from '../tool-calls.js';
 import { encodeCacheControl } from './encode-messages-turns.js';
 import type { MessagesModelTraits } from './messages-vendor.js';
 import { toClosedSchema } from './to-closed-schema.js';
@@ -22,6 +22,8 @@ export interface MessagesTools {
   format: object | undefined;
   /** The tool whose arguments are the answer's text, where the model has no other way to JSON. */
   jsonTool: string | undefined;
+  /** A sentence for the system prompt that asks for JSON where nothing else can. */
+  jsonInstruction: string | undefined;
   /** Whether the answer has to be a call of a tool, which goes with no thinking. */
   isForced: boolean;
   dropped: string[];
@@ -52,7 +54,12 @@ export function encodeTools(
   if (isForced && !traits.forcedToolChoice) {
     throw unsupported(names.toolChoice, 'This model cannot be made to call a tool; let it choose.');
   }
-  const plain = { dropped, format: undefined, jsonTool: undefined };
+  const plain = {
+    dropped,
+    format: undefined,
+    jsonTool: undefined,
+    jsonInstruction: undefined,
+  };
   // An answer that has to be a call has no text for a format to apply to.
   if (isForced) return { ...plain, tools, toolChoice: choice, isForced };
 
@@ -71,12 +78,13 @@ export function encodeTools(
       isForced: true,
     };
   }
+  const text = { ...plain, format: output.format, jsonInstruction: output.instruction, isForced };
   if (tools.length === 0) {
     const called = toolsOfHistory(prompt);
     const toolChoice = called.length > 0 ? { type: 'none' } : undefined;
-    return { ...plain, tools: called, toolChoice, format: output.format, isForced };
+    return { ...text, tools: called, toolChoice };
   }
-  return { ...plain, tools, toolChoice: choice, format: output.format, isForced };
+  return { ...text, tools, toolChoice: choice };
 }
 
 function encodeTool(tool: ToolDefinition, traits: MessagesModelTraits, dropped: string[]): object {
@@ -126,16 +134,15 @@ function noParallel({ parallelToolCalls }: CanonicalPrompt): JsonObject {
   return parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
 }
 
-/** The format in the vendor's own words, or the schema of the tool that stands in for it. */
+/** The format in the vendor's own words, or the schema of the tool that stands in for it, or a request for it. */
 function encodeFormat(
   format: ResponseFormat | undefined,
   traits: MessagesModelTraits,
   name: string,
-): { format?: object; schema?: JsonObject } {
+): { format?: object; schema?: JsonObject; instruction?: string } {
   if (!format || format.type === 'text') return {};
   if (format.type === 'json_object') {
-    if (traits.forcedToolChoice) return { schema: OPEN_OBJECT };
-    throw unsupported(name, 'This model gives JSON only for a schema; send `json_schema`.');
+    return traits.forcedToolChoice ? { schema: OPEN_OBJECT } : { instruction: JSON_INSTRUCTION };
   }
   const closed = traits.structuredOutput ? toClosedSchema(format.schema) : undefined;
   if (closed) return { format: { type: 'json_schema', schema: closed } };

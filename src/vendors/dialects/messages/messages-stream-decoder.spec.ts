@@ -261,6 +261,17 @@ describe(MessagesStreamDecoder.name, () => {
       ]);
     });
 
+    it('leaves out what is said beside it, which is the answer where it is not called', () => {
+      const prose = textBlock(0, 'Here', ' it is:');
+      const call = toolBlock(1, 'a', 'json', '{"b":1}') + textBlock(2, 'Done.');
+      const again = toolBlock(3, 'c', 'json', '{"d":2}');
+      expect(eventsOf(prose + call + again, messageEnd('tool_use'), 'json')).toEqual([
+        text('{"b":1}'),
+        finish('stop'),
+      ]);
+      expect(eventsOf(prose, messageEnd(), 'json')).toEqual([text('Here it is:'), finish('stop')]);
+    });
+
     it('keeps calls of other tools, and the reason that the answer was cut short', () => {
       expect(
         eventsOf(toolBlock(0, 'a', 'look', '{}'), messageEnd('tool_use'), 'json').at(-1),

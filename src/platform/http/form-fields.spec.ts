@@ -1,8 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { FormFields } from './form-fields.js';
+import { FormFields, type FormShape } from './form-fields.js';
+
+const SHAPE: FormShape = {
+  lists: new Set(['models', 'timestamp_granularities']),
+  numbers: new Set(['temperature']),
+  flags: new Set(['stream']),
+  objects: new Set(['provider', 'trace']),
+};
 
 function read(...fields: [string, string][]): Record<string, unknown> {
-  const form = new FormFields();
+  const form = new FormFields(SHAPE);
   for (const [name, value] of fields) form.add(name, value);
   return form.read();
 }

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import busboy, { type Busboy, type FileInfo } from 'busboy';
-import { GatewayError, InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import type { JsonObject } from '../../platform/http/json-body.js';
-import { CallerGoneError, answerContinue } from '../../platform/http/read-body.js';
-import { FormFields } from './form-fields.js';
-import { CoarseTimer, NOT_WATCHED, type Watched } from '../../platform/time/coarse-timer.js';
+import { GatewayError, InvalidRequestError } from '../errors/gateway-errors.js';
+import type { BudgetedRequest } from './body-budget.js';
+import type { JsonObject } from './json-body.js';
+import { CallerGoneError, answerContinue } from './read-body.js';
+import { FormFields, type FormShape } from './form-fields.js';
+import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
 
 /** A sender gets this long for nothing … */
 const PATIENCE_MS = 10_000;
@@ -55,12 +56,12 @@ class UploadPace implements Watched {
 const MAX_FILE_BYTES = 25_000_000;
 /** What the form may hold besides: its fields, and the frame of its parts. */
 const MAX_OTHER_BYTES = 1_000_000;
-const FILE_FIELD = 'file';
 
-/** A form with its one file in a file of ours. */
-interface ReceivedForm {
-  fields: JsonObject;
-  file: ReceivedFile;
+/** The one file that a form may hold. */
+interface FilePlace {
+  readonly field: string;
+  /** A file that does not exist yet. */
+  readonly path: string;
 }
 
 export interface ReceivedFile {
@@ -70,26 +71,53 @@ export interface ReceivedFile {
   fileName: string;
 }
 
+/** A form with its file in a file of ours. */
+interface ReceivedForm {
+  fields: JsonObject;
+  file: ReceivedFile | undefined;
+}
+
 /**
  * Reads a multipart form whose parts may come in any order, its file straight to disk. When it
  * throws, the file at `path` is complete or not, but nobody writes to it any more.
  *
- * @param path a file that does not exist yet
  * @throws InvalidRequestError 400, 408, 413 or 415
  * @throws CallerGoneError when the upload stops half-way
  */
-export async function receiveForm(request: IncomingMessage, path: string): Promise<ReceivedForm> {
+export async function receiveUpload(
+  request: BudgetedRequest,
+  shape: FormShape,
+  place: FilePlace,
+): Promise<{ fields: JsonObject; file: ReceivedFile }> {
+  const { fields, file } = await receive(request, shape, place);
+  if (file) return { fields, file };
+  throw new InvalidRequestError(place.field, `The form has no \`${place.field}\`.`);
+}
+
+/** The same for a form without a file. */
+export async function receiveFields(
+  request: BudgetedRequest,
+  shape: FormShape,
+): Promise<JsonObject> {
+  return (await receive(request, shape)).fields;
+}
+
+async function receive(
+  request: BudgetedRequest,
+  shape: FormShape,
+  place?: FilePlace,
+): Promise<ReceivedForm> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + MAX_OTHER_BYTES) {
     throw tooLarge();
   }
   const parser = makeParser(request);
   if (request.destroyed) throw new CallerGoneError();
   answerContinue(request);
-  return new FormReceiver(request, parser, path).receive();
+  return new FormReceiver(request, parser, shape, place).receive();
 }
 
 class FormReceiver {
-  private readonly fields = new FormFields();
+  private readonly fields: FormFields;
   private writer: WriteStream | undefined;
   private sizeBytes = 0;
   private receivedBytes = 0;
@@ -97,10 +125,13 @@ class FormReceiver {
   private reject: (error: unknown) => void = () => undefined;
 
   constructor(
-    private readonly request: IncomingMessage,
+    private readonly request: BudgetedRequest,
     private readonly parser: Busboy,
-    private readonly path: string,
-  ) {}
+    shape: FormShape,
+    private readonly place: FilePlace | undefined,
+  ) {
+    this.fields = new FormFields(shape);
+  }
 
   async receive(): Promise<ReceivedForm> {
     const { request, parser } = this;
@@ -120,10 +151,11 @@ class FormReceiver {
         request.on('data', onData).on('close', onGone).on('error', onGone);
         request.pipe(parser);
       });
-      const { writer, sizeBytes, fileName, path } = this;
-      if (!writer) throw new InvalidRequestError(FILE_FIELD, 'The form has no `file`.');
-      if (!writer.closed) await once(writer, 'close');
-      return { fields: this.fields.read(), file: { path, sizeBytes, fileName } };
+      const { writer, sizeBytes, fileName, place } = this;
+      if (writer && !writer.closed) await once(writer, 'close');
+      const fields = { ...this.fields.read(), ...request.membersOfPath };
+      const file = writer && place && { path: place.path, sizeBytes, fileName };
+      return { fields, file };
     } catch (error) {
       await this.stop();
       throw error instanceof GatewayError || error instanceof CallerGoneError
@@ -140,8 +172,8 @@ class FormReceiver {
       this.reject(new InvalidRequestError(param, message));
     this.parser
       .on('field', (name, value, info) => {
-        if (name === FILE_FIELD) {
-          return refuse(FILE_FIELD, '`file` must be an uploaded file with a name, not a text.');
+        if (name === this.place?.field) {
+          return refuse(name, `\`${name}\` must be an uploaded file with a name, not a text.`);
         }
         if (info.nameTruncated || info.valueTruncated) {
           return refuse(name, `The field \`${name}\` is too long.`);
@@ -153,7 +185,9 @@ class FormReceiver {
         }
       })
       .on('file', (name, stream, info) => this.keep(name, stream, info))
-      .on('filesLimit', () => refuse(FILE_FIELD, 'The form may hold one file only.'))
+      .on('filesLimit', () =>
+        refuse(this.place?.field ?? 'body', 'The form may hold one file only.'),
+      )
       .on('fieldsLimit', () => refuse('body', 'The form has too many fields.'))
       .on('partsLimit', () => refuse('body', 'The form has too many parts.'))
       .on('error', (error) => this.reject(error))
@@ -163,15 +197,15 @@ class FormReceiver {
   private keep(name: string, stream: Readable, { filename }: FileInfo): void {
     // Its end is told by the parser's own; without a listener it would end the process.
     stream.on('error', () => undefined);
-    if (name !== FILE_FIELD) {
+    const { place } = this;
+    if (name !== place?.field) {
       stream.resume();
-      this.reject(
-        new InvalidRequestError(name.slice(0, 100) || 'body', 'The only file taken is `file`.'),
-      );
+      const taken = place ? `The only file taken is \`${place.field}\`.` : 'No file is taken here.';
+      this.reject(new InvalidRequestError(name.slice(0, 100) || 'body', taken));
       return;
     }
     this.fileName = filename ?? '';
-    this.writer = createWriteStream(this.path, { flags: 'wx', mode: 0o600 });
+    this.writer = createWriteStream(place.path, { flags: 'wx', mode: 0o600 });
     this.writer.on('error', (error) => this.reject(new FileError(error)));
     stream.on('data', (chunk: Buffer) => (this.sizeBytes += chunk.length));
     stream.on('limit', () => this.reject(tooLarge()));
@@ -241,7 +275,7 @@ function makeParser({ headers }: IncomingMessage): Busboy {
 
 function tooLarge(): InvalidRequestError {
   return new InvalidRequestError(
-    FILE_FIELD,
+    'file',
     `The file is larger than ${MAX_FILE_BYTES / 1_000_000} MB.`,
     413,
   );

@@ -1,20 +1,25 @@
-import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { isJsonObject, type JsonObject } from './json-body.js';
 
 /** `model`, `timestamp_granularities[]`, `provider[order][]` */
 const NAME = /^([A-Za-z][\w-]{0,63})((?:\[[\w-]{0,63}\]){0,3})$/;
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Fields that hold lists, however a caller spells their names. */
-const LISTS = new Set(['models', 'timestamp_granularities', 'include']);
-const NUMBERS = new Set(['temperature']);
-const FLAGS = new Set(['stream']);
-/** Objects that may come as JSON text. */
-const OBJECTS = new Set(['provider', 'trace']);
+/** Which fields of a form are no texts, by their names. */
+export interface FormShape {
+  /** However a caller spells their names. */
+  readonly lists: ReadonlySet<string>;
+  readonly numbers: ReadonlySet<string>;
+  readonly flags: ReadonlySet<string>;
+  /** May come as JSON text. */
+  readonly objects: ReadonlySet<string>;
+}
 
 /** Turns a form's fields into the object that a JSON body would have been. */
 export class FormFields {
   private readonly fields: JsonObject = {};
+
+  constructor(private readonly shape: FormShape) {}
 
   /**
    * An empty value counts as none.
@@ -27,7 +32,7 @@ export class FormFields {
     const steps = [...rest.matchAll(/\[([^\]]*)\]/g)].map((match) => match[1]!);
     if ([first, ...steps].some((step) => FORBIDDEN.has(step))) throw badName(name);
     if (value === '') return;
-    if (steps.length === 0 && LISTS.has(first)) steps.push('');
+    if (steps.length === 0 && this.shape.lists.has(first)) steps.push('');
     put(this.fields, [first, ...steps], value, name);
   }
 
@@ -35,7 +40,7 @@ export class FormFields {
   read(): JsonObject {
     const entries = Object.entries(this.fields).map(([name, value]): [string, unknown] => [
       name,
-      typed(name, value),
+      typed(name, value, this.shape),
     ]);
     return Object.fromEntries(entries);
   }
@@ -61,15 +66,15 @@ function put(target: JsonObject, path: string[], value: string, name: string): v
   put(child, [next, ...rest], value, name);
 }
 
-function typed(name: string, value: unknown): unknown {
+function typed(name: string, value: unknown, { numbers, flags, objects }: FormShape): unknown {
   if (isJsonObject(value)) {
     const { allow_fallbacks: flag } = value;
     return flag === undefined ? value : { ...value, allow_fallbacks: toFlag(flag) };
   }
   if (typeof value !== 'string') return value;
-  if (NUMBERS.has(name)) return /^\d{1,9}(\.\d{1,18})?$/.test(value) ? Number(value) : value;
-  if (FLAGS.has(name)) return toFlag(value);
-  if (!OBJECTS.has(name)) return value;
+  if (numbers.has(name)) return /^\d{1,9}(\.\d{1,18})?$/.test(value) ? Number(value) : value;
+  if (flags.has(name)) return toFlag(value);
+  if (!objects.has(name)) return value;
   try {
     const parsed: unknown = JSON.parse(value);
     return parsed;

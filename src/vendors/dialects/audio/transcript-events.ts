@@ -1,0 +1,47 @@
+import type { WorkEvent } from '../../../canonical/canonical-event.js';
+import type { Transcript } from '../../../canonical/work-request.js';
+import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
+import type { UpstreamResponse } from '../../transport/upstream-response.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { parseAnswerObject } from '../answer-json.js';
+import { classifyChatError } from '../chat/classify-chat-error.js';
+import { cutFrames, eventData, normalizeFrames } from '../event-text.js';
+import { assertEventStream } from '../read-event-stream.js';
+import { readTranscriptUsage } from './transcript.js';
+
+/** The last event repeats the whole text. */
+const MAX_EVENT_BYTES = 16 * 1024 * 1024;
+const DONE = 'transcript.text.done';
+
+/**
+ * A streamed transcript, event by event as the vendor spells them.
+ *
+ * @throws UpstreamError for an error among them, `unreadable` for what is no such stream, and `cut` for
+ *   one without its end
+ */
+export async function* readTranscriptEvents(
+  response: UpstreamResponse,
+): AsyncGenerator<WorkEvent<Transcript>> {
+  assertEventStream(response);
+  const frames = new SseFrameBuffer(MAX_EVENT_BYTES);
+  for await (const chunk of response) {
+    const whole = cutFrames(frames, chunk);
+    if (!whole) continue;
+    for (const frame of normalizeFrames(whole.toString('utf8')).split('\n\n')) {
+      const data = eventData(frame);
+      if (data === '' || data === '[DONE]') continue;
+      const event = parseAnswerObject(data, 'an event of a transcript');
+      if (event.error != null) throw classifyChatError(200, {}, event);
+      const isLast = event.type === DONE;
+      const usage = isLast ? readTranscriptUsage(event) : undefined;
+      if (usage) yield { type: 'usage', usage };
+      const bytes = Buffer.from(`data: ${data}\n\n`);
+      yield { type: 'output', output: { contentType: 'text/event-stream', bytes, isLast } };
+      if (isLast) {
+        response.drain();
+        return;
+      }
+    }
+  }
+  throw new UpstreamError({ failure: 'cut', status: 200, message: 'a transcript without its end' });
+}
