@@ -5,6 +5,7 @@ import { CHAT, MESSAGES } from '../support/paths.js';
 import { RawConnection, requestHead } from '../support/raw-connection.js';
 import { USER } from '../support/refusals.js';
 import { until } from '../support/until.js';
+import { bytesOfUploads, wave } from '../support/uploads.js';
 
 const MAX_IN_FLIGHT = 3;
 const HANGING = { model: 'sandbox/fault-hang', messages: [USER] };
@@ -18,6 +19,7 @@ describe('a flood', () => {
       GATEWAY_MAX_IN_FLIGHT_PER_KEY: String(MAX_IN_FLIGHT),
       GATEWAY_MAX_IN_FLIGHT_PER_TENANT: String(MAX_IN_FLIGHT + 1),
       GATEWAY_BODY_BUDGET_MB: '100',
+      GATEWAY_UPLOAD_BUDGET_MB: '100',
       GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE: '30',
       GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '10000',
       // The tests' own address, so that each case of wrong keys has one of its own.
@@ -139,6 +141,36 @@ describe('a flood', () => {
     leaving.abort();
     await first;
     await until(served(19_000_000));
+  });
+
+  it('of uploads is a 503 when they take too much of the disk, until they are done', async () => {
+    const head = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\n';
+    const hanging = await Promise.all([1, 2].map(() => RawConnection.open(gateway.url)));
+    for (const connection of hanging) {
+      connection.send(
+        requestHead('POST /v1/audio/transcriptions HTTP/1.1', {
+          authorization: `Bearer ${gateway.apiKey}`,
+          'content-type': 'multipart/form-data; boundary=x',
+          'content-length': 25_000_000,
+        }) + head,
+      );
+      connection.send('\0'.repeat(24_000_000));
+    }
+    // Half of 100 MB is for this tenant.
+    const upload = (): Promise<Response> => {
+      const body = new FormData();
+      body.append('model', 'sandbox/transcribe');
+      body.append('file', wave(300_000), 'a.wav');
+      return gateway.fetch('/v1/audio/transcriptions', { method: 'POST', body });
+    };
+    await until(async () => (await bytesOfUploads(gateway)) === 48_000_000);
+    await refused(await upload(), 503, 'provider_unavailable', 'body');
+    for (const connection of hanging) connection.close();
+    await until(async () => {
+      const answer = await upload();
+      await answer.text();
+      return answer.status === 200;
+    });
   });
 
   it('of parts in a body, at each door, harms nobody', async () => {

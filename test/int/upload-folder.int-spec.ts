@@ -17,7 +17,8 @@ describe('UploadFolder', () => {
   });
   afterEach(() => rm(dataDirectory, { recursive: true, force: true }));
 
-  const make = (): UploadFolder => new UploadFolder({ dataDirectory } as AppConfig);
+  const make = (): UploadFolder =>
+    new UploadFolder({ dataDirectory, admission: { uploadBudgetBytes: 100 } } as AppConfig);
 
   it('gives paths in a folder that only its owner may enter, and takes the folder along', async () => {
     const folder = make();

@@ -1,14 +1,22 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BootedGateway } from './boot-gateway.js';
 import { silentWave } from './spoken-audio.js';
 
-/** Names of the files that uploads have left so far. */
+/** Paths of the files that uploads have left so far. */
 export async function filesOfUploads({ config }: BootedGateway): Promise<string[]> {
   const root = join(config.dataDirectory, 'tmp', 'uploads');
-  const folders = await readdir(root).catch(() => []);
-  const names = await Promise.all(folders.map((folder) => readdir(join(root, folder))));
-  return names.flat();
+  const folders = (await readdir(root).catch(() => [])).map((folder) => join(root, folder));
+  const paths = folders.map(async (folder) =>
+    (await readdir(folder)).map((name) => join(folder, name)),
+  );
+  return (await Promise.all(paths)).flat();
+}
+
+/** What they take on the disk together. */
+export async function bytesOfUploads(gateway: BootedGateway): Promise<number> {
+  const files = await Promise.all((await filesOfUploads(gateway)).map((path) => stat(path)));
+  return files.reduce((sum, { size }) => sum + size, 0);
 }
 
 /** A form with a file, which comes first, if any. */

@@ -43,7 +43,7 @@ export class TranscriptionsService {
     const path = await this.uploads.newPath();
     const removeUpload = (): Promise<void> => rm(path, { force: true });
     try {
-      const place = { field: 'file', path };
+      const place = { field: 'file', path, room: this.uploads.lease(call.body) };
       const { fields, file } = await receiveUpload(call.body, TRANSCRIPTION_FORM, place);
       if (task === 'translate') assertTranslation(fields);
       else assertTranscription(fields);

@@ -10,6 +10,11 @@ import {
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { isProcessRunning, processSpace } from '../../platform/database/process-identity.js';
+import {
+  BodyBudget,
+  type BodyLease,
+  type BudgetedRequest,
+} from '../../platform/http/body-budget.js';
 import { HOUR_MS } from '../../platform/time/dates.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 
@@ -29,6 +34,7 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
   private readonly root: string;
   private readonly own: string;
   private readonly space = createHash('sha256').update(processSpace()).digest('hex').slice(0, 12);
+  private readonly room: BodyBudget;
   private made: Promise<unknown> | undefined;
   private readonly timer = new SweepTimer(
     () => this.sweep(),
@@ -39,6 +45,7 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
     this.root = join(config.dataDirectory, 'tmp', 'uploads');
     this.own = join(this.root, `${this.space}-${process.pid}-${randomUUID()}`);
     livingFolders.add(this.own);
+    this.room = new BodyBudget(config.admission.uploadBudgetBytes);
   }
 
   async onModuleInit(): Promise<void> {
@@ -62,6 +69,14 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
       throw error;
     }
     return join(this.own, randomUUID());
+  }
+
+  /**
+   * Room on the disk for one request's upload, until its response has ended: uploads must not fill the
+   * disk, on which the database may lie as well.
+   */
+  lease({ bodyShare, res }: BudgetedRequest): BodyLease | undefined {
+    return bodyShare && this.room.shareOf(bodyShare.tenantId).lease(res);
   }
 
   /** Removes what killed processes left. */

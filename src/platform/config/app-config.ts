@@ -62,6 +62,8 @@ export interface AppConfig {
     readonly maxInFlightPerTenant: number;
     /** Memory for all bodies together that are being received or kept; one tenant may have half. */
     readonly bodyBudgetBytes: number;
+    /** Room on the disk for all uploads together; one tenant may have half. */
+    readonly uploadBudgetBytes: number;
     /** Requests of one key in a minute that are no inference. */
     readonly managementPerMinute: number;
     /** Whose `X-Forwarded-For` is believed. */

@@ -259,6 +259,13 @@ export class EnvDto {
   @IntegerVariable(100, MAX_BODY_BUDGET_MB)
   GATEWAY_BODY_BUDGET_MB?: number;
 
+  @Describe('Megabytes that all uploads under way may take on the disk together', {
+    default: '2048',
+    example: '10000',
+  })
+  @IntegerVariable(100, MAX_BODY_BUDGET_MB)
+  GATEWAY_UPLOAD_BUDGET_MB?: number;
+
   @Describe(
     'Requests a minute of one key that are no inference; reading jobs has ten times as many',
     {

@@ -98,6 +98,7 @@ export function loadConfig(
       maxInFlightPerKey: env.GATEWAY_MAX_IN_FLIGHT_PER_KEY ?? 1_000,
       maxInFlightPerTenant: env.GATEWAY_MAX_IN_FLIGHT_PER_TENANT ?? 2_000,
       bodyBudgetBytes: (env.GATEWAY_BODY_BUDGET_MB ?? 512) * 1_000_000,
+      uploadBudgetBytes: (env.GATEWAY_UPLOAD_BUDGET_MB ?? 2_048) * 1_000_000,
       managementPerMinute: env.GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE ?? 600,
       trustedProxies: readNetworks(env.GATEWAY_TRUSTED_PROXIES ?? '') ?? [],
     },

@@ -6,7 +6,7 @@ const RETRY_AFTER_SECONDS = 2;
 const MAX_IDLE_SHARES = 10_000;
 
 /**
- * Memory for the bodies of all requests together, from their first byte until their response has
+ * Room in memory, or on the disk, for the bodies of all requests together, from their first byte until their response has
  * ended. What has arrived counts, not what a sender promises: promises would cost nothing.
  */
 export class BodyBudget {
@@ -35,7 +35,7 @@ export class BodyBudget {
     if (bytes > 0 && this.usedBytes + bytes > this.maxBytes) {
       throw new OverloadedError(
         'body',
-        'The gateway holds as many bodies as it has memory for. Send the request again in a moment.',
+        'The gateway holds as many bodies as it has room for. Send the request again in a moment.',
         RETRY_AFTER_SECONDS,
         'body_budget',
       );
@@ -75,7 +75,7 @@ export class BodyShare {
     if (bytes > 0 && this.usedBytes + bytes > this.budget.maxBytes / 2) {
       throw new OverloadedError(
         'body',
-        'The bodies of your open requests take all the memory that the gateway has for one tenant. Send the request again when some have ended.',
+        'The bodies of your open requests take all the room that the gateway has for one tenant. Send the request again when some have ended.',
         RETRY_AFTER_SECONDS,
         'body_budget',
       );

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import busboy, { type Busboy, type FileInfo } from 'busboy';
 import { GatewayError, InvalidRequestError } from '../errors/gateway-errors.js';
-import type { BudgetedRequest } from './body-budget.js';
+import type { BodyLease, BudgetedRequest } from './body-budget.js';
 import type { JsonObject } from './json-body.js';
 import { CallerGoneError, answerContinue } from './read-body.js';
 import { FormFields, type FormShape } from './form-fields.js';
@@ -62,6 +62,8 @@ interface FilePlace {
   readonly field: string;
   /** A file that does not exist yet. */
   readonly path: string;
+  /** Of what all uploads together may take; undefined where nothing is counted. */
+  readonly room: BodyLease | undefined;
 }
 
 export interface ReceivedFile {
@@ -82,6 +84,7 @@ interface ReceivedForm {
  * throws, the file at `path` is complete or not, but nobody writes to it any more.
  *
  * @throws InvalidRequestError 400, 408, 413 or 415
+ * @throws OverloadedError 503 when there is no room for it
  * @throws CallerGoneError when the upload stops half-way
  */
 export async function receiveUpload(
@@ -122,6 +125,8 @@ class FormReceiver {
   private sizeBytes = 0;
   private receivedBytes = 0;
   private fileName = '';
+  /** Of the memory for bodies, for the fields. */
+  private lease: BodyLease | undefined;
   private reject: (error: unknown) => void = () => undefined;
 
   constructor(
@@ -135,6 +140,7 @@ class FormReceiver {
 
   async receive(): Promise<ReceivedForm> {
     const { request, parser } = this;
+    this.lease = request.bodyShare?.lease(request.res);
     const pace = new UploadPace((error) => this.reject(error));
     const onData = (chunk: Buffer): void => {
       pace.note(chunk.length);
@@ -179,6 +185,7 @@ class FormReceiver {
           return refuse(name, `The field \`${name}\` is too long.`);
         }
         try {
+          this.lease?.add(name.length + value.length);
           this.fields.add(name, value);
         } catch (error) {
           this.reject(error);
@@ -207,7 +214,14 @@ class FormReceiver {
     this.fileName = filename ?? '';
     this.writer = createWriteStream(place.path, { flags: 'wx', mode: 0o600 });
     this.writer.on('error', (error) => this.reject(new FileError(error)));
-    stream.on('data', (chunk: Buffer) => (this.sizeBytes += chunk.length));
+    stream.on('data', (chunk: Buffer) => {
+      this.sizeBytes += chunk.length;
+      try {
+        place.room?.add(chunk.length);
+      } catch (error) {
+        this.reject(error);
+      }
+    });
     stream.on('limit', () => this.reject(tooLarge()));
     stream.pipe(this.writer);
   }
