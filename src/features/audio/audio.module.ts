@@ -7,7 +7,7 @@ import {
   SpeechController,
 } from './audio.controller.js';
 import { TranscriptionsService } from './transcriptions.service.js';
-import { UploadFolder } from './upload-folder.js';
+import { UploadFolder } from '../../platform/http/upload-folder.js';
 
 @Module({
   imports: [AnswersModule],
