@@ -113,7 +113,7 @@ export class VideosService {
   private async findVideo(tenantId: string, id: string): Promise<JobView | undefined> {
     if (modalityOfJobId(id) !== 'video') return undefined;
     const job = await this.repository.find(tenantId, id);
-    return job && isVideo(job) ? job : undefined;
+    return job && isVideo(job) && !job.isDeleted ? job : undefined;
   }
 }
 
