@@ -53,6 +53,24 @@ export interface ImageRequest extends WorkRequest {
   readonly count: number;
 }
 
+/** Pictures to be made of pictures. */
+export interface ImageEditRequest extends ImageRequest {
+  /** `edit`: by the prompt; `variation`: without one. */
+  readonly task: 'edit' | 'variation';
+  /** At least one; a variation has one. */
+  readonly images: readonly UploadedFile[];
+  /** Where the first is to be changed. */
+  readonly mask: UploadedFile | undefined;
+}
+
+/** Pictures that were made of pictures. */
+export interface EditedImages {
+  /** Base64. */
+  readonly images: readonly string[];
+  /** In the vendor's own words, as far as it counts tokens. */
+  readonly usage: Readonly<Record<string, unknown>> | undefined;
+}
+
 export interface VideoRequest extends WorkRequest {
   readonly kind: 'video';
   readonly prompt: string;
@@ -80,12 +98,15 @@ export interface TranscriptionRequest extends WorkRequest {
 }
 
 /** An upload that lies in a file until its request is over, so that it can be sent more than once. */
-export interface UploadedAudio {
+export interface UploadedFile {
   readonly path: string;
   readonly sizeBytes: number;
   /** As the caller calls the file; vendors tell the format by its extension. */
   readonly fileName: string;
   readonly contentType: string;
+}
+
+export interface UploadedAudio extends UploadedFile {
   /** Measured length; undefined where it cannot be told. */
   readonly durationMs: number | undefined;
 }

@@ -10,6 +10,8 @@ import type {
   SpeechRequest,
   EmbeddingRequest,
   EmbeddingVectors,
+  EditedImages,
+  ImageEditRequest,
 } from '../canonical/work-request.js';
 import type { MediaProgress } from './media-work.js';
 
@@ -96,6 +98,9 @@ export interface Upstream {
 
   /** A transcript, in one output. */
   transcribe?(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript>;
+
+  /** Pictures made of pictures, in one output. */
+  editImages?(call: WorkCall<ImageEditRequest>): UpstreamWork<EditedImages>;
 
   /**
    * Request fields that the route has no place for when it makes media; as `droppedParams`.

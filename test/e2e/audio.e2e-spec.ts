@@ -381,6 +381,24 @@ describe('audio', () => {
       expect(await uploadsLeft()).toEqual([]);
     });
 
+    it('ends the call of the vendor when the reader of a stream leaves, who pays for the audio', async () => {
+      openAi.script = (_call, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(`data: ${JSON.stringify(delta('Good'))}\n\n`);
+      };
+      const leaving = new AbortController();
+      const response = await gateway.fetch('/v1/audio/transcriptions', {
+        method: 'POST',
+        body: form({ model: 'openai/whisper-1', stream: 'true' }, wave(2_500)),
+        signal: leaving.signal,
+      });
+      leaving.abort();
+      await openAi.calls[0]!.hungUp;
+      const row = await rowOf(response.headers.get('x-request-id'));
+      expect(row).toMatchObject({ outcome: 'cancelled', cost: 250 });
+      await until(async () => (await uploadsLeft()).length === 0);
+    });
+
     it('tells speakers apart where the vendor does', async () => {
       const segments = [
         { type: 'transcript.text.segment', id: 's', start: 0, end: 1, speaker: 'A' },

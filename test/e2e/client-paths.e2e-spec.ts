@@ -3,6 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { AzureOpenAI, toFile } from 'openai';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
 import { until } from '../support/until.js';
 
 const ORIGIN = 'https://app.example';
@@ -365,5 +366,30 @@ describe('CORS', () => {
         await other.close();
       }
     }
+  });
+});
+
+describe('the limits on callers', () => {
+  it('count requests without a right key by their address on these paths as well', async () => {
+    const paths = [
+      '/openai/v1/models',
+      '/openai/deployments/sandbox/echo/chat/completions',
+      '/v1/anthropic/v1/models',
+      '/v1/completions',
+      '/v1/videos',
+    ];
+    const statusOf = async (path: string): Promise<number> => {
+      const method = path.endsWith('models') ? 'GET' : 'POST';
+      const response = await fetch(gateway.url + path, { method, headers: { 'api-key': 'sk-x' } });
+      await response.text();
+      return response.status;
+    };
+    await awaitRoomInThisMinute();
+    for (let index = 0; index < 100; index++) await statusOf(paths[index % paths.length]!);
+    const statuses = await Promise.all(paths.map(statusOf));
+    expect(statuses).toEqual(paths.map(() => 429));
+    const right = await gateway.fetch('/v1/models');
+    expect(right.status).toBe(200);
+    await right.text();
   });
 });

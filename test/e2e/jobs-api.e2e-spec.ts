@@ -428,6 +428,17 @@ describe('the paths of jobs', () => {
       expect([type, data.id, data.status]).toEqual(['job.succeeded', id, 'succeeded']);
       expect((await fetch(data.result.data[0]!.url)).status).toBe(200);
       expect(receiver.calls[0]!.headers['x-gateway-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+
+      const film = { model: 'sandbox/video', prompt: 'x', webhook_url: `${receiver.origin}/hook` };
+      const video = (await (await gateway.post('/v1/videos', film)).json()) as { id: string };
+      await gateway
+        .fetch(`/v1/videos/${video.id}`, { method: 'DELETE' })
+        .then((gone) => gone.text());
+      // Deleted or not, its end is told.
+      await until(() => receiver.calls.length === 2);
+      expect(receiver.calls[1]!.body.toString()).toContain(video.id);
+      const listed = await listJobs(gateway, '?modality=video&limit=1');
+      expect(listed.jobs).toMatchObject([{ id: video.id, status: 'cancelled' }]);
     } finally {
       await receiver.close();
     }

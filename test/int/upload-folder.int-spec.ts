@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { UploadFolder } from '../../src/features/audio/upload-folder.js';
+import { UploadFolder } from '../../src/platform/http/upload-folder.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 
 const NO_PROCESS = 2 ** 22 + 1;

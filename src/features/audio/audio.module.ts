@@ -7,11 +7,11 @@ import {
   SpeechController,
 } from './audio.controller.js';
 import { TranscriptionsService } from './transcriptions.service.js';
-import { UploadFolder } from './upload-folder.js';
+import { UploadsModule } from '../../platform/http/upload-folder.js';
 
 @Module({
-  imports: [AnswersModule],
+  imports: [AnswersModule, UploadsModule],
   controllers: [SpeechController, TranscriptionsController, TranslationsController],
-  providers: [SpeechService, TranscriptionsService, UploadFolder],
+  providers: [SpeechService, TranscriptionsService],
 })
 export class AudioModule {}

@@ -16,7 +16,7 @@ import {
   assertTranslation,
   makeTranscription,
 } from './transcription.parse.js';
-import { UploadFolder } from './upload-folder.js';
+import { UploadFolder } from '../../platform/http/upload-folder.js';
 
 type TranscriptEvents = AsyncIterable<WorkEvent<Transcript>>;
 

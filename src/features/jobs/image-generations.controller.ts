@@ -1,13 +1,16 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { callOf } from '../../core/answers/call.js';
+import { deliver } from '../../core/answers/deliver.js';
 import { Inference } from '../../core/access/authenticated.decorator.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import { ApiGenerationErrors, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
 import { ImageGenerationDto } from './jobs.dto.js';
 import { imageGenerationSchema } from './image-generation.parse.js';
+import { imageEditSchema } from './image-edit.parse.js';
+import { ImageEditsService } from './image-edits.service.js';
 import { ImageGenerationsService } from './image-generations.service.js';
 
 @ApiTags('Inference')
@@ -36,5 +39,57 @@ export class ImageGenerationsController {
   async create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
     const send = await this.images.create(callOf(request, response));
     await send?.(response);
+  }
+}
+
+const picture = {
+  type: 'string',
+  format: 'binary',
+  description: 'png, jpeg or webp; 25 MB at most.',
+};
+
+const variationForm = {
+  ...imageEditSchema,
+  required: ['image'],
+  properties: { image: picture, ...imageEditSchema.properties },
+};
+
+const editForm = {
+  ...imageEditSchema,
+  required: ['image', 'prompt'],
+  properties: {
+    image: { type: 'array', items: picture, maxItems: 16 },
+    mask: picture,
+    ...imageEditSchema.properties,
+  },
+};
+
+/** Pictures of pictures, which models take whose row in the catalogue says so; others over own accounts. */
+@ApiTags('Inference')
+@Controller(['v1/images', 'api/v1/images'])
+@Inference({ writesResponse: true })
+export class ImageEditsController {
+  constructor(private readonly edits: ImageEditsService) {}
+
+  @Post('edits')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Change pictures by a prompt' })
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({ schema: toOpenApiSchema(editForm) })
+  @ApiOkResponse({ type: ImageGenerationDto, headers: GENERATION_HEADERS })
+  @ApiGenerationErrors()
+  edit(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return deliver(request, response, (call) => this.edits.create(call, 'edit'));
+  }
+
+  @Post('variations')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Make pictures like another one' })
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({ schema: toOpenApiSchema(variationForm) })
+  @ApiOkResponse({ type: ImageGenerationDto, headers: GENERATION_HEADERS })
+  @ApiGenerationErrors()
+  vary(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return deliver(request, response, (call) => this.edits.create(call, 'variation'));
   }
 }

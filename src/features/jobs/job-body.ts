@@ -66,7 +66,7 @@ export function textFieldOf({ prompt }: MediaBody): 'prompt' | 'input' {
   return prompt == null ? 'input' : 'prompt';
 }
 
-function toImageRequest(value: MediaBody): ImageRequest {
+export function toImageRequest(value: MediaBody): ImageRequest {
   const prompt = textOf(value);
   const count = value.n ?? 1;
   return {

@@ -73,6 +73,8 @@ export interface JobView {
   readonly completedAt: Date | null;
   /** Of what it made; until then the job's deadline. */
   readonly expiresAt: Date;
+  /** Its tenant does not want to see it any more. */
+  readonly isDeleted: boolean;
   /** In order; only of a job that has succeeded. */
   readonly artifacts: readonly JobArtifact[];
 }

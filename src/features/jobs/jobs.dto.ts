@@ -35,7 +35,7 @@ class ImageTokensDetailsDto {
   @ApiProperty({ type: 'integer' })
   text_tokens!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Always 0: prompts are text.' })
+  @ApiProperty({ type: 'integer', description: 'Of pictures that were sent.' })
   image_tokens!: number;
 }
 

@@ -15,7 +15,12 @@ import { S3ArtifactStore } from './artifacts/s3-artifact-store.js';
 import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
 import { CredentialsModule } from '../../core/credentials/credentials.module.js';
 import { WebhooksModule } from '../../platform/outbound/webhooks.module.js';
-import { ImageGenerationsController } from './image-generations.controller.js';
+import {
+  ImageEditsController,
+  ImageGenerationsController,
+} from './image-generations.controller.js';
+import { ImageEditsService } from './image-edits.service.js';
+import { UploadsModule } from '../../platform/http/upload-folder.js';
 import { ImageGenerationsService, EncodedImages } from './image-generations.service.js';
 import { JobCredentials } from './job-routes.js';
 import { JobFollowUp } from './job-follow-up.service.js';
@@ -42,10 +47,11 @@ import { CreateJobService } from './create-job.service.js';
  * it makes is kept, and given out under signed URLs.
  */
 @Module({
-  imports: [AnswersModule, CatalogueModule, CredentialsModule, WebhooksModule],
+  imports: [AnswersModule, CatalogueModule, CredentialsModule, UploadsModule, WebhooksModule],
   controllers: [
     JobsController,
     ImageGenerationsController,
+    ImageEditsController,
     ImageJobsController,
     VideosController,
     CustomerJobsController,
@@ -75,6 +81,7 @@ import { CreateJobService } from './create-job.service.js';
     ArtifactsService,
     EncodedImages,
     ImageGenerationsService,
+    ImageEditsService,
     JobCredentials,
     JobFollowUp,
     JobArtifacts,

@@ -50,7 +50,7 @@ const VIEW = `
   SELECT id, request_id AS "requestId", tenant_id AS "tenantId", endpoint,
     CASE WHEN endpoint = 'videos' THEN body::json END AS body, modality, model, status, provider,
     metadata::json AS metadata, error::json AS error, usage::json AS usage, actual_cost AS "actualCost", created_at AS "createdAt",
-    completed_at AS "completedAt", expires_at AS "expiresAt",
+    completed_at AS "completedAt", expires_at AS "expiresAt", deleted_at IS NOT NULL AS "isDeleted",
     CASE WHEN status = 'succeeded' THEN coalesce((
       SELECT json_agg(json_build_object('id', file.id, 'contentType', file.content_type,
         'bytes', file.bytes) ORDER BY position)
@@ -139,9 +139,10 @@ export class JobsRepository {
     return rowCount === 1;
   }
 
+  /** Also one that its tenant has deleted. */
   async find(tenantId: string, id: string): Promise<JobView | undefined> {
     const { rows } = await this.database.query<JobView>(
-      `${VIEW} WHERE id = $1 AND tenant_id = $2 AND deleted_at IS NULL`,
+      `${VIEW} WHERE id = $1 AND tenant_id = $2`,
       [id, tenantId],
     );
     return rows.map(toView)[0];

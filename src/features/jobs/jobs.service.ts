@@ -101,7 +101,7 @@ export class JobsService {
     const known = modalityOfJobId(id);
     const isPossible = known !== undefined && (modality === undefined || modality === known);
     const job = isPossible ? await this.repository.find(tenantId, id) : undefined;
-    if (job) return job;
+    if (job && !job.isDeleted) return job;
     throw new NotFoundError(
       'id',
       `There is no ${modality ?? ''}${modality ? ' ' : ''}job ${JSON.stringify(id.slice(0, 80))}.`,

@@ -20,6 +20,7 @@ const JOB: JobView = {
   createdAt: new Date(1_000_900),
   completedAt: new Date(2_000_900),
   expiresAt: new Date(3_000_900),
+  isDeleted: false,
   artifacts: [{ id: 'img_1-a-0', contentType: 'image/png', bytes: 7 }],
 };
 const render = (overrides: Partial<JobView>) =>

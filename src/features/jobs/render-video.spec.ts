@@ -20,6 +20,7 @@ const JOB: JobView = {
   createdAt: new Date(1_000_900),
   completedAt: null,
   expiresAt: new Date(3_000_900),
+  isDeleted: false,
   artifacts: [],
 };
 const render = (overrides: Partial<JobView> = {}) => renderVideo({ ...JOB, ...overrides });

@@ -10,7 +10,7 @@ import {
 import type { FormShape } from '../../platform/http/form-fields.js';
 import { parseJsonBody, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
-import { receiveFields } from '../../platform/http/receive-form.js';
+import { receiveForm } from '../../platform/http/receive-form.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { isOpen, modalityOfJobId, type JobView } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
@@ -113,7 +113,7 @@ export class VideosService {
   private async findVideo(tenantId: string, id: string): Promise<JobView | undefined> {
     if (modalityOfJobId(id) !== 'video') return undefined;
     const job = await this.repository.find(tenantId, id);
-    return job && isVideo(job) ? job : undefined;
+    return job && isVideo(job) && !job.isDeleted ? job : undefined;
   }
 }
 
@@ -125,5 +125,6 @@ function isVideo({ endpoint }: JobView): boolean {
 async function readVideoBody({ body, headers }: Call): Promise<JsonBody> {
   const isForm = /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
   if (!isForm) return readJsonBody(body);
-  return parseJsonBody(Buffer.from(JSON.stringify(await receiveFields(body, VIDEO_FORM))));
+  const { fields } = await receiveForm(body, VIDEO_FORM);
+  return parseJsonBody(Buffer.from(JSON.stringify(fields)));
 }

@@ -8,80 +8,43 @@ import type { BodyLease, BudgetedRequest } from './body-budget.js';
 import type { JsonObject } from './json-body.js';
 import { CallerGoneError, answerContinue } from './read-body.js';
 import { FormFields, type FormShape } from './form-fields.js';
-import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
+import { UploadPace } from './upload-pace.js';
 
-/** A sender gets this long for nothing … */
-const PATIENCE_MS = 10_000;
-
-/** … and after it has to have kept up this rate since the start. */
-const MIN_BYTES_PER_SECOND = 8_192;
-
-const CHECK_EVERY_MS = 2_500;
-
-const timer = new CoarseTimer();
-
-/** Watches that an upload does not drip in for hours. */
-class UploadPace implements Watched {
-  private readonly startedMs = performance.now();
-  private received = 0;
-  watchIndex = NOT_WATCHED;
-  deadlineMs = this.startedMs + PATIENCE_MS;
-
-  constructor(private readonly onTooSlow: (error: InvalidRequestError) => void) {
-    timer.watch(this);
-  }
-
-  note(bytes: number): void {
-    this.received += bytes;
-  }
-
-  stop(): void {
-    timer.unwatch(this);
-  }
-
-  onDeadline(): void {
-    const nowMs = performance.now();
-    if (this.received < ((nowMs - this.startedMs) / 1000) * MIN_BYTES_PER_SECOND) {
-      this.onTooSlow(
-        new InvalidRequestError('body', 'The body arrived too slowly; send it again.', 408),
-      );
-      return;
-    }
-    this.deadlineMs = nowMs + CHECK_EVERY_MS;
-    timer.watch(this);
-  }
-}
-
-/** The interface's limit on uploads: 25 MB. */
+/** The interface's limit on a file that is sent: 25 MB. */
 const MAX_FILE_BYTES = 25_000_000;
 /** What the form may hold besides: its fields, and the frame of its parts. */
 const MAX_OTHER_BYTES = 1_000_000;
+const MAX_FIELDS = 64;
 
-/** The one file that a form may hold. */
-interface FilePlace {
-  readonly field: string;
-  /** A file that does not exist yet. */
+/** The files that a form may hold. */
+export interface FilePlaces {
+  /** How many of each field, whose name may end in `[]`. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Where the first goes, a file that does not exist yet; the others get a number behind it. */
   readonly path: string;
-  /** Of what all uploads together may take; undefined where nothing is counted. */
-  readonly room: BodyLease | undefined;
+  /** Of all together; as much as of one, unless told. */
+  readonly maxBytes?: number;
+  /** Of what all uploads together may take on the disk; undefined where nothing is counted. */
+  readonly room?: BodyLease | undefined;
 }
 
 export interface ReceivedFile {
+  field: string;
   path: string;
   sizeBytes: number;
   /** As the caller calls it; empty where it has no name. */
   fileName: string;
 }
 
-/** A form with its file in a file of ours. */
+/** A form with its files in files of ours, in the order in which they came. */
 interface ReceivedForm {
   fields: JsonObject;
-  file: ReceivedFile | undefined;
+  files: ReceivedFile[];
 }
 
 /**
- * Reads a multipart form whose parts may come in any order, its file straight to disk. When it
- * throws, the file at `path` is complete or not, but nobody writes to it any more.
+ * Reads a multipart form with one file, whose parts may come in any order, the file straight to disk.
+ * When it throws, the file at `path` is complete or not, but nobody writes to it any more.
  *
  * @throws InvalidRequestError 400, 408, 413 or 415
  * @throws OverloadedError 503 when there is no room for it
@@ -90,41 +53,42 @@ interface ReceivedForm {
 export async function receiveUpload(
   request: BudgetedRequest,
   shape: FormShape,
-  place: FilePlace,
+  { field, path, room }: { field: string } & Pick<FilePlaces, 'path' | 'room'>,
 ): Promise<{ fields: JsonObject; file: ReceivedFile }> {
-  const { fields, file } = await receive(request, shape, place);
+  const places = { counts: new Map([[field, 1]]), path, room };
+  const { fields, files } = await receiveForm(request, shape, places);
+  const [file] = files;
   if (file) return { fields, file };
-  throw new InvalidRequestError(place.field, `The form has no \`${place.field}\`.`);
+  throw new InvalidRequestError(field, `The form has no \`${field}\`.`);
 }
 
-/** The same for a form without a file. */
-export async function receiveFields(
+/** The same for a form with any number of files. @param places undefined: it holds none */
+export async function receiveForm(
   request: BudgetedRequest,
   shape: FormShape,
-): Promise<JsonObject> {
-  return (await receive(request, shape)).fields;
-}
-
-async function receive(
-  request: BudgetedRequest,
-  shape: FormShape,
-  place?: FilePlace,
+  places: FilePlaces = { counts: new Map(), path: '' },
 ): Promise<ReceivedForm> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + MAX_OTHER_BYTES) {
-    throw tooLarge();
-  }
-  const parser = makeParser(request);
+  const maxBytes = maxBytesOf(places);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(places);
+  const parser = makeParser(request, places);
   if (request.destroyed) throw new CallerGoneError();
   answerContinue(request);
-  return new FormReceiver(request, parser, shape, place).receive();
+  return new FormReceiver(request, parser, shape, places).receive();
+}
+
+function maxBytesOf({ maxBytes = MAX_FILE_BYTES }: FilePlaces): number {
+  return maxBytes + MAX_OTHER_BYTES;
+}
+
+interface Upload {
+  readonly file: ReceivedFile;
+  readonly writer: WriteStream;
 }
 
 class FormReceiver {
   private readonly fields: FormFields;
-  private writer: WriteStream | undefined;
-  private sizeBytes = 0;
+  private readonly uploads: Upload[] = [];
   private receivedBytes = 0;
-  private fileName = '';
   /** Of the memory for bodies, for the fields. */
   private lease: BodyLease | undefined;
   private reject: (error: unknown) => void = () => undefined;
@@ -133,19 +97,20 @@ class FormReceiver {
     private readonly request: BudgetedRequest,
     private readonly parser: Busboy,
     shape: FormShape,
-    private readonly place: FilePlace | undefined,
+    private readonly places: FilePlaces,
   ) {
     this.fields = new FormFields(shape);
   }
 
   async receive(): Promise<ReceivedForm> {
-    const { request, parser } = this;
+    const { request, parser, places } = this;
+    const maxBytes = maxBytesOf(places);
     this.lease = request.bodyShare?.lease(request.res);
     const pace = new UploadPace((error) => this.reject(error));
     const onData = (chunk: Buffer): void => {
       pace.note(chunk.length);
       this.receivedBytes += chunk.length;
-      if (this.receivedBytes > MAX_FILE_BYTES + MAX_OTHER_BYTES) this.reject(tooLarge());
+      if (this.receivedBytes > maxBytes) this.reject(tooLarge(places));
     };
     const onGone = (): void => {
       if (!request.readableEnded) this.reject(new CallerGoneError());
@@ -157,11 +122,9 @@ class FormReceiver {
         request.on('data', onData).on('close', onGone).on('error', onGone);
         request.pipe(parser);
       });
-      const { writer, sizeBytes, fileName, place } = this;
-      if (writer && !writer.closed) await once(writer, 'close');
+      for (const { writer } of this.uploads) if (!writer.closed) await once(writer, 'close');
       const fields = { ...this.fields.read(), ...request.membersOfPath };
-      const file = writer && place && { path: place.path, sizeBytes, fileName };
-      return { fields, file };
+      return { fields, files: this.uploads.map(({ file }) => file) };
     } catch (error) {
       await this.stop();
       throw error instanceof GatewayError || error instanceof CallerGoneError
@@ -178,7 +141,7 @@ class FormReceiver {
       this.reject(new InvalidRequestError(param, message));
     this.parser
       .on('field', (name, value, info) => {
-        if (name === this.place?.field) {
+        if (this.places.counts.has(fieldOf(name))) {
           return refuse(name, `\`${name}\` must be an uploaded file with a name, not a text.`);
         }
         if (info.nameTruncated || info.valueTruncated) {
@@ -192,9 +155,7 @@ class FormReceiver {
         }
       })
       .on('file', (name, stream, info) => this.keep(name, stream, info))
-      .on('filesLimit', () =>
-        refuse(this.place?.field ?? 'body', 'The form may hold one file only.'),
-      )
+      .on('filesLimit', () => this.reject(tooMany(this.places)))
       .on('fieldsLimit', () => refuse('body', 'The form has too many fields.'))
       .on('partsLimit', () => refuse('body', 'The form has too many parts.'))
       .on('error', (error) => this.reject(error))
@@ -204,40 +165,80 @@ class FormReceiver {
   private keep(name: string, stream: Readable, { filename }: FileInfo): void {
     // Its end is told by the parser's own; without a listener it would end the process.
     stream.on('error', () => undefined);
-    const { place } = this;
-    if (name !== place?.field) {
+    const { uploads, places } = this;
+    const field = fieldOf(name);
+    const refusal = refusalOf(field, uploads, places);
+    if (refusal) {
       stream.resume();
-      const taken = place ? `The only file taken is \`${place.field}\`.` : 'No file is taken here.';
-      this.reject(new InvalidRequestError(name.slice(0, 100) || 'body', taken));
+      this.reject(refusal);
       return;
     }
-    this.fileName = filename ?? '';
-    this.writer = createWriteStream(place.path, { flags: 'wx', mode: 0o600 });
-    this.writer.on('error', (error) => this.reject(new FileError(error)));
+    const path = uploads.length === 0 ? places.path : `${places.path}-${uploads.length}`;
+    const file: ReceivedFile = { field, path, sizeBytes: 0, fileName: filename ?? '' };
+    const writer = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+    uploads.push({ file, writer });
+    writer.on('error', (error) => this.reject(new FileError(error)));
     stream.on('data', (chunk: Buffer) => {
-      this.sizeBytes += chunk.length;
+      file.sizeBytes += chunk.length;
       try {
-        place.room?.add(chunk.length);
+        places.room?.add(chunk.length);
       } catch (error) {
         this.reject(error);
       }
     });
-    stream.on('limit', () => this.reject(tooLarge()));
-    stream.pipe(this.writer);
+    stream.on('limit', () => this.reject(tooLarge(places, field)));
+    stream.pipe(writer);
   }
 
-  /** Reads no further, and waits until the file is let go of. */
+  /** Reads no further, and waits until the files are let go of. */
   private async stop(): Promise<void> {
-    const { request, parser, writer } = this;
+    const { request, parser, uploads } = this;
     request.unpipe(parser);
     parser.destroy();
     // What is still to come is thrown away, so that a sender who only reads afterwards gets our answer.
     if (!request.readableEnded) request.on('error', () => undefined).resume();
-    if (!writer || writer.closed) return;
-    const closed = once(writer, 'close').catch(() => undefined);
-    writer.destroy();
-    await closed;
+    for (const { writer } of uploads) {
+      if (writer.closed) continue;
+      const closed = once(writer, 'close').catch(() => undefined);
+      writer.destroy();
+      await closed;
+    }
   }
+}
+
+/** Clients spell the name of what may come several times with brackets. */
+function fieldOf(name: string): string {
+  return name.endsWith('[]') ? name.slice(0, -2) : name;
+}
+
+/** Why a file is not taken; undefined where it is. */
+function refusalOf(
+  field: string,
+  uploads: readonly Upload[],
+  places: FilePlaces,
+): InvalidRequestError | undefined {
+  const allowed = places.counts.get(field);
+  if (allowed === undefined) {
+    const names = [...places.counts.keys()].map((name) => `\`${name}\``).join(' and ');
+    const taken = names === '' ? 'No file is taken here.' : `The only file taken is ${names}.`;
+    return new InvalidRequestError(field.slice(0, 100) || 'body', taken);
+  }
+  const count = uploads.filter(({ file }) => file.field === field).length;
+  return count < allowed ? undefined : tooMany(places, field);
+}
+
+function tooMany({ counts }: FilePlaces, field = firstOf(counts)): InvalidRequestError {
+  const allowed = counts.get(field) ?? 0;
+  const message =
+    allowed > 1
+      ? `The form may hold ${allowed} files as \`${field}\`.`
+      : 'The form may hold one file only.';
+  return new InvalidRequestError(field, message);
+}
+
+function firstOf(counts: FilePlaces['counts']): string {
+  const [first = 'body'] = counts.keys();
+  return first;
 }
 
 /** A failure of our own disk. */
@@ -254,7 +255,8 @@ function describe(error: unknown): unknown {
   return new InvalidRequestError('body', `The form cannot be read: ${message.slice(0, 100)}.`);
 }
 
-function makeParser({ headers }: IncomingMessage): Busboy {
+function makeParser({ headers }: IncomingMessage, { counts }: FilePlaces): Busboy {
+  const files = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const contentType = headers['content-type'] ?? '';
   if (!/^multipart\/form-data\s*(?:;|$)/i.test(contentType)) {
     throw new InvalidRequestError(
@@ -274,9 +276,10 @@ function makeParser({ headers }: IncomingMessage): Busboy {
       limits: {
         fieldNameSize: 200,
         fieldSize: 64 * 1024,
-        fields: 64,
-        files: 1,
-        parts: 66,
+        fields: MAX_FIELDS,
+        // Without any, one more than that is let through, to be refused by its name.
+        files: Math.max(1, files),
+        parts: MAX_FIELDS + files + 1,
         headerPairs: 32,
         // The parser says so when it has read this much, and a file of just the limit is none too large.
         fileSize: MAX_FILE_BYTES + 1,
@@ -287,10 +290,16 @@ function makeParser({ headers }: IncomingMessage): Busboy {
   }
 }
 
-function tooLarge(): InvalidRequestError {
+function tooLarge(
+  { counts, maxBytes = MAX_FILE_BYTES }: FilePlaces,
+  field?: string,
+): InvalidRequestError {
+  const limit = field === undefined ? maxBytes : MAX_FILE_BYTES;
+  const isOne = field !== undefined || maxBytes === MAX_FILE_BYTES;
+  const what = isOne ? 'The file is' : 'The files together are';
   return new InvalidRequestError(
-    'file',
-    `The file is larger than ${MAX_FILE_BYTES / 1_000_000} MB.`,
+    field ?? firstOf(counts),
+    `${what} larger than ${limit / 1_000_000} MB.`,
     413,
   );
 }

@@ -9,7 +9,7 @@ import type {
 import { NO_USAGE } from '../../canonical/usage.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { readAudioAnswer, PCM_FORMAT } from '../dialects/audio/audio-answer.js';
-import { multipartBody } from '../dialects/audio/multipart-body.js';
+import { multipartBody } from '../dialects/multipart-body.js';
 import {
   readSeconds,
   readSegments,
@@ -189,7 +189,7 @@ export class FishAudioAdapter implements Upstream {
     const needsTimes = format !== 'json' && format !== 'text';
     const fields: [string, string][] = [['ignore_timestamps', needsTimes ? 'false' : 'true']];
     if (language !== undefined) fields.push(['language', language]);
-    const body = multipartBody(fields, 'audio', audio);
+    const body = multipartBody(fields, [['audio', audio]]);
     const response = await this.transport.call({
       method: 'POST',
       url: new URL(`${this.provider.baseUrl}/v1/asr`),

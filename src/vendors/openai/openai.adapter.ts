@@ -8,6 +8,8 @@ import type {
   SpeechRequest,
   EmbeddingRequest,
   EmbeddingVectors,
+  EditedImages,
+  ImageEditRequest,
 } from '../../canonical/work-request.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { AudioClient, type SpeechTraits } from '../dialects/audio/audio-client.js';
@@ -84,6 +86,7 @@ export class OpenAiAdapter implements Upstream {
     this.images = new ImagesClient(
       {
         imagesUrl: () => imagesUrl,
+        editUrl: (task) => new URL(`${baseUrl}/images/${task}s`),
         asksForBytes: (upstreamModel) => !GIVES_BYTES.test(upstreamModel),
         authorization,
         apiKey,
@@ -126,6 +129,10 @@ export class OpenAiAdapter implements Upstream {
 
   embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
     return this.embeddings.embed(call);
+  }
+
+  editImages(call: WorkCall<ImageEditRequest>): UpstreamWork<EditedImages> {
+    return this.images.edit(call);
   }
 
   /** Fields go along as they are; what has no place is refused. Of speech, as when it is spoken at once. */

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { ImageRequest, VideoRequest } from '../../canonical/work-request.js';
+import { buffer } from 'node:stream/consumers';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
+import type {
+  EditedImages,
+  ImageEditRequest,
+  ImageRequest,
+  VideoRequest,
+} from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { fileOfBytes } from '../dialects/media/media-file.js';
@@ -48,6 +55,17 @@ export async function drawPictures(call: WorkCall<ImageRequest>): Promise<MediaD
     files.push(fileOfBytes(await makePicture({ ...size, subject }), 'image/png'));
   }
   return { state: 'done', files, usage: { ...NO_USAGE, imageCount: files.length } };
+}
+
+/** Pictures of pictures, which are drawn anew. */
+export async function* redrawPictures(
+  call: WorkCall<ImageEditRequest>,
+): AsyncGenerator<WorkEvent<EditedImages>> {
+  const { files, usage } = await drawPictures(call);
+  const images: string[] = [];
+  for (const { bytes } of files) images.push((await buffer(bytes)).toString('base64'));
+  if (usage) yield { type: 'usage', usage };
+  yield { type: 'output', output: { images, usage: undefined } };
 }
 
 /** What the sandbox has to know of a film, kept in its name: nobody here remembers anything. */

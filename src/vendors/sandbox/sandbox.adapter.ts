@@ -14,6 +14,8 @@ import type {
   SpeechRequest,
   EmbeddingRequest,
   EmbeddingVectors,
+  EditedImages,
+  ImageEditRequest,
 } from '../../canonical/work-request.js';
 import { unsupportedFields, type PromptField } from '../../canonical/prompt-fields.js';
 import { NO_USAGE } from '../../canonical/usage.js';
@@ -25,6 +27,7 @@ import { sampleOfSchema } from './sample-of-schema.js';
 import {
   askForFilm,
   drawPictures,
+  redrawPictures,
   planFilm,
   SANDBOX_IMAGE_FIELDS,
   SANDBOX_VIDEO_FIELDS,
@@ -109,6 +112,11 @@ export class SandboxAdapter implements Upstream {
     if (kind === 'image') return unknownFields(body.value, SANDBOX_IMAGE_FIELDS);
     if (kind === 'video') return unknownFields(body.value, SANDBOX_VIDEO_FIELDS);
     return request.instructions === undefined ? [] : ['instructions'];
+  }
+
+  /** As if there were nothing but the prompt. */
+  editImages(call: WorkCall<ImageEditRequest>): UpstreamWork<EditedImages> {
+    return { droppedParams: this.droppedMediaParams(call.request), events: redrawPictures(call) };
   }
 
   async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {

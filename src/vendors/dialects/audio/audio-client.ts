@@ -13,7 +13,7 @@ import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { GATEWAY_FIELDS } from '../known-fields.js';
 import { readAudioAnswer } from './audio-answer.js';
-import { multipartBody } from './multipart-body.js';
+import { multipartBody } from '../multipart-body.js';
 import { isUnstreamed } from '../read-event-stream.js';
 import { JSON_FORMATS, readTranscript } from './transcript.js';
 import { readTranscriptEvents } from './transcript-events.js';
@@ -115,7 +115,7 @@ export class AudioClient {
   }: WorkCall<TranscriptionRequest>): AsyncGenerator<WorkEvent<Transcript>> {
     const asked: AskedFormat = this.formatToAsk(request.format, upstreamModel);
     const fields = encodeTranscription(request, upstreamModel, asked);
-    const body = multipartBody(fields, 'file', request.audio);
+    const body = multipartBody(fields, [['file', request.audio]]);
     const response = await this.transport.call({
       method: 'POST',
       url:

@@ -1,14 +1,22 @@
-import type { ImageRequest } from '../../../canonical/work-request.js';
+import { buffer } from 'node:stream/consumers';
+import type { WorkEvent } from '../../../canonical/canonical-event.js';
+import type {
+  EditedImages,
+  ImageEditRequest,
+  ImageRequest,
+  UploadedFile,
+} from '../../../canonical/work-request.js';
 import type { MediaDone, MediaFile } from '../../media-work.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { MediaFetcher } from '../../transport/media-fetcher.js';
 import { UpstreamError, unsupported, unreadable } from '../../upstream-error.js';
-import type { WorkCall } from '../../upstream.js';
+import type { UpstreamWork, WorkCall } from '../../upstream.js';
+import { multipartBody, type MultipartBody } from '../multipart-body.js';
 import { fileOfBase64, fileOfBytes, MAX_IMAGE_BYTES } from '../media/media-file.js';
 import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { vendorFields, classifyMediaError } from '../media/media-fields.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-import { isJsonObject } from '../../../platform/http/json-body.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { parseAnswerObject, readTokenCount, listOf, objectOf } from '../answer-json.js';
 
 /**
@@ -38,6 +46,8 @@ interface ImagesServer {
   imagesUrl(upstreamModel: string): URL;
   /** Whether the model has to be asked for bytes, lest it gives addresses. */
   asksForBytes(upstreamModel: string): boolean;
+  /** Where pictures are made of pictures; undefined: nowhere. */
+  editUrl?(task: ImageEditRequest['task']): URL;
   authorization: Record<string, string>;
   apiKey: string | undefined;
 }
@@ -72,6 +82,46 @@ export class ImagesClient {
       const files: MediaFile[] = [];
       for (const image of images) files.push(await this.fileOf(image, call));
       return { state: 'done', files, usage };
+    } catch (error) {
+      throw redactKey(error, this.server.apiKey);
+    }
+  }
+
+  /** Sends pictures as a form, with the fields as they came. */
+  edit(call: WorkCall<ImageEditRequest>): UpstreamWork<EditedImages> {
+    return { droppedParams: [], events: this.edited(call) };
+  }
+
+  private async *edited(call: WorkCall<ImageEditRequest>): AsyncGenerator<WorkEvent<EditedImages>> {
+    const { request, upstreamModel, limits, signal } = call;
+    const url = this.server.editUrl?.(request.task);
+    if (!url) throw unsupported('model', 'This provider makes no pictures of pictures here.');
+    try {
+      const asksForBytes = this.server.asksForBytes(upstreamModel);
+      const body = encodeImageEdit(request, upstreamModel, asksForBytes);
+      const response = await this.transport.call({
+        method: 'POST',
+        url,
+        headers: {
+          'user-agent': 'model-gateway',
+          accept: 'application/json',
+          ...this.server.authorization,
+          ...body.headers,
+        },
+        bodyStream: body.stream,
+        limits,
+        signal,
+      });
+      if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
+      const bytes = await response.readAll(MAX_ANSWER_BYTES);
+      const { images, usage, tokens } = readImagesAnswer(bytes);
+      const made: string[] = [];
+      for (const image of images) {
+        const { bytes: pieces } = await this.fileOf(image, call);
+        made.push((await buffer(pieces)).toString('base64'));
+      }
+      yield { type: 'usage', usage };
+      yield { type: 'output', output: { images: made, usage: tokens } };
     } catch (error) {
       throw redactKey(error, this.server.apiKey);
     }
@@ -126,16 +176,9 @@ function encodeImagesRequest(
   upstreamModel: string,
   asksForBytes: boolean,
 ): Buffer {
-  const fields = vendorFields(request.body.value).filter(([name]) => name !== 'n');
-  for (const [name, value] of fields) {
-    if (REFUSED.has(name)) throw unsupported(name, `\`${name}\` is not taken here.`);
-    if (name === 'output_format' && !FORMATS.has(value)) {
-      throw unsupported(name, 'Pictures are made as png, jpeg or webp.');
-    }
-  }
   return Buffer.from(
     JSON.stringify({
-      ...Object.fromEntries(fields),
+      ...Object.fromEntries(fieldsToSend(request)),
       model: upstreamModel,
       prompt: request.prompt,
       n: request.count,
@@ -144,12 +187,53 @@ function encodeImagesRequest(
   );
 }
 
+/** The vendor's own fields. @throws UpstreamError `unsupported` for one that must not get there */
+function fieldsToSend({ body }: ImageRequest): [string, unknown][] {
+  const fields = vendorFields(body.value).filter(([name]) => name !== 'n');
+  for (const [name, value] of fields) {
+    if (REFUSED.has(name)) throw unsupported(name, `\`${name}\` is not taken here.`);
+    if (name === 'output_format' && !FORMATS.has(value)) {
+      throw unsupported(name, 'Pictures are made as png, jpeg or webp.');
+    }
+  }
+  return fields;
+}
+
+/**
+ * A form for `images/edits` or `images/variations`.
+ *
+ * @throws UpstreamError `unsupported` as for plain prompts
+ */
+function encodeImageEdit(
+  request: ImageEditRequest,
+  upstreamModel: string,
+  asksForBytes: boolean,
+): MultipartBody {
+  const { prompt, count, images, mask } = request;
+  const fields: [string, string][] = [['model', upstreamModel]];
+  if (prompt !== '') fields.push(['prompt', prompt]);
+  fields.push(['n', String(count)]);
+  for (const [name, value] of fieldsToSend(request)) fields.push([name, spell(value)]);
+  if (asksForBytes) fields.push(['response_format', 'b64_json']);
+  // One goes by the name that every server knows.
+  const name = images.length === 1 ? 'image' : 'image[]';
+  const files = images.map((image): [string, UploadedFile] => [name, image]);
+  if (mask) files.push(['mask', mask]);
+  return multipartBody(fields, files);
+}
+
+function spell(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /** A picture in the answer, or where it lies. */
 type GivenImage = { base64: string } | { url: string };
 
 interface ImagesAnswer {
   images: GivenImage[];
   usage: Usage;
+  /** As the vendor spells them. */
+  tokens: JsonObject | undefined;
 }
 
 /**
@@ -161,7 +245,8 @@ function readImagesAnswer(bytes: Buffer): ImagesAnswer {
   const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer with pictures');
   const images = listOf(answer.data).map(readImage);
   if (images.length === 0) throw unreadable('an answer without pictures');
-  return { images, usage: { ...readTokens(answer.usage), imageCount: images.length } };
+  const tokens = isJsonObject(answer.usage) ? answer.usage : undefined;
+  return { images, usage: { ...readTokens(tokens), imageCount: images.length }, tokens };
 }
 
 function readImage(item: unknown): GivenImage {

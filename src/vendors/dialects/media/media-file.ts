@@ -92,7 +92,7 @@ export function fileOfBytes(bytes: Buffer, contentType: string | undefined): Med
 }
 
 /** What a file's first bytes say that it is. */
-function sniffContentType(bytes: Buffer): string | undefined {
+export function sniffContentType(bytes: Buffer): string | undefined {
   const head = bytes.subarray(0, 16).toString('latin1');
   return SIGNATURES.find(([, offset, text]) => head.startsWith(text, offset))?.[0];
 }

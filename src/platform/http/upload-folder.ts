@@ -5,18 +5,15 @@ import {
   Inject,
   Injectable,
   Logger,
+  Module,
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { isProcessRunning, processSpace } from '../../platform/database/process-identity.js';
-import {
-  BodyBudget,
-  type BodyLease,
-  type BudgetedRequest,
-} from '../../platform/http/body-budget.js';
-import { HOUR_MS } from '../../platform/time/dates.js';
-import { SweepTimer } from '../../platform/time/sweep-timer.js';
+import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
+import { isProcessRunning, processSpace } from '../database/process-identity.js';
+import { BodyBudget, type BodyLease, type BudgetedRequest } from './body-budget.js';
+import { HOUR_MS } from '../time/dates.js';
+import { SweepTimer } from '../time/sweep-timer.js';
 
 /** Of a process that cannot be asked for, what has not changed for so long is nobody's any more. */
 const ABANDONED_AFTER_MS = 2 * HOUR_MS;
@@ -104,3 +101,7 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
 
 /** Those of this process, which may hold more than one service. */
 const livingFolders = new Set<string>();
+
+/** One folder, and one budget, for all features. */
+@Module({ providers: [UploadFolder], exports: [UploadFolder] })
+export class UploadsModule {}

@@ -1,0 +1,144 @@
+import { open } from 'node:fs/promises';
+import {
+  findBilledServiceTier,
+  modelFieldsSchema,
+  notOnSharedCapacity,
+  routingFieldsSchema,
+} from '../../canonical/routing-fields.js';
+import type { ImageEditRequest, UploadedFile } from '../../canonical/work-request.js';
+import type { Model } from '../../core/catalogue/catalogue.types.js';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import type { FormShape } from '../../platform/http/form-fields.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import type { ReceivedFile } from '../../platform/http/receive-form.js';
+import { assertValid, compileSchema, type BodyOf } from '../../platform/http/validate-body.js';
+import { sniffContentType } from '../../vendors/dialects/media/media-file.js';
+import { toImageRequest } from './job-body.js';
+import { imageFieldsSchema } from './jobs.parse.js';
+
+/** As many as any vendor takes. */
+export const MAX_IMAGES = 16;
+const HEAD_BYTES = 16;
+const MAX_NAME_LENGTH = 100;
+
+/** What vendors take, by what files hold, and the extension by which some of them tell it. */
+const EXTENSIONS: ReadonlyMap<string | undefined, string> = new Map([
+  ['image/png', 'png'],
+  ['image/jpeg', 'jpg'],
+  ['image/webp', 'webp'],
+]);
+
+/** JSON Schema of the form's fields, the files apart, for the check and for the OpenAPI description. */
+export const imageEditSchema = {
+  type: 'object',
+  properties: {
+    model: { ...modelFieldsSchema.model, example: 'sandbox/image' },
+    prompt: { type: ['string', 'null'], minLength: 1, maxLength: 32_000 },
+    ...imageFieldsSchema,
+    response_format: {
+      type: ['string', 'null'],
+      enum: ['b64_json', null],
+      description: 'Pictures of pictures come as bytes.',
+    },
+    stream: { type: ['boolean', 'null'], enum: [false, null] },
+    user: { type: ['string', 'null'], maxLength: 512 },
+    models: modelFieldsSchema.models,
+    ...routingFieldsSchema,
+  },
+} as const;
+
+/** Which of them are no texts. */
+export const IMAGE_EDIT_FORM: FormShape = {
+  lists: new Set(['models']),
+  numbers: new Set(['n', 'output_compression', 'partial_images']),
+  flags: new Set(['stream']),
+  objects: new Set(['provider', 'trace']),
+};
+
+const validate = compileSchema(imageEditSchema);
+
+type ImageEditFields = BodyOf<typeof imageEditSchema>;
+
+/** @throws InvalidRequestError naming the first field at fault */
+export function assertImageEdit(
+  fields: JsonObject,
+  task: ImageEditRequest['task'],
+): asserts fields is ImageEditFields {
+  assertValid(validate, fields);
+  const { prompt } = fields;
+  if (task === 'edit' && prompt == null) {
+    throw new InvalidRequestError('prompt', 'The parameter `prompt` is missing.');
+  }
+  if (task === 'variation' && prompt != null) {
+    throw new InvalidRequestError('prompt', 'A variation is made without a prompt; leave it out.');
+  }
+}
+
+/**
+ * Puts fields that have been checked and pictures together. What a picture costs that is sent has a price
+ * where the model's row in the catalogue says that it takes an `image`; other models take one over the
+ * tenant's own account only.
+ *
+ * @param find looks a model up by its alias
+ */
+export function makeImageEdit(
+  fields: ImageEditFields,
+  task: ImageEditRequest['task'],
+  files: { images: readonly UploadedFile[]; mask: UploadedFile | undefined },
+  find: (alias: string) => Model | undefined,
+): ImageEditRequest {
+  const request = toImageRequest(fields);
+  // An unknown model is for routing to refuse.
+  const hasPrice = request.models.every(
+    (alias) => find(alias)?.supported_parameters.includes('image') ?? true,
+  );
+  const accountBoundParam = hasPrice
+    ? findBilledServiceTier(fields)
+    : notOnSharedCapacity('image', 'a picture that is sent has no price in the catalogue');
+  return { ...request, ...files, task, accountBoundParam };
+}
+
+/**
+ * The pictures of a form, by what they hold rather than by what they are called.
+ *
+ * @throws InvalidRequestError for no `image`, and for a file that is no picture
+ */
+export async function identifyImages(
+  files: readonly ReceivedFile[],
+): Promise<{ images: UploadedFile[]; mask: UploadedFile | undefined }> {
+  const images: UploadedFile[] = [];
+  let mask: UploadedFile | undefined;
+  for (const file of files) {
+    const image = await identifyImage(file);
+    if (file.field === 'mask') mask = image;
+    else images.push(image);
+  }
+  if (images.length === 0) throw new InvalidRequestError('image', 'The form has no `image`.');
+  return { images, mask };
+}
+
+async function identifyImage({
+  field,
+  path,
+  sizeBytes,
+  fileName,
+}: ReceivedFile): Promise<UploadedFile> {
+  const contentType = sniffContentType(await readHead(path));
+  const extension = EXTENSIONS.get(contentType);
+  if (contentType === undefined || extension === undefined) {
+    throw new InvalidRequestError(field, `\`${field}\` must be a picture as png, jpeg or webp.`);
+  }
+  const base = fileName.replace(/\.[^.]*$/, '').replaceAll(/[^\p{L}\p{N}._ -]/gu, '_');
+  const name = `${base.slice(-MAX_NAME_LENGTH) || 'image'}.${extension}`;
+  return { path, sizeBytes, fileName: name, contentType };
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,94 @@
+import { rm } from 'node:fs/promises';
+import { Injectable } from '@nestjs/common';
+import { collectWork, type CollectedWork } from '../../canonical/collect.js';
+import type { WorkEvent } from '../../canonical/canonical-event.js';
+import type { EditedImages, ImageEditRequest } from '../../canonical/work-request.js';
+import { AnswersService } from '../../core/answers/answers.service.js';
+import type { Call } from '../../core/answers/call.js';
+import { asWhole, type Reply } from '../../core/answers/deliver.js';
+import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
+import { receiveForm, type FilePlaces } from '../../platform/http/receive-form.js';
+import { UploadFolder } from '../../platform/http/upload-folder.js';
+import {
+  IMAGE_EDIT_FORM,
+  MAX_IMAGES,
+  assertImageEdit,
+  identifyImages,
+  makeImageEdit,
+} from './image-edit.parse.js';
+import { renderUsage } from './render-job.js';
+
+/** Of all pictures of a form together. */
+const MAX_FORM_BYTES = 100_000_000;
+
+/** How many files a form may hold, by their fields. */
+const COUNTS = {
+  edit: new Map([
+    ['image', MAX_IMAGES],
+    ['mask', 1],
+  ]),
+  variation: new Map([['image', 1]]),
+} as const;
+
+/**
+ * Pictures made of pictures while the caller waits. What is sent lies in files until the request is over,
+ * so this is no job, which would have to keep it.
+ */
+@Injectable()
+export class ImageEditsService {
+  constructor(
+    private readonly answers: AnswersService,
+    private readonly catalogue: CatalogueService,
+    private readonly uploads: UploadFolder,
+  ) {}
+
+  /** The files are gone before the answer leaves. @throws GatewayError when it is refused */
+  async create(
+    call: Call,
+    task: ImageEditRequest['task'],
+  ): Promise<Reply<WorkEvent<EditedImages>>> {
+    const path = await this.uploads.newPath();
+    const room = this.uploads.lease(call.body);
+    const places: FilePlaces = { counts: COUNTS[task], path, room, maxBytes: MAX_FORM_BYTES };
+    const removeUploads = (): Promise<void> => removeAll(places);
+    try {
+      const { fields, files } = await receiveForm(call.body, IMAGE_EDIT_FORM, places);
+      assertImageEdit(fields, task);
+      const images = await identifyImages(files);
+      const request = makeImageEdit(fields, task, images, (alias) => this.catalogue.find(alias));
+      const answer = await this.answers.perform(call, {
+        endpoint: `images.${task}s`,
+        request,
+        input: { texts: request.prompt === '' ? [] : [request.prompt], param: 'prompt' },
+        start: (upstream, work) => upstream.editImages?.(work),
+      });
+      const created = Math.floor(call.receivedAt.getTime() / 1_000);
+      const send = asWhole(
+        (events: AsyncIterable<WorkEvent<EditedImages>>) =>
+          collectWork(events).finally(removeUploads),
+        (work) => render(work, created),
+      );
+      return { answer, send };
+    } catch (error) {
+      await removeUploads();
+      throw error;
+    }
+  }
+}
+
+function render(
+  { outputs: [{ images, usage }], settled }: CollectedWork<EditedImages>,
+  created: number,
+): object {
+  const data = images.map((base64) => ({ b64_json: base64 }));
+  return { created, data, usage: { ...renderUsage('image', settled.usage), ...usage } };
+}
+
+/** By the names that they would have: some may not have been written. */
+async function removeAll({ counts, path }: FilePlaces): Promise<void> {
+  const most = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const paths = Array.from({ length: most }, (_, index) =>
+    index === 0 ? path : `${path}-${index}`,
+  );
+  await Promise.all(paths.map((each) => rm(each, { force: true })));
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import type { UploadedFile } from '../../canonical/work-request.js';
+
+/** A form as it goes to a vendor: its length is known, its files are read as it is sent. */
+export interface MultipartBody {
+  headers: { 'content-type': string; 'content-length': string };
+  stream: Readable;
+}
+
+/**
+ * A multipart form with fields and uploaded files. Each file is opened when it is its turn and closed
+ * however the reading ends.
+ *
+ * @param fields name and value, in order; names may repeat
+ * @param files name of the field and file, in order; names may repeat
+ */
+export function multipartBody(
+  fields: readonly (readonly [string, string])[],
+  files: readonly (readonly [string, UploadedFile])[],
+): MultipartBody {
+  const boundary = `gateway-${randomUUID()}`;
+  const head = fields.map(
+    ([name, value]) =>
+      `--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"\r\n\r\n${value}\r\n`,
+  );
+  const parts: (Buffer | UploadedFile)[] = [Buffer.from(head.join(''))];
+  for (const [name, file] of files) {
+    const frame =
+      `--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"; filename="${quote(file.fileName)}"\r\n` +
+      `content-type: ${file.contentType}\r\n\r\n`;
+    parts.push(Buffer.from(frame), file, Buffer.from('\r\n'));
+  }
+  parts.push(Buffer.from(`--${boundary}--\r\n`));
+  const length = parts.reduce(
+    (sum, part) => sum + (Buffer.isBuffer(part) ? part.length : part.sizeBytes),
+    0,
+  );
+  return {
+    headers: {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': String(length),
+    },
+    stream: Readable.from(pieces(parts), { objectMode: false }),
+  };
+}
+
+async function* pieces(parts: readonly (Buffer | UploadedFile)[]): AsyncGenerator<Buffer> {
+  for (const part of parts) {
+    if (Buffer.isBuffer(part)) {
+      yield part;
+      continue;
+    }
+    const file: AsyncIterable<Buffer> = createReadStream(part.path);
+    yield* file;
+  }
+}
+
+/** As browsers write names into the header: nothing in them ends the quotation or the line. */
+function quote(name: string): string {
+  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
