@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { ApiErrorResponse, errorDetailSchema } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiTraceHeaders,
@@ -10,7 +10,9 @@ import {
 import { transcriptionSchema } from './transcription.parse.js';
 import { speechSchema } from './speech.parse.js';
 
+/** Generators of clients know no type of audio, so the first one is that of any bytes. */
 const CONTENT_TYPES = [
+  'application/octet-stream',
   'audio/mpeg',
   'audio/opus',
   'audio/aac',
@@ -33,6 +35,7 @@ const formSchema = {
 };
 
 const transcript = {
+  title: 'Transcription',
   type: 'object',
   required: ['text'],
   properties: {
@@ -47,10 +50,31 @@ const transcript = {
   },
 };
 
+const tokens = { type: 'integer' };
+
+/** JSON Schema of one event's data in speech that comes as events. */
+const speechEvent = {
+  title: 'SpeechStreamEvent',
+  type: 'object',
+  required: ['type'],
+  properties: {
+    type: { type: 'string', enum: ['speech.audio.delta', 'speech.audio.done', 'error'] },
+    audio: { type: 'string', description: 'Of a delta: a piece of the audio, in base64.' },
+    usage: {
+      type: 'object',
+      description: 'Of the last event.',
+      properties: { input_tokens: tokens, output_tokens: tokens, total_tokens: tokens },
+    },
+    error: errorDetailSchema,
+  },
+  example: { type: 'speech.audio.delta', audio: '…' },
+};
+
 /** The OpenAPI description of speech to text. */
 export function ApiTranscription(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'createTranscription',
       summary: 'Transcribe audio',
       description: 'Takes a multipart form whose parts may come in any order.',
     }),
@@ -83,6 +107,7 @@ export function ApiSpeech(): MethodDecorator {
   const { 'X-Gateway-Cost': _cost, ...headers } = GENERATION_HEADERS;
   return applyDecorators(
     ApiOperation({
+      operationId: 'createSpeech',
       summary: 'Speak a text',
       description:
         'Answers with the audio as it is made. Audio that breaks off after its first byte ends with the connection.',
@@ -102,10 +127,7 @@ export function ApiSpeech(): MethodDecorator {
       content: {
         ...Object.fromEntries(CONTENT_TYPES.map((type) => [type, audio])),
         'text/event-stream': {
-          schema: {
-            type: 'string',
-            example: 'data: {"type":"speech.audio.delta","audio":"…"}\n\n',
-          },
+          schema: toOpenApiSchema(speechEvent),
         },
       },
     }),

@@ -11,6 +11,7 @@ import { chatCompletionSchema } from './chat-completion.schema.js';
 import { errorDetailSchema } from '../../platform/errors/error-response.js';
 
 const toolCallDelta = {
+  title: 'ChatToolCallDelta',
   type: 'object',
   required: ['index'],
   properties: {
@@ -28,6 +29,7 @@ const toolCallDelta = {
 } as const;
 
 const choice = {
+  title: 'ChatCompletionChunkChoice',
   type: 'object',
   required: ['index', 'delta'],
   properties: {
@@ -54,6 +56,7 @@ const choice = {
 
 /** JSON Schema of one event's data in a streamed chat completion; the last one is `[DONE]`. */
 const chatChunkSchema = {
+  title: 'ChatCompletionChunk',
   type: 'object',
   required: ['id', 'object', 'created', 'model', 'choices'],
   description:
@@ -92,7 +95,9 @@ const chatChunkSchema = {
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
 
 const usage = {
+  title: 'ChatUsage',
   type: 'object',
+  required: ['prompt_tokens', 'completion_tokens', 'total_tokens'],
   properties: {
     prompt_tokens: { type: 'integer' },
     completion_tokens: { type: 'integer' },
@@ -101,6 +106,7 @@ const usage = {
 };
 
 const completion = {
+  title: 'ChatCompletion',
   type: 'object',
   required: ['id', 'object', 'created', 'model', 'choices', 'usage'],
   properties: {
@@ -111,22 +117,25 @@ const completion = {
     choices: {
       type: 'array',
       items: {
+        title: 'ChatCompletionChoice',
         type: 'object',
+        required: ['index', 'message', 'finish_reason'],
         properties: {
           index: { type: 'integer' },
           message: {
+            title: 'ChatCompletionMessage',
             type: 'object',
+            required: ['role'],
             properties: {
               role: { type: 'string', enum: ['assistant'] },
-              content: { type: 'string', nullable: true },
-              refusal: { type: 'string', nullable: true },
+              content: { type: ['string', 'null'] },
+              refusal: { type: ['string', 'null'] },
               tool_calls: { type: 'array', items: { type: 'object' } },
             },
           },
-          logprobs: { type: 'object', nullable: true },
+          logprobs: { type: ['object', 'null'] },
           finish_reason: {
-            type: 'string',
-            nullable: true,
+            type: ['string', 'null'],
             example: 'stop',
             description: '`stop`, `length`, `tool_calls`, `content_filter`, or a vendor’s own.',
           },
@@ -141,6 +150,7 @@ const completion = {
 export function ApiChatCompletion(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'createChatCompletion',
       summary: 'Create a chat completion',
       description:
         'Takes OpenAI-style bodies. `models` is a chain of fallbacks; `stream: true` answers with server-sent events that end in `data: [DONE]`.',

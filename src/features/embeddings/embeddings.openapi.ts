@@ -12,6 +12,7 @@ import { createEmbeddingsSchema } from './embeddings.parse.js';
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
 
 const list = {
+  title: 'EmbeddingList',
   type: 'object',
   required: ['object', 'data', 'model', 'usage'],
   properties: {
@@ -20,6 +21,7 @@ const list = {
       type: 'array',
       description: 'One vector for each item, in the order of the items.',
       items: {
+        title: 'Embedding',
         type: 'object',
         required: ['object', 'index', 'embedding'],
         properties: {
@@ -45,6 +47,7 @@ const list = {
 export function ApiCreateEmbeddings(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'createEmbeddings',
       summary: 'Create embeddings',
       description:
         'One vector for each text, in their order. Only providers of the same model stand in for each other: vectors of different models do not compare.',

@@ -19,6 +19,7 @@ export class ImageGenerationsController {
   @Post()
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'createImage',
     summary: 'Make pictures and wait for them',
     description: 'The same work as an image job, which is cancelled when its caller leaves.',
   })

@@ -22,21 +22,27 @@ export class CompatibleModelsController {
   constructor(private readonly models: ModelsService) {}
 
   @Get('models')
-  @ApiOperation({ summary: 'List the models that a configured provider serves' })
+  @ApiOperation({
+    operationId: 'listCompatibleModels',
+    summary: 'List the models that a configured provider serves',
+  })
   @ApiOkResponse({ type: CompatibleModelListDto })
   async list(@CurrentCaller() caller: Caller): Promise<CompatibleModelListDto> {
     return toCompatibleList(await this.models.list(caller));
   }
 
   @Get('embeddings/models')
-  @ApiOperation({ summary: 'List the embedding models that a configured provider serves' })
+  @ApiOperation({
+    operationId: 'listCompatibleEmbeddingModels',
+    summary: 'List the embedding models that a configured provider serves',
+  })
   @ApiOkResponse({ type: CompatibleModelListDto })
   async listEmbeddingModels(@CurrentCaller() caller: Caller): Promise<CompatibleModelListDto> {
     return toCompatibleList(await this.models.listEmbeddingModels(caller));
   }
 
   @Get('models/*id')
-  @ApiOperation({ summary: 'Get one model' })
+  @ApiOperation({ operationId: 'getCompatibleModel', summary: 'Get one model' })
   @ApiParam({
     name: 'id',
     type: String,
@@ -60,21 +66,27 @@ export class ModelsController {
   constructor(private readonly models: ModelsService) {}
 
   @Get('models')
-  @ApiOperation({ summary: 'List the models that a configured provider serves' })
+  @ApiOperation({
+    operationId: 'listModels',
+    summary: 'List the models that a configured provider serves',
+  })
   @ApiOkResponse({ type: ModelListDto })
   async list(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
     return { data: await this.models.list(caller) };
   }
 
   @Get('embeddings/models')
-  @ApiOperation({ summary: 'List the embedding models that a configured provider serves' })
+  @ApiOperation({
+    operationId: 'listEmbeddingModels',
+    summary: 'List the embedding models that a configured provider serves',
+  })
   @ApiOkResponse({ type: ModelListDto })
   async listEmbeddingModels(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
     return { data: await this.models.listEmbeddingModels(caller) };
   }
 
   @Get('models/*id')
-  @ApiOperation({ summary: 'Get one model' })
+  @ApiOperation({ operationId: 'getModel', summary: 'Get one model' })
   @ApiParam({
     name: 'id',
     type: String,

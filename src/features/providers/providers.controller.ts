@@ -12,7 +12,7 @@ export class ProvidersController {
   constructor(private readonly providers: ProvidersService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List the configured providers' })
+  @ApiOperation({ operationId: 'listProviders', summary: 'List the configured providers' })
   @ApiQuery({
     name: 'type',
     required: false,

@@ -28,6 +28,7 @@ export class StatementsController {
   @Get(':month')
   @Report()
   @ApiOperation({
+    operationId: 'getStatement',
     summary: 'A calendar month of the ledger',
     description:
       'Every grant and charge of the month (UTC); credits that are only set aside are none. JSON, ' +

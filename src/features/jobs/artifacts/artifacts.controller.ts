@@ -22,6 +22,7 @@ export class ArtifactsController {
   /** Serves HEAD too. */
   @Get(':id')
   @ApiOperation({
+    operationId: 'getArtifact',
     summary: 'Read what a job has made',
     description:
       'Its URL is part of the job, signed, made anew on each read of the job and good until its ' +
