@@ -42,7 +42,7 @@ export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
       return { ...value, $ref: value.$ref.replace(/Dto$/, '') };
     }
     const { title, ...members } = value;
-    const converted = withNull(
+    const converted = withConstant(
       withFurtherMembers(
         Object.fromEntries(
           Object.entries(members).map(([key, member]) => [key, walk(key, member)]),
@@ -80,6 +80,14 @@ export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
     paths,
     components: { ...document.components, schemas: Object.fromEntries([...schemas].sort()) },
   });
+}
+
+/** Generators know enumerations of texts and numbers only, so one of a boolean or null is a constant or null. */
+function withConstant(schema: JsonObject): JsonObject {
+  const { enum: values, type, ...others } = withNull(schema);
+  const first: unknown = Array.isArray(values) ? values[0] : undefined;
+  if (typeof first !== 'boolean') return withNull(schema);
+  return { ...others, anyOf: [{ type: 'boolean', const: first }, { type: 'null' }] };
 }
 
 /** A schema that is `nullable`, with the type `null` instead. */

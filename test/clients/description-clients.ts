@@ -166,7 +166,7 @@ const openapiPythonClient: Client = {
   name: 'openapi-python-client',
   needs: ['python3'],
   async install(folder) {
-    await installPython(join(folder, 'generators'), ['openapi-python-client', 'mypy']);
+    await installPython(join(folder, 'generators'), ['openapi-python-client', 'ruff', 'mypy']);
   },
   async run(folder, target) {
     const file = await saveDescription(folder, target);
@@ -174,13 +174,17 @@ const openapiPythonClient: Client = {
     const work = join(folder, 'gateway_client');
     await rm(work, { recursive: true, force: true });
     const generate = ['generate', '--path', file, '--output-path', work, '--meta', 'none'];
-    const { code, output, errors } = await runProgram(join(programs, 'openapi-python-client'), [
-      ...generate,
-      '--overwrite',
-    ]);
+    const { code, output, errors } = await runProgram(
+      join(programs, 'openapi-python-client'),
+      generate,
+      { env: { PATH: `${programs}:${process.env.PATH}` } },
+    );
     const steps = [judge('generate', findComplaints(output + errors, code))];
     const mypy = await runProgram(join(programs, 'python'), ['-m', 'mypy', '--strict', work]);
-    steps.push(judge('check strictly', mypy.code === 0 ? '' : endOf(mypy.output + mypy.errors)));
+    // The generator's own file is not made of the description, and is not strict.
+    const faults = mypy.output.split('\n').filter((line) => /: error:/.test(line));
+    const ours = faults.filter((line) => !line.includes('/gateway_client/client.py:'));
+    steps.push(judge('check strictly', endOf(ours.join('\n') || mypy.errors)));
     const env = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' };
     const program = join(PROGRAMS, 'python/generated_client.py');
     const calls = await runReporting(join(programs, 'python'), [program], target, { env });

@@ -88,7 +88,8 @@ const java: Client = {
 export const PROGRAM_CLIENTS: readonly Client[] = [
   python('openai', 'openai'),
   python('anthropic', 'anthropic'),
-  python('litellm', 'litellm'),
+  // It needs the other one for tools, and does not say so.
+  python('litellm', 'litellm', 'mcp'),
   python('langchain', 'langchain-openai', 'langchain-anthropic'),
   python('pydantic-ai', 'pydantic-ai-slim[openai,anthropic]'),
   python('instructor', 'instructor', 'anthropic'),

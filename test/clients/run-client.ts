@@ -85,7 +85,7 @@ export async function mustRun(...call: Parameters<typeof runProgram>): Promise<s
 }
 
 export function endOf(text: string): string {
-  return text.trim().slice(-2_000);
+  return text.trim().slice(-1_000);
 }
 
 /** Runs a program of this folder, which tells its results in lines of JSON. */

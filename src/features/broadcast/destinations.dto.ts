@@ -1,4 +1,9 @@
-import { ApiPropertyOptional, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import {
+  ApiPropertyOptional,
+  ApiProperty,
+  ApiSchema,
+  type ApiPropertyOptions,
+} from '@nestjs/swagger';
 import {
   ValidateIf,
   IsBoolean,
@@ -34,6 +39,7 @@ const count = (description: string): PropertyDecorator =>
   ApiProperty({ type: 'integer', description });
 
 /** A destination as its tenant sees it. */
+@ApiSchema({ name: 'BroadcastDestination' })
 export class DestinationDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;

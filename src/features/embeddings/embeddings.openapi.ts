@@ -21,7 +21,7 @@ const list = {
       type: 'array',
       description: 'One vector for each item, in the order of the items.',
       items: {
-        title: 'Embedding',
+        title: 'EmbeddingItem',
         type: 'object',
         required: ['object', 'index', 'embedding'],
         properties: {
@@ -43,6 +43,24 @@ const list = {
   },
 } satisfies Schema;
 
+const text = { type: 'string', minLength: 1 };
+
+const tokens = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };
+
+/** The input as the code reads it, which checks each item by itself. */
+const properties = {
+  ...createEmbeddingsSchema.properties,
+  input: {
+    description: createEmbeddingsSchema.properties.input.description,
+    anyOf: [
+      text,
+      { type: 'array', minItems: 1, maxItems: 2_048, items: text },
+      tokens,
+      { type: 'array', minItems: 1, maxItems: 2_048, items: tokens },
+    ],
+  },
+};
+
 /** The OpenAPI description of embeddings, with the schema that also checks them. */
 export function ApiCreateEmbeddings(): MethodDecorator {
   return applyDecorators(
@@ -53,7 +71,7 @@ export function ApiCreateEmbeddings(): MethodDecorator {
         'One vector for each text, in their order. Only providers of the same model stand in for each other: vectors of different models do not compare.',
     }),
     ApiBody({
-      schema: toOpenApiSchema(createEmbeddingsSchema),
+      schema: toOpenApiSchema({ ...createEmbeddingsSchema, properties }),
       examples: {
         sandbox: {
           summary: 'Two texts, answered without any vendor',

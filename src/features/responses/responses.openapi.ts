@@ -69,7 +69,7 @@ const item = {
 } satisfies Schema;
 
 const response = {
-  title: 'Response',
+  title: 'ResponseObject',
   type: 'object',
   required: ['id', 'object', 'created_at', 'status', 'model', 'output', 'usage'],
   properties: {

@@ -31,8 +31,8 @@ def chat_tools(model):
 
 
 def messages(model):
-    target = {"model": f"anthropic/{model}", "api_base": f"{URL}/v1/anthropic"}
-    equal(complete(model, **target).choices[0].message.content, TEXT)
+    target = {"api_base": f"{URL}/v1/anthropic", "api_key": KEY}
+    equal(litellm.completion(model=f"anthropic/{model}", messages=ASKED, **target).choices[0].message.content, TEXT)
 
 
 run({"chat": chat, "chat, streamed": chat_streamed, "chat, tools": chat_tools, "messages": messages})
