@@ -40,6 +40,11 @@ describe(nameSchemas.name, () => {
       { type: ['string', 'null'], enum: ['a', null] },
     ],
     [
+      'one value of a boolean, or null',
+      { type: ['boolean', 'null'], enum: [false, null], description: 'd' },
+      { description: 'd', anyOf: [{ type: 'boolean', const: false }, { type: 'null' }] },
+    ],
+    [
       'a class or null',
       { description: 'd', nullable: true, allOf: [{ $ref: '#/components/schemas/JobDto' }] },
       { description: 'd', anyOf: [{ $ref: '#/components/schemas/Job' }, { type: 'null' }] },

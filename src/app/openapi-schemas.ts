@@ -84,9 +84,10 @@ export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
 
 /** Generators know enumerations of texts and numbers only, so one of a boolean or null is a constant or null. */
 function withConstant(schema: JsonObject): JsonObject {
-  const { enum: values, type, ...others } = withNull(schema);
+  const converted = withNull(schema);
+  const { enum: values, type: _, ...others } = converted;
   const first: unknown = Array.isArray(values) ? values[0] : undefined;
-  if (typeof first !== 'boolean') return withNull(schema);
+  if (typeof first !== 'boolean') return converted;
   return { ...others, anyOf: [{ type: 'boolean', const: first }, { type: 'null' }] };
 }
 

@@ -31,7 +31,7 @@ describe('clients as they come, before fakes of every vendor', () => {
 
   beforeAll(async () => {
     await mkdir(CACHE, { recursive: true });
-    fleet = await VendorFleet.start();
+    fleet = await VendorFleet.start({ GATEWAY_TRUSTED_PROXIES: '127.0.0.1' });
     fleet.members.forEach(answerLikeAModel);
   });
   afterAll(async () => {

@@ -21,6 +21,13 @@ const CONTENT_TYPES = [
   'audio/pcm',
 ];
 
+/** Fields of a form are texts, of which none is null. */
+const fields = Object.entries(transcriptionSchema.properties).map(([name, schema]) => {
+  const { type, ...others } = schema;
+  const values = 'enum' in others ? { enum: others.enum.filter((value) => value !== null) } : {};
+  return [name, { ...others, ...values, type: [type].flat().find((one) => one !== 'null') }];
+});
+
 const formSchema = {
   ...transcriptionSchema,
   required: ['file'],
@@ -30,7 +37,7 @@ const formSchema = {
       format: 'binary',
       description: 'flac, mp3, mp4, m4a, ogg, wav or webm; 25 MB at most.',
     },
-    ...transcriptionSchema.properties,
+    ...(Object.fromEntries(fields) as object),
   },
 };
 

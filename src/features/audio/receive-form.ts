@@ -139,12 +139,13 @@ class FormReceiver {
     const refuse = (param: string, message: string): void =>
       this.reject(new InvalidRequestError(param, message));
     this.parser
-      .on('field', (name, value, info) => {
+      // A part may have an empty name, or none, which the parser tells as undefined against its types.
+      .on('field', (name = '', value, info) => {
         if (name === FILE_FIELD) {
           return refuse(FILE_FIELD, '`file` must be an uploaded file with a name, not a text.');
         }
         if (info.nameTruncated || info.valueTruncated) {
-          return refuse(name, `The field \`${name}\` is too long.`);
+          return refuse(name || 'body', `The field \`${name}\` is too long.`);
         }
         try {
           this.fields.add(name, value);
@@ -152,7 +153,7 @@ class FormReceiver {
           this.reject(error);
         }
       })
-      .on('file', (name, stream, info) => this.keep(name, stream, info))
+      .on('file', (name = '', stream, info) => this.keep(name, stream, info))
       .on('filesLimit', () => refuse(FILE_FIELD, 'The form may hold one file only.'))
       .on('fieldsLimit', () => refuse('body', 'The form has too many fields.'))
       .on('partsLimit', () => refuse('body', 'The form has too many parts.'))

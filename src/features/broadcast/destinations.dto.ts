@@ -229,7 +229,7 @@ function IsRate(): PropertyDecorator {
 /** The object alone; what is in it is read by `readDestinationHeaders`. */
 function IsHeaderObject(): PropertyDecorator {
   return applyDecorators(
-    ApiPropertyOptional(HEADERS_PROPERTY),
+    ApiPropertyOptional({ ...HEADERS_PROPERTY, example: { 'X-Api-Key': 'key-of-the-collector' } }),
     MayBeAbsent(),
     IsObject({ message: 'headers must be an object of header name to value' }),
   );

@@ -146,6 +146,12 @@ const completion = {
   },
 } satisfies Schema;
 
+/** The conversation as the code reads it, which checks its length by itself. */
+const properties = {
+  ...chatCompletionSchema.properties,
+  messages: { ...chatCompletionSchema.properties.messages, minItems: 1 },
+};
+
 /** The OpenAPI description of a chat completion, with the schema that also checks it. */
 export function ApiChatCompletion(): MethodDecorator {
   return applyDecorators(
@@ -156,7 +162,7 @@ export function ApiChatCompletion(): MethodDecorator {
         'Takes OpenAI-style bodies. `models` is a chain of fallbacks; `stream: true` answers with server-sent events that end in `data: [DONE]`.',
     }),
     ApiBody({
-      schema: toOpenApiSchema(chatCompletionSchema),
+      schema: toOpenApiSchema({ ...chatCompletionSchema, properties }),
       examples: {
         sandbox: {
           summary: 'A first call, answered without any vendor',
