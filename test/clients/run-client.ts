@@ -107,6 +107,8 @@ export async function runReporting(
   });
   const results = output
     .split('\n')
+    // A tool that starts the program may have put codes for the terminal before it.
+    .map((line) => line.slice(line.indexOf('{"call"')))
     .filter((line) => line.startsWith('{"call"'))
     .map((line) => JSON.parse(line) as CallResult);
   if (code === 0 && results.length > 0) return results;
