@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import { pageHeadersMiddleware } from '../platform/http/standard-headers.js';
 import { ErrorResponseDto } from '../platform/errors/error-response.js';
+import { nameSchemas } from './openapi-schemas.js';
 
 /** Serves Swagger UI at `/docs` and the OpenAPI description at `/docs-json`. */
 export function setUpOpenApi(application: INestApplication): void {
@@ -12,22 +13,35 @@ export function setUpOpenApi(application: INestApplication): void {
       persistAuthorization: true,
       tryItOutEnabled: true,
       displayRequestDuration: true,
+      filter: true,
     },
   });
 }
 
-/** The OpenAPI description of every path. */
+/** The OpenAPI 3.1 description of every operation, each under the one path that clients should call. */
 function describeApi(application: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
     .setTitle('Model Gateway')
     .setDescription(
-      'One API between applications and model vendors, with fallback and an exact prepaid ledger. ' +
-        'Press **Authorize** and paste a key (`sk-…` for models, `sk-mgmt-…` for the account). ' +
+      'One API between applications and model vendors, with fallback and an exact prepaid ledger.\n\n' +
+        '**To try it on this page, press Authorize first** (the button with the lock, above the first ' +
+        'operation) and paste a key. The first `npm start` prints two: `API key: sk-…` calls models, ' +
+        '`Management key: sk-mgmt-…` runs the account; `npm run gateway -- key create <tenant>` makes ' +
+        'another one. Clients send it as `Authorization: Bearer <key>`, and those of the messages API ' +
+        'may send it as `x-api-key` instead. Only Operations and Artifacts need no key.\n\n' +
+        'Each operation is shown once; the other paths that lead to it are its `x-aliases`. ' +
         'Amounts are credits: 1 credit = 0.000001 USD.',
     )
     .setVersion('1')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'sk-…' })
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'x-api-key' }, 'x-api-key')
+    .addServer('/', 'This gateway')
+    .addBearerAuth({
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        'The key alone, without the word Bearer: `sk-…` for models, `sk-mgmt-…` for the account.',
+    })
+    .addSecurityRequirements('bearer')
     .addTag('Inference', 'Calls to models. They need a routing key and cost credits.')
     .addTag('Artifacts', 'What jobs have made, under signed URLs; no key needed.')
     .addTag('Jobs', 'Images, videos and long speech, made in the background.')
@@ -40,29 +54,46 @@ function describeApi(application: INestApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(application, config, {
     extraModels: [ErrorResponseDto],
   });
-  for (const [path, operations] of Object.entries(document.paths)) {
+  document.paths = withoutAliases(document.paths);
+  return nameSchemas(document);
+}
+
+/**
+ * Keeps each operation at the first of its handler's paths, so that generated clients have one
+ * function for it, and completes it with what every operation has.
+ */
+function withoutAliases(paths: Paths): Paths {
+  const canonical = new Map<string, OperationObject>();
+  const kept: Paths = {};
+  for (const [path, operations] of Object.entries(paths)) {
     for (const method of METHODS) {
-      const operation = operations[method];
-      if (operation) complete(operation, method, path);
+      const operation: OperationObject | undefined = operations[method];
+      if (!operation) continue;
+      const id = operation.operationId ?? `${method} ${path}`;
+      const known = canonical.get(id);
+      if (known) {
+        (known['x-aliases'] ??= []).push(path);
+      } else {
+        canonical.set(id, operation);
+        complete(operation);
+        kept[path] = { ...kept[path], [method]: operation };
+      }
     }
   }
-  return document;
+  return kept;
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/**
- * What every operation has: an id made of its method and path, since one handler may serve several
- * paths and generated clients need distinct names, and the answer for a failure of our own.
- */
-function complete(operation: OperationObject, method: string, path: string): void {
-  const words = path.match(/[A-Za-z0-9]+/g) ?? [];
-  operation.operationId =
-    method + words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('');
+/** Says of operations without a key that they need none, and of all how our own failures look. */
+function complete(operation: OperationObject): void {
+  operation.security ??= [];
   operation.responses['500'] ??= {
     description: 'The gateway failed; report the x-request-id.',
     content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorResponseDto) } } },
   };
 }
 
-type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type Paths = OpenAPIObject['paths'];
+
+type OperationObject = NonNullable<Paths[string]['get']> & { 'x-aliases'?: string[] };

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { withAliases, type ApiDescription } from '../support/api-description.js';
 import {
   bootCustomerGateways,
   nextAddress,
@@ -132,7 +133,7 @@ beforeAll(async () => {
   secrets.add(secret as string);
 
   const { body } = await set.call('GET', '/docs-json', undefined, '');
-  documented = Object.entries(body.paths as Record<string, Record<string, Operation>>).flatMap(
+  documented = Object.entries(withAliases(body as unknown as ApiDescription<Operation>)).flatMap(
     ([path, operations]) =>
       Object.entries(operations)
         .filter(([method, operation]) => !isOfNoTenant(method, path, operation))

@@ -501,6 +501,8 @@ describe('audio', () => {
 
     const png = new Blob([new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 0])]);
     it.each<[string, () => FormData, number, string]>([
+      ['a field without a name', () => form({ '': 'x' }, wave(9)), 400, 'body'],
+      ['a file without a name', () => form({}, wave(9), 'a.wav', ''), 400, 'body'],
       ['no file', () => form({ model: 'openai/whisper-1' }), 400, 'file'],
       ['no model', () => form({}, wave(100)), 400, 'model'],
       ['an empty file', () => form({ model: 'openai/whisper-1' }, new Blob([])), 400, 'file'],

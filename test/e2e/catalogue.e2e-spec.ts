@@ -111,6 +111,10 @@ describe('the catalogue', () => {
     });
     expect((await get<{ data: [] }>('/v1/providers?type=gcp')).body.data).toEqual([]);
     expect((await get<{ data: [] }>('/v1/providers?type=nonsense')).body.data).toEqual([]);
+    expect(await get('/v1/providers?type=gcp&type=openai')).toMatchObject({
+      status: 400,
+      body: { error: { param: 'type' } },
+    });
   });
 
   it('needs a key', async () => {

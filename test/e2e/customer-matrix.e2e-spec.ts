@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { withAliases, type ApiDescription } from '../support/api-description.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -155,9 +156,7 @@ describe('bad input', () => {
   });
 });
 
-interface Description {
-  paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
-}
+type Description = ApiDescription<{ responses: Record<string, { description: string }> }>;
 
 it('is described with what every change may be refused for', async () => {
   const { paths } = (await (await get('/docs-json', undefined)).json()) as Description;
@@ -175,7 +174,7 @@ it('is described with what every change may be refused for', async () => {
 
 describe('the compatibility layer', () => {
   it('mirrors every path of /v1 that is not about the account', async () => {
-    const { paths } = (await (await get('/docs-json', undefined)).json()) as Description;
+    const paths = withAliases((await (await get('/docs-json', undefined)).json()) as Description);
     const own = Object.keys(paths).filter((path) => /^\/v1\/(?!customer\/)/.test(path));
     expect(own.length).toBeGreaterThan(8);
     // Links to artifacts are made here and signed, and so have one address only.

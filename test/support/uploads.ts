@@ -20,9 +20,14 @@ export async function bytesOfUploads(gateway: BootedGateway): Promise<number> {
 }
 
 /** A form with a file, which comes first, if any. */
-export function form(fields: Record<string, string>, file?: Blob, name = 'a.wav'): FormData {
+export function form(
+  fields: Record<string, string>,
+  file?: Blob,
+  name = 'a.wav',
+  part = 'file',
+): FormData {
   const data = new FormData();
-  if (file) data.append('file', file, name);
+  if (file) data.append(part, file, name);
   for (const [field, value] of Object.entries(fields)) data.append(field, value);
   return data;
 }

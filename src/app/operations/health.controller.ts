@@ -66,14 +66,14 @@ export class HealthController {
   }
 
   @Get('healthz')
-  @ApiOperation({ summary: 'Whether the process is alive' })
+  @ApiOperation({ operationId: 'getHealth', summary: 'Whether the process is alive' })
   @ApiOkResponse({ type: HealthDto })
   health(): HealthDto {
     return { status: 'ok' };
   }
 
   @Get('readyz')
-  @ApiOperation({ summary: 'Whether the service can take traffic' })
+  @ApiOperation({ operationId: 'getReadiness', summary: 'Whether the service can take traffic' })
   @ApiOkResponse({ type: ReadinessDto })
   @ApiServiceUnavailableResponse({ type: ReadinessDto })
   async readiness(@Res() response: Response): Promise<void> {

@@ -18,6 +18,7 @@ export class MetricsController {
 
   @Get()
   @ApiOperation({
+    operationId: 'getMetrics',
     summary: 'Metrics in the Prometheus text format',
     description: 'Needs `Authorization: Bearer <GATEWAY_METRICS_TOKEN>` when that is set.',
   })

@@ -1,5 +1,5 @@
 import { applyDecorators, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
-import { ApiBearerAuth, ApiSecurity } from '@nestjs/swagger';
+import { ApiBearerAuth } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { ApiKeyGuard, KEY_REQUIREMENT, type KeyRequirement } from './api-key.guard.js';
 import { ManagementLimitGuard } from './management-limit.guard.js';
@@ -35,7 +35,6 @@ export function Authenticated(
           ApiErrorResponse(429, 'The key has made too many such requests; see `Retry-After`.'),
         ]),
     ApiBearerAuth(),
-    ...(requirement.acceptsXApiKey ? [ApiSecurity('x-api-key')] : []),
     ApiErrorResponse(401, 'The key is missing, malformed, unknown, expired or revoked.'),
     ...(keyType === 'any' ? [] : [ApiErrorResponse(403, FORBIDDEN[keyType])]),
   );

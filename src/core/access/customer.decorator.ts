@@ -5,12 +5,13 @@ import {
   ExecutionContext,
   Inject,
   Injectable,
+  type Type,
 } from '@nestjs/common';
 import { Authenticated } from './authenticated.decorator.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 import type { GatewayRequest } from './gateway-request.js';
-import { ApiParam } from '@nestjs/swagger';
+import { ApiBody, ApiParam } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 
 const RESTRICTED =
@@ -62,11 +63,23 @@ export function ApiOwn(noun: string): MethodDecorator {
 /**
  * Describes a handler that takes a JSON body.
  *
- * @param example the path of a field, as an error names it
+ * @param type the class of the body
+ * @param examples bodies, by a sentence on each
+ * @param field the path of a field, as an error names it
  */
-export function ApiFields(example?: string): MethodDecorator {
-  const names = example === undefined ? 'names it' : `names it, as \`${example}\``;
-  return ApiErrorResponse(400, `A field is missing, malformed or unknown; \`param\` ${names}.`);
+export function ApiFields(
+  type: Type,
+  examples: Readonly<Record<string, object>>,
+  field?: string,
+): MethodDecorator {
+  const names = field === undefined ? 'names it' : `names it, as \`${field}\``;
+  const named = Object.entries(examples).map(
+    ([summary, value]) => [summary, { summary, value }] as const,
+  );
+  return applyDecorators(
+    ApiBody({ type, examples: Object.fromEntries(named) }),
+    ApiErrorResponse(400, `A field is missing, malformed or unknown; \`param\` ${names}.`),
+  );
 }
 
 /** Describes a handler that takes query parameters. */

@@ -36,8 +36,8 @@ export function ApiTraceHeaders(): MethodDecorator {
     ApiHeader({
       name: 'X-Gateway-Broadcast',
       required: false,
-      description: "`true` sends the call's trace to the tenant's destinations.",
-      schema: { type: 'string', enum: ['true', 'false'] },
+      description: "`true` sends the call's trace to the tenant's destinations; all else does not.",
+      schema: { type: 'string' },
     }),
     ApiHeader({
       name: 'traceparent',

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { ApiErrorResponse, errorDetailSchema } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiTraceHeaders,
@@ -10,7 +10,9 @@ import {
 import { transcriptionSchema } from './transcription.parse.js';
 import { speechSchema } from './speech.parse.js';
 
+/** Generators of clients know no type of audio, so the first one is that of any bytes. */
 const CONTENT_TYPES = [
+  'application/octet-stream',
   'audio/mpeg',
   'audio/opus',
   'audio/aac',
@@ -18,6 +20,15 @@ const CONTENT_TYPES = [
   'audio/wav',
   'audio/pcm',
 ];
+
+/** Fields of a form are texts, of which none is null. */
+const fields = Object.entries(transcriptionSchema.properties).map(
+  ([name, schema]): [string, object] => {
+    const { type, ...others } = schema;
+    const values = 'enum' in others ? { enum: others.enum.filter((value) => value !== null) } : {};
+    return [name, { ...others, ...values, type: [type].flat().find((one) => one !== 'null') }];
+  },
+);
 
 const formSchema = {
   ...transcriptionSchema,
@@ -28,11 +39,18 @@ const formSchema = {
       format: 'binary',
       description: 'flac, mp3, mp4, m4a, ogg, wav or webm; 25 MB at most.',
     },
-    ...transcriptionSchema.properties,
+    ...Object.fromEntries<object>(fields),
   },
 };
 
+/** What the vendors' endpoint for translations does not take. */
+const OF_TRANSCRIPTIONS = new Set(['language', 'timestamp_granularities', 'stream']);
+const translationProperties = Object.fromEntries(
+  Object.entries<object>(formSchema.properties).filter(([name]) => !OF_TRANSCRIPTIONS.has(name)),
+);
+
 const transcript = {
+  title: 'Transcription',
   type: 'object',
   required: ['text'],
   properties: {
@@ -60,10 +78,34 @@ const events = {
   },
 } as const;
 
+const tokens = { type: 'integer' };
+
+/** JSON Schema of one event's data in speech that comes as events. */
+const speechEvent = {
+  title: 'SpeechStreamEvent',
+  type: 'object',
+  required: ['type'],
+  properties: {
+    type: { type: 'string', enum: ['speech.audio.delta', 'speech.audio.done', 'error'] },
+    audio: { type: 'string', description: 'Of a delta: a piece of the audio, in base64.' },
+    usage: {
+      type: 'object',
+      description: 'Of the last event.',
+      properties: { input_tokens: tokens, output_tokens: tokens, total_tokens: tokens },
+    },
+    error: errorDetailSchema,
+  },
+  example: { type: 'speech.audio.delta', audio: '…' },
+};
+
 /** The OpenAPI description of speech to text. */
 export function ApiTranscription(): MethodDecorator {
   return applyDecorators(
-    ApiOperation({ summary: 'Transcribe audio', description: IN_ANY_ORDER }),
+    ApiOperation({
+      operationId: 'createTranscription',
+      summary: 'Transcribe audio',
+      description: IN_ANY_ORDER,
+    }),
     ApiBody({ schema: toOpenApiSchema(formSchema) }),
     ApiOkResponse({
       description: 'The transcript in the format that was asked for, or its events.',
@@ -76,15 +118,13 @@ export function ApiTranscription(): MethodDecorator {
 
 /** The OpenAPI description of speech to English text. */
 export function ApiTranslation(): MethodDecorator {
-  const {
-    language: _language,
-    timestamp_granularities: _granularities,
-    stream: _stream,
-    ...properties
-  } = formSchema.properties;
   return applyDecorators(
-    ApiOperation({ summary: 'Translate audio into English', description: IN_ANY_ORDER }),
-    ApiBody({ schema: toOpenApiSchema({ ...formSchema, properties }) }),
+    ApiOperation({
+      operationId: 'createTranslation',
+      summary: 'Translate audio into English',
+      description: IN_ANY_ORDER,
+    }),
+    ApiBody({ schema: toOpenApiSchema({ ...formSchema, properties: translationProperties }) }),
     ApiOkResponse({
       description: 'The translation in the format that was asked for.',
       headers: GENERATION_HEADERS,
@@ -116,6 +156,7 @@ export function ApiSpeech(): MethodDecorator {
   const { 'X-Gateway-Cost': _cost, ...headers } = GENERATION_HEADERS;
   return applyDecorators(
     ApiOperation({
+      operationId: 'createSpeech',
       summary: 'Speak a text',
       description:
         'Answers with the audio as it is made. Audio that breaks off after its first byte ends with the connection.',
@@ -135,10 +176,7 @@ export function ApiSpeech(): MethodDecorator {
       content: {
         ...Object.fromEntries(CONTENT_TYPES.map((type) => [type, audio])),
         'text/event-stream': {
-          schema: {
-            type: 'string',
-            example: 'data: {"type":"speech.audio.delta","audio":"…"}\n\n',
-          },
+          schema: toOpenApiSchema(speechEvent),
         },
       },
     }),

@@ -18,6 +18,7 @@ const MAX_INPUT_CHARACTERS = 10_000;
  * not named here are allowed and go to vendors that speak this dialect.
  */
 export const speechSchema = {
+  title: 'SpeechRequest',
   type: 'object',
   required: ['input', 'voice'],
   properties: {

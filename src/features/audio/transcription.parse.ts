@@ -15,6 +15,7 @@ import { assertValid, compileSchema, type BodyOf } from '../../platform/http/val
  * Fields that are not named here are allowed and go to vendors that speak this dialect.
  */
 export const transcriptionSchema = {
+  title: 'TranscriptionRequest',
   type: 'object',
   properties: {
     model: { ...modelFieldsSchema.model, example: 'sandbox/transcribe' },

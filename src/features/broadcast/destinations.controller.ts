@@ -8,7 +8,7 @@ import {
 } from '@nestjs/swagger';
 import { type Caller } from '../../core/access/caller.js';
 import { CurrentCaller } from '../../core/access/gateway-request.js';
-import { Customer } from '../../core/access/customer.decorator.js';
+import { ApiFields, Customer } from '../../core/access/customer.decorator.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { ReadsJsonBody } from '../../platform/http/read-json-body.js';
 import { DestinationsService } from './destinations.service.js';
@@ -23,7 +23,7 @@ import {
 
 const ID = { name: 'id', format: 'uuid' };
 const UNKNOWN = 'The tenant has no destination with this id.';
-const INVALID = 'A field is missing, malformed or unknown; `param` names it, as `url`.';
+const CREATE_EXAMPLE = { url: 'https://collector.example.com/v1/traces', sampling_rate: 0.1 };
 const RESTRICTED =
   'Changes need a management key on this gateway, or for what a management key made.';
 
@@ -34,7 +34,7 @@ export class DestinationsController {
   constructor(private readonly destinations: DestinationsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List where traces are sent' })
+  @ApiOperation({ operationId: 'listDestinations', summary: 'List where traces are sent' })
   @ApiOkResponse({ type: DestinationListDto })
   async list(@CurrentCaller() caller: Caller): Promise<DestinationListDto> {
     return { data: await this.destinations.list(caller) };
@@ -43,12 +43,13 @@ export class DestinationsController {
   @Post()
   @ReadsJsonBody()
   @ApiOperation({
+    operationId: 'createDestination',
     summary: 'Have traces sent to an HTTP endpoint',
     description:
       'It gets the traces of requests with the header `X-Gateway-Broadcast: true`, as OTLP in JSON.',
   })
   @ApiCreatedResponse({ type: DestinationDto })
-  @ApiErrorResponse(400, INVALID)
+  @ApiFields(CreateDestinationDto, { 'Every tenth trace': CREATE_EXAMPLE }, 'url')
   @ApiErrorResponse(403, RESTRICTED)
   create(
     @CurrentCaller() caller: Caller,
@@ -58,7 +59,10 @@ export class DestinationsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Read a destination, with how its deliveries go' })
+  @ApiOperation({
+    operationId: 'getDestination',
+    summary: 'Read a destination, with how its deliveries go',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: DestinationDto })
   @ApiErrorResponse(404, UNKNOWN)
@@ -69,13 +73,14 @@ export class DestinationsController {
   @Put(':id')
   @ReadsJsonBody()
   @ApiOperation({
+    operationId: 'updateDestination',
     summary: 'Change a destination',
     description:
       'What is left out stays as it is; `headers` are replaced as a whole, but a value that comes back masked stays as it is too. With another `url` or `include_content` the stored headers are lost unless they are given anew; what waits is dropped when the `url` leads to another server.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DestinationDto })
-  @ApiErrorResponse(400, INVALID)
+  @ApiFields(UpdateDestinationDto, { 'Off for now': { enabled: false } }, 'url')
   @ApiErrorResponse(403, RESTRICTED)
   @ApiErrorResponse(404, UNKNOWN)
   @ApiErrorResponse(409, 'Another change of the destination came first.')
@@ -88,7 +93,10 @@ export class DestinationsController {
   }
 
   @Delete(':id')
-  @ApiOperation({ summary: 'Delete a destination, and what waits for it' })
+  @ApiOperation({
+    operationId: 'deleteDestination',
+    summary: 'Delete a destination, and what waits for it',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: DeletedDestinationDto })
   @ApiErrorResponse(403, RESTRICTED)
@@ -100,6 +108,7 @@ export class DestinationsController {
   @Post(':id/test')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'testDestination',
     summary: 'Send a made-up trace to a destination',
     description: 'Once, without retries; the answer tells how it went.',
   })

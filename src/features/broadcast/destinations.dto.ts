@@ -1,4 +1,9 @@
-import { ApiPropertyOptional, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import {
+  ApiPropertyOptional,
+  ApiProperty,
+  ApiSchema,
+  type ApiPropertyOptions,
+} from '@nestjs/swagger';
 import {
   ValidateIf,
   IsBoolean,
@@ -34,6 +39,7 @@ const count = (description: string): PropertyDecorator =>
   ApiProperty({ type: 'integer', description });
 
 /** A destination as its tenant sees it. */
+@ApiSchema({ name: 'BroadcastDestination' })
 export class DestinationDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;
@@ -223,7 +229,7 @@ function IsRate(): PropertyDecorator {
 /** The object alone; what is in it is read by `readDestinationHeaders`. */
 function IsHeaderObject(): PropertyDecorator {
   return applyDecorators(
-    ApiPropertyOptional(HEADERS_PROPERTY),
+    ApiPropertyOptional({ ...HEADERS_PROPERTY, example: { 'X-Api-Key': 'key-of-the-collector' } }),
     MayBeAbsent(),
     IsObject({ message: 'headers must be an object of header name to value' }),
   );

@@ -11,6 +11,7 @@ import type { BodyOf } from '../../platform/http/validate-body.js';
  * go to vendors that speak this dialect. `null` is what several SDKs send for "not set".
  */
 export const chatCompletionSchema = {
+  title: 'ChatCompletionRequest',
   type: 'object',
   properties: {
     ...modelFieldsSchema,
@@ -18,6 +19,7 @@ export const chatCompletionSchema = {
       type: ['array', 'null'],
       description: 'The conversation; `content` is a string or an array of content parts.',
       items: {
+        title: 'ChatMessage',
         type: 'object',
         required: ['role'],
         properties: {
@@ -55,6 +57,7 @@ export const chatCompletionSchema = {
     tools: {
       type: ['array', 'null'],
       items: {
+        title: 'ChatTool',
         type: 'object',
         required: ['type'],
         properties: {

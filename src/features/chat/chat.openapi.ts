@@ -12,6 +12,7 @@ import { completionSchema } from './completions.parse.js';
 import { errorDetailSchema } from '../../platform/errors/error-response.js';
 
 const toolCallDelta = {
+  title: 'ChatToolCallDelta',
   type: 'object',
   required: ['index'],
   properties: {
@@ -29,6 +30,7 @@ const toolCallDelta = {
 } as const;
 
 const choice = {
+  title: 'ChatCompletionChunkChoice',
   type: 'object',
   required: ['index', 'delta'],
   properties: {
@@ -55,6 +57,7 @@ const choice = {
 
 /** JSON Schema of one event's data in a streamed chat completion; the last one is `[DONE]`. */
 const chatChunkSchema = {
+  title: 'ChatCompletionChunk',
   type: 'object',
   required: ['id', 'object', 'created', 'model', 'choices'],
   description:
@@ -93,7 +96,9 @@ const chatChunkSchema = {
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
 
 const usage = {
+  title: 'ChatUsage',
   type: 'object',
+  required: ['prompt_tokens', 'completion_tokens', 'total_tokens'],
   properties: {
     prompt_tokens: { type: 'integer' },
     completion_tokens: { type: 'integer' },
@@ -102,6 +107,7 @@ const usage = {
 };
 
 const completion = {
+  title: 'ChatCompletion',
   type: 'object',
   required: ['id', 'object', 'created', 'model', 'choices', 'usage'],
   properties: {
@@ -112,22 +118,25 @@ const completion = {
     choices: {
       type: 'array',
       items: {
+        title: 'ChatCompletionChoice',
         type: 'object',
+        required: ['index', 'message', 'finish_reason'],
         properties: {
           index: { type: 'integer' },
           message: {
+            title: 'ChatCompletionMessage',
             type: 'object',
+            required: ['role'],
             properties: {
               role: { type: 'string', enum: ['assistant'] },
-              content: { type: 'string', nullable: true },
-              refusal: { type: 'string', nullable: true },
+              content: { type: ['string', 'null'] },
+              refusal: { type: ['string', 'null'] },
               tool_calls: { type: 'array', items: { type: 'object' } },
             },
           },
-          logprobs: { type: 'object', nullable: true },
+          logprobs: { type: ['object', 'null'] },
           finish_reason: {
-            type: 'string',
-            nullable: true,
+            type: ['string', 'null'],
             example: 'stop',
             description: '`stop`, `length`, `tool_calls`, `content_filter`, or a vendor’s own.',
           },
@@ -138,16 +147,23 @@ const completion = {
   },
 } satisfies Schema;
 
+/** The conversation as the code reads it, which checks its length by itself. */
+const properties = {
+  ...chatCompletionSchema.properties,
+  messages: { ...chatCompletionSchema.properties.messages, minItems: 1 },
+};
+
 /** The OpenAPI description of a chat completion, with the schema that also checks it. */
 export function ApiChatCompletion(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'createChatCompletion',
       summary: 'Create a chat completion',
       description:
         'Takes OpenAI-style bodies. `models` is a chain of fallbacks; `stream: true` answers with server-sent events that end in `data: [DONE]`.',
     }),
     ApiBody({
-      schema: toOpenApiSchema(chatCompletionSchema),
+      schema: toOpenApiSchema({ ...chatCompletionSchema, properties }),
       examples: {
         sandbox: {
           summary: 'A first call, answered without any vendor',
@@ -206,6 +222,7 @@ const textCompletion = {
 export function ApiCompletion(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'createCompletion',
       summary: 'Complete a text (legacy)',
       description:
         'The API before chats, on any chat model: the prompt is the message of a user. New programs use `/v1/chat/completions`.',

@@ -14,7 +14,10 @@ export class CustomerCreditsController {
   constructor(private readonly credits: CreditsService) {}
 
   @Get()
-  @ApiOperation({ summary: "The tenant's balance, spend and limits" })
+  @ApiOperation({
+    operationId: 'getCustomerCredits',
+    summary: "The tenant's balance, spend and limits",
+  })
   @ApiOkResponse({ type: CustomerCreditsDto })
   get(@CurrentCaller() caller: Caller): Promise<CustomerCreditsDto> {
     return this.credits.overview(caller, new Date());
@@ -28,7 +31,7 @@ export class CreditsController {
   constructor(private readonly credits: CreditsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'Credits granted and spent in total' })
+  @ApiOperation({ operationId: 'getCredits', summary: 'Credits granted and spent in total' })
   @ApiOkResponse({ type: CreditsDto })
   async get(@CurrentCaller() caller: Caller): Promise<CreditsDto> {
     return { data: await this.credits.totals(caller) };

@@ -12,6 +12,7 @@ import { createEmbeddingsSchema } from './embeddings.parse.js';
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
 
 const list = {
+  title: 'EmbeddingList',
   type: 'object',
   required: ['object', 'data', 'model', 'usage'],
   properties: {
@@ -20,6 +21,7 @@ const list = {
       type: 'array',
       description: 'One vector for each item, in the order of the items.',
       items: {
+        title: 'EmbeddingItem',
         type: 'object',
         required: ['object', 'index', 'embedding'],
         properties: {
@@ -41,16 +43,35 @@ const list = {
   },
 } satisfies Schema;
 
+const text = { type: 'string', minLength: 1 };
+
+const tokens = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };
+
+/** The input as the code reads it, which checks each item by itself. */
+const properties = {
+  ...createEmbeddingsSchema.properties,
+  input: {
+    description: createEmbeddingsSchema.properties.input.description,
+    anyOf: [
+      text,
+      { type: 'array', minItems: 1, maxItems: 2_048, items: text },
+      tokens,
+      { type: 'array', minItems: 1, maxItems: 2_048, items: tokens },
+    ],
+  },
+};
+
 /** The OpenAPI description of embeddings, with the schema that also checks them. */
 export function ApiCreateEmbeddings(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'createEmbeddings',
       summary: 'Create embeddings',
       description:
         'One vector for each text, in their order. Only providers of the same model stand in for each other: vectors of different models do not compare.',
     }),
     ApiBody({
-      schema: toOpenApiSchema(createEmbeddingsSchema),
+      schema: toOpenApiSchema({ ...createEmbeddingsSchema, properties }),
       examples: {
         sandbox: {
           summary: 'Two texts, answered without any vendor',

@@ -21,6 +21,7 @@ export const MAX_ITEMS = 2_048;
  * not named here are allowed and go to vendors that speak this dialect.
  */
 export const createEmbeddingsSchema = {
+  title: 'EmbeddingRequest',
   type: 'object',
   required: ['input'],
   properties: {

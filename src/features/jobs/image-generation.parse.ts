@@ -10,6 +10,7 @@ import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-
  * Fields that are not named here are the model's own and go to its vendor.
  */
 export const imageGenerationSchema = {
+  title: 'ImageRequest',
   type: 'object',
   required: ['prompt'],
   properties: {

@@ -22,6 +22,7 @@ export class ImageGenerationsController {
   @Post()
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'createImage',
     summary: 'Make pictures and wait for them',
     description: 'The same work as an image job, which is cancelled when its caller leaves.',
   })
@@ -73,7 +74,7 @@ export class ImageEditsController {
 
   @Post('edits')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Change pictures by a prompt' })
+  @ApiOperation({ operationId: 'editImage', summary: 'Change pictures by a prompt' })
   @ApiConsumes('multipart/form-data')
   @ApiBody({ schema: toOpenApiSchema(editForm) })
   @ApiOkResponse({ type: ImageGenerationDto, headers: GENERATION_HEADERS })
@@ -84,7 +85,7 @@ export class ImageEditsController {
 
   @Post('variations')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Make pictures like another one' })
+  @ApiOperation({ operationId: 'createImageVariation', summary: 'Make pictures like another one' })
   @ApiConsumes('multipart/form-data')
   @ApiBody({ schema: toOpenApiSchema(variationForm) })
   @ApiOkResponse({ type: ImageGenerationDto, headers: GENERATION_HEADERS })

@@ -19,6 +19,7 @@ export class CustomerJobsController {
 
   @Get()
   @ApiOperation({
+    operationId: 'listJobs',
     summary: "List the tenant's jobs",
     description: 'Newest first, of all modalities unless a filter says otherwise.',
   })
@@ -37,13 +38,13 @@ export class ImageJobsController {
   constructor(private readonly jobs: JobsService) {}
 
   @Get(':id')
-  @ApiReadJob('an image job')
+  @ApiReadJob('getImageJob', 'an image job')
   get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
     return this.jobs.get(caller, id, 'image');
   }
 
   @Delete(':id')
-  @ApiCancelJob('an image job')
+  @ApiCancelJob('cancelImageJob', 'an image job')
   cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
     return this.jobs.cancel(caller, id, 'image');
   }
@@ -68,14 +69,14 @@ export class JobsController {
 
   @Get(':id')
   @Authenticated('routing', { isPolled: true })
-  @ApiReadJob('a job')
+  @ApiReadJob('getJob', 'a job')
   get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
     return this.jobs.get(caller, id);
   }
 
   @Delete(':id')
   @Authenticated('routing')
-  @ApiCancelJob('a job')
+  @ApiCancelJob('cancelJob', 'a job')
   cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
     return this.jobs.cancel(caller, id);
   }

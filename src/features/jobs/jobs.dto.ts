@@ -228,7 +228,10 @@ export class JobsQueryDto extends DateRangeQueryDto {
   status?: JobStatus;
 
   // Filters have no example: Swagger UI would fill it in and leave nothing of most lists.
-  @ApiPropertyOptional({ description: 'Exactly this model alias, as `sandbox/image`.' })
+  @ApiPropertyOptional({
+    minLength: 1,
+    description: 'Exactly this model alias, as `sandbox/image`.',
+  })
   @IsOptional()
   @IsString({ message: 'model must be one model alias' })
   @IsNotEmpty({ message: 'model must be one model alias' })

@@ -23,6 +23,7 @@ export function ApiSubmitJob(): MethodDecorator {
   } = GENERATION_HEADERS;
   return applyDecorators(
     ApiOperation({
+      operationId: 'createJob',
       summary: 'Submit an image, video or audio job',
       description:
         'The model decides what is made. Credits are set aside now, charged when the job has ' +
@@ -58,18 +59,23 @@ export function ApiSubmitJob(): MethodDecorator {
   );
 }
 
-export function ApiReadJob(what: string): MethodDecorator {
+export function ApiReadJob(operationId: string, what: string): MethodDecorator {
   return applyDecorators(
-    ApiOperation({ summary: `Read ${what}`, description: 'Not counted against the rate limit.' }),
+    ApiOperation({
+      operationId,
+      summary: `Read ${what}`,
+      description: 'Not counted against the rate limit.',
+    }),
     ApiParam({ name: 'id', example: 'img_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' }),
     ApiOkResponse({ type: JobDto }),
     ApiErrorResponse(404, 'The tenant has no such job.'),
   );
 }
 
-export function ApiCancelJob(what: string): MethodDecorator {
+export function ApiCancelJob(operationId: string, what: string): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId,
       summary: `Cancel ${what}`,
       description: 'The credits that were set aside are given back in full.',
     }),

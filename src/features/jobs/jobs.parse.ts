@@ -38,6 +38,7 @@ export const imageFieldsSchema = {
  * are not named here are the model's own and go to its vendor.
  */
 export const jobSchema = {
+  title: 'JobRequest',
   type: 'object',
   properties: {
     model: { ...modelFieldsSchema.model, example: 'sandbox/image' },

@@ -43,6 +43,7 @@ export class VideosController {
   @HttpCode(200)
   @Inference()
   @ApiOperation({
+    operationId: 'createVideo',
     summary: 'Make a video',
     description:
       'A job like those of `POST /v1/jobs`, in the shape that clients of the videos API read.',
@@ -60,7 +61,10 @@ export class VideosController {
 
   @Get()
   @Authenticated('routing', { isPolled: true })
-  @ApiOperation({ summary: 'List the videos that were made by `POST /v1/videos`' })
+  @ApiOperation({
+    operationId: 'listVideos',
+    summary: 'List the videos that were made by `POST /v1/videos`',
+  })
   @ApiOkResponse({ type: VideoListDto })
   list(@CurrentCaller() caller: Caller, @Query() query: VideosQueryDto): Promise<JsonObject> {
     return this.videos.list(caller, query);
@@ -68,7 +72,11 @@ export class VideosController {
 
   @Get(':id')
   @Authenticated('routing', { isPolled: true })
-  @ApiOperation({ summary: 'Read a video job', description: 'Not counted against the rate limit.' })
+  @ApiOperation({
+    operationId: 'getVideo',
+    summary: 'Read a video job',
+    description: 'Not counted against the rate limit.',
+  })
   @ApiOkResponse({ schema: EITHER })
   @ApiErrorResponse(404, 'The tenant has no such job.')
   get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
@@ -77,7 +85,11 @@ export class VideosController {
 
   @Get(':id/content')
   @Authenticated('routing', { isPolled: true })
-  @ApiOperation({ summary: 'Read the video itself', description: 'Ranges are served.' })
+  @ApiOperation({
+    operationId: 'getVideoContent',
+    summary: 'Read the video itself',
+    description: 'Ranges are served.',
+  })
   @ApiProduces('video/mp4')
   @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })
   @ApiErrorResponse(404, 'The tenant has no such job.')
@@ -97,6 +109,7 @@ export class VideosController {
   @Delete(':id')
   @Authenticated('routing', { isPolled: true })
   @ApiOperation({
+    operationId: 'deleteVideo',
     summary: 'Delete a video, or cancel a video job',
     description:
       'One that was made by `POST /v1/videos` is stopped and removed; a job of `POST /v1/jobs` is cancelled. The credits of an open one are given back in full.',

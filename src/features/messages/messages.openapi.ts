@@ -11,6 +11,7 @@ import { countTokensSchema, messagesSchema } from './messages.schema.js';
 import { errorDetailSchema, ApiErrorResponse } from '../../platform/errors/error-response.js';
 
 const block = {
+  title: 'StartedContentBlock',
   type: 'object',
   required: ['type'],
   properties: {
@@ -19,6 +20,7 @@ const block = {
 } as const;
 
 const delta = {
+  title: 'ContentBlockDelta',
   type: 'object',
   required: ['type'],
   properties: {
@@ -34,6 +36,7 @@ const delta = {
 } as const;
 
 const usage = {
+  title: 'MessageDeltaUsage',
   type: 'object',
   required: ['output_tokens'],
   properties: {
@@ -49,6 +52,7 @@ const index = { type: 'integer', description: 'Of the block within the message.'
 const HELLO = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello!' }] };
 
 const message = {
+  title: 'Message',
   type: 'object',
   required: ['id', 'type', 'role', 'content', 'model', 'stop_reason', 'usage'],
   properties: {
@@ -59,6 +63,7 @@ const message = {
       type: 'array',
       description: 'Blocks of type `thinking`, `redacted_thinking`, `text` and `tool_use`.',
       items: {
+        title: 'AnsweredContentBlock',
         type: 'object',
         required: ['type'],
         properties: {
@@ -70,14 +75,14 @@ const message = {
     },
     model: { type: 'string', description: 'The alias that answered.' },
     stop_reason: {
-      type: 'string',
-      nullable: true,
+      type: ['string', 'null'],
       example: 'end_turn',
       description:
         '`end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal`, or a vendor’s own.',
     },
-    stop_sequence: { type: 'string', nullable: true },
+    stop_sequence: { type: ['string', 'null'] },
     usage: {
+      title: 'MessageUsage',
       type: 'object',
       required: ['input_tokens', 'output_tokens'],
       properties: {
@@ -94,6 +99,7 @@ const message = {
 export function ApiCreateMessage(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'createMessage',
       summary: 'Create a message',
       description:
         'Takes bodies of the messages API. `models` is a chain of fallbacks; `stream: true` answers with server-sent events from `message_start` to `message_stop`.',
@@ -134,6 +140,7 @@ export function ApiCreateMessage(): MethodDecorator {
 export function ApiCountTokens(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'countMessageTokens',
       summary: 'Count the tokens of a prompt',
       description:
         'By the vendor of the first route, which `X-Gateway-Provider` then names, or estimated as characters ÷ 4. Costs nothing.',
@@ -145,6 +152,7 @@ export function ApiCountTokens(): MethodDecorator {
     ApiOkResponse({
       description: 'The number of input tokens.',
       schema: {
+        title: 'TokenCount',
         type: 'object',
         required: ['input_tokens'],
         properties: { input_tokens: { type: 'integer', example: 2 } },
@@ -158,8 +166,12 @@ export function ApiCountTokens(): MethodDecorator {
   );
 }
 
+const pascalCase = (words: string): string =>
+  words.replace(/(?:^|_)(.)/g, (_match, letter: string) => letter.toUpperCase());
+
 function event(type: string, members: Readonly<Record<string, object>>): object {
   return {
+    title: `${pascalCase(type)}Event`,
     type: 'object',
     required: ['type', ...Object.keys(members)],
     properties: { type: { type: 'string', enum: [type] }, ...members },
@@ -169,6 +181,7 @@ function event(type: string, members: Readonly<Record<string, object>>): object 
 /** @param message JSON Schema of a whole message. */
 function messageEventSchema(message: object): object {
   return {
+    title: 'MessageStreamEvent',
     description: 'The `data` of one event, which bears the name of its type.',
     oneOf: [
       event('message_start', { message }),

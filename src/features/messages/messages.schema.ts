@@ -11,6 +11,7 @@ import type { BodyOf } from '../../platform/http/validate-body.js';
  * measured. Fields that are not named here are allowed and go to vendors of this dialect.
  */
 const block = {
+  title: 'ContentBlock',
   type: 'object',
   required: ['type'],
   properties: { type: { type: 'string', example: 'text' } },
@@ -25,6 +26,7 @@ const sharedProperties = {
     description:
       'The conversation; `content` is a string or an array of blocks: `text`, `image`, `document`, `search_result`, `thinking`, `redacted_thinking`, `tool_use`, `tool_result`.',
     items: {
+      title: 'MessageParam',
       type: 'object',
       required: ['role', 'content'],
       properties: {
@@ -42,6 +44,7 @@ const sharedProperties = {
     type: ['array', 'null'],
     description: 'Tools that the caller runs.',
     items: {
+      title: 'MessageTool',
       type: 'object',
       properties: {
         type: { type: ['string', 'null'], description: '`custom`, which may be left out.' },
@@ -87,6 +90,7 @@ const sharedProperties = {
 } as const;
 
 export const messagesSchema = {
+  title: 'MessageRequest',
   type: 'object',
   properties: {
     ...sharedProperties,
@@ -113,7 +117,11 @@ export const messagesSchema = {
 } as const;
 
 /** What is counted is what the model reads; all else is taken and left aside. */
-export const countTokensSchema = { type: 'object', properties: sharedProperties } as const;
+export const countTokensSchema = {
+  title: 'CountTokensRequest',
+  type: 'object',
+  properties: sharedProperties,
+} as const;
 
 /** A body that either schema has let pass. */
 export type PromptBody = BodyOf<typeof countTokensSchema>;

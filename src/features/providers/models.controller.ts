@@ -35,7 +35,7 @@ export class CompatibleModelsController {
   constructor(private readonly models: ModelsService) {}
 
   @Get('models')
-  @ApiOperation(LIST_MODELS)
+  @ApiOperation({ operationId: 'listCompatibleModels', ...LIST_MODELS })
   @ApiOkResponse({ type: CompatibleModelListDto })
   async list(@CurrentCaller() caller: Caller, @Req() request: GatewayRequest): Promise<object> {
     if (isOfMessages(request)) return listForMessages(this.models, caller, request);
@@ -43,14 +43,17 @@ export class CompatibleModelsController {
   }
 
   @Get('embeddings/models')
-  @ApiOperation({ summary: 'List the embedding models that a configured provider serves' })
+  @ApiOperation({
+    operationId: 'listCompatibleEmbeddingModels',
+    summary: 'List the embedding models that a configured provider serves',
+  })
   @ApiOkResponse({ type: CompatibleModelListDto })
   async listEmbeddingModels(@CurrentCaller() caller: Caller): Promise<CompatibleModelListDto> {
     return toCompatibleList(await this.models.list(caller, 'embedding'));
   }
 
   @Get('models/*id')
-  @ApiOperation({ summary: 'Get one model' })
+  @ApiOperation({ operationId: 'getCompatibleModel', summary: 'Get one model' })
   @ApiParam({
     name: 'id',
     type: String,
@@ -76,7 +79,7 @@ export class ModelsController {
   constructor(private readonly models: ModelsService) {}
 
   @Get('models')
-  @ApiOperation(LIST_MODELS)
+  @ApiOperation({ operationId: 'listModels', ...LIST_MODELS })
   @ApiOkResponse({ type: ModelListDto })
   async list(@CurrentCaller() caller: Caller, @Req() request: GatewayRequest): Promise<object> {
     if (isOfMessages(request)) return listForMessages(this.models, caller, request);
@@ -84,14 +87,17 @@ export class ModelsController {
   }
 
   @Get('embeddings/models')
-  @ApiOperation({ summary: 'List the embedding models that a configured provider serves' })
+  @ApiOperation({
+    operationId: 'listEmbeddingModels',
+    summary: 'List the embedding models that a configured provider serves',
+  })
   @ApiOkResponse({ type: ModelListDto })
   async listEmbeddingModels(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
     return { object: 'list', data: await this.models.list(caller, 'embedding') };
   }
 
   @Get('models/*id')
-  @ApiOperation({ summary: 'Get one model' })
+  @ApiOperation({ operationId: 'getModel', summary: 'Get one model' })
   @ApiParam({
     name: 'id',
     type: String,

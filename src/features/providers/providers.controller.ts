@@ -1,6 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
+import { ApiFilters } from '../../core/access/customer.decorator.js';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { PROVIDER_TYPES } from '../../platform/config/app-config.js';
 import { ProviderListDto } from './providers.dto.js';
 import { ProvidersService } from './providers.service.js';
@@ -12,12 +14,12 @@ export class ProvidersController {
   constructor(private readonly providers: ProvidersService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List the configured providers' })
+  @ApiOperation({ operationId: 'listProviders', summary: 'List the configured providers' })
   @ApiQuery({
     name: 'type',
     required: false,
-    enum: PROVIDER_TYPES,
-    description: 'Only providers of this type; one that does not exist gives an empty list.',
+    description: `Only providers of this type: ${PROVIDER_TYPES.join(', ')}. Another one gives an empty list.`,
+    schema: { type: 'string' },
   })
   @ApiQuery({
     name: 'include_health',
@@ -26,11 +28,15 @@ export class ProvidersController {
       '`true` probes the providers, which takes up to about 2 s, and adds `health` and `status`.',
     example: 'true',
   })
+  @ApiFilters()
   @ApiOkResponse({ type: ProviderListDto })
   async list(
-    @Query('type') type?: string,
-    @Query('include_health') includeHealth?: string,
+    @Query('type') type?: unknown,
+    @Query('include_health') includeHealth?: unknown,
   ): Promise<ProviderListDto> {
+    if (type !== undefined && typeof type !== 'string') {
+      throw new InvalidRequestError('type', '`type` must be one type of provider.');
+    }
     if (includeHealth === 'true') return { data: await this.providers.listWithHealth(type) };
     return { data: this.providers.list(type) };
   }

@@ -17,12 +17,14 @@ const object = { type: ['object', 'null'] } as const;
  * go to vendors that speak this dialect. `null` is what several SDKs send for "not set".
  */
 export const createResponseSchema = {
+  title: 'ResponseRequest',
   type: 'object',
   properties: {
     ...modelFieldsSchema,
     input: {
       type: ['string', 'array', 'null'],
       items: {
+        title: 'ResponseInputItem',
         type: 'object',
         properties: {
           type: text,
@@ -56,6 +58,7 @@ export const createResponseSchema = {
     tools: {
       type: ['array', 'null'],
       items: {
+        title: 'ResponseTool',
         type: 'object',
         required: ['type'],
         properties: {

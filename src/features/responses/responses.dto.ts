@@ -18,7 +18,7 @@ export class RetrieveResponseQueryDto {
   @IsIn(['false'], { message: 'stream must be false: stored responses are not streamed' })
   stream?: string;
 
-  @ApiPropertyOptional({ description: 'Without effect.' })
+  @ApiPropertyOptional({ type: String, description: 'Without effect.' })
   @IsOptional()
   include_obfuscation?: unknown;
 }

@@ -22,6 +22,7 @@ const inSummary = { ...place, summary_index: { type: 'integer' } } as const;
 const text = { type: 'string' } as const;
 
 const part = {
+  title: 'ResponsePart',
   type: 'object',
   required: ['type'],
   properties: { type: { type: 'string' } },
@@ -30,8 +31,7 @@ const part = {
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
 
 const usage = {
-  type: 'object',
-  nullable: true,
+  type: ['object', 'null'],
   properties: {
     input_tokens: { type: 'integer' },
     input_tokens_details: {
@@ -51,6 +51,7 @@ const usage = {
 } satisfies Schema;
 
 const item = {
+  title: 'ResponseItem',
   type: 'object',
   required: ['id', 'type'],
   properties: {
@@ -60,7 +61,7 @@ const item = {
     status: { type: 'string' },
     content: { type: 'array', items: { type: 'object' } },
     summary: { type: 'array', items: { type: 'object' } },
-    encrypted_content: { type: 'string', nullable: true },
+    encrypted_content: { type: ['string', 'null'] },
     call_id: { type: 'string' },
     name: { type: 'string' },
     arguments: { type: 'string' },
@@ -68,6 +69,7 @@ const item = {
 } satisfies Schema;
 
 const response = {
+  title: 'ResponseObject',
   type: 'object',
   required: ['id', 'object', 'created_at', 'status', 'model', 'output', 'usage'],
   properties: {
@@ -79,30 +81,28 @@ const response = {
     output: { type: 'array', items: item },
     output_text: { type: 'string' },
     error: {
-      type: 'object',
-      nullable: true,
+      type: ['object', 'null'],
       properties: { code: { type: 'string' }, message: { type: 'string' } },
     },
     incomplete_details: {
-      type: 'object',
-      nullable: true,
+      type: ['object', 'null'],
       properties: { reason: { type: 'string', enum: ['max_output_tokens', 'content_filter'] } },
     },
     usage,
-    previous_response_id: { type: 'string', nullable: true },
+    previous_response_id: { type: ['string', 'null'] },
     store: { type: 'boolean' },
     metadata: { type: 'object' },
-    instructions: { type: 'string', nullable: true },
-    max_output_tokens: { type: 'integer', nullable: true },
+    instructions: { type: ['string', 'null'] },
+    max_output_tokens: { type: ['integer', 'null'] },
     parallel_tool_calls: { type: 'boolean' },
     reasoning: { type: 'object' },
-    temperature: { type: 'number', nullable: true },
+    temperature: { type: ['number', 'null'] },
     text: { type: 'object' },
     tool_choice: { oneOf: [{ type: 'string' }, { type: 'object' }] },
     tools: { type: 'array', items: { type: 'object' } },
-    top_p: { type: 'number', nullable: true },
+    top_p: { type: ['number', 'null'] },
     truncation: { type: 'string' },
-    user: { type: 'string', nullable: true },
+    user: { type: ['string', 'null'] },
   },
 } satisfies Schema;
 
@@ -110,6 +110,7 @@ const response = {
 export function ApiCreateResponse(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'createResponse',
       summary: 'Create a response',
       description:
         'Takes Responses-style bodies. `previous_response_id` goes on from a stored response, whichever model gave it; `store: false` keeps nothing. `stream: true` answers with server-sent events that end in `response.completed`, `response.incomplete` or `response.failed`.',
@@ -152,6 +153,7 @@ export function ApiCreateResponse(): MethodDecorator {
 export function ApiRetrieveResponse(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'getResponse',
       summary: 'Get a stored response',
       description: 'As it was sent. It can be read as soon as its answer has ended.',
     }),
@@ -164,6 +166,7 @@ export function ApiRetrieveResponse(): MethodDecorator {
 export function ApiDeleteResponse(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'deleteResponse',
       summary: 'Delete a stored response',
       description: 'Turns that followed it stay, but no further turn can follow them.',
     }),
@@ -171,6 +174,7 @@ export function ApiDeleteResponse(): MethodDecorator {
     ApiOkResponse({
       description: 'It is gone.',
       schema: {
+        title: 'DeletedResponse',
         type: 'object',
         properties: {
           id: { type: 'string' },
@@ -185,6 +189,7 @@ export function ApiDeleteResponse(): MethodDecorator {
 export function ApiListInputItems(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
+      operationId: 'listResponseInputItems',
       summary: "List a stored response's input",
       description: 'The items of its own request; those of earlier turns are with their responses.',
     }),
@@ -192,12 +197,13 @@ export function ApiListInputItems(): MethodDecorator {
     ApiOkResponse({
       description: 'One page of the items.',
       schema: {
+        title: 'ResponseItemList',
         type: 'object',
         properties: {
           object: { type: 'string', enum: ['list'] },
           data: { type: 'array', items: item },
-          first_id: { type: 'string', nullable: true },
-          last_id: { type: 'string', nullable: true },
+          first_id: { type: ['string', 'null'] },
+          last_id: { type: ['string', 'null'] },
           has_more: { type: 'boolean' },
         },
       },
@@ -232,6 +238,7 @@ function event(types: readonly string[], members: Readonly<Record<string, object
  */
 function responseEventSchema({ response, item }: Record<'response' | 'item', object>): object {
   return {
+    title: 'ResponseStreamEvent',
     description:
       'The `data` of one event, which bears the name of its type. A vendor of this dialect may send further types.',
     oneOf: [

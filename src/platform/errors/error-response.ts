@@ -34,6 +34,7 @@ export class ErrorResponseDto implements ErrorBody {
 
 /** JSON Schema of an error within a stream that had begun. */
 export const errorDetailSchema = {
+  title: 'StreamError',
   type: 'object',
   required: ['message', 'type', 'code', 'param'],
   properties: {

@@ -5,9 +5,18 @@ import { DAY_MS, parseIsoDateTime } from '../time/dates.js';
 
 const DATE_LENGTH = 'YYYY-MM-DD'.length;
 
+/** How a date of the range is described. */
+const DAY_OR_INSTANT = {
+  anyOf: [
+    { type: 'string', format: 'date' },
+    { type: 'string', format: 'date-time' },
+  ],
+};
+
 /** A span of time, open at the sides that are left out; `parseDateRange` reads it. */
 export class DateRangeQueryDto {
   @ApiPropertyOptional({
+    ...DAY_OR_INSTANT,
     description: 'The first day or instant, as `YYYY-MM-DD` or ISO 8601; UTC without an offset.',
   })
   @IsOptional()
@@ -15,6 +24,7 @@ export class DateRangeQueryDto {
   start_date?: string;
 
   @ApiPropertyOptional({
+    ...DAY_OR_INSTANT,
     description:
       'The last day or instant, itself included, as `YYYY-MM-DD` or ISO 8601; UTC without an offset.',
   })

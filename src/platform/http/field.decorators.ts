@@ -60,6 +60,7 @@ export function PageOffset(entries: string): PropertyDecorator {
     ApiPropertyOptional({
       type: 'integer',
       minimum: 0,
+      maximum: MAX_OFFSET,
       default: 0,
       description: `${entries} to leave out, counted from the newest.`,
     }),

@@ -140,12 +140,13 @@ class FormReceiver {
     const refuse = (param: string, message: string): void =>
       this.reject(new InvalidRequestError(param, message));
     this.parser
-      .on('field', (name, value, info) => {
+      // A part may have an empty name, or none, which the parser tells as undefined against its types.
+      .on('field', (name = '', value, info) => {
         if (this.places.counts.has(fieldOf(name))) {
           return refuse(name, `\`${name}\` must be an uploaded file with a name, not a text.`);
         }
         if (info.nameTruncated || info.valueTruncated) {
-          return refuse(name, `The field \`${name}\` is too long.`);
+          return refuse(name || 'body', `The field \`${name}\` is too long.`);
         }
         try {
           this.lease?.add(name.length + value.length);
@@ -154,7 +155,7 @@ class FormReceiver {
           this.reject(error);
         }
       })
-      .on('file', (name, stream, info) => this.keep(name, stream, info))
+      .on('file', (name = '', stream, info) => this.keep(name, stream, info))
       .on('filesLimit', () => this.reject(tooMany(this.places)))
       .on('fieldsLimit', () => refuse('body', 'The form has too many fields.'))
       .on('partsLimit', () => refuse('body', 'The form has too many parts.'))

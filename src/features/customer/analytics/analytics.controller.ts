@@ -14,6 +14,7 @@ export class AnalyticsController {
 
   @Get()
   @ApiOperation({
+    operationId: 'getAnalytics',
     summary: "Add the tenant's requests up",
     description:
       'Counts, tokens and costs are exact and include every request whose answer has ended.',

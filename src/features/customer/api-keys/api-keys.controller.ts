@@ -20,7 +20,7 @@ export class ApiKeysController {
   constructor(private readonly apiKeys: ApiKeysService) {}
 
   @Get()
-  @ApiOperation({ summary: "List the tenant's API keys" })
+  @ApiOperation({ operationId: 'listApiKeys', summary: "List the tenant's API keys" })
   @ApiOkResponse({ type: ApiKeyListDto })
   async list(@CurrentCaller() caller: Caller): Promise<ApiKeyListDto> {
     return { data: await this.apiKeys.list(caller) };
@@ -28,9 +28,20 @@ export class ApiKeysController {
 
   @Post()
   @ReadsJsonBody()
-  @ApiOperation({ summary: 'Create an API key', description: 'The key itself is shown only here.' })
+  @ApiOperation({
+    operationId: 'createApiKey',
+    summary: 'Create an API key',
+    description: 'The key itself is shown only here.',
+  })
   @ApiCreatedResponse({ type: CreatedApiKeyDto })
-  @ApiFields()
+  @ApiFields(CreateApiKeyDto, {
+    'A key with a limit': { name: 'billing service', rate_limit_per_minute: 600 },
+    'A key that ends and may spend 5 USD a month': {
+      name: 'a month of trial',
+      expires_at: '2030-12-31T23:59:59Z',
+      monthly_spend_limit: 5_000_000,
+    },
+  })
   @ApiChange('the new key would have more rights or a higher limit than the caller')
   create(
     @CurrentCaller() caller: Caller,
@@ -40,7 +51,7 @@ export class ApiKeysController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Read an API key' })
+  @ApiOperation({ operationId: 'getApiKey', summary: 'Read an API key' })
   @ApiOkResponse({ type: ApiKeyDto })
   @ApiOwn('key')
   get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ApiKeyDto> {
@@ -49,9 +60,15 @@ export class ApiKeysController {
 
   @Patch(':id')
   @ReadsJsonBody()
-  @ApiOperation({ summary: 'Change the name or the expiry of an API key' })
+  @ApiOperation({
+    operationId: 'updateApiKey',
+    summary: 'Change the name or the expiry of an API key',
+  })
   @ApiOkResponse({ type: ApiKeyDto })
-  @ApiFields()
+  @ApiFields(UpdateApiKeyDto, {
+    'Another name': { name: 'billing service' },
+    'No end any more': { expires_at: null },
+  })
   @ApiChange('only management keys change management keys')
   @ApiOwn('key')
   update(
@@ -64,6 +81,7 @@ export class ApiKeysController {
 
   @Delete(':id')
   @ApiOperation({
+    operationId: 'revokeApiKey',
     summary: 'Revoke an API key',
     description:
       'It stops working at once and stays listed as revoked. Doing it again is no error.',

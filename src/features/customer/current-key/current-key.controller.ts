@@ -13,7 +13,10 @@ export class CurrentKeyController {
   constructor(private readonly currentKey: CurrentKeyService) {}
 
   @Get()
-  @ApiOperation({ summary: 'The calling key, what it has spent and its limits' })
+  @ApiOperation({
+    operationId: 'getCurrentKey',
+    summary: 'The calling key, what it has spent and its limits',
+  })
   @ApiOkResponse({ type: CurrentKeyDto })
   async get(@CurrentCaller() caller: Caller): Promise<CurrentKeyDto> {
     return { data: await this.currentKey.get(caller, new Date()) };

@@ -20,6 +20,7 @@ export class CompatibleGenerationController {
 
   @Get()
   @ApiOperation({
+    operationId: 'getCompatibleGeneration',
     summary: 'Look a request up',
     description: 'What the request used and cost, as soon as its answer has ended.',
   })
@@ -42,6 +43,7 @@ export class GenerationController {
 
   @Get()
   @ApiOperation({
+    operationId: 'getGeneration',
     summary: 'Look a request up',
     description: 'What the request used and cost, as soon as its answer has ended.',
   })

@@ -25,7 +25,7 @@ export class CustomerGuardrailsController {
   constructor(private readonly guardrails: CustomerGuardrailsService) {}
 
   @Get()
-  @ApiOperation({ summary: "List the tenant's guardrails" })
+  @ApiOperation({ operationId: 'listGuardrails', summary: "List the tenant's guardrails" })
   @ApiOkResponse({ type: GuardrailListDto })
   async list(@CurrentCaller() caller: Caller): Promise<GuardrailListDto> {
     return { data: await this.guardrails.list(caller) };
@@ -34,11 +34,27 @@ export class CustomerGuardrailsController {
   @Post()
   @ReadsJsonBody()
   @ApiOperation({
+    operationId: 'createGuardrail',
     summary: 'Create a guardrail',
     description: 'It holds at once, on other instances within a second.',
   })
   @ApiCreatedResponse({ type: CreatedGuardrailDto })
-  @ApiFields(FIELD)
+  @ApiFields(
+    CreateGuardrailDto,
+    {
+      'Words that may not be sent': {
+        name: 'no project names',
+        rules: [{ type: 'regex', pattern: 'project\\s+falcon', flags: 'i' }],
+      },
+      'Personal data, logged both ways': {
+        name: 'personal data',
+        rules: [{ type: 'pii', entities: ['email'] }],
+        action: 'log',
+        applies_to: ['input', 'output'],
+      },
+    },
+    FIELD,
+  )
   @ApiChange()
   create(
     @CurrentCaller() caller: Caller,
@@ -48,7 +64,7 @@ export class CustomerGuardrailsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Read a guardrail' })
+  @ApiOperation({ operationId: 'getGuardrail', summary: 'Read a guardrail' })
   @ApiOkResponse({ type: GuardrailDto })
   @ApiOwn(GUARDRAIL)
   get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<GuardrailDto> {
@@ -58,11 +74,12 @@ export class CustomerGuardrailsController {
   @Put(':id')
   @ReadsJsonBody()
   @ApiOperation({
+    operationId: 'updateGuardrail',
     summary: 'Change a guardrail',
     description: 'What is left out stays as it is; `rules` are replaced as a whole.',
   })
   @ApiOkResponse({ type: GuardrailDto })
-  @ApiFields(FIELD)
+  @ApiFields(UpdateGuardrailDto, { 'Off for now': { is_enabled: false } }, FIELD)
   @ApiChange()
   @ApiOwn(GUARDRAIL)
   update(
@@ -74,7 +91,7 @@ export class CustomerGuardrailsController {
   }
 
   @Delete(':id')
-  @ApiOperation({ summary: 'Delete a guardrail' })
+  @ApiOperation({ operationId: 'deleteGuardrail', summary: 'Delete a guardrail' })
   @ApiOkResponse({ type: DeletedGuardrailDto })
   @ApiChange()
   @ApiOwn(GUARDRAIL)

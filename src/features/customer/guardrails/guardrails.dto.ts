@@ -27,6 +27,8 @@ import {
 
 const DIRECTIONS_PROPERTY = {
   type: 'array',
+  minItems: 1,
+  uniqueItems: true,
   items: { type: 'string', enum: [...GUARDRAIL_DIRECTIONS] },
   default: ['input'],
   description: 'Which texts are looked at: what is sent, what models answer, or both.',
@@ -49,7 +51,11 @@ const RULES_PROPERTY = {
     oneOf: [
       rule('regex', ['pattern'], {
         pattern: { type: 'string', maxLength: MAX_PATTERN_LENGTH, description: 'RE2 syntax.' },
-        flags: { type: 'string', description: 'Any of `i`, `m`, `s`.' },
+        flags: {
+          type: 'string',
+          pattern: '^[ims]{0,3}$',
+          description: 'Any of `i`, `m`, `s`, each once.',
+        },
       }),
       rule('keyword', ['words'], {
         words: {

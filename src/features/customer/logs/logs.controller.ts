@@ -19,6 +19,7 @@ export class LogsController {
 
   @Get()
   @ApiOperation({
+    operationId: 'listLogs',
     summary: "List the tenant's requests",
     description:
       'Newest first. A request is listed as soon as its answer has ended; one that was refused ' +
@@ -34,6 +35,7 @@ export class LogsController {
   @Get('export.csv')
   @Report()
   @ApiOperation({
+    operationId: 'exportLogs',
     summary: "Export the tenant's requests",
     description:
       'Newest first, as CSV (RFC 4180) with one header line: the log row with its nested fields ' +

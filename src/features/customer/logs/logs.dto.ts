@@ -199,7 +199,10 @@ export class LogsQueryDto extends DateRangeQueryDto {
   status?: RequestStatus;
 
   // Filters have no example: Swagger UI would fill it in and leave nothing of most logs.
-  @ApiPropertyOptional({ description: 'Exactly this model alias, as `openai/gpt-4o-mini`.' })
+  @ApiPropertyOptional({
+    minLength: 1,
+    description: 'Exactly this model alias, as `openai/gpt-4o-mini`.',
+  })
   @IsOptional()
   @IsString({ message: 'model must be one model alias' })
   @IsNotEmpty({ message: 'model must be one model alias' })

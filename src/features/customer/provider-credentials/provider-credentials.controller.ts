@@ -19,7 +19,10 @@ export class ProviderCredentialsController {
   constructor(private readonly credentials: ProviderCredentialsService) {}
 
   @Get()
-  @ApiOperation({ summary: "List the tenant's own accounts with providers, without their keys" })
+  @ApiOperation({
+    operationId: 'listProviderCredentials',
+    summary: "List the tenant's own accounts with providers, without their keys",
+  })
   @ApiOkResponse({ type: ProviderCredentialListDto })
   async list(@CurrentCaller() caller: Caller): Promise<ProviderCredentialListDto> {
     return { data: await this.credentials.list(caller) };
@@ -28,13 +31,18 @@ export class ProviderCredentialsController {
   @Post()
   @ReadsJsonBody()
   @ApiOperation({
+    operationId: 'createProviderCredential',
     summary: 'Store an own account with a provider',
     description:
       "Requests go over it before the provider's shared capacity: at once, on other instances " +
       'within a second. Of several with one provider the newest is tried first.',
   })
   @ApiCreatedResponse({ type: ProviderCredentialDto })
-  @ApiFields('settings.region')
+  @ApiFields(
+    CreateProviderCredentialDto,
+    { 'An account of your own': { provider: 'a-provider', name: 'ours', key: 'sk-…' } },
+    'settings.region',
+  )
   @ApiChange()
   create(
     @CurrentCaller() caller: Caller,
@@ -44,7 +52,10 @@ export class ProviderCredentialsController {
   }
 
   @Delete(':id')
-  @ApiOperation({ summary: 'Delete an own account with a provider, and its key' })
+  @ApiOperation({
+    operationId: 'deleteProviderCredential',
+    summary: 'Delete an own account with a provider, and its key',
+  })
   @ApiOkResponse({ type: DeletedProviderCredentialDto })
   @ApiChange()
   @ApiOwn('credential')

@@ -28,12 +28,18 @@ export class StatementsController {
   @Get(':month')
   @Report()
   @ApiOperation({
+    operationId: 'getStatement',
     summary: 'A calendar month of the ledger',
     description:
       'Every grant and charge of the month (UTC); credits that are only set aside are none. JSON, ' +
       'or the entries as CSV with `Accept: text/csv`.',
   })
-  @ApiParam({ name: 'month', description: 'As `2026-01`.', example: '2026-01' })
+  @ApiParam({
+    name: 'month',
+    description: 'As `2026-01`.',
+    example: '2026-01',
+    schema: { type: 'string', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' },
+  })
   @ApiOkResponse({
     description: 'The statement.',
     content: {

@@ -35,6 +35,7 @@ export class WebhookSecretController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({
+    operationId: 'getWebhookSecret',
     summary: "The secret with which the tenant's webhooks are signed",
     description:
       '`X-Gateway-Signature: t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of ' +
@@ -56,6 +57,7 @@ export class WebhookSecretController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
+    operationId: 'rotateWebhookSecret',
     summary: 'Make a new secret for webhooks',
     description:
       'For a day webhooks are signed with the new one and with the one before. A second rotation ' +

@@ -5,7 +5,6 @@ import {
   ApiOkResponse,
   ApiOperation,
   ApiParam,
-  ApiProduces,
   ApiQuery,
   ApiResponse,
   ApiTags,
@@ -13,6 +12,14 @@ import {
 import type { Request, Response } from 'express';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { ArtifactsService } from './artifacts.service.js';
+
+/** Generators of clients know no type of media, so the first one is that of any bytes. */
+const CONTENT = Object.fromEntries(
+  ['application/octet-stream', 'image/*', 'audio/*', 'video/*'].map((type) => [
+    type,
+    { schema: { type: 'string', format: 'binary' } },
+  ]),
+);
 
 @ApiTags('Artifacts')
 @Controller('v1/artifacts')
@@ -22,6 +29,7 @@ export class ArtifactsController {
   /** Serves HEAD too. */
   @Get(':id')
   @ApiOperation({
+    operationId: 'getArtifact',
     summary: 'Read what a job has made',
     description:
       'Its URL is part of the job, signed, made anew on each read of the job and good until its ' +
@@ -31,9 +39,8 @@ export class ArtifactsController {
   @ApiQuery({ name: 'expires', description: 'Unix seconds; part of the signed URL.' })
   @ApiQuery({ name: 'signature', description: 'Part of the signed URL.' })
   @ApiHeader({ name: 'Range', required: false, example: 'bytes=0-1023' })
-  @ApiProduces('image/*', 'audio/*', 'video/*', 'application/octet-stream')
-  @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })
-  @ApiResponse({ status: 206, description: 'The part that `Range` asks for.' })
+  @ApiOkResponse({ description: 'The file.', content: CONTENT })
+  @ApiResponse({ status: 206, description: 'The part that `Range` asks for.', content: CONTENT })
   @ApiFoundResponse({ description: 'To a URL of the bucket that is good for 60 seconds.' })
   @ApiErrorResponse(404, 'There is no such artifact, or the URL is not one that was given out.')
   @ApiErrorResponse(410, 'The artifact has expired.')

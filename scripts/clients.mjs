@@ -1,0 +1,20 @@
+/**
+ * `npm run clients`: other people's clients against the gateway, before fakes of every vendor.
+ * Arguments choose clients by a part of their names: `npm run clients -- codex python`. It installs
+ * from npm, PyPI and the registries of Go, Rust and Java, into a folder for temporary files.
+ */
+import { ensureInstalled } from './ensure-installed.mjs';
+import { PROJECT_ROOT } from './project-root.mjs';
+import { runNpm } from './run-program.mjs';
+
+/** Of one client: installing it, and all of its calls. */
+const LIMIT_MS = 1_800_000;
+
+process.chdir(PROJECT_ROOT);
+await ensureInstalled({ say: (line) => console.log(line) });
+const { succeeded } = await runNpm(
+  // prettier-ignore
+  ['run', '--silent', 'jest', '--', '--testRegex', '\\.client-spec\\.ts$', '--testTimeout', String(LIMIT_MS)],
+  { env: { ...process.env, CLIENTS: process.argv.slice(2).join(',') }, show: true },
+);
+process.exitCode = succeeded ? 0 : 1;

@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { COMMAND, COMMAND_OUTPUT } from './scripted-model.js';
+import {
+  endOf,
+  mustRun,
+  runProgram,
+  type CallResult,
+  type Client,
+  type Finished,
+  type Target,
+} from './run-client.js';
+
+/** What a coding agent is asked, and what its answer must show. */
+const TASKS = {
+  text: 'Say what the weather is.',
+  'a tool call': `Run the command ${COMMAND}.`,
+};
+
+interface Agent {
+  readonly name: string;
+  /** The package, and the program in it. */
+  readonly packageName: string;
+  readonly program: string;
+  /** What its user writes into the environment. */
+  environment(target: Target, model: string): Record<string, string>;
+  /** What its user writes into its settings, before the first run. */
+  configure?(home: string, target: Target, model: string): Promise<void>;
+  parameters(task: string): string[];
+  /** Whether what it told of its work shows the output of the command. */
+  readonly tellsOfTools: boolean;
+}
+
+const claudeCode: Agent = {
+  name: 'Claude Code',
+  packageName: '@anthropic-ai/claude-code',
+  program: 'claude',
+  environment: ({ url, apiKey }, model) => ({
+    ANTHROPIC_BASE_URL: `${url}/v1/anthropic`,
+    ANTHROPIC_AUTH_TOKEN: apiKey,
+    ANTHROPIC_MODEL: model,
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+  }),
+  parameters: (task) => [
+    ...['-p', task, '--allowedTools', 'Bash'],
+    ...['--output-format', 'stream-json', '--verbose'],
+  ],
+  tellsOfTools: true,
+};
+
+const codex: Agent = {
+  name: 'Codex',
+  packageName: '@openai/codex',
+  program: 'codex',
+  environment: ({ apiKey }) => ({ GATEWAY_API_KEY: apiKey }),
+  async configure(home, { url }, model) {
+    await mkdir(join(home, '.codex'));
+    await writeFile(
+      join(home, '.codex/config.toml'),
+      `model = "${model}"
+model_provider = "gateway"
+
+[model_providers.gateway]
+name = "Model Gateway"
+base_url = "${url}/v1"
+env_key = "GATEWAY_API_KEY"
+wire_api = "responses"
+`,
+    );
+  },
+  parameters: (task) => ['exec', '--skip-git-repo-check', '--json', task],
+  tellsOfTools: true,
+};
+
+/** A coding agent with its default settings, in a home of its own. */
+const toClient = (agent: Agent): Client => ({
+  name: agent.name,
+  needs: ['npm'],
+  async install(folder) {
+    const prefix = join(folder, agent.program);
+    if (existsSync(join(prefix, 'node_modules/.bin', agent.program))) return;
+    await mkdir(prefix, { recursive: true });
+    const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+    // npm started from npm would install into the project that started it.
+    const env = { npm_config_local_prefix: prefix, npm_config_prefix: prefix };
+    await mustRun('npm', ['install', '--prefix', prefix, ...quiet, agent.packageName], {
+      cwd: prefix,
+      env,
+    });
+  },
+  async run(folder, target) {
+    const results: CallResult[] = [];
+    for (const model of target.models) {
+      for (const [call, task] of Object.entries(TASKS)) {
+        const finished = await runAgent(agent, folder, target, model, task);
+        results.push({ call, model, failure: failureOf(agent, finished, target, call) });
+      }
+    }
+    return results;
+  },
+});
+
+async function runAgent(
+  agent: Agent,
+  folder: string,
+  target: Target,
+  model: string,
+  task: string,
+): Promise<Finished> {
+  const home = await mkdtemp(join(tmpdir(), 'gateway-agent-'));
+  try {
+    const work = join(home, 'work');
+    await mkdir(work);
+    await agent.configure?.(home, target, model);
+    return await runProgram(
+      join(folder, agent.program, 'node_modules/.bin', agent.program),
+      agent.parameters(task),
+      { cwd: work, env: { HOME: home, ...agent.environment(target, model) }, limitMs: 90_000 },
+    );
+  } finally {
+    await rm(home, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+function failureOf(
+  { tellsOfTools }: Agent,
+  { code, output, errors }: Finished,
+  { text }: Target,
+  call: string,
+): string | null {
+  const said = `${output}\n${errors}`;
+  if (code !== 0) return `It ended with ${code}: ${endOf(said)}`;
+  if (!output.includes(text)) return `It did not tell the model's answer: ${endOf(said)}`;
+  if (call !== 'text' && tellsOfTools && !output.includes(COMMAND_OUTPUT)) {
+    return `It did not run the command: ${endOf(said)}`;
+  }
+  return null;
+}
+
+/** Coding agents that most people would try first. */
+export const AGENT_CLIENTS: readonly Client[] = [claudeCode, codex].map(toClient);

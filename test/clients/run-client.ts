@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Where the gateway is that clients are pointed at, and what it has. */
+export interface Target {
+  readonly url: string;
+  readonly apiKey: string;
+  /** Aliases, one for each vendor. */
+  readonly models: readonly string[];
+  /** What every model says in the end. */
+  readonly text: string;
+}
+
+/** How one call of a client ended. */
+export interface CallResult {
+  /** What was called, as `chat, streamed`. */
+  readonly call: string;
+  /** The model, or `-` for a call that needs none. */
+  readonly model: string;
+  /** Null: it went as it should. */
+  readonly failure: string | null;
+}
+
+/** A program that somebody else wrote, and how it is had and run here. */
+export interface Client {
+  readonly name: string;
+  /** The tools that have to be on the `PATH`; without them the client is left out. */
+  readonly needs: readonly string[];
+  /** Installs it below the folder, which is kept for the next run. */
+  install(folder: string): Promise<void>;
+  run(folder: string, target: Target): Promise<CallResult[]>;
+}
+
+export interface Finished {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** The variables of the machine, without those that would lead a client anywhere else than here. */
+export function neutralEnvironment(more: Record<string, string> = {}): Record<string, string> {
+  const kept = Object.entries(process.env).flatMap(([name, value]) =>
+    value === undefined || /^(ANTHROPIC|CLAUDE|CODEX|OPENAI|LITELLM|NODE_OPTIONS|JEST)/.test(name)
+      ? []
+      : [[name, value] as const],
+  );
+  return { ...Object.fromEntries(kept), ...more };
+}
+
+/** Runs a program to its end, or kills it with its children after so long. */
+export function runProgram(
+  command: string,
+  parameters: readonly string[],
+  options: { cwd?: string; env?: Record<string, string>; limitMs?: number } = {},
+): Promise<Finished> {
+  return new Promise((resolve) => {
+    const child = spawn(command, parameters, {
+      cwd: options.cwd,
+      env: neutralEnvironment(options.env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let output = '';
+    let errors = '';
+    const limit = setTimeout(() => {
+      errors += '\nIt took too long and was stopped.';
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    }, options.limitMs ?? 300_000);
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    child.once('error', (error) => (errors += error.message));
+    child.once('close', (code) => {
+      clearTimeout(limit);
+      resolve({ code, output, errors });
+    });
+  });
+}
+
+/** The same for a program that has to succeed. @throws Error with the end of what it printed */
+export async function mustRun(...call: Parameters<typeof runProgram>): Promise<string> {
+  const { code, output, errors } = await runProgram(...call);
+  if (code === 0) return output;
+  throw new Error(`${call[0]} ${call[1].join(' ')} ended with ${code}:\n${endOf(output + errors)}`);
+}
+
+export function endOf(text: string): string {
+  return text.trim().slice(-1_000);
+}
+
+/** Runs a program of this folder, which tells its results in lines of JSON. */
+export async function runReporting(
+  command: string,
+  parameters: readonly string[],
+  target: Target,
+  options: Parameters<typeof runProgram>[2] = {},
+): Promise<CallResult[]> {
+  const { code, output, errors } = await runProgram(command, parameters, {
+    ...options,
+    env: {
+      ...options.env,
+      GATEWAY_URL: target.url,
+      GATEWAY_API_KEY: target.apiKey,
+      GATEWAY_MODELS: target.models.join(','),
+      EXPECTED_TEXT: target.text,
+    },
+  });
+  const results = output
+    .split('\n')
+    // A tool that starts the program may have put codes for the terminal before it.
+    .map((line) => line.slice(line.indexOf('{"call"')))
+    .filter((line) => line.startsWith('{"call"'))
+    .map((line) => JSON.parse(line) as CallResult);
+  if (code === 0 && results.length > 0) return results;
+  return [...results, { call: 'the program', model: '-', failure: endOf(errors) }];
+}
+
+/** Those of the tools that are not on the `PATH`. */
+export function findMissing(tools: readonly string[]): string[] {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return tools.filter((tool) => !folders.some((folder) => existsSync(join(folder, tool))));
+}
