@@ -16,6 +16,13 @@ class ErrorDetailDto {
     example: 'model',
   })
   param!: string;
+
+  @ApiProperty({
+    type: Object,
+    required: false,
+    description: 'What some clients of the messages dialect act upon.',
+  })
+  details?: Readonly<Record<string, unknown>>;
 }
 
 /** The body of every error, for the OpenAPI description. */
@@ -46,7 +53,13 @@ export const errorDetailSchema = {
 
 /** The interface's error envelope. */
 export interface ErrorBody {
-  error: { message: string; type: string; code: number; param: string };
+  error: {
+    message: string;
+    type: string;
+    code: number;
+    param: string;
+    details?: Readonly<Record<string, unknown>>;
+  };
 }
 
 export function errorBody(error: GatewayError): ErrorBody {
@@ -56,6 +69,7 @@ export function errorBody(error: GatewayError): ErrorBody {
       type: error.type,
       code: error.status,
       param: error.param,
+      ...(error.details && { details: error.details }),
     },
   };
 }
