@@ -25,8 +25,9 @@ export interface StreamedAnswer {
 export async function readAvailable(response: Response): Promise<{ body: string; isCut: boolean }> {
   const decoder = new TextDecoder();
   let body = '';
+  if (!response.body) return { body, isCut: false };
   try {
-    for await (const piece of response.body! as AsyncIterable<Uint8Array>)
+    for await (const piece of response.body as AsyncIterable<Uint8Array>)
       body += decoder.decode(piece, { stream: true });
     return { body, isCut: false };
   } catch (error) {

@@ -1,4 +1,8 @@
-import { errorBody, type ErrorBody } from '../../platform/errors/error-response.js';
+import {
+  errorBody,
+  type ErrorBody,
+  type MESSAGES_ERROR_TYPES,
+} from '../../platform/errors/error-response.js';
 import {
   OverloadedError,
   ProviderOverloadedError,
@@ -13,8 +17,10 @@ export interface MessagesErrorBody extends ErrorBody {
   type: 'error';
 }
 
+type MessagesErrorType = (typeof MESSAGES_ERROR_TYPES)[number];
+
 /** The dialect's own words for kinds of failure; its clients know no others. */
-const TYPES: Readonly<Record<GatewayErrorType, string>> = {
+const TYPES: Readonly<Record<GatewayErrorType, MessagesErrorType>> = {
   invalid_request_error: 'invalid_request_error',
   authentication_error: 'authentication_error',
   insufficient_credits: 'billing_error',
@@ -42,7 +48,7 @@ export function messagesErrorBody(error: GatewayError): MessagesErrorBody {
   return { type: 'error', error: { ...body, type: typeOf(error), code: messagesStatus(error) } };
 }
 
-function typeOf(error: GatewayError): string {
+function typeOf(error: GatewayError): MessagesErrorType {
   if (error.status === 413) return 'request_too_large';
   const isOverload =
     error instanceof ProviderOverloadedError ||
