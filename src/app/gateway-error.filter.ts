@@ -23,7 +23,11 @@ import { hideKeys } from './access-log.middleware.js';
 import { CallerGoneError } from '../platform/http/read-body.js';
 import { isStoppedByService } from '../platform/http/server-drain.js';
 import { sendJson } from '../platform/http/send-body.js';
-import { isMessagesPath, messagesErrorBody } from '../features/messages/messages-error-body.js';
+import {
+  isMessagesPath,
+  messagesErrorBody,
+  messagesStatus,
+} from '../features/messages/messages-error-body.js';
 import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 
 /** Which methods a path takes, so that a wrong method is told apart from an unknown path. */
@@ -83,8 +87,11 @@ export class GatewayErrorFilter implements ExceptionFilter {
     const isSending = !request.complete && (!request.caller || error.status === 408);
     const hasWrongKey = error.status === 401 || (error.status === 429 && !request.caller);
     if (hasWrongKey || isSending) closeAfterRefusal(request, response);
-    const body = isMessagesPath(request.path) ? messagesErrorBody(error) : errorBody(error);
-    sendJson(response, error.status, body);
+    if (isMessagesPath(request.path)) {
+      sendJson(response, messagesStatus(error), messagesErrorBody(error));
+    } else {
+      sendJson(response, error.status, errorBody(error));
+    }
   }
 
   private describe(thrown: unknown, request: GatewayRequest): GatewayError {

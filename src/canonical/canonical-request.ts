@@ -20,11 +20,10 @@ export interface CanonicalRequest {
   readonly promptSize: PromptSize;
   /** Top-level fields of the body that cost or name something in the vendor account behind a shared route. */
   readonly accountBoundParam: AccountBoundParam | undefined;
-  /**
-   * Headers of the caller's that the vendor of this dialect is to have, by their lower-case names.
-   * Only where `accountBoundParam` keeps the request from shared capacity.
-   */
-  readonly vendorHeaders?: Readonly<Record<string, string>>;
+  /** The searches of the web that the vendor is to run for the answer, if it is to run any. */
+  readonly webSearch?: WebSearch;
+  /** Headers of the caller's that are meant for the vendor of this dialect, if there are any. */
+  readonly vendorHeaders?: VendorHeaders;
   /** The id that the answer is to carry, where the gateway keeps answers under ids of its own. */
   readonly answerId?: string;
   /**
@@ -34,6 +33,42 @@ export interface CanonicalRequest {
   readonly decodesAnswer?: boolean;
   /** The conversation in canonical form; worked out on first use, since a relayed request never needs it. */
   readonly prompt: () => CanonicalPrompt;
+}
+
+/**
+ * Searches that a vendor of the caller's dialect runs, at a price for each. A vendor of any other dialect
+ * is not asked for them.
+ */
+export interface WebSearch {
+  /** How many it may run at most; vendors are told where the caller set no limit. */
+  readonly most: number;
+  /** What shared capacity refuses where it has no price for them. */
+  readonly bound: AccountBoundParam;
+}
+
+/** How often a vendor may search the web for a request that does not say. */
+const DEFAULT_SEARCHES = 10;
+/** No vendor runs more searches for one answer. */
+export const MAX_SEARCHES = 100;
+
+/** How often a vendor may search at most, by what the caller says of it. */
+export function searchesWithin(limit: unknown): number {
+  const isLimit = typeof limit === 'number' && limit >= 0;
+  return isLimit ? Math.min(Math.ceil(limit), MAX_SEARCHES) : DEFAULT_SEARCHES;
+}
+
+/** What becomes of a caller's headers for its dialect's vendor; names are in lower case. */
+export interface VendorHeaders {
+  /** As they came: they go out over an account of the caller's own. */
+  readonly own: Readonly<Record<string, string>>;
+  /** What of them goes out over shared capacity too. */
+  readonly shared: Readonly<Record<string, string>>;
+  /** What shared capacity leaves out without loss, as the header of dropped fields names it. */
+  readonly dropped: readonly string[];
+  /** What keeps the request from shared capacity, at vendors that would get it. */
+  readonly bound: AccountBoundParam | undefined;
+  /** The same where the catalogue's price of a model ends before prompts of so many tokens. */
+  readonly longContext: (AccountBoundParam & { readonly tokens: number }) | undefined;
 }
 
 /** A field that may only go out with the tenant's own vendor credential. */

@@ -1,6 +1,6 @@
 import type { CancelSignal } from '../canonical/cancel-signal.js';
 import type { CanonicalEvent, WorkEvent } from '../canonical/canonical-event.js';
-import type { CanonicalRequest } from '../canonical/canonical-request.js';
+import type { CanonicalRequest, Dialect } from '../canonical/canonical-request.js';
 import type {
   RoutableRequest,
   MediaRequest,
@@ -46,6 +46,8 @@ export interface UpstreamCall extends WorkCall<CanonicalRequest> {
    * none and the credits do not reach for the model's longest answer.
    */
   readonly ownOutputLimit?: number | undefined;
+  /** What of the request's `vendorHeaders` may go out over this route. */
+  readonly vendorHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
 /** How a vendor answers a call that is no text generation. */
@@ -66,7 +68,10 @@ export type DroppingRoute = Pick<UpstreamCall, 'upstreamModel' | 'maxOutputToken
  * A vendor, as routing sees it. One instance per configured provider.
  */
 export interface Upstream {
-  /** Whether a request's `vendorHeaders` go out with it. */
+  /** Whether the vendor, asked in this dialect, is asked for a request's `webSearch` as well. */
+  runsWebSearch?(dialect: Dialect, upstreamModel: string): boolean;
+
+  /** Whether all of a call's `vendorHeaders` go out with it; others may know a few of them. */
   readonly passesVendorHeaders?: boolean;
 
   /**

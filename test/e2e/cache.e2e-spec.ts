@@ -13,6 +13,7 @@ import { CHAT, MESSAGES, RESPONSES, GUARDRAILS } from '../support/paths.js';
 import { itWithRedis, startTestRedis } from '../support/redis-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
+import { readAvailable } from '../support/streamed-answer.js';
 
 const EMBEDDINGS = '/v1/embeddings';
 const OPENAI = 'openai/gpt-4o-mini';
@@ -273,7 +274,7 @@ describe('the cache', () => {
     const cut = await gateway.post(CHAT, bodyOf(CHAT, { stream: true }), {
       'x-gateway-cache': 'true',
     });
-    expect(await cut.text()).toContain('"error"');
+    expect((await readAvailable(cut)).body).toContain('"error"');
     say({ ...ANSWER, finish: 'content_filter' });
     for (const stream of [true, false, true]) {
       expect((await ask(CHAT, { stream })).cache).toEqual(MISS);

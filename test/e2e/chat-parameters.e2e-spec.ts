@@ -143,7 +143,11 @@ describe('what a vendor of the same dialect gets of a chat request', () => {
 
   it.each([
     ['service_tier', { service_tier: 'priority' }, 'service_tier'],
-    ['web search', { web_search_options: {} }, 'web_search_options'],
+    [
+      'web search without a price',
+      { model: 'openai/gpt-4.1-nano', web_search_options: {} },
+      'web_search_options',
+    ],
     ['audio output', { modalities: ['text', 'audio'] }, 'modalities'],
     ['tools that the vendor runs', { tools: [{ type: 'web_search' }] }, 'tools.0.type'],
     [

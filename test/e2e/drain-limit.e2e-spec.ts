@@ -7,6 +7,7 @@ import { CHAT, MESSAGES, RESPONSES } from '../support/paths.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { delta, streamOf } from '../support/vendor-stream.js';
+import { readAvailable } from '../support/streamed-answer.js';
 
 const USER = { role: 'user', content: 'Hello' };
 const MODEL = 'one/a';
@@ -41,12 +42,14 @@ describe('what still runs when the drain limit has passed', () => {
     one.answer = streamOf([delta({ role: 'assistant', content: 'So far, so good.' })], 'hang');
     const response = await gateway.post(path, { model: MODEL, stream: true, ...body });
     expect(response.status).toBe(200);
-    const text = response.text();
+    const read = readAvailable(response);
     await until(() => one.calls.length === 1);
     await gateway.close();
-    expect(await text).toMatch(lastEvent);
-    expect(await text).toContain('So far, so good.');
-    expect(await text).toContain('is being stopped');
+    const { body: text, isCut } = await read;
+    expect(isCut).toBe(true);
+    expect(text).toMatch(lastEvent);
+    expect(text).toContain('So far, so good.');
+    expect(text).toContain('is being stopped');
     // What was made is paid for, though its caller was there.
     expect(await expectSettled('cancelled')).toBeGreaterThan(0);
   });
@@ -65,7 +68,7 @@ describe('what still runs when the drain limit has passed', () => {
   it('a stream that takes longer than a request may is paid for up to there', async () => {
     one.answer = streamOf([delta({ role: 'assistant', content: 'So far, so good.' })], 'hang');
     const body = { model: MODEL, messages: [USER], stream: true };
-    const text = await (await gateway.post(CHAT, body)).text();
+    const { body: text } = await readAvailable(await gateway.post(CHAT, body));
     expect(text).toContain('took longer than a request may');
     expect(text).toContain('"finish_reason":"error"');
     await gateway.close();

@@ -8,6 +8,12 @@ import { FLEET_NAMES, VendorFleet, type FleetMember } from '../contract/vendor-f
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
 
+/** How a broken answer is told in each dialect. */
+const WORDS = { responses: 'server_error', messages: 'api_error', chat: 'provider_error' };
+
+/** Vendors that have a status of their own for overload, by which they also break off. */
+const SAYS_529: ReadonlySet<string> = new Set(['anthropic', 'vertex-claude']);
+
 interface Outcome {
   /** The class that clients throw. */
   name: 'BadRequestError' | 'RateLimitError' | 'InternalServerError';
@@ -67,7 +73,9 @@ describe('failures of every vendor, as clients of every dialect see them', () =>
   });
 
   async function expectTold(thrown: unknown, { kind, dialect, member }: Refusal): Promise<void> {
-    const { name, status, type } = OUTCOMES[kind];
+    const { name, type: logged } = OUTCOMES[kind];
+    const isOverload = kind === 'overloaded' && SAYS_529.has(member.name);
+    const { status, type } = toldIn(dialect, OUTCOMES[kind], isOverload);
     const { [name]: ErrorClass } = dialect === 'messages' ? Anthropic : OpenAI;
     expect({ kind, thrown }).toEqual({ kind, thrown: expect.any(ErrorClass) as unknown });
     const error = thrown as InstanceType<typeof OpenAI.APIError>;
@@ -85,9 +93,21 @@ describe('failures of every vendor, as clients of every dialect see them', () =>
     expect(row).toMatchObject({
       provider: member.provider,
       status: 'error',
-      error_type: type,
+      error_type: logged,
       cost: 0,
     });
+  }
+
+  /** The messages dialect has words of its own, and keeps its vendor's status for overload. */
+  function toldIn(
+    dialect: DialectCaller['name'],
+    told: Outcome,
+    isOverload: boolean,
+  ): Pick<Outcome, 'status' | 'type'> {
+    if (dialect !== 'messages' || told !== VENDORS) return told;
+    return isOverload
+      ? { status: 529, type: 'overloaded_error' }
+      : { status: told.status, type: 'api_error' };
   }
 
   it.each(COMBINATIONS)('a break of $vendor in a stream, told in $dialect', async (combination) => {
@@ -98,7 +118,7 @@ describe('failures of every vendor, as clients of every dialect see them', () =>
     const { text, failure } = await caller.watch(member.model);
     expect(text).toBe('Half a ');
     expect(failure).toMatchObject({
-      type: dialect === 'responses' ? 'server_error' : 'provider_error',
+      type: { ...WORDS, ...(SAYS_529.has(vendor) && { messages: 'overloaded_error' }) }[dialect],
       message: expect.stringContaining(member.provider) as unknown,
     });
     const row = await loggedRequest(fleet.gateway.database, caller.lastRequestId());

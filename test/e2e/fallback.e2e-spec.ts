@@ -14,6 +14,7 @@ import {
   type FakeOpenAi,
 } from '../support/fake-openai.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { readAvailable } from '../support/streamed-answer.js';
 
 const FIRST_BYTE_MS = 700;
 
@@ -160,7 +161,7 @@ describe('fallback along models: [a, b]', () => {
       setTimeout(() => response.end(), 30);
     };
     const response = await ask({ stream: true });
-    const frames = (await response.text()).trim().split('\n\n');
+    const frames = (await readAvailable(response)).body.trim().split('\n\n');
     const last = JSON.parse(frames.at(-1)!.slice(6)) as Record<string, unknown>;
     expect(last.error).toMatchObject({ type: 'provider_error', code: 502, param: 'model' });
     expect(last.choices).toMatchObject([{ finish_reason: 'error' }]);

@@ -12,6 +12,7 @@ import { writeOperatorFiles } from '../support/operator-files.js';
 import { CHAT, MESSAGES, RESPONSES } from '../support/paths.js';
 import { until } from '../support/until.js';
 import { delta, DONE, finish, streamOf, usageChunk } from '../support/vendor-stream.js';
+import { readAvailable } from '../support/streamed-answer.js';
 
 const PRICING = { prompt: '0.000001', completion: '0.000002' };
 const TIMED_MS = 1_000;
@@ -215,7 +216,9 @@ describe('an answer that its caller left, or our limit ended', () => {
   ])('by %s pays when the time of the request is up', async (path, body, answer, leastInput) => {
     fake.answer = answer;
     const response = await gateway.post(path, { ...body, stream: true });
-    expect(await response.text()).toMatch(/event: error\n|event: response\.failed\n/);
+    expect((await readAvailable(response)).body).toMatch(
+      /event: error\n|event: response\.failed\n/,
+    );
     const row = await loggedRequest(gateway.database, response.headers.get('x-request-id'));
     expect(row).toMatchObject({ outcome: 'timeout', status: 'error', usage_source: 'estimated' });
     expect(row.prompt_tokens).toBeGreaterThanOrEqual(leastInput);

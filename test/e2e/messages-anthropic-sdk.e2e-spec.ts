@@ -181,6 +181,26 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
     expect(await count()).toEqual(before);
   });
 
+  it('goes on without a thread where the client is told to', async () => {
+    const thread = client.beta.messages.thread({
+      model: MODEL,
+      max_tokens: 100,
+      unsupportedRequestBehavior: 'continue_unthreaded',
+    });
+    const first = await thread.send({ role: 'user', content: 'One' });
+    const second = await thread.send({ role: 'user', content: 'Two' });
+    expect([first, second].map(({ content }) => content[0])).toMatchObject([
+      { text: 'Sandbox echo: One' },
+      { text: 'Sandbox echo: Two' },
+    ]);
+  });
+
+  it('may ask for betas that a vendor of another dialect never hears of', async () => {
+    const betas = ['files-api-2025-04-14', 'context-1m-2025-08-07', 'effort-2025-11-24'];
+    const { content } = await client.beta.messages.create({ ...ask(), betas });
+    expect(content).toMatchObject([{ text: 'Sandbox echo: Hello 你好 👋' }]);
+  });
+
   it('reaches any model by the gateway’s own fields', async () => {
     const params = {
       ...ask({ model: 'sandbox/fault-500' }),
@@ -227,14 +247,8 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
       expect(error).toEqual(failure(400, 'invalid_request_error', 'model'));
     });
 
-    it('BadRequestError for a beta', async () => {
-      const betas = ['files-api-2025-04-14'];
-      const error = await thrownBy(client.beta.messages.create({ ...ask(), betas } as never));
-      expect(error).toEqual(failure(400, 'invalid_request_error', 'anthropic-beta'));
-    });
-
-    it('BadRequestError for a tool that the vendor runs', async () => {
-      const tools = [{ type: 'web_search_20250305' as const, name: 'web_search' as const }];
+    it('BadRequestError for a tool that the vendor runs at no known price', async () => {
+      const tools = [{ type: 'web_fetch_20250910' as const, name: 'web_fetch' as const }];
       const error = await thrownBy(client.messages.create(ask({ tools })));
       expect(error).toEqual(failure(400, 'invalid_request_error', 'tools.0.type'));
     });
@@ -262,7 +276,7 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
         client.messages.create({ ...ask(), max_tokens: 2_000_000_000, stream: true }),
       );
       expect(error).toBeInstanceOf(Anthropic.PaymentRequiredError);
-      expect(error).toEqual(failure(402, 'insufficient_credits', 'credits'));
+      expect(error).toEqual(failure(402, 'billing_error', 'credits'));
     });
 
     it('RateLimitError, also for counts', async () => {
@@ -278,7 +292,7 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
     it('InternalServerError for what vendors do', async () => {
       const broken = await thrownBy(client.messages.create(ask({ model: 'sandbox/fault-500' })));
       expect(broken).toBeInstanceOf(Anthropic.InternalServerError);
-      expect(broken).toEqual(failure(502, 'provider_error', 'model'));
+      expect(broken).toEqual(failure(502, 'api_error', 'model'));
     });
 
     it('APIError within a stream that breaks off', async () => {
@@ -287,7 +301,7 @@ describe('the official @anthropic-ai/sdk package against POST /v1/anthropic/v1/m
       stream.on('text', (text) => texts.push(text));
       const error = await thrownBy(stream.finalMessage());
       expect(error).toBeInstanceOf(Anthropic.APIError);
-      expect(error).toMatchObject({ status: undefined, type: 'provider_error' });
+      expect(error).toMatchObject({ status: undefined, type: 'api_error' });
       expect(texts.join('')).toMatch(/breaks off in the mid$/);
     });
   });

@@ -6,6 +6,7 @@ import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
 import { assembleMessage, parseMessageEvents } from '../support/message-events.js';
 import { MESSAGES } from '../support/paths.js';
+import { readAvailable } from '../support/streamed-answer.js';
 
 const PATHS = ['/v1', '/api/v1'].flatMap((base) =>
   ['/messages', '/anthropic/messages', '/anthropic/v1/messages', '/vendora/messages']
@@ -114,6 +115,52 @@ describe('POST /v1/anthropic/messages', () => {
     expect(response.headers.get('x-gateway-dropped-params')).toBe('top_k, thinking, Gr??e');
   });
 
+  it('takes what agents send, of which no vendor but the dialect’s own gets anything', async () => {
+    const response = await send(
+      {
+        context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+        tools: [
+          { name: 'f', input_schema: { type: 'object' }, eager_input_streaming: true },
+          { type: 'web_search_20250305', name: 'web_search', max_uses: 8 },
+        ],
+        tool_choice: { type: 'tool', name: 'web_search' },
+        output_config: { effort: 'high' },
+        thinking: { type: 'adaptive', display: 'summarized' },
+      },
+      { 'anthropic-beta': 'files-api-2025-04-14,claude-code-20250219,unheard-of-2026-01-01' },
+    );
+    expect(response.status).toBe(200);
+    const dropped = response.headers.get('x-gateway-dropped-params')?.split(', ');
+    expect(new Set(dropped)).toEqual(
+      new Set([
+        'context_management',
+        'tools.eager_input_streaming',
+        'tools.web_search_20250305',
+        'tool_choice',
+        'thinking',
+        'thinking.display',
+        'anthropic-beta.unheard-of-2026-01-01',
+      ]),
+    );
+  });
+
+  it('says that an overloaded vendor is overloaded', async () => {
+    const response = await send({ model: 'sandbox/fault-529' });
+    expect([response.status, await response.json()]).toMatchObject([
+      529,
+      { type: 'error', error: { type: 'overloaded_error', code: 529 } },
+    ]);
+  });
+
+  it('tells clients of threads to go on without', async () => {
+    const { error } = (await (await send({ thread: { type: 'create' } })).json()) as {
+      error: unknown;
+    };
+    expect(error).toMatchObject({
+      details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+    });
+  });
+
   it.each<[string, object, Record<string, string>?]>([
     ['max_tokens', { max_tokens: undefined }],
     ['max_tokens', { max_tokens: '5' }],
@@ -134,7 +181,7 @@ describe('POST /v1/anthropic/messages', () => {
     ['container', { container: 'c' }],
     ['route', { route: 'fastest' }],
     ['stream', { stream: 'yes' }],
-    ['anthropic-beta', {}, { 'anthropic-beta': 'context-1m-2025-08-07' }],
+    ['thread', { thread: { type: 'create' } }],
     ['anthropic-workspace-id', {}, { 'anthropic-workspace-id': 'w' }],
   ])('refuses a bad %s by its name: %j', async (param, fields, headers = {}) => {
     const response = await send(fields, headers);
@@ -147,6 +194,7 @@ describe('POST /v1/anthropic/messages', () => {
           code: 400,
           param,
           message: expect.any(String) as unknown,
+          ...(param === 'thread' && { details: expect.anything() as unknown }),
         },
       },
     ]);
@@ -202,7 +250,7 @@ describe('POST /v1/anthropic/messages', () => {
         (await gateway.database.query('SELECT count(*)::int AS n FROM request_logs')).rows;
       const before = await count();
       await send({ max_tokens: undefined });
-      await send({}, { 'anthropic-beta': 'files-api-2025-04-14' });
+      await send({}, { 'anthropic-workspace-id': 'w' });
       await wait(50);
       expect(await count()).toEqual(before);
     });
@@ -222,15 +270,16 @@ describe('POST /v1/anthropic/messages', () => {
 
     it('that breaks off ends with an error event, and costs nothing', async () => {
       const response = await send({ model: 'sandbox/fault-cut', stream: true });
-      const events = parseMessageEvents(await response.text());
-      expect(response.status).toBe(200);
+      const { body, isCut } = await readAvailable(response);
+      const events = parseMessageEvents(body);
+      expect([response.status, isCut]).toEqual([200, true]);
       expect(events.map(({ type }) => type)).toEqual([
         'message_start',
         'content_block_start',
         'content_block_delta',
         'error',
       ]);
-      expect(events.at(-1)?.error).toMatchObject({ type: 'provider_error', code: 502 });
+      expect(events.at(-1)?.error).toMatchObject({ type: 'api_error', code: 502 });
       expect(await rowOf(response)).toMatchObject({
         outcome: 'failed',
         cost: 0,

@@ -269,7 +269,10 @@ describe('the official openai package against POST /v1/responses', () => {
       input: 'Hello',
       stream: true,
     });
-    for await (const event of stream) events.push(event);
+    const readAll = async (): Promise<void> => {
+      for await (const event of stream) events.push(event);
+    };
+    await expect(readAll()).rejects.toThrow('terminated');
     const last = events.at(-1) as OpenAI.Responses.ResponseFailedEvent;
     expect(last).toMatchObject({
       type: 'response.failed',

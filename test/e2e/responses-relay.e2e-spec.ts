@@ -196,7 +196,10 @@ describe('POST /v1/responses with a vendor that speaks the dialect itself', () =
     };
     const stream = await client.responses.create({ model: MODEL, input: 'Hi', stream: true });
     const events: OpenAI.Responses.ResponseStreamEvent[] = [];
-    for await (const event of stream) events.push(event);
+    const readAll = async (): Promise<void> => {
+      for await (const event of stream) events.push(event);
+    };
+    await expect(readAll()).rejects.toThrow('terminated');
     expect(events.at(-1)).toMatchObject({
       type: 'response.failed',
       sequence_number: 6,

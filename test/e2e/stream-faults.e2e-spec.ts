@@ -51,7 +51,7 @@ describe('a vendor that misbehaves in a stream', () => {
         error: { type: 'provider_error', code: 502, param: 'model' },
         choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
       });
-      expect(answer.isDone).toBe(false);
+      expect([answer.isDone, answer.isCut]).toEqual([false, true]);
       expect(answer.chunks.filter((chunk) => chunk.error)).toHaveLength(1);
       expect(await rowOf(answer.id)).toMatchObject({
         outcome: 'failed',

@@ -3,6 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { TWO_CALLS } from '../contract/contract-conversation.js';
 import type { ScriptedAnswer } from '../contract/contract-vendor.js';
 import { FLEET_NAMES, VendorFleet } from '../contract/vendor-fleet.js';
+import { readAvailable } from '../support/streamed-answer.js';
 
 const HELLO = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 256 };
 
@@ -65,7 +66,9 @@ describe('the described schema of an event', () => {
     const { path, body } = DIALECTS[dialect]!;
     const response = await fleet.gateway.post(path, { model, stream: true, ...body });
     expect(response.headers.get('content-type')).toContain('text/event-stream');
-    const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: '));
+    const lines = (await readAvailable(response)).body
+      .split('\n')
+      .filter((line) => line.startsWith('data: '));
     return lines
       .map((line) => line.slice('data: '.length))
       .filter((data) => data !== '[DONE]')

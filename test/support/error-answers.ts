@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { readAvailable } from './streamed-answer.js';
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -13,7 +14,7 @@ export async function partsOf(response: Response): Promise<AnswerParts> {
   return {
     status: response.status,
     header: (name) => response.headers.get(name),
-    body: await response.text(),
+    body: (await readAvailable(response)).body,
   };
 }
 

@@ -11,6 +11,7 @@ export interface LoggedRequest {
   outcome: string;
   status: string;
   cost: number;
+  managed_tool_fee: number;
   usage_source: string;
   error_type: string | null;
   finish_reason: string | null;

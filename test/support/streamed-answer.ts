@@ -17,13 +17,30 @@ export interface StreamedAnswer {
   finishReasons: string[];
   /** Whether it ended in `[DONE]`. */
   isDone: boolean;
+  /** Whether the body ended without its end, as clients notice it. */
+  isCut: boolean;
+}
+
+/** Reads all of a body that comes, be it cut. */
+export async function readAvailable(response: Response): Promise<{ body: string; isCut: boolean }> {
+  const decoder = new TextDecoder();
+  let body = '';
+  if (!response.body) return { body, isCut: false };
+  try {
+    for await (const piece of response.body as AsyncIterable<Uint8Array>)
+      body += decoder.decode(piece, { stream: true });
+    return { body, isCut: false };
+  } catch (error) {
+    expect(String(error)).toContain('terminated');
+    return { body, isCut: true };
+  }
 }
 
 /** Reads a stream to its end; every event has to be one line of data. */
 export async function readStream(response: Response): Promise<StreamedAnswer> {
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
-  const body = await response.text();
+  const { body, isCut } = await readAvailable(response);
   const frames = body.split('\n\n').filter((frame) => frame !== '' && !frame.startsWith(':'));
   const isDone = frames.at(-1) === 'data: [DONE]';
   const chunks = (isDone ? frames.slice(0, -1) : frames).map((frame) => {
@@ -38,5 +55,6 @@ export async function readStream(response: Response): Promise<StreamedAnswer> {
     text: choices.map((choice) => choice.delta.content ?? '').join(''),
     finishReasons: choices.flatMap((choice) => choice.finish_reason ?? []),
     isDone,
+    isCut,
   };
 }

@@ -144,7 +144,7 @@ async function deliverStream(
     if (!response.headersSent) throw error;
     if (error instanceof CallerGoneError) return;
     if (!(error instanceof GatewayError)) logger.error(error);
-    await writer.write(renderer.error(error instanceof GatewayError ? error : new InternalError()));
+    writer.cut(renderer.error(error instanceof GatewayError ? error : new InternalError()));
   } finally {
     writer.end();
   }

@@ -1,8 +1,7 @@
+import { MAX_SEARCHES } from '../../canonical/canonical-request.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 
-/** No vendor runs more searches for one answer. */
-const MAX_SEARCHES = 100;
 /** Some vendors bill so much for the shortest recording. */
 const LEAST_BILLED_MS = 10_000;
 

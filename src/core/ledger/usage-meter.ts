@@ -154,7 +154,7 @@ export class UsageMeter {
   private estimated(): Usage {
     const { estimate } = this.request;
     const outputTokens = estimate.outputTokens + estimateTokens(this.outputCharacters);
-    return { ...estimate, outputTokens };
+    return { ...estimate, outputTokens, webSearches: this.partial?.webSearches ?? 0 };
   }
 
   private report(usage: Usage, source: UsageSource = 'upstream'): void {

@@ -31,6 +31,12 @@ const operator = failed({ failure: 'operator', status: 401 }, 'anthropic', 'anth
 describe(callerErrorOf.name, () => {
   it.each<[string, RouteFailure[], object]>([
     ['one server error', [server], { status: 502, type: 'provider_error', param: 'model' }],
+    [
+      'nothing but overload',
+      [failed({ status: 529 }), failed({ status: 529 }, 'azure')],
+      { status: 502, type: 'provider_error', name: 'ProviderOverloadedError' },
+    ],
+    ['overload and worse', [failed({ status: 529 }), server], { name: 'ProviderError' }],
     ['a bad key of the operator', [operator], { status: 502, type: 'provider_error' }],
     ['mixed failures', [limited, server], { status: 502 }],
     ['mixed failures, the other way round', [server, limited], { status: 502 }],

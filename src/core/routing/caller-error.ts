@@ -6,6 +6,7 @@ import {
   InternalError,
   InvalidRequestError,
   ProviderError,
+  ProviderOverloadedError,
   RateLimitError,
   RequestTimeError,
   SlowReaderError,
@@ -69,9 +70,17 @@ export function callerErrorOf(
       { cause: last.error, param: OWN_ACCOUNT_PARAM },
     );
   }
-  return new ProviderError(`No provider could answer; tried ${tried}. Try again later.`, {
+  const Failure = able.every(({ error }) => isOverload(error))
+    ? ProviderOverloadedError
+    : ProviderError;
+  return new Failure(`No provider could answer; tried ${tried}. Try again later.`, {
     cause: last.error,
   });
+}
+
+/** How some vendors say that they have too much to do at the moment. */
+function isOverload({ status }: UpstreamError): boolean {
+  return status === 529;
 }
 
 const PROMPT_FIELDS: Record<WorkRequest['kind'], string> = {
@@ -104,7 +113,8 @@ export function brokenAnswerError(route: PlannedRoute, error: UpstreamError): Ga
   if (error.failure === 'timeout') {
     return new TimeoutError(`The answer from ${route.provider} stopped coming.`);
   }
-  return new ProviderError(`The answer from ${route.provider} broke off before its end.`, {
+  const Failure = isOverload(error) ? ProviderOverloadedError : ProviderError;
+  return new Failure(`The answer from ${route.provider} broke off before its end.`, {
     cause: error,
   });
 }

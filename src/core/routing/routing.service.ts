@@ -59,6 +59,7 @@ export class RoutingService {
     this.records = { health: this.health, metrics, logger: this.logger };
     this.state = {
       isConfigured: (provider) => upstreams.has(provider),
+      vendorOf: (provider) => upstreams.get(provider),
       isCooling: (key) => this.health.isCooling(key),
       medianLatencyMs: (key) => this.health.medianLatencyMs(key),
       limits: config.limits,
@@ -124,7 +125,7 @@ export class RoutingService {
         events: upstream.generate(textCall),
         droppedParams: () => [
           ...upstream.droppedParams(plan.request, textCall),
-          ...droppedHeaders(plan.request, upstream),
+          ...droppedHeaders(plan.request, route, upstream),
         ],
         ...(asked && { asked }),
       };

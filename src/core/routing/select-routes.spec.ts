@@ -8,6 +8,9 @@ import type { Model } from '../catalogue/catalogue.types.js';
 import { NotFoundError, ProviderUnavailableError } from '../../platform/errors/gateway-errors.js';
 import { ByokCredential } from '../credentials/credential.repository.js';
 import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
+import type { CanonicalRequest, VendorHeaders } from '../../canonical/canonical-request.js';
+import { messagesRequest } from '../../../test/support/messages-requests.js';
+import type { Pricing } from '../catalogue/catalogue.types.js';
 import { selectRoutes, type RoutingState } from './select-routes.js';
 
 const LIMITS = {
@@ -20,6 +23,7 @@ const LIMITS = {
 
 const NOTHING_PARTICULAR: RoutingState = {
   isConfigured: () => true,
+  vendorOf: () => ({}),
   isCooling: () => false,
   medianLatencyMs: () => undefined,
   limits: LIMITS,
@@ -49,6 +53,7 @@ function select(
 ) {
   return selectRoutes(chatRequest(fields), models, {
     isConfigured: (provider) => !unconfigured.includes(provider),
+    vendorOf: () => ({}),
     isCooling: ({ provider }) => cooling.includes(provider),
     medianLatencyMs: ({ provider }) => latencies[provider],
     limits: { ...LIMITS, ...limits },
@@ -413,6 +418,64 @@ describe(selectRoutes.name, () => {
       const content = 'x'.repeat(30_000);
       const { inputTokens } = boundsOf({ messages: [{ role: 'user', content }] })!;
       expect(inputTokens).toBeGreaterThanOrEqual(10_000);
+    });
+  });
+
+  describe('with what only some vendors get, and not every model has a price for', () => {
+    const BOUND = { param: 'anthropic-beta', message: 'No.' };
+    const SEARCH = { param: 'tools.0.type', message: 'No searches.' };
+    const selectMessages = (fields: Partial<CanonicalRequest>, prices: Partial<Pricing> = {}) => {
+      const priced = {
+        ...claude,
+        routes: claude.routes.map((route) => ({
+          ...route,
+          pricing: exactPricingOf({ prompt: '0.000001', completion: '0.000002', ...prices }),
+        })),
+      };
+      return selectRoutes({ ...messagesRequest(), ...fields }, [priced, gpt], {
+        ...NOTHING_PARTICULAR,
+        vendorOf: (provider) => ({
+          passesVendorHeaders: provider === 'anthropic',
+          runsWebSearch: () => provider === 'anthropic' || provider === 'vertex',
+        }),
+      }).map(({ provider }) => provider);
+    };
+    const ALL = ['anthropic', 'bedrock', 'vertex', 'openai', 'azure'];
+    const headers = (fields: Partial<VendorHeaders>): Partial<CanonicalRequest> => ({
+      vendorHeaders: {
+        own: {},
+        shared: {},
+        dropped: [],
+        bound: undefined,
+        longContext: undefined,
+        ...fields,
+      },
+    });
+
+    it('leaves out those that would get an unpriced header', () => {
+      expect(selectMessages(headers({}))).toEqual(ALL);
+      expect(selectMessages(headers({ bound: BOUND }))).toEqual(ALL.slice(1));
+    });
+
+    it('refuses when nothing is left', () => {
+      const routing = { ...messagesRequest().routing, only: ['anthropic'] };
+      expect(() => selectMessages({ ...headers({ bound: BOUND }), routing })).toThrow('No.');
+    });
+
+    it('allows long prompts where the price reaches that far', () => {
+      const { context_length: context } = claude;
+      const longer = { ...BOUND, tokens: context + 1 };
+      expect(selectMessages(headers({ longContext: longer }))).toEqual(ALL.slice(1));
+      const priced = { ...BOUND, tokens: context };
+      expect(selectMessages(headers({ longContext: priced }))).toEqual(ALL);
+    });
+
+    it('leaves out those that would search for nothing', () => {
+      const webSearch = { most: 10, bound: SEARCH };
+      expect(selectMessages({ webSearch })).toEqual(['bedrock', 'openai', 'azure']);
+      expect(selectMessages({ webSearch }, { web_search: '0.01' })).toEqual(ALL);
+      const routing = { ...messagesRequest().routing, only: ['vertex'] };
+      expect(() => selectMessages({ webSearch, routing })).toThrow('No searches.');
     });
   });
 });

@@ -1,3 +1,4 @@
+import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
@@ -8,7 +9,7 @@ import {
 } from '../../platform/errors/gateway-errors.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
-import type { CallLimits } from '../../vendors/upstream.js';
+import type { CallLimits, Upstream } from '../../vendors/upstream.js';
 import type { PlannedRoute } from './plan.js';
 import type { HealthKey } from './route-health.js';
 import { textCeilingOf } from './text-ceiling.js';
@@ -23,6 +24,8 @@ const FIRST_BYTE_WHOLE_MS = 300_000;
 /** What the choice of routes depends on besides the request. */
 export interface RoutingState {
   isConfigured(provider: string): boolean;
+  /** Of a configured provider: what goes out to it that may have a price of its own. */
+  vendorOf(provider: string): Pick<Upstream, 'passesVendorHeaders' | 'runsWebSearch'>;
   isCooling(key: HealthKey): boolean;
   medianLatencyMs(key: HealthKey): number | undefined;
   limits: AppConfig['limits'];
@@ -73,11 +76,7 @@ export function selectRoutes(
   }
   if (strategy === 'sort') routes = byPrice(routes, state);
   if (state.byok.length > 0) routes = withoutUnwantedShared(routes);
-  const bound = request.accountBoundParam;
-  if (bound) {
-    routes = routes.filter(({ trafficMode }) => trafficMode === 'byok');
-    if (routes.length === 0) throw new InvalidRequestError(bound.param, bound.message);
-  }
+  routes = withoutUnpriced(request, routes, models, state);
 
   const [first, ...others] = routes.filter((route) => !state.isCooling(route));
   // All are cooling down: rather try the best one than refuse.
@@ -132,6 +131,49 @@ function withoutUnwantedShared(routes: readonly PlannedRoute[]): PlannedRoute[] 
     if (byok && !byok.credential.allowSharedFallback) closedModels.add(model);
     return byok !== undefined || !closedModels.has(model);
   });
+}
+
+/**
+ * Leaves out shared capacity where it has no price for something that the request asks for.
+ *
+ * @throws InvalidRequestError when that leaves nothing
+ */
+function withoutUnpriced(
+  request: RoutableRequest,
+  routes: PlannedRoute[],
+  models: readonly Model[],
+  state: RoutingState,
+): PlannedRoute[] {
+  const { accountBoundParam } = request;
+  const text = isTextRequest(request) ? request : undefined;
+  if (!accountBoundParam && !text?.vendorHeaders && !text?.webSearch) return routes;
+  let refused: AccountBoundParam | undefined;
+  const left = routes.filter((route) => {
+    if (route.trafficMode === 'byok') return true;
+    const unpriced = accountBoundParam ?? (text && unpricedIn(text, route, models, state));
+    refused ??= unpriced;
+    return unpriced === undefined;
+  });
+  if (left.length === 0 && refused) throw new InvalidRequestError(refused.param, refused.message);
+  return left;
+}
+
+/** What of a request has no price on a route; a vendor that never gets it costs nothing for it. */
+function unpricedIn(
+  { dialect, vendorHeaders, webSearch }: CanonicalRequest,
+  { provider, model: id, upstreamModel, pricing }: PlannedRoute,
+  models: readonly Model[],
+  state: RoutingState,
+): AccountBoundParam | undefined {
+  const vendor = state.vendorOf(provider);
+  if (vendorHeaders && vendor.passesVendorHeaders) {
+    const { bound, longContext } = vendorHeaders;
+    if (bound) return bound;
+    const { context_length: pricedTokens = 0 } = models.find((model) => model.id === id) ?? {};
+    if (longContext && pricedTokens < longContext.tokens) return longContext;
+  }
+  const isPriced = pricing.webSearch > 0n || !vendor.runsWebSearch?.(dialect, upstreamModel);
+  return isPriced ? undefined : webSearch?.bound;
 }
 
 /** Adds the ways over one route: the caller's own accounts, and behind them shared capacity. */

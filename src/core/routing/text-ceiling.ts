@@ -3,14 +3,11 @@ import type { OutputLimit } from '../../canonical/billable-route.js';
 import { promptTokensOf } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
 /** Output tokens that credits are set aside for in any case, where the caller names no limit. */
 const LEAST_OUTPUT_TOKENS = 4_096;
 /** What is left for an answer when the prompt's bound fills the context, as the bound is a high one. */
 const LEAST_FITTING_TOKENS = 1_024;
-/** How often a vendor may search the web for a request that does not say. */
-const DEFAULT_SEARCHES = 10;
 /** What the pages that one search finds add to the prompt. */
 const TOKENS_PER_SEARCH = 10_000;
 
@@ -26,10 +23,9 @@ export function textCeilingOf(
   model: Model,
   { pricing }: ModelRoute,
 ): TextCeiling {
-  const { maxOutputTokens, choices, promptSize } = request;
+  const { maxOutputTokens, choices, promptSize, webSearch } = request;
   const { context_length: context, max_completion_tokens: longest } = model;
-  // Tools that a vendor runs are among what binds a request to an account.
-  const webSearches = request.accountBoundParam ? countSearches(request.body.value) : 0;
+  const webSearches = webSearch?.most ?? 0;
   const bound = promptTokensOf(promptSize, model.media_tokens) + webSearches * TOKENS_PER_SEARCH;
   // The figures for media are high ones, and no vendor takes more than the context; text is counted.
   const inputTokens = Math.max(promptSize.tokens, Math.min(bound, context));
@@ -56,16 +52,4 @@ export function textCeilingOf(
 /** The longer life of a cached prompt is asked for by `"ttl": "1h"`, wherever it stands. */
 function asksForLongCache({ body: { bytes } }: CanonicalRequest): boolean {
   return bytes.includes('1h"');
-}
-
-function countSearches({ tools, web_search_options: options }: JsonObject): number {
-  let searches = options == null ? 0 : DEFAULT_SEARCHES;
-  const list: unknown[] = Array.isArray(tools) ? tools : [];
-  for (const tool of list) {
-    if (!isJsonObject(tool) || typeof tool.type !== 'string') continue;
-    if (!tool.type.startsWith('web_search')) continue;
-    const { max_uses: most } = tool;
-    searches += typeof most === 'number' && most >= 0 ? Math.ceil(most) : DEFAULT_SEARCHES;
-  }
-  return searches;
 }

@@ -5,10 +5,14 @@ import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits, Upstream, UpstreamCall, WorkCall } from '../../vendors/upstream.js';
 import type { Plan, PlannedRoute } from './plan.js';
 
-/** Headers for the vendor of another dialect mean nothing to this one. */
-export function droppedHeaders({ vendorHeaders }: CanonicalRequest, upstream: Upstream): string[] {
-  if (!vendorHeaders || upstream.passesVendorHeaders) return [];
-  return Object.keys(vendorHeaders);
+/** What of a caller's headers is named as dropped; a vendor that never gets any is no loss. */
+export function droppedHeaders(
+  { vendorHeaders }: CanonicalRequest,
+  { trafficMode }: PlannedRoute,
+  upstream: Upstream,
+): readonly string[] {
+  const passesAll = trafficMode === 'byok' && upstream.passesVendorHeaders;
+  return passesAll ? [] : (vendorHeaders?.dropped ?? []);
 }
 
 /** The limits of a call that begins now: it may take what is left of the request's time; undefined: none. */
@@ -31,6 +35,7 @@ export function toTextCall(plan: Plan, route: PlannedRoute, limits: CallLimits):
     signal: vendorSignal,
     maxOutputTokens: route.output?.tokens ?? 0,
     ownOutputLimit: ownOutputLimitOf(route),
+    vendorHeaders: request.vendorHeaders?.[route.trafficMode === 'byok' ? 'own' : 'shared'],
   };
 }
 

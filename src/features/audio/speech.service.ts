@@ -61,7 +61,7 @@ class EventSink implements SpeechSink {
   }
 
   async fail(error: GatewayError): Promise<void> {
-    await this.send({ type: 'error', ...errorBody(error) });
+    this.writer.cut(sseOf({ type: 'error', ...errorBody(error) }));
   }
 
   close(): void {
@@ -69,8 +69,12 @@ class EventSink implements SpeechSink {
   }
 
   private async send(event: object): Promise<void> {
-    await this.writer.write(`data: ${JSON.stringify(event)}\n\n`);
+    await this.writer.write(sseOf(event));
   }
+}
+
+function sseOf(event: object): string {
+  return `data: ${JSON.stringify(event)}\n\n`;
 }
 
 const logger = new Logger('deliverSpeech');

@@ -107,7 +107,6 @@ describe(parseChat.name, () => {
       [{ service_tier: 'priority' }, 'service_tier'],
       [{ service_tier: 'flex' }, 'service_tier'],
       [{ service_tier: 1 }, 'service_tier'],
-      [{ web_search_options: {} }, 'web_search_options'],
       [{ audio: { voice: 'x' } }, 'audio'],
       [{ modalities: ['text', 'audio'] }, 'modalities'],
       [

@@ -15,6 +15,11 @@ import { chatPrompt } from './chat.prompt.js';
 import { measureChatPrompt } from './measure-chat-prompt.js';
 import { translateResponsesInput } from './translate-responses-input.js';
 
+const SEARCH_BOUND = notOnSharedCapacity(
+  'web_search_options',
+  'searches have no price on this model',
+);
+
 const validate = compileSchema(chatCompletionSchema);
 
 /**
@@ -37,6 +42,9 @@ export function parseChat(received: JsonBody): CanonicalRequest {
     maxOutputTokens: readMaxOutputTokens(value),
     promptSize: measured.size,
     accountBoundParam: measured.accountBoundParam ?? findAccountBoundField(value),
+    ...(value.web_search_options != null && {
+      webSearch: { most: value.n ?? 1, bound: SEARCH_BOUND },
+    }),
     prompt: onceFor(() => body.value, chatPrompt),
   };
 }
@@ -88,12 +96,6 @@ function withMessages(body: JsonBody<ChatBody>): JsonBody<ChatBody> {
 function findAccountBoundField(value: ChatBody): AccountBoundParam | undefined {
   const tier = findBilledServiceTier(value);
   if (tier) return tier;
-  if (value.web_search_options != null) {
-    return notOnSharedCapacity(
-      'web_search_options',
-      'searches that the vendor runs are billed apart',
-    );
-  }
   if (value.audio != null) return notOnSharedCapacity('audio', 'audio output is billed apart');
   if (Array.isArray(value.modalities) && value.modalities.includes('audio')) {
     return notOnSharedCapacity('modalities', 'audio output is billed apart');

@@ -184,6 +184,7 @@ describe(ChatStreamRenderer.name, () => {
     renderer.render(opening);
     renderer.render({ type: 'text', choice: 0, text: 'x' });
     const text = renderer.error(new ProviderError('It broke off.'));
+    expect(text).toMatch(/^data: \{"error":\{/);
     expect(JSON.parse(text.slice('data: '.length))).toEqual({
       id,
       object: 'chat.completion.chunk',

@@ -23,6 +23,9 @@ export interface ChatRenderOptions {
   includeUsage: boolean;
 }
 
+/** Of each chunk. */
+const BEGINNING = 'data: {';
+
 /** What of a choice is sealed, as it is shown at the end. */
 interface SealedDetails {
   reasoning: object[];
@@ -88,7 +91,9 @@ export class ChatStreamRenderer implements StreamRenderer {
 
   error(error: GatewayError): string {
     const choices = [{ index: 0, delta: {}, finish_reason: 'error' }];
-    return this.chunk(membersOf({ choices, ...errorBody(error) }));
+    const failure = membersOf(errorBody(error));
+    // First in its chunk, since some clients look for it there and nowhere else.
+    return this.chunk(membersOf({ choices })).replace(BEGINNING, () => `${BEGINNING}${failure},`);
   }
 
   private toolCall({ choice, index, id, name, seal }: ToolCallEvent): string {
@@ -157,12 +162,12 @@ export class ChatStreamRenderer implements StreamRenderer {
 
   /** @param members that are not the same in all chunks, as JSON */
   private chunk(members: string): string {
-    this.head ??= `data: ${JSON.stringify({
+    this.head ??= `${BEGINNING}${JSON.stringify({
       id: this.id,
       object: 'chat.completion.chunk',
       created: this.options.created,
       model: this.model,
-    }).slice(0, -1)},`;
+    }).slice(1, -1)},`;
     return `${this.head}${members}}\n\n`;
   }
 }

@@ -1,6 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import { isMessagesPath, messagesErrorBody } from './messages-error-body.js';
+import {
+  AuthenticationError,
+  ConflictError,
+  GuardrailViolationError,
+  InsufficientCreditsError,
+  InternalError,
+  InvalidRequestError,
+  NotFoundError,
+  OverloadedError,
+  PermissionError,
+  ProviderError,
+  ProviderOverloadedError,
+  ProviderUnavailableError,
+  RateLimitError,
+  ServiceStopsError,
+  TimeoutError,
+  type GatewayError,
+} from '../../platform/errors/gateway-errors.js';
+import { isMessagesPath, messagesErrorBody, messagesStatus } from './messages-error-body.js';
 
 describe(isMessagesPath.name, () => {
   it.each([
@@ -42,5 +59,26 @@ describe(messagesErrorBody.name, () => {
         param: 'max_tokens',
       },
     });
+  });
+
+  it.each<[GatewayError, number, string]>([
+    [new InvalidRequestError('body', 'x', 413), 413, 'request_too_large'],
+    [new AuthenticationError('x'), 401, 'authentication_error'],
+    [new InsufficientCreditsError('x'), 402, 'billing_error'],
+    [new PermissionError('x'), 403, 'permission_error'],
+    [new GuardrailViolationError('messages', 'x'), 403, 'permission_error'],
+    [new NotFoundError('model', 'x'), 404, 'not_found_error'],
+    [new ConflictError('model', 'x'), 409, 'invalid_request_error'],
+    [new RateLimitError('model', 'x', 1), 429, 'rate_limit_error'],
+    [new InternalError(), 500, 'api_error'],
+    [new ProviderError('x'), 502, 'api_error'],
+    [new ProviderOverloadedError('x'), 529, 'overloaded_error'],
+    [new ProviderUnavailableError('x'), 503, 'api_error'],
+    [new OverloadedError('body', 'x', 1, 'memory'), 503, 'overloaded_error'],
+    [new ServiceStopsError(), 503, 'overloaded_error'],
+    [new TimeoutError('x'), 504, 'timeout_error'],
+  ])('tells %p in the dialect’s own words', (error, status, type) => {
+    expect(messagesStatus(error)).toBe(status);
+    expect(messagesErrorBody(error).error).toMatchObject({ type, code: status });
   });
 });

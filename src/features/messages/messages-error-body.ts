@@ -1,5 +1,15 @@
-import { errorBody, type ErrorBody } from '../../platform/errors/error-response.js';
-import type { GatewayError } from '../../platform/errors/gateway-errors.js';
+import {
+  errorBody,
+  type ErrorBody,
+  type MESSAGES_ERROR_TYPES,
+} from '../../platform/errors/error-response.js';
+import {
+  OverloadedError,
+  ProviderOverloadedError,
+  ServiceStopsError,
+  type GatewayError,
+  type GatewayErrorType,
+} from '../../platform/errors/gateway-errors.js';
 import { MESSAGES_BASES } from './messages.vendor.js';
 
 /** The interface's error envelope as clients of this dialect read it. */
@@ -7,8 +17,44 @@ export interface MessagesErrorBody extends ErrorBody {
   type: 'error';
 }
 
+type MessagesErrorType = (typeof MESSAGES_ERROR_TYPES)[number];
+
+/** The dialect's own words for kinds of failure; its clients know no others. */
+const TYPES: Readonly<Record<GatewayErrorType, MessagesErrorType>> = {
+  invalid_request_error: 'invalid_request_error',
+  authentication_error: 'authentication_error',
+  insufficient_credits: 'billing_error',
+  permission_error: 'permission_error',
+  guardrail_violation: 'permission_error',
+  not_found_error: 'not_found_error',
+  conflict_error: 'invalid_request_error',
+  rate_limit_error: 'rate_limit_error',
+  internal_error: 'api_error',
+  provider_error: 'api_error',
+  provider_unavailable: 'api_error',
+  timeout_error: 'timeout_error',
+};
+
+/** How this dialect says that a vendor has too much to do, which its clients answer by waiting. */
+const VENDOR_OVERLOADED = 529;
+
+/** The HTTP status of a failure in this dialect. */
+export function messagesStatus(error: GatewayError): number {
+  return error instanceof ProviderOverloadedError ? VENDOR_OVERLOADED : error.status;
+}
+
 export function messagesErrorBody(error: GatewayError): MessagesErrorBody {
-  return { type: 'error', ...errorBody(error) };
+  const body = errorBody(error).error;
+  return { type: 'error', error: { ...body, type: typeOf(error), code: messagesStatus(error) } };
+}
+
+function typeOf(error: GatewayError): MessagesErrorType {
+  if (error.status === 413) return 'request_too_large';
+  const isOverload =
+    error instanceof ProviderOverloadedError ||
+    error instanceof OverloadedError ||
+    error instanceof ServiceStopsError;
+  return isOverload ? 'overloaded_error' : TYPES[error.type];
 }
 
 const PATHS = new RegExp(`^/(?:api/)?v1/(?:${MESSAGES_BASES.join('|')})(?:/|$)`, 'i');

@@ -8,7 +8,20 @@ import {
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
 import { countTokensSchema, messagesSchema } from './messages.schema.js';
-import { errorDetailSchema, ApiErrorResponse } from '../../platform/errors/error-response.js';
+import {
+  ApiErrorResponse,
+  errorDetailSchema,
+  MESSAGES_ERROR_TYPES,
+} from '../../platform/errors/error-response.js';
+
+/** An error within a stream, in the dialect's own words. */
+const messagesErrorSchema = {
+  ...errorDetailSchema,
+  properties: {
+    ...errorDetailSchema.properties,
+    type: { type: 'string', enum: MESSAGES_ERROR_TYPES },
+  },
+} as const;
 
 const block = {
   title: 'StartedContentBlock',
@@ -201,7 +214,7 @@ function messageEventSchema(message: object): object {
       }),
       event('message_stop', {}),
       event('ping', {}),
-      event('error', { error: errorDetailSchema }),
+      event('error', { error: messagesErrorSchema }),
     ],
     example: {
       type: 'content_block_delta',

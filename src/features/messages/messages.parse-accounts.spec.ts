@@ -4,6 +4,15 @@ import { messagesBody, messagesRequest } from '../../../test/support/messages-re
 import { parseMessages } from './messages.parse.js';
 import { user, assistant, TOOL } from '../../../test/support/messages-refusals.js';
 
+function thrownBy(run: () => unknown): unknown {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
 describe(`${parseMessages.name} on a shared account`, () => {
   describe('shared capacity', () => {
     const boundOf = (fields: object, headers = {}): string | undefined =>
@@ -15,11 +24,21 @@ describe(`${parseMessages.name} on a shared account`, () => {
       ['speed', { speed: 'fast' }],
       ['inference_geo', { inference_geo: 'us' }],
       ['container', { container: 'container_1' }],
-      ['mcp_servers', { mcp_servers: [] }],
-      ['context_management', { context_management: {} }],
-      ['anthropic_beta', { anthropic_beta: ['x'] }],
+      ['mcp_servers', { mcp_servers: [{ type: 'url', url: 'https://x.example', name: 'x' }] }],
+      ['fallbacks', { fallbacks: [{ model: 'claude-haiku-5-5' }] }],
+      ['fallback_credit_token', { fallback_credit_token: 't' }],
+      ['compaction', { compaction: {} }],
+      [
+        'context_management.edits.1.type',
+        {
+          context_management: {
+            edits: [{ type: 'clear_thinking_20251015' }, { type: 'compact_20260112' }],
+          },
+        },
+      ],
+      ['context_management.edits.0.type', { context_management: { edits: ['x'] } }],
       ['diagnostics.previous_message_id', { diagnostics: { previous_message_id: 'msg_1' } }],
-      ['tools.1.type', { tools: [TOOL, { type: 'web_search_20250305', name: 'web_search' }] }],
+      ['tools.1.type', { tools: [TOOL, { type: 'advisor_20260301', name: 'advisor' }] }],
       ['tools.0.type', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
       ['tools.0.type', { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] }],
       ['tools.0.type', { tools: [{ type: 'mcp_toolset', mcp_server_name: 'x' }] }],
@@ -66,40 +85,135 @@ describe(`${parseMessages.name} on a shared account`, () => {
       [{ speed: 'standard' }],
       [{ inference_geo: 'global' }],
       [{ diagnostics: { previous_message_id: null } }],
+      [{ mcp_servers: [], container: null }],
+      [{ context_management: {} }],
+      [{ context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } }],
+      [{ tools: [{ type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' }] }],
+      [{ tools: [{ type: 'web_search_20260209', name: 'web_search' }] }],
       [{ tools: [TOOL, { ...TOOL, type: 'custom' }, { ...TOOL, type: null }] }],
       [{ tools: [{ type: 'bash_20250124', name: 'bash' }, { type: 'computer_toolset_20260801' }] }],
     ])('takes %j', (fields) => {
       expect(boundOf(fields)).toBeUndefined();
     });
 
+    it.each<[object, number]>([
+      [{}, 10],
+      [{ max_uses: 3 }, 3],
+      [{ max_uses: 2.5 }, 3],
+      [{ max_uses: 1e9 }, 100],
+      [{ max_uses: 'x' }, 10],
+    ])('counts the searches of %j', (fields, most) => {
+      const tool = { type: 'web_search_20250305', name: 'web_search', ...fields };
+      const { webSearch } = messagesRequest({ tools: [TOOL, tool] });
+      expect(webSearch).toMatchObject({ most, bound: { param: 'tools.1.type' } });
+      expect(messagesRequest({ tools: [TOOL] }).webSearch).toBeUndefined();
+    });
+  });
+
+  describe('headers for the vendor', () => {
+    const headersOf = (headers: Record<string, string>, fields: Record<string, unknown> = {}) =>
+      messagesRequest(fields, headers).vendorHeaders;
+    const betas = (names: string) => headersOf({ 'anthropic-beta': names });
+
     it.each([
-      ['context-1m-2025-08-07', 'anthropic-beta'],
-      ['interleaved-thinking-2025-05-14', 'anthropic-beta'],
-      ['claude-code-20250219, files-api-2025-04-14', 'anthropic-beta'],
-      ['claude-code-20250219,fine-grained-tool-streaming-2025-05-14', undefined],
-      ['token-counting-2024-11-01', undefined],
-      ['', undefined],
-    ])('of the beta names %j refuses those that open something', (beta, param) => {
-      expect(boundOf({}, { 'anthropic-beta': beta })).toBe(param);
+      'claude-code-20250219',
+      'interleaved-thinking-2025-05-14',
+      'thinking-token-count-2026-05-13',
+      'context-management-2025-06-27',
+      'prompt-caching-scope-2026-01-05',
+      'effort-2025-11-24',
+      'structured-outputs-2025-12-15',
+      'oauth-2025-04-20',
+      'fine-grained-tool-streaming-2025-05-14',
+      'pdfs-2024-09-25',
+      'extended-cache-ttl-2025-04-11',
+      'token-efficient-tools-2025-02-19',
+      'output-128k-2025-02-19',
+      'advanced-tool-use-2025-11-20',
+    ])('pass %s on, since it is free or priced', (beta) => {
+      expect(betas(beta)).toMatchObject({
+        own: { 'anthropic-beta': beta },
+        shared: { 'anthropic-beta': beta },
+        dropped: [],
+        bound: undefined,
+        longContext: undefined,
+      });
     });
 
-    it('keeps for own accounts the headers that shared capacity refuses', () => {
-      const headersOf = (headers: Record<string, string>) =>
-        messagesRequest({}, headers).vendorHeaders;
-      const headers = {
-        'anthropic-beta': 'context-1m-2025-08-07',
-        'anthropic-workspace-id': 'wrkspc_1',
-      };
-      expect(headersOf({ ...headers, 'anthropic-version': '1', authorization: 'a' })).toEqual(
-        headers,
-      );
-      expect(headersOf({ 'anthropic-beta': 'claude-code-20250219' })).toBeUndefined();
+    it.each([
+      'files-api-2025-04-14',
+      'code-execution-2025-08-25',
+      'mcp-client-2025-11-20',
+      'skills-2025-10-02',
+      'fast-mode-2026-02-01',
+      'compact-2026-01-12',
+    ])('refuse %s by its name', (beta) => {
+      const bound = betas(`claude-code-20250219, ${beta}`)?.bound;
+      expect(bound).toMatchObject({ param: 'anthropic-beta' });
+      expect(bound?.message).toContain(beta);
     });
 
-    it('takes no choice of a workspace, and any version', () => {
-      expect(boundOf({}, { 'anthropic-workspace-id': 'wrkspc_1' })).toBe('anthropic-workspace-id');
-      expect(boundOf({}, { 'anthropic-version': '2026-10-21' })).toBeUndefined();
+    it('name what nobody knows as dropped', () => {
+      expect(betas('new-thing-2027-01-01,claude-code-20250219,,')).toEqual({
+        own: { 'anthropic-beta': 'new-thing-2027-01-01,claude-code-20250219' },
+        shared: { 'anthropic-beta': 'claude-code-20250219' },
+        dropped: ['anthropic-beta.new-thing-2027-01-01'],
+        bound: undefined,
+        longContext: undefined,
+      });
     });
+
+    it('ask for long prompts, which some models have a price for', () => {
+      expect(betas('context-1m-2025-08-07')).toMatchObject({
+        shared: {},
+        dropped: [],
+        bound: undefined,
+        longContext: { param: 'anthropic-beta', tokens: 1_000_000 },
+      });
+    });
+
+    it('are joined by the betas of the body, which no vendor gets there', () => {
+      const given = { 'anthropic-beta': 'effort-2025-11-24' };
+      const fields = { anthropic_beta: ['effort-2025-11-24', 'files-api-2025-04-14', 5] };
+      expect(headersOf(given, fields)).toMatchObject({
+        own: { 'anthropic-beta': 'effort-2025-11-24,files-api-2025-04-14' },
+        bound: { param: 'anthropic-beta' },
+      });
+      const { body, prompt } = messagesRequest(fields);
+      expect(body.bytes.toString()).not.toContain('beta');
+      expect(prompt().leftOver).toEqual([]);
+    });
+
+    it('choose a workspace only within an account of the caller’s own', () => {
+      const headers = { 'anthropic-workspace-id': 'wrkspc_1' };
+      expect(headersOf({ ...headers, 'anthropic-version': '1', authorization: 'a' })).toEqual({
+        own: headers,
+        shared: {},
+        dropped: [],
+        bound: undefined,
+        longContext: undefined,
+      });
+      expect(messagesRequest({}, headers).accountBoundParam).toMatchObject({
+        param: 'anthropic-workspace-id',
+      });
+    });
+
+    it('are none where nothing of the kind is given', () => {
+      expect(headersOf({ 'anthropic-version': '2026-10-21' })).toBeUndefined();
+      expect(betas('')).toBeUndefined();
+      expect(betas(' , ')).toBeUndefined();
+    });
+  });
+
+  it('keeps no threads, in words that clients of them act upon', () => {
+    const thread = { type: 'create' };
+    const error = thrownBy(() => messagesRequest({ thread }));
+    expect(error).toMatchObject({
+      status: 400,
+      param: 'thread',
+      details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+    });
+    expect(thrownBy(() => messagesRequest({ thread: null }))).toBeUndefined();
   });
 
   describe('reasoning', () => {

@@ -1,18 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  notOnSharedCapacity,
-  readModelChain,
-  readRoutingPreferences,
-} from '../../canonical/routing-fields.js';
-import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
+import { readModelChain, readRoutingPreferences } from '../../canonical/routing-fields.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { onceFor } from '../../canonical/once.js';
-import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import {
-  isJsonObject,
-  type JsonBody,
-  type JsonObject,
-  parseJsonBody,
-} from '../../platform/http/json-body.js';
+import { GatewayError, InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import { type JsonBody, type JsonObject, parseJsonBody } from '../../platform/http/json-body.js';
 import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
 import { measureMessagesPrompt } from './measure-messages-prompt.js';
 import { messagesPrompt } from './messages.prompt.js';
@@ -22,7 +13,14 @@ import {
   type MessageTool,
   type PromptBody,
 } from './messages.schema.js';
-import { ACCOUNT_HEADERS, BETA_FIELD, BETA_HEADER, HARMLESS_BETAS } from './messages.vendor.js';
+import { BETA_FIELD } from './messages.vendor.js';
+import {
+  findAccountBoundField,
+  findAccountHeader,
+  isCustomTool,
+  readVendorHeaders,
+  readWebSearch,
+} from './shared-capacity.js';
 import { spliceMembers } from '../../platform/http/top-level-members.js';
 
 const validateMessages = compileSchema(messagesSchema);
@@ -52,6 +50,7 @@ export function parseCountTokens(body: JsonBody, headers: IncomingHttpHeaders): 
 
 function toCanonical(body: JsonBody<PromptBody>, headers: IncomingHttpHeaders): CanonicalRequest {
   const { value } = body;
+  checkThread(value);
   const models = readModelChain(value);
   if (!value.messages) {
     throw new InvalidRequestError('messages', 'The parameter `messages` is missing.');
@@ -62,20 +61,35 @@ function toCanonical(body: JsonBody<PromptBody>, headers: IncomingHttpHeaders): 
   value.tools?.forEach(checkTool);
   checkControls(value);
   const measured = measureMessagesPrompt(body);
-  const boundHeader = findAccountBoundHeader(headers);
+  const vendorHeaders = readVendorHeaders(headers, value);
+  const webSearch = readWebSearch(value);
   return {
     dialect: 'messages',
-    body: measured.hasUnsealedReasoning ? withoutUnsealedReasoning(body) : body,
+    body: forVendor(body, measured.hasUnsealedReasoning),
     models,
     routing: readRoutingPreferences(value),
     stream: false,
     choices: 1,
     maxOutputTokens: undefined,
     promptSize: measured.size,
-    accountBoundParam: boundHeader ?? measured.accountBoundParam ?? findAccountBoundField(value),
-    ...(boundHeader && { vendorHeaders: readVendorHeaders(headers) }),
+    accountBoundParam:
+      findAccountHeader(headers) ?? measured.accountBoundParam ?? findAccountBoundField(value),
+    ...(webSearch && { webSearch }),
+    ...(vendorHeaders && { vendorHeaders }),
     prompt: onceFor(() => body.value, messagesPrompt),
   };
+}
+
+/** Its clients send the whole conversation instead when they are told so in these words. */
+function checkThread({ thread }: PromptBody): void {
+  if (thread == null) return;
+  throw new GatewayError({
+    status: 400,
+    type: 'invalid_request_error',
+    param: 'thread',
+    message: 'Conversations are not kept here; leave `thread` out and send all of `messages`.',
+    details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+  });
 }
 
 /** What the schema cannot say of a tool, since it depends on its type. */
@@ -98,90 +112,30 @@ function missing(param: string): InvalidRequestError {
   return new InvalidRequestError(param, `\`${param}\` is required.`);
 }
 
-function isCustomTool({ type }: MessageTool): boolean {
-  return type == null || type === 'custom';
-}
-
-/** Tools whose definition is the vendor's and which the caller runs; they cost tokens only. */
-const CALLER_RUN_TOOL =
-  /^(?:bash|text_editor|computer|computer_toolset|browser_toolset|memory)_\d{8}$/;
-
-function findAccountBoundHeader(headers: IncomingHttpHeaders): AccountBoundParam | undefined {
-  const betas = String(headers[BETA_HEADER] ?? '').split(',');
-  if (betas.some((beta) => beta.trim() !== '' && !HARMLESS_BETAS.has(beta.trim()))) {
-    return notOnSharedCapacity(BETA_HEADER, 'unreleased features have no price here');
-  }
-  const header = ACCOUNT_HEADERS.find((name) => headers[name] !== undefined);
-  return header === undefined
-    ? undefined
-    : notOnSharedCapacity(header, 'it chooses something within a vendor account');
-}
-
-/** What only goes out over an account of the caller's own. */
-function readVendorHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const given: Record<string, string> = {};
-  for (const name of [BETA_HEADER, ...ACCOUNT_HEADERS]) {
-    const value = headers[name];
-    if (typeof value === 'string') given[name] = value;
-  }
-  return given;
-}
-
-/** Fields whose mere presence is refused. */
-const ACCOUNT_BOUND_FIELDS: readonly [field: string, reason: string][] = [
-  [BETA_FIELD, 'unreleased features have no price here'],
-  ['container', 'it names a container in a vendor account'],
-  ['mcp_servers', 'servers that the vendor calls are not run here'],
-  ['context_management', 'unreleased features have no price here'],
-];
-
-/** Fields that may be given, but not with any other value. */
-const PRICED_VALUES: readonly [field: string, values: readonly string[], reason: string][] = [
-  ['service_tier', ['auto', 'standard_only'], 'other service tiers are billed at other prices'],
-  ['speed', ['standard'], 'other speeds are billed at other prices'],
-  ['inference_geo', ['global'], 'a choice of region is billed at another price'],
-];
-
-/** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
-function findAccountBoundField(value: PromptBody): AccountBoundParam | undefined {
-  for (const [field, reason] of ACCOUNT_BOUND_FIELDS) {
-    if (value[field] != null) return notOnSharedCapacity(field, reason);
-  }
-  for (const [field, values, reason] of PRICED_VALUES) {
-    const given = value[field];
-    if (given != null && !values.some((priced) => priced === given)) {
-      return notOnSharedCapacity(field, reason);
-    }
-  }
-  if (isJsonObject(value.diagnostics) && value.diagnostics.previous_message_id != null) {
-    const param = 'diagnostics.previous_message_id';
-    return notOnSharedCapacity(param, 'it names an answer in a vendor account');
-  }
-  const foreign = (value.tools ?? []).findIndex(
-    (tool) => !isCustomTool(tool) && !CALLER_RUN_TOOL.test(tool.type ?? ''),
-  );
-  if (foreign === -1) return undefined;
-  return notOnSharedCapacity(
-    `tools.${foreign}.type`,
-    'tools that the vendor runs are billed apart',
-  );
+/**
+ * The body as a vendor of this dialect is to have it. The betas in it have become a header, and
+ * reasoning that nobody has sealed, which some vendors of other dialects give, is left out: the vendor
+ * would refuse all of it for one empty seal.
+ */
+function forVendor(body: JsonBody<PromptBody>, hasUnsealedReasoning: boolean): JsonBody {
+  const edits = new Map<string, string | undefined>();
+  if (hasUnsealedReasoning) edits.set('messages', JSON.stringify(sealedMessages(body.value)));
+  if (BETA_FIELD in body.value) edits.set(BETA_FIELD, undefined);
+  if (edits.size === 0) return body;
+  return parseJsonBody(spliceMembers(body.bytes, body.members, edits), { maxParts: Infinity });
 }
 
 /**
- * The body without reasoning that nobody has sealed, which some vendors of other dialects give: a
- * vendor of this dialect gets the body as it is, and would refuse all of it for one empty seal. A
- * message of nothing else goes as well. Seals of other makers are for the vendor's adapter to sort
- * out, which knows its own.
+ * The messages without reasoning that nobody has sealed. A message of nothing else goes as well.
+ * Seals of other makers are for the vendor's adapter to sort out, which knows its own.
  */
-function withoutUnsealedReasoning(body: JsonBody<PromptBody>): JsonBody {
-  const messages = (body.value.messages ?? []).flatMap((message) => {
+function sealedMessages({ messages }: PromptBody): unknown[] {
+  return (messages ?? []).flatMap((message) => {
     if (typeof message.content === 'string') return [message];
     const content = message.content.filter((block) => !isUnsealed(block));
     if (content.length === message.content.length) return [message];
     return content.length === 0 ? [] : [{ ...message, content }];
   });
-  const edits = new Map([['messages', JSON.stringify(messages)]]);
-  return parseJsonBody(spliceMembers(body.bytes, body.members, edits), { maxParts: Infinity });
 }
 
 function isUnsealed({ type, signature, data }: JsonObject): boolean {

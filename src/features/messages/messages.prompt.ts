@@ -9,9 +9,10 @@ import { toCacheControl, optional } from '../../canonical/prompt-parts.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { MessageParts } from './message-parts.js';
 import type { Message, MessageTool, PromptBody } from './messages.schema.js';
+import { BETA_FIELD } from './messages.vendor.js';
 
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
-const READ_FIELDS = new Set([
+const READ_FIELDS = new Set<string>([
   'model',
   'models',
   'messages',
@@ -28,6 +29,7 @@ const READ_FIELDS = new Set([
   'thinking',
   'output_config',
   'cache_control',
+  BETA_FIELD,
   'provider',
   'route',
   'trace',
@@ -61,7 +63,8 @@ export function messagesPrompt(body: PromptBody): CanonicalPrompt {
   for (const field of ['metadata', 'thinking', 'output_config', 'tool_choice']) {
     noteLeftOver(field, body[field], leftOver);
   }
-  const choice = body.tool_choice;
+  const choice = isOfLostTool(body, tools) ? undefined : body.tool_choice;
+  if (choice !== body.tool_choice) leftOver.add('tool_choice');
   const isSerial = choice?.disable_parallel_tool_use;
   return {
     messages: withCacheControl(messages, body.cache_control),
@@ -145,6 +148,16 @@ function toTool(tool: MessageTool, leftOver: Set<string>): ToolDefinition[] {
       ...optional('cacheControl', toCacheControl(tool.cache_control)),
     },
   ];
+}
+
+/** Whether a choice demands a tool that was left over, which a vendor of another dialect would refuse. */
+function isOfLostTool(
+  { tools: given, tool_choice: choice }: PromptBody,
+  tools: readonly ToolDefinition[],
+): boolean {
+  if (choice?.type === 'any') return tools.length === 0 && (given ?? []).length > 0;
+  if (choice?.type !== 'tool' || tools.some(({ name }) => name === choice.name)) return false;
+  return given?.some(({ name }) => name === choice.name) ?? false;
 }
 
 function toToolChoice(choice: PromptBody['tool_choice']): ToolChoice | undefined {

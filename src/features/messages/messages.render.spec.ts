@@ -144,7 +144,7 @@ describe(MessagesStreamRenderer.name, () => {
     expect(parseMessageEvents(newRenderer().error(new ProviderError('It broke\noff.')))).toEqual([
       {
         type: 'error',
-        error: { message: 'It broke\noff.', type: 'provider_error', code: 502, param: 'model' },
+        error: { message: 'It broke\noff.', type: 'api_error', code: 502, param: 'model' },
       },
     ]);
   });

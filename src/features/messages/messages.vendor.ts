@@ -25,15 +25,40 @@ export const BETA_FIELD = 'anthropic_beta';
 /** Headers that choose something within the vendor account. */
 export const ACCOUNT_HEADERS = ['anthropic-workspace-id', 'anthropic-user-profile-id'] as const;
 
+/** The date at the end of a beta's name; what stands before it is its family. */
+export const BETA_DATE = /-(?:\d{4}-\d{2}-\d{2}|\d{8})$/;
+
 /**
- * Names that clients send by themselves and that are not missed: they say which client it is, or
- * belong to features that no longer need them. All others are refused, since most open something
- * with a price or a store of its own.
+ * Families of betas that go out over shared capacity: they say which client it is, or what they open
+ * is free, or is counted in tokens and calls that have a price. What they allow in a body is
+ * looked at there.
  */
-export const HARMLESS_BETAS: ReadonlySet<string> = new Set([
-  'claude-code-20250219',
-  'fine-grained-tool-streaming-2025-05-14',
-  'structured-outputs-2025-11-13',
-  'structured-outputs-2025-12-15',
-  'token-counting-2024-11-01',
+export const PRICED_BETAS: ReadonlySet<string> = new Set([
+  ...['claude-code', 'oauth', 'prompt-caching', 'prompt-caching-scope', 'extended-cache-ttl'],
+  ...[
+    'interleaved-thinking',
+    'redact-thinking',
+    'thinking-token-count',
+    'thinking-display-updates',
+  ],
+  ...['effort', 'task-budgets', 'output-128k', 'model-context-window-exceeded'],
+  ...['context-management', 'pdfs', 'structured-outputs', 'token-counting', 'message-batches'],
+  ...['token-efficient-tools', 'fine-grained-tool-streaming', 'advanced-tool-use', 'computer-use'],
+  ...['tool-search-tool', 'tool-examples', 'web-search'],
 ]);
+
+/** Families that shared capacity refuses, by what they open. */
+export const UNPRICED_BETAS: ReadonlyMap<string, string> = new Map([
+  ...['files-api', 'skills', 'agent-memory', 'managed-agents', 'user-profiles'].map(
+    (family) => [family, 'what it opens is kept in a vendor account'] as const,
+  ),
+  ...['code-execution', 'mcp-client', 'mcp-tunnels', 'fast-mode', 'server-side-fallback'].map(
+    (family) => [family, 'what it opens is billed at prices of its own'] as const,
+  ),
+  ...['fallback-credit', 'compact'].map(
+    (family) => [family, 'what it opens is billed apart from the answer'] as const,
+  ),
+]);
+
+/** Opens prompts longer than usual, up to so many tokens. */
+export const LONG_CONTEXT_BETA = { family: 'context-1m', tokens: 1_000_000 } as const;

@@ -54,6 +54,11 @@ export const createResponseSchema = {
     temperature: { type: ['number', 'null'], description: 'Typically 0 to 2.' },
     top_p: { type: ['number', 'null'], description: 'Typically 0 to 1.' },
     top_logprobs: { type: ['integer', 'null'], minimum: 0, maximum: 20 },
+    max_tool_calls: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'How many tools the vendor may run, where it runs any.',
+    },
     include: { type: ['array', 'null'], items: { type: 'string' } },
     tools: {
       type: ['array', 'null'],

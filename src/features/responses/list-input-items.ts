@@ -24,6 +24,14 @@ const PREFIXES: Readonly<Record<string, string>> = {
   function_call_output: 'fco',
   custom_tool_call: 'ctc',
   custom_tool_call_output: 'ctco',
+  local_shell_call: 'lsh',
+  local_shell_call_output: 'lsho',
+  shell_call: 'sh',
+  shell_call_output: 'sho',
+  apply_patch_call: 'apc',
+  apply_patch_call_output: 'apco',
+  tool_search_call: 'tsc',
+  tool_search_output: 'tso',
   reasoning: 'rs',
 };
 

@@ -75,6 +75,16 @@ class ItemMeasurer {
         for (const { text } of [...(item.summary ?? []), ...(item.content ?? [])]) this.texts(text);
         if (item.encrypted_content != null) this.texts(item.encrypted_content);
         return;
+      case 'local_shell_call':
+      case 'local_shell_call_output':
+      case 'shell_call':
+      case 'shell_call_output':
+      case 'apply_patch_call':
+      case 'apply_patch_call_output':
+      case 'tool_search_call':
+      case 'tool_search_output':
+        this.meter.addText(JSON.stringify(item));
+        return;
       default:
         // An item that came after this was written: for a vendor of the same dialect to judge.
         this.texts(requireString(item.type, `${this.path}.type`));

@@ -6,11 +6,16 @@ import type {
   ToolCallEvent,
 } from '../../canonical/canonical-event.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
-import { fromFunctionArguments } from './custom-tools.js';
+import {
+  builtInMembers,
+  CALL_PREFIXES,
+  fromFunctionArguments,
+  newCallItem,
+  type CallItem,
+} from './call-items.js';
+import type { CallForm } from './client-tools.js';
 import { outputItemId } from './item-id.js';
 import type {
-  CustomToolCallItem,
-  FunctionCallItem,
   ItemStatus,
   MessageItem,
   OutputItem,
@@ -33,9 +38,9 @@ export type ContentEvent =
 type OpenItem = { item: MessageItem | ReasoningItem; index: number };
 
 interface OpenCall {
-  item: FunctionCallItem | CustomToolCallItem;
+  item: CallItem;
   index: number;
-  /** Of a custom tool's call, until all of it is there and can be read. */
+  /** Of calls of other tools than functions, until all of it is there and can be read. */
   arguments: string;
 }
 
@@ -51,7 +56,8 @@ export class OutputBuilder {
   constructor(
     /** The random part of the response's id, from which the items have theirs. */
     private readonly idBase: string,
-    private readonly customTools: ReadonlySet<string>,
+    /** What calls of a function are to the caller; undefined for one that it has not declared. */
+    private readonly formOf: (name: string) => CallForm | undefined,
     private readonly emit: EmitEvent,
   ) {}
 
@@ -171,11 +177,9 @@ export class OutputBuilder {
   private toolCall({ index: callIndex, id, name, seal }: ToolCallEvent): void {
     this.closeOpen('completed');
     const index = this.items.length;
-    const common = { status: 'in_progress' as const, call_id: id, name };
-    const sealed = seal === undefined ? {} : { encrypted_content: toEncryptedContent(seal) };
-    const item: FunctionCallItem | CustomToolCallItem = this.customTools.has(name)
-      ? { id: this.id('ctc', index), type: 'custom_tool_call', ...common, input: '', ...sealed }
-      : { id: this.id('fc', index), type: 'function_call', ...common, arguments: '', ...sealed };
+    const form = this.formOf(name) ?? { type: 'function_call', name };
+    const item = newCallItem(form, this.id(CALL_PREFIXES[form.type], index), id);
+    if (seal !== undefined) item.encrypted_content = toEncryptedContent(seal);
     const repeated = this.openCalls.get(callIndex);
     if (repeated) this.closeCall(repeated, 'completed');
     this.openCalls.set(callIndex, { item, index, arguments: '' });
@@ -186,7 +190,7 @@ export class OutputBuilder {
     const call = this.openCalls.get(index);
     if (!call || text === '') return;
     call.arguments += text;
-    if (call.item.type === 'custom_tool_call') return;
+    if (call.item.type !== 'function_call') return;
     call.item.arguments += text;
     this.emit(
       'response.function_call_arguments.delta',
@@ -233,6 +237,8 @@ export class OutputBuilder {
         name: item.name,
         arguments: item.arguments,
       });
+    } else if (item.type !== 'custom_tool_call') {
+      Object.assign(item, builtInMembers(item.type, args));
     } else {
       item.input = fromFunctionArguments(args);
       this.emit('response.custom_tool_call_input.delta', { ...where, delta: item.input });

@@ -7,7 +7,8 @@ import type {
 } from '../../canonical/canonical-request.js';
 import { readMediaSource } from '../../canonical/prompt-parts.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-import { toFunctionArguments } from './custom-tools.js';
+import { readBuiltInCall, readBuiltInOutput, toFunctionArguments } from './call-items.js';
+import { functionName } from './client-tools.js';
 import {
   isAudioPart,
   isCustomToolCall,
@@ -51,6 +52,8 @@ export function readItems(items: readonly JsonObject[], historyLength: number): 
 class ItemReader {
   readonly messages: CanonicalMessage[] = [];
   readonly leftOver = new Set<string>();
+  /** Of built-in tools' calls, by their items' ids, which some outputs name in their place. */
+  private readonly callIds = new Map<unknown, string>();
   /** The parts of the assistant's message that is being put together. */
   private spoken: MessagePart[] | undefined;
 
@@ -68,13 +71,15 @@ class ItemReader {
         return;
       case 'function_call': {
         if (!isFunctionCall(item)) return;
-        const { call_id: id, name, arguments: args } = item;
+        const { call_id: id, arguments: args } = item;
+        const name = functionName(item.name, item.namespace);
         this.say({ type: 'tool_call', id, name, arguments: args, ...sealOf(item) });
         return;
       }
       case 'custom_tool_call': {
         if (!isCustomToolCall(item)) return;
-        const { call_id: id, name, input } = item;
+        const { call_id: id, input } = item;
+        const name = functionName(item.name, item.namespace);
         const args = toFunctionArguments(input);
         this.say({ type: 'tool_call', id, name, arguments: args, ...sealOf(item) });
         return;
@@ -88,8 +93,24 @@ class ItemReader {
         return;
       }
       default:
-        this.leftOver.add(path);
+        if (!this.builtIn(item)) this.leftOver.add(path);
     }
+  }
+
+  /** @returns whether it is a call of a built-in tool, or what came of one */
+  private builtIn(item: JsonObject): boolean {
+    const call = readBuiltInCall(item);
+    if (call) {
+      if (typeof item.id === 'string') this.callIds.set(item.id, call.id);
+      this.say({ type: 'tool_call', ...call, ...sealOf(item) });
+      return true;
+    }
+    const text = readBuiltInOutput(item);
+    const id = item.call_id ?? this.callIds.get(item.id) ?? item.id;
+    if (text === undefined || typeof id !== 'string') return false;
+    const parts: TextPart[] = [{ type: 'text', text }];
+    this.add({ role: 'tool', parts: [{ type: 'tool_result', toolCallId: id, parts }] });
+    return true;
   }
 
   private add(message: CanonicalMessage): void {

@@ -6,8 +6,8 @@ import type {
 } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { Usage } from '../../canonical/usage.js';
-import { isJsonObject } from '../../platform/http/json-body.js';
-import { customToolNames } from './custom-tools.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { clientFunctions, type CallForm } from './client-tools.js';
 import { isVendorItemId, randomPartOf } from './item-id.js';
 import { OutputBuilder, type EmitEvent } from './output-builder.js';
 import {
@@ -55,11 +55,13 @@ export class ResponseAnswer {
   ) {
     const { answerId, body, models } = subject.request;
     this.model = models[0];
-    this.output = new OutputBuilder(
-      randomPartOf(answerId),
-      customToolNames(body.value.tools),
-      emit,
-    );
+    let forms: ReadonlyMap<string, CallForm> | undefined;
+    // Looked up at the first call: most answers make none.
+    const formOf = (name: string): CallForm | undefined => {
+      forms ??= callForms(body.value);
+      return forms.get(name);
+    };
+    this.output = new OutputBuilder(randomPartOf(answerId), formOf, emit);
   }
 
   /** Whether the caller wants it kept. */
@@ -182,6 +184,12 @@ export class ResponseAnswer {
       ...rest,
     });
   }
+}
+
+function callForms({ tools, input }: JsonObject): ReadonlyMap<string, CallForm> {
+  return new Map(
+    clientFunctions(tools, input).map(({ definition, form }) => [definition.name, form]),
+  );
 }
 
 function vendorItemIdsOf(output: unknown): string[] {

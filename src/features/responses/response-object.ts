@@ -1,4 +1,5 @@
 import type { Usage } from '../../canonical/usage.js';
+import type { CallForm } from './client-tools.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
 
@@ -102,7 +103,8 @@ export function toResponseError(failure: unknown): { code: string; message: stri
 }
 
 /** The items of an answer, as callers get them. */
-export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | CustomToolCallItem;
+export type OutputItem =
+  MessageItem | ReasoningItem | FunctionCallItem | CustomToolCallItem | BuiltInCallItem;
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
@@ -140,6 +142,7 @@ export interface FunctionCallItem {
   status: ItemStatus;
   call_id: string;
   name: string;
+  namespace?: string;
   arguments: string;
   /** A vendor's seal on the call itself. */
   encrypted_content?: string;
@@ -151,6 +154,17 @@ export interface CustomToolCallItem {
   status: ItemStatus;
   call_id: string;
   name: string;
+  namespace?: string;
   input: string;
+  encrypted_content?: string;
+}
+
+/** A call of a tool that is the dialect's own and that the caller runs; what it asks for is its type's. */
+export interface BuiltInCallItem {
+  [member: string]: unknown;
+  id: string;
+  type: Exclude<CallForm['type'], 'function_call' | 'custom_tool_call'>;
+  status: ItemStatus;
+  call_id: string;
   encrypted_content?: string;
 }

@@ -1,9 +1,15 @@
-import type { CanonicalRequest, AccountBoundParam } from '../../canonical/canonical-request.js';
+import {
+  searchesWithin,
+  type AccountBoundParam,
+  type CanonicalRequest,
+  type WebSearch,
+} from '../../canonical/canonical-request.js';
 import { onceFor } from '../../canonical/once.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
 import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
+import { isBuiltInTool, isClientTool } from './client-tools.js';
 import { completeBody } from './complete-body.js';
 import type { Conversation } from './stored-responses.repository.js';
 import {
@@ -20,11 +26,14 @@ import {
   readRoutingPreferences,
 } from '../../canonical/routing-fields.js';
 
-/** Tools that the caller runs; all others run at the vendor. */
-const OWN_TOOLS: ReadonlySet<unknown> = new Set(['function', 'custom']);
+/** The vendor's tool that has a price for each use. */
+const SEARCH_TOOL = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
 
 /** Forms of `tool_choice` that name no tool of the vendor's. */
 const OWN_CHOICES: ReadonlySet<unknown> = new Set(['function', 'custom', 'allowed_tools']);
+
+/** Tools that a call or a choice could not name without their name. */
+const NAMED_TOOLS: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace']);
 
 const validate = compileSchema(createResponseSchema);
 
@@ -50,7 +59,7 @@ export function checkResponsesBody(body: JsonBody): asserts body is JsonBody<Res
     throw new InvalidRequestError('input', '`input` must hold at least one item.');
   }
   for (const [index, tool] of (tools ?? []).entries()) {
-    if ((tool.type !== 'function' && tool.type !== 'custom') || tool.name !== undefined) continue;
+    if (!NAMED_TOOLS.has(tool.type) || tool.name !== undefined) continue;
     throw new InvalidRequestError(`tools.${index}.name`, `\`tools.${index}.name\` is required.`);
   }
 }
@@ -87,6 +96,7 @@ export function parseResponses(
     if (PROMPT_MEMBERS.has(key)) meter.addBytes(valueEnd - valueStart);
     else if (key === TOOL_MEMBER) meter.addTools(valueEnd - valueStart);
   }
+  const webSearch = readWebSearch(value);
   return {
     dialect: 'responses',
     body,
@@ -97,6 +107,7 @@ export function parseResponses(
     maxOutputTokens: value.max_output_tokens ?? undefined,
     promptSize: meter.size(),
     accountBoundParam: inInput ?? inHistory ?? findAccountBoundField(value),
+    ...(webSearch && { webSearch }),
     answerId,
     prompt: onceFor(
       () => body.value,
@@ -124,7 +135,7 @@ export function findAccountBoundField(value: CompleteBody): AccountBoundParam | 
   const tier = findBilledServiceTier(value);
   if (tier) return tier;
   const tools = value.tools ?? [];
-  const foreign = tools.findIndex(({ type }) => !OWN_TOOLS.has(type));
+  const foreign = tools.findIndex((tool) => !isClientTool(tool) && !SEARCH_TOOL.test(tool.type));
   if (foreign !== -1) {
     return notOnSharedCapacity(
       `tools.${foreign}.type`,
@@ -132,8 +143,20 @@ export function findAccountBoundField(value: CompleteBody): AccountBoundParam | 
     );
   }
   const choice = value.tool_choice;
-  if (isJsonObject(choice) && !OWN_CHOICES.has(choice.type)) {
+  if (isJsonObject(choice) && !isOwnChoice(choice)) {
     return notOnSharedCapacity('tool_choice.type', 'tools that the vendor runs are billed apart');
   }
   return undefined;
+}
+
+function isOwnChoice({ type }: JsonObject): boolean {
+  return OWN_CHOICES.has(type) || isBuiltInTool(type) || SEARCH_TOOL.test(String(type));
+}
+
+/** The searches that the vendor may run; undefined where it is not offered the tool. */
+function readWebSearch({ tools, max_tool_calls: most }: CompleteBody): WebSearch | undefined {
+  const index = (tools ?? []).findIndex(({ type }) => SEARCH_TOOL.test(type));
+  if (index === -1) return undefined;
+  const bound = notOnSharedCapacity(`tools.${index}.type`, 'searches have no price on this model');
+  return { most: searchesWithin(most), bound };
 }

@@ -121,7 +121,7 @@ describe(responsesPrompt.name, () => {
       { name: 'f', description: 'd', parameters: { a: 1 }, strict: true },
       { name: 'c', parameters: expect.objectContaining({ required: ['input'] }) },
     ]);
-    expect(leftOver).toEqual(['tools.1.format']);
+    expect(leftOver).toEqual(['tools.1.format', 'tools.2']);
   });
 
   it.each<[unknown, unknown]>([

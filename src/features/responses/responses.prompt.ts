@@ -4,13 +4,12 @@ import type {
   ResponseFormat,
   SamplingParameters,
   ToolChoice,
-  ToolDefinition,
 } from '../../canonical/canonical-request.js';
 import { optional } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { itemsOfInput } from './complete-body.js';
 import type { CompleteBody, ResponseTool, TextFormat } from './create-response.schema.js';
-import { CUSTOM_TOOL_PARAMETERS } from './custom-tools.js';
+import { clientFunctions, functionName, isBuiltInTool, toFunctions } from './client-tools.js';
 import { readItems } from './read-items.js';
 
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
@@ -65,7 +64,9 @@ export function responsesPrompt(body: CompleteBody, historyLength: number): Cano
   const choice = readToolChoice(body.tool_choice);
   return {
     messages,
-    tools: tools.filter((tool) => !choice.allowed || choice.allowed.has(tool.name)).flatMap(toTool),
+    tools: clientFunctions(tools, body.input)
+      .map(({ definition }) => definition)
+      .filter(({ name }) => !choice.allowed || choice.allowed.has(name)),
     toolChoice: choice.toolChoice,
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
     responseFormat: toResponseFormat(body.text?.format),
@@ -90,22 +91,9 @@ function leftOverFields(body: CompleteBody, tools: readonly ResponseTool[]): str
   if (body.include?.some((name) => !READ_INCLUDES.has(name))) fields.push('include');
   for (const [index, tool] of tools.entries()) {
     if (tool.type === 'custom' && tool.format != null) fields.push(`tools.${index}.format`);
+    if (toFunctions(tool).length === 0) fields.push(`tools.${index}`);
   }
   return fields;
-}
-
-function toTool({ type, name, description, strict, ...tool }: ResponseTool): ToolDefinition[] {
-  const isCustom = type === 'custom';
-  if (name === undefined || (!isCustom && type !== 'function')) return [];
-  const parameters = isCustom ? CUSTOM_TOOL_PARAMETERS : tool.parameters;
-  return [
-    {
-      name,
-      ...optional('description', description),
-      ...optional('parameters', parameters),
-      ...optional('strict', strict),
-    },
-  ];
 }
 
 /** The choice, and the names of the tools that it leaves, where it leaves only some. */
@@ -120,11 +108,17 @@ function readToolChoice(choice: unknown): {
     const tools = Array.isArray(choice.tools) ? choice.tools.filter(isJsonObject) : [];
     return {
       toolChoice: choice.mode === 'required' ? 'required' : 'auto',
-      allowed: new Set(tools.map(({ name }) => name)),
+      allowed: new Set(tools.map(readToolName)),
     };
   }
-  const { name } = choice;
-  return { toolChoice: typeof name === 'string' ? { name } : undefined };
+  const name = readToolName(choice);
+  return { toolChoice: name === undefined ? undefined : { name } };
+}
+
+/** The function that stands for a tool which a choice names. */
+function readToolName({ type, name, namespace }: JsonObject): string | undefined {
+  if (typeof name === 'string') return functionName(name, namespace);
+  return isBuiltInTool(type) ? type : undefined;
 }
 
 function toResponseFormat(format: TextFormat | null | undefined): ResponseFormat | undefined {

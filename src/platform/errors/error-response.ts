@@ -1,11 +1,25 @@
 import { GATEWAY_ERROR_TYPES, type GatewayError } from './gateway-errors.js';
 import { ApiProperty, ApiResponse } from '@nestjs/swagger';
 
+/** The `type` values on the messages paths, which are their vendor's own. */
+export const MESSAGES_ERROR_TYPES = [
+  'invalid_request_error',
+  'authentication_error',
+  'billing_error',
+  'permission_error',
+  'not_found_error',
+  'request_too_large',
+  'rate_limit_error',
+  'timeout_error',
+  'api_error',
+  'overloaded_error',
+] as const;
+
 class ErrorDetailDto {
   @ApiProperty({ description: 'What was wrong and what to do.' })
   message!: string;
 
-  @ApiProperty({ enum: GATEWAY_ERROR_TYPES })
+  @ApiProperty({ enum: [...new Set([...GATEWAY_ERROR_TYPES, ...MESSAGES_ERROR_TYPES])] })
   type!: string;
 
   @ApiProperty({ type: 'integer', description: 'The HTTP status.' })
@@ -16,6 +30,13 @@ class ErrorDetailDto {
     example: 'model',
   })
   param!: string;
+
+  @ApiProperty({
+    type: Object,
+    required: false,
+    description: 'What some clients of the messages dialect act upon.',
+  })
+  details?: Readonly<Record<string, unknown>>;
 }
 
 /** The body of every error, for the OpenAPI description. */
@@ -47,7 +68,13 @@ export const errorDetailSchema = {
 
 /** The interface's error envelope. */
 export interface ErrorBody {
-  error: { message: string; type: string; code: number; param: string };
+  error: {
+    message: string;
+    type: string;
+    code: number;
+    param: string;
+    details?: Readonly<Record<string, unknown>>;
+  };
 }
 
 export function errorBody(error: GatewayError): ErrorBody {
@@ -57,6 +84,7 @@ export function errorBody(error: GatewayError): ErrorBody {
       type: error.type,
       code: error.status,
       param: error.param,
+      ...(error.details && { details: error.details }),
     },
   };
 }

@@ -27,6 +27,8 @@ export interface GatewayErrorFields {
   limit?: string;
   /** Extra response headers, such as `Allow` on a 405. */
   headers?: Record<string, string>;
+  /** What clients read beside the message, as `error.details`. */
+  details?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -40,6 +42,7 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly limit: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(fields: GatewayErrorFields, options?: ErrorOptions) {
     super(fields.message, options);
@@ -50,6 +53,7 @@ export class GatewayError extends Error {
     this.retryAfterSeconds = fields.retryAfterSeconds;
     this.limit = fields.limit;
     this.headers = fields.headers ?? {};
+    this.details = fields.details;
   }
 }
 
@@ -163,6 +167,9 @@ export class ProviderError extends GatewayError {
     );
   }
 }
+
+/** Every vendor that was asked has more to do than it can. */
+export class ProviderOverloadedError extends ProviderError {}
 
 /** No configured provider serves the model. */
 export class ProviderUnavailableError extends GatewayError {

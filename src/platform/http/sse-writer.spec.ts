@@ -15,6 +15,12 @@ class FakeResponse extends EventEmitter {
   chunkedEncoding = false;
   isFull = false;
   headers: Record<string, string> = {};
+  writableEnded = false;
+  isConnectionClosed = false;
+  readonly socket = {
+    destroySoon: () => void (this.isConnectionClosed = true),
+    setTimeout: () => undefined,
+  };
 
   get writableNeedDrain(): boolean {
     return this.isFull;
@@ -30,9 +36,13 @@ class FakeResponse extends EventEmitter {
     return !this.isFull;
   }
 
-  end(): void {
-    this.ended = true;
+  end(last = ''): void {
+    this.written += last;
+    this.ended = this.writableEnded = true;
   }
+
+  cork(): void {}
+  uncork(): void {}
 
   destroy(): void {
     if (this.destroyed) return;
@@ -66,6 +76,24 @@ describe(SseWriter.name, () => {
     writer.end();
     expect(response.written).toBe('data: a\n\ndata: b\n\n');
     expect(response.ended).toBe(true);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('breaks off without the end of the body, and closes the connection behind its last words', async () => {
+    response.chunkedEncoding = true;
+    await writer.write('a');
+    writer.cut('last');
+    expect(response.written).toBe('1\r\na\r\n4\r\nlast\r\n');
+    expect([response.ended, response.isConnectionClosed]).toEqual([true, false]);
+    jest.runAllTimers();
+    expect(response.isConnectionClosed).toBe(true);
+    writer.end();
+    expect(response.written).not.toContain('0\r\n\r\n');
+  });
+
+  it('has nothing to break off before its head is sent', () => {
+    writer.cut('last');
+    expect([response.written, response.headersSent, response.ended]).toEqual(['', false, false]);
     expect(jest.getTimerCount()).toBe(0);
   });
 

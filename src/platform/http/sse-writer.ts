@@ -5,6 +5,9 @@ import { CallerGoneError } from './read-body.js';
 /** Larger pieces are handed on as they are: it is not worth copying them. */
 const LARGEST_JOINED_BYTES = 8 * 1024;
 
+/** So long after its last words a response that failed is cut. */
+const CUT_AFTER_MS = 20;
+
 const LAST_CHUNK = '0\r\n\r\n';
 
 /**
@@ -38,6 +41,19 @@ export class ChunkedBody {
   end(): void {
     if (this.isFramed) this.response.end(LAST_CHUNK, 'latin1');
     else this.response.end();
+  }
+
+  /**
+   * Ends the response without the end of its body, so that no client takes what came for all of it, and
+   * closes the connection. For the service the response has ended like any other.
+   */
+  breakOff(): void {
+    const { response } = this;
+    const { socket } = response;
+    response.end();
+    // What was written goes out before; who reads it by then hears of the failure first.
+    const close = setTimeout(() => socket?.destroySoon(), CUT_AFTER_MS);
+    close.unref();
   }
 
   private writeFramed(piece: Buffer | string): boolean {
@@ -91,10 +107,12 @@ export class SseWriter {
     if (this.isOpen(this.body)) this.body.end();
   }
 
-  /** Ends the response with these events, if its head was sent, and waits for nobody. */
+  /** Breaks the response off after these events, if its head was sent, and waits for nobody. */
   cut(lastEvents: string): void {
-    if (this.isOpen(this.body)) this.body.write(lastEvents);
-    this.end();
+    clearTimeout(this.keepAlive);
+    if (!this.isOpen(this.body)) return;
+    this.body.write(lastEvents);
+    this.body.breakOff();
   }
 
   private comment(): void {

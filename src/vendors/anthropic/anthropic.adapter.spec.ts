@@ -92,6 +92,16 @@ describe(AnthropicAdapter.name, () => {
     });
   });
 
+  it('sends the headers that may go out over the route', async () => {
+    const { adapter, calls } = adapterOf(sendJson(answer));
+    const vendorHeaders = { 'anthropic-beta': 'effort-2025-11-24' };
+    const request = messagesRequest(MESSAGES_BODY);
+    await collectEvents(adapter.generate({ ...callOf(request), vendorHeaders }));
+    await collectEvents(adapter.generate(callOf(request)));
+    expect(calls[0]?.headers).toMatchObject(vendorHeaders);
+    expect(calls[1]?.headers).not.toHaveProperty('anthropic-beta');
+  });
+
   it('sends no key where there is none', async () => {
     const { adapter, calls } = adapterOf(sendJson(answer), { apiKey: undefined });
     await collectEvents(adapter.generate(callOf(promptRequest())));

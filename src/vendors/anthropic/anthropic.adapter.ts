@@ -1,4 +1,4 @@
-import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
 import {
@@ -44,6 +44,10 @@ export class AnthropicAdapter implements Upstream {
       'anthropic-version': API_VERSION,
       ...(provider.apiKey !== undefined && { 'x-api-key': provider.apiKey }),
     };
+  }
+
+  runsWebSearch(dialect: Dialect): boolean {
+    return dialect === 'messages';
   }
 
   /** A caller of the same dialect loses nothing. */
@@ -100,10 +104,10 @@ export class AnthropicAdapter implements Upstream {
   private async post(
     url: URL,
     body: Buffer,
-    { request, limits, signal }: UpstreamCall,
+    { request, limits, signal, vendorHeaders }: UpstreamCall,
     accept = request.stream ? 'text/event-stream' : 'application/json',
   ): Promise<UpstreamResponse> {
-    const headers = { ...this.headers, ...request.vendorHeaders, accept };
+    const headers = { ...this.headers, ...vendorHeaders, accept };
     const response = await this.transport.call({
       method: 'POST',
       url,

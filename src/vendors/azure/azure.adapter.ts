@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
 import type {
   MediaRequest,
   EmbeddingRequest,
@@ -39,6 +39,10 @@ export class AzureAdapter implements Upstream {
     const server = { ...addresses, authorization, apiKey, asksForBytes: () => false };
     this.embeddings = new EmbeddingsClient(server, transport);
     this.images = new ImagesClient(server, transport, mediaFetcher);
+  }
+
+  runsWebSearch(dialect: Dialect): boolean {
+    return dialect === 'chat';
   }
 
   droppedParams(request: CanonicalRequest): readonly string[] {

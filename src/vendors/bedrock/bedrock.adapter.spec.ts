@@ -49,9 +49,13 @@ function adapterWith(drive: Drive, overrides: Partial<ProviderConfig> = {}) {
 function generate(
   drive: Drive,
   fields: Record<string, unknown> = {},
-  overrides: Partial<ProviderConfig> & { signal?: AbortSignal; model?: string } = {},
+  overrides: Partial<ProviderConfig> & {
+    signal?: AbortSignal;
+    model?: string;
+    betas?: string;
+  } = {},
 ) {
-  const { signal = new AbortController().signal, model = MODEL, ...provider } = overrides;
+  const { signal = new AbortController().signal, model = MODEL, betas, ...provider } = overrides;
   const { adapter, ...rest } = adapterWith(drive, provider);
   const events = adapter.generate({
     request: chatRequest(fields),
@@ -60,6 +64,7 @@ function generate(
     limits: LONG_LIMITS,
     maxOutputTokens: 321,
     signal,
+    ...(betas !== undefined && { vendorHeaders: { 'anthropic-beta': betas } }),
   });
   return { events, ...rest };
 }
@@ -97,6 +102,21 @@ describe(BedrockAdapter.name, () => {
       inferenceConfig: { maxTokens: 321, temperature: 0 },
     });
     expect(JSON.stringify([call!.headers, call!.body!.toString()])).not.toContain(secretAccessKey);
+  });
+
+  it('tells Claude of the betas that the API takes, and nobody else of any', async () => {
+    const names = 'claude-code-20250219,interleaved-thinking-2025-05-14,files-api-2025-04-14';
+    const fieldsOf = async (model: string | undefined, betas?: string): Promise<unknown> => {
+      const { events, calls } = generate(whole, {}, { ...(model && { model }), betas });
+      await collectEvents(events);
+      const body = JSON.parse(calls[0]!.body!.toString()) as Record<string, unknown>;
+      return body.additionalModelRequestFields;
+    };
+    expect(await fieldsOf(undefined, names)).toEqual({
+      anthropic_beta: ['interleaved-thinking-2025-05-14'],
+    });
+    expect(await fieldsOf(undefined, 'claude-code-20250219')).toBeUndefined();
+    expect(await fieldsOf('amazon.nova-pro-v1:0', names)).toBeUndefined();
   });
 
   it('goes to the address it was given, streaming or not', async () => {

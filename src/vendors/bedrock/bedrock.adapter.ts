@@ -2,6 +2,7 @@ import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
 import { conversationField } from '../../canonical/prompt-fields.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { assertEventStream } from '../dialects/read-event-stream.js';
 import { classifyConverseError } from '../dialects/converse/classify-converse-error.js';
@@ -28,11 +29,16 @@ import type {
   WorkCall,
 } from '../upstream.js';
 import type { AdapterTools } from '../vendor.js';
+import { INTERLEAVED, platformBetas } from '../anthropic/platform-betas.js';
 import { AwsSigner, type SignableRequest } from './aws-signer.js';
 import { bedrockTraits } from './bedrock-models.js';
 import { encodeCohereBatches, readCohereVectors } from './cohere-embeddings.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** The betas that the Converse API takes for Claude models, as it calls them. */
+const BETAS: ReadonlyMap<string, string> = new Map(
+  [INTERLEAVED, 'fine-grained-tool-streaming-2025-05-14'].map((name) => [name, name]),
+);
 const EVENT_STREAM = 'application/vnd.amazon.eventstream';
 
 /**
@@ -70,6 +76,7 @@ export class BedrockAdapter implements Upstream {
       const { body, jsonTool } = await encodeConverseRequest(request, {
         traits,
         maxOutputTokens,
+        modelFields: betaFields(call),
         fetchMedia: () =>
           fetchPromptMedia(request.prompt(), this.tools.mediaFetcher, { signal, param }),
       });
@@ -158,6 +165,12 @@ export class BedrockAdapter implements Upstream {
   private withoutSecrets(error: unknown): unknown {
     return this.secrets.reduce(redactKey, error);
   }
+}
+
+/** Models of other makers refuse the field. */
+function betaFields(call: UpstreamCall): JsonObject {
+  const betas = call.upstreamModel.includes('claude') ? platformBetas(call, BETAS) : [];
+  return betas.length > 0 ? { anthropic_beta: betas } : {};
 }
 
 async function* readStream(

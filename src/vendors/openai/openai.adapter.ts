@@ -1,5 +1,9 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import { isRelayed, type CanonicalRequest } from '../../canonical/canonical-request.js';
+import {
+  isRelayed,
+  type CanonicalRequest,
+  type Dialect,
+} from '../../canonical/canonical-request.js';
 import type {
   MediaRequest,
   Transcript,
@@ -106,6 +110,11 @@ export class OpenAiAdapter implements Upstream {
         transport,
       );
     }
+  }
+
+  runsWebSearch(dialect: Dialect): boolean {
+    if (dialect === 'responses') return this.responses !== undefined && !this.responses.isMissing;
+    return dialect === 'chat';
   }
 
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {

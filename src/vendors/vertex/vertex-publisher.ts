@@ -11,6 +11,7 @@ import { GenerateContentStreamDecoder } from '../dialects/generate-content/gener
 import { readEventStream } from '../dialects/read-event-stream.js';
 import { geminiTraits } from './gemini-traits.js';
 import { CLAUDE_SIGNATURE_ISSUER, claudeModelTraits } from '../anthropic/claude-model-traits.js';
+import { BETA_HEADER, INTERLEAVED, platformBetas } from '../anthropic/platform-betas.js';
 import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
 import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js';
 import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
@@ -23,6 +24,17 @@ const ENVELOPE = {
   model: undefined,
   adding: { anthropic_version: JSON.stringify('vertex-2023-10-16') },
 };
+
+/** The betas that these models take there, by the names that their maker gives them. */
+const BETAS: ReadonlyMap<string, string> = new Map([
+  [INTERLEAVED, INTERLEAVED],
+  ['context-management-2025-06-27', 'context-management-2025-06-27'],
+  ['advanced-tool-use-2025-11-20', 'tool-search-tool-2025-10-19'],
+  ['tool-search-tool-2025-10-19', 'tool-search-tool-2025-10-19'],
+  ['computer-use-2025-01-24', 'computer-use-2025-01-24'],
+  ['computer-use-2025-11-24', 'computer-use-2025-11-24'],
+  ['web-search-2025-03-05', 'web-search-2025-03-05'],
+]);
 
 /** Anthropic's models on Vertex, which speak the messages dialect there as well. */
 export const ANTHROPIC_PUBLISHER: VertexPublisher = {
@@ -37,8 +49,10 @@ export const ANTHROPIC_PUBLISHER: VertexPublisher = {
   prepare(call) {
     const { body, jsonTool } = encodeMessagesCall(call, vendorOf(call), ENVELOPE);
     const options = { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, jsonTool };
+    const betas = platformBetas(call, BETAS);
     return {
       body,
+      ...(betas.length > 0 && { headers: { [BETA_HEADER]: betas.join(',') } }),
       read: (response, describe) => readMessagesResponse(response, call, options, describe),
     };
   },
@@ -85,6 +99,8 @@ export interface VertexPublisher {
 /** A call in its publisher's dialect: what to send, and how to read what comes back. */
 interface PreparedCall {
   body: Buffer;
+  /** Of the model's own, beside those that every call has. */
+  headers?: Readonly<Record<string, string>>;
   /**
    * The events of an answer with status 200. `describe` says what to throw in place of a stream's
    * failure. @throws UpstreamError for an answer that is none

@@ -11,6 +11,7 @@ import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { GoogleAccess } from './google-access-tokens.js';
+import type { UpstreamCall } from '../upstream.js';
 import { VertexAdapter } from './vertex.adapter.js';
 
 const TOKEN = 'token-of-no-known-shape';
@@ -48,7 +49,7 @@ function setUp(drive: Drive, options: Options = {}) {
   };
   const adapter = new VertexAdapter({ ...provider, ...options.provider }, transport, tokens);
   const { signal = new AbortController().signal, limits = LONG_LIMITS } = options;
-  const generate = (fields: Record<string, unknown> = {}) =>
+  const generate = (fields: Record<string, unknown> = {}, call: Partial<UpstreamCall> = {}) =>
     adapter.generate({
       request: chatRequest(fields),
       alias: 'vertex/gemini',
@@ -56,6 +57,7 @@ function setUp(drive: Drive, options: Options = {}) {
       limits,
       maxOutputTokens: 4_096,
       signal,
+      ...call,
     });
   return { adapter, calls, connections, tokens, generate, signal };
 }
@@ -112,6 +114,18 @@ describe(VertexAdapter.name, () => {
       /\/models\/\.\.%2F\.\.%2Fx%3Fy%3D1%23@z:generateContent$/,
     );
     expect(calls[0]?.url.search).toBe('');
+  });
+
+  it.each([
+    ['claude-sonnet-4-5@20250929', 'context-management-2025-06-27'],
+    ['gemini-2.5-flash', undefined],
+  ])('sends %s the betas that it knows', async (model, sent) => {
+    const { calls, generate } = setUp(sendJson({}, 500), { model });
+    const vendorHeaders = {
+      'anthropic-beta': 'claude-code-20250219,context-management-2025-06-27,effort-2025-11-24',
+    };
+    await expect(collectEvents(generate({}, { vendorHeaders }))).rejects.toThrow();
+    expect(calls[0]?.headers['anthropic-beta']).toBe(sent);
   });
 
   it.each([false, true])('speaks the messages dialect with Claude (stream: %s)', async (stream) => {

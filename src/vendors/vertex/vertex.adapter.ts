@@ -1,4 +1,4 @@
-import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
 import type {
   MediaRequest,
   EmbeddingRequest,
@@ -73,6 +73,10 @@ export class VertexAdapter implements Upstream {
         : (tokens ?? new GoogleAccessTokens(() => fetchDefaultAccess(project)));
   }
 
+  runsWebSearch(dialect: Dialect, upstreamModel: string): boolean {
+    return publisherOf(upstreamModel).relays(dialect);
+  }
+
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
     return publisherOf(route.upstreamModel).droppedParams(request, route);
   }
@@ -86,13 +90,17 @@ export class VertexAdapter implements Upstream {
       return redactKey(told, token);
     };
     return new VendorAnswer(async () => {
-      const { body, read } = publisher.prepare(call);
+      const { body, headers, read } = publisher.prepare(call);
       const access = await this.access(call);
       token = access.token;
       const response = await this.transport.call({
         method: 'POST',
         url: this.urlOf(publisher, call.upstreamModel, publisher.method(stream)),
-        headers: { ...headersOf(access, stream), 'content-type': 'application/json' },
+        headers: {
+          ...headersOf(access, stream),
+          'content-type': 'application/json',
+          ...headers,
+        },
         body,
         limits: call.limits,
         signal: call.signal,

@@ -68,7 +68,8 @@ export async function watchStream<Event>(
     for await (const event of stream) read(event, watched);
   } catch (error) {
     const { type, message } = error as { type?: string | null; message: string };
-    watched.failure = { type, message };
+    // Behind an event that told of the failure the connection is cut.
+    watched.failure ??= { type, message };
   }
   return watched;
 }

@@ -79,7 +79,8 @@ export class AnswerCache {
 
 function isCacheable(request: RoutableRequest): request is CacheableRequest {
   if (request.accountBoundParam !== undefined) return false;
-  return isTextRequest(request) || request.kind === 'embedding';
+  // What the web says is asked for anew each time.
+  return isTextRequest(request) ? !request.webSearch : request.kind === 'embedding';
 }
 
 /**

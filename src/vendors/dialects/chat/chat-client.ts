@@ -1,4 +1,6 @@
+import { isContent, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isRelayed, type CanonicalRequest } from '../../../canonical/canonical-request.js';
+import { NO_USAGE } from '../../../canonical/usage.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
@@ -79,13 +81,14 @@ export class ChatClient implements Upstream {
     return [...new Set(dropped), ...unknown];
   }
 
-  generate(call: UpstreamCall): VendorAnswer {
-    const { dialect } = call.request;
+  generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
+    const { dialect, webSearch } = call.request;
     const describe = (failure: unknown): unknown => {
       const told = dialect === 'chat' ? failure : nameCallerParam(failure, dialect);
       return redactKey(told, this.server.apiKey);
     };
-    return new VendorAnswer(() => this.ask(call, describe), describe);
+    const answer = new VendorAnswer(() => this.ask(call, describe), describe);
+    return dialect === 'chat' && webSearch ? withSearches(answer, webSearch.most) : answer;
   }
 
   async probe({ limits, signal }: ProbeCall): Promise<void> {
@@ -134,6 +137,25 @@ export class ChatClient implements Upstream {
     return call.request.dialect === 'chat'
       ? encodeChatRequest(call, outputLimitField, knownFieldsOnly)
       : encodeChatPrompt(call, outputLimitField);
+  }
+}
+
+/** Models that search do so once for each answer, and their vendors do not count it. */
+async function* withSearches(
+  answer: AsyncIterable<CanonicalEvent>,
+  webSearches: number,
+): AsyncGenerator<CanonicalEvent> {
+  let isNoted = false;
+  for await (const event of answer) {
+    if (!isNoted && isContent(event)) {
+      isNoted = true;
+      yield { type: 'usage', usage: { ...NO_USAGE, webSearches }, isPartial: true };
+    }
+    if ((event.type === 'usage' || event.type === 'relay') && event.usage) {
+      yield { ...event, usage: { ...event.usage, webSearches } };
+    } else {
+      yield event;
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
@@ -126,9 +127,17 @@ export function encodeChatPrompt(
     logit_bias: sampling.logitBias,
     logprobs: sampling.logprobs,
     top_logprobs: sampling.topLogprobs,
-    user: prompt.endUser,
+    user: prompt.endUser && mapEndUser(prompt.endUser),
   };
   return Buffer.from(JSON.stringify(body));
+}
+
+/** A longer name of an end user is refused; its digest is as good, and stays the same. */
+const MAX_USER_LENGTH = 64;
+
+function mapEndUser(user: string): string {
+  if (user.length <= MAX_USER_LENGTH) return user;
+  return `user_${createHash('sha256').update(user).digest('base64url').slice(0, 32)}`;
 }
 
 /** What of a request of another dialect does not reach such a server, as its caller spells it. */

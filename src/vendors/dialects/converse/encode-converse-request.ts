@@ -29,6 +29,8 @@ interface EncodeConverseOptions {
   /** Called once, and only for a request that is not refused before. */
   fetchMedia: () => Promise<PromptMedia>;
   maxOutputTokens: number;
+  /** Further `additionalModelRequestFields`, which only the adapter knows. */
+  modelFields?: JsonObject;
 }
 
 interface EncodedConverseRequest {
@@ -57,7 +59,7 @@ const SUPPORTED = new Set<PromptField>([
  */
 export async function encodeConverseRequest(
   request: CanonicalRequest,
-  { traits, fetchMedia, maxOutputTokens }: EncodeConverseOptions,
+  { traits, fetchMedia, maxOutputTokens, modelFields }: EncodeConverseOptions,
 ): Promise<EncodedConverseRequest> {
   if (request.choices > 1) throw unsupported('n', 'This model gives one answer at a time.');
   const controls = converseControls(request, traits, maxOutputTokens);
@@ -71,7 +73,11 @@ export async function encodeConverseRequest(
     hasTools: toolConfig !== undefined,
   });
   if (jsonInstruction !== undefined) system.push({ text: jsonInstruction });
-  const fields = { ...controls.fields, ...(toolChoiceField && { tool_choice: toolChoiceField }) };
+  const fields = {
+    ...controls.fields,
+    ...(toolChoiceField && { tool_choice: toolChoiceField }),
+    ...modelFields,
+  };
   const { effort } = reasoning;
   const outputConfig = { ...(textFormat && { textFormat }), ...(effort && { effort }) };
   const body = {

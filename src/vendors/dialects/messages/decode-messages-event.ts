@@ -4,7 +4,7 @@ import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import type { MessagesDeltaField } from './find-messages-delta.js';
 import { nameRedactedThinking, nameSignature } from './thinking-blocks.js';
-import { MessagesUsageReader } from './read-messages-usage.js';
+import { isSearch, MessagesUsageReader } from './read-messages-usage.js';
 
 export interface MessagesDecoderOptions {
   /** Who signs this vendor's reasoning, see `reasoning-seal.ts`. */
@@ -93,6 +93,10 @@ export class MessagesEventDecoder {
     if (this.hasStarted) return;
     this.hasStarted = true;
     events.push(startEvent(id));
+    this.noteUsageSoFar(events);
+  }
+
+  private noteUsageSoFar(events: CanonicalEvent[]): void {
     const soFar = this.usage.readSoFar();
     if (soFar) events.push({ type: 'usage', usage: soFar, isPartial: true });
   }
@@ -129,6 +133,10 @@ export class MessagesEventDecoder {
         return { kind: 'tool', index, input, hasArguments: false };
       }
       default:
+        if (isSearch(block)) {
+          this.usage.addSearch();
+          this.noteUsageSoFar(events);
+        }
         return { kind: 'other' };
     }
   }

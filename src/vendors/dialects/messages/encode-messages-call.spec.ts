@@ -35,6 +35,25 @@ describe(encodeMessagesRelay.name, () => {
     });
   });
 
+  it('tells of searches how many there is credit for', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+    const other = { name: 'f', input_schema: {} };
+    const tools = [search, { ...search, max_uses: 3 }, { ...search, max_uses: 500 }, other];
+    const request = {
+      ...messagesRequest({ model: 'a/b', tools }),
+      webSearch: { most: 113, bound: { param: 'tools.0.type', message: 'No.' } },
+    };
+    const options = { upstreamModel: 'claude-x', signatureIssuer: 'maker' };
+    expect(JSON.parse(encodeMessagesRelay(request, options).toString())).toMatchObject({
+      tools: [
+        { ...search, max_uses: 10 },
+        { ...search, max_uses: 3 },
+        { ...search, max_uses: 100 },
+        other,
+      ],
+    });
+  });
+
   it('adds and leaves out what a platform wants', () => {
     const options = {
       upstreamModel: undefined,

@@ -1,10 +1,10 @@
 import type { UpstreamCall } from '../../upstream.js';
 import { encodeMessagesRequest } from './encode-messages-request.js';
 import type { MessagesVendor } from './messages-vendor.js';
-import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+import { searchesWithin, type CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
-import { objectOf } from '../answer-json.js';
+import { objectOf, objectsOf } from '../answer-json.js';
 import { GATEWAY_FIELDS } from '../known-fields.js';
 import { readThinkingBlock } from './thinking-blocks.js';
 
@@ -95,7 +95,7 @@ interface MessagesRelayOptions {
  * documented edits, everything else untouched.
  */
 export function encodeMessagesRelay(
-  { body: { bytes, members, value } }: CanonicalRequest,
+  { body: { bytes, members, value }, webSearch }: CanonicalRequest,
   { upstreamModel, signatureIssuer, without = [], adding = {} }: MessagesRelayOptions,
 ): Buffer {
   const edits = new Map<string, string | undefined>(Object.entries(adding));
@@ -105,7 +105,14 @@ export function encodeMessagesRelay(
   }
   const messages = withOwnThoughts(value.messages, signatureIssuer);
   if (messages) edits.set('messages', JSON.stringify(messages));
+  if (webSearch) edits.set('tools', JSON.stringify(objectsOf(value.tools).map(withMostUses)));
   return spliceMembers(bytes, members, edits);
+}
+
+/** The tool that the vendor searches with may be used as often as credits were set aside for. */
+function withMostUses(tool: JsonObject): JsonObject {
+  if (!String(tool.type).startsWith('web_search_')) return tool;
+  return { ...tool, max_uses: searchesWithin(tool.max_uses) };
 }
 
 /**

@@ -224,6 +224,24 @@ describe(MessagesStreamRelay.name, () => {
       });
     });
 
+    it('counts searches as they begin, and believes the vendor in the end', () => {
+      const search = (index: number): string =>
+        blockStart(index, { type: 'server_tool_use', id: 'x', name: 'web_search', input: {} });
+      const stream = new MessagesStreamRelay('a/b');
+      const begun = [messageStart({ input_tokens: 3, output_tokens: 1 }), search(0), search(1)];
+      const partial = stream
+        .push(Buffer.from(begun.join('')))
+        .flatMap((event) => (event.type === 'usage' ? [event] : []));
+      expect(partial.map(({ usage, isPartial }) => [usage.webSearches, isPartial])).toEqual([
+        [0, true],
+        [1, true],
+        [2, true],
+      ]);
+      const counted = { output_tokens: 9, server_tool_use: { web_search_requests: 1 } };
+      const [last] = stream.push(Buffer.from(messageEnd('end_turn', counted)));
+      expect(last).toMatchObject({ type: 'relay', usage: { webSearches: 1, inputTokens: 3 } });
+    });
+
     it('is not guessed from the beginning alone', () => {
       expect(relay(messageStart(), textBlock(0, 'a'), messageEnd('end_turn', {})).usages).toEqual(
         [],

@@ -9,7 +9,12 @@ import { mapFinishReason } from '../map-finish-reason.js';
 import { cutFrames, eventData, normalizeFrames } from '../event-text.js';
 import { MessagesDeltaFinder } from './find-messages-delta.js';
 import { parseMessagesJson } from './classify-messages-error.js';
-import { MessagesUsageReader, measureBlock, measureDelta } from './read-messages-usage.js';
+import {
+  MessagesUsageReader,
+  isSearch,
+  measureBlock,
+  measureDelta,
+} from './read-messages-usage.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
@@ -183,10 +188,14 @@ export class MessagesStreamRelay {
     if (!this.started) {
       this.started = true;
       this.events.push(startEvent(message.id));
-      const usage = this.usageReader.readSoFar();
-      if (usage) this.events.push({ type: 'usage', usage, isPartial: true });
+      this.noteUsageSoFar();
     }
     return { replace: `event: message_start\ndata: ${withModel(data, this.alias)}\n\n` };
+  }
+
+  private noteUsageSoFar(): void {
+    const usage = this.usageReader.readSoFar();
+    if (usage) this.events.push({ type: 'usage', usage, isPartial: true });
   }
 
   /** Text and thoughts begin empty; any other block says something by being there. */
@@ -195,6 +204,9 @@ export class MessagesStreamRelay {
     this.characters += characters;
     const mayBeEmpty = block.type === 'text' || block.type === 'thinking';
     if (characters > 0 || !mayBeEmpty) this.hasContent = true;
+    if (!isSearch(block)) return;
+    this.usageReader.addSearch();
+    this.noteUsageSoFar();
   }
 
   private readDelta(delta: JsonObject): void {

@@ -10,6 +10,12 @@ import { countCodePoints } from '../../../canonical/prompt-size.js';
 export class MessagesUsageReader {
   private readonly fields: JsonObject = {};
   private isFinal = false;
+  private searches = 0;
+
+  /** Counts a search that has begun, until the vendor says how many there were. */
+  addSearch(): void {
+    this.searches++;
+  }
 
   /** @param isFinal whether its output tokens are those of the whole answer */
   add(usage: unknown, { isFinal }: { isFinal: boolean }): void {
@@ -37,9 +43,9 @@ export class MessagesUsageReader {
     const cacheReadTokens = readTokenCount(fields.cache_read_input_tokens) ?? 0;
     const { total, long } = readCacheWrites(fields);
     const inputTokens = plainTokens + cacheReadTokens + total;
-    if (inputTokens + outputTokens === 0) return undefined;
+    const webSearches = this.readSearches();
+    if (inputTokens + outputTokens + webSearches === 0) return undefined;
     const details = objectOf(fields.output_tokens_details);
-    const tools = objectOf(fields.server_tool_use);
     return {
       ...NO_USAGE,
       inputTokens,
@@ -48,8 +54,13 @@ export class MessagesUsageReader {
       cacheWriteTokens: total,
       cacheWriteLongTokens: long,
       reasoningTokens: Math.min(readTokenCount(details.thinking_tokens) ?? 0, outputTokens),
-      webSearches: readTokenCount(tools.web_search_requests) ?? 0,
+      webSearches,
     };
+  }
+
+  private readSearches(): number {
+    const counted = readTokenCount(objectOf(this.fields.server_tool_use).web_search_requests);
+    return this.isFinal && counted !== undefined ? counted : Math.max(this.searches, counted ?? 0);
   }
 }
 
@@ -59,6 +70,11 @@ function readCacheWrites(fields: JsonObject): { total: number; long: number } {
   const short = readTokenCount(parts.ephemeral_5m_input_tokens) ?? 0;
   const total = readTokenCount(fields.cache_creation_input_tokens) ?? long + short;
   return { total, long: Math.min(long, total) };
+}
+
+/** Whether a content block is a search that the vendor runs. */
+export function isSearch({ type, name }: JsonObject): boolean {
+  return type === 'server_tool_use' && name === 'web_search';
 }
 
 /**

@@ -64,6 +64,7 @@ export function encodeResponsesRequest(
   for (const field of RESPONSES_GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
 
   if (ownOutputLimit !== undefined) edits.set('max_output_tokens', String(ownOutputLimit));
+  if (request.webSearch) edits.set('max_tool_calls', String(request.webSearch.most));
   const items = objectsOf(value.input);
   const replayable = toReplayableItems(items);
   if (replayable !== items) edits.set('input', JSON.stringify(replayable));
@@ -131,6 +132,14 @@ function toReplayable(item: JsonObject): JsonObject | undefined {
     case 'custom_tool_call':
     case 'custom_tool_call_output':
       return withShortCallId(without(item, 'id', 'encrypted_content', 'status'));
+    case 'local_shell_call':
+    case 'shell_call':
+    case 'shell_call_output':
+    case 'apply_patch_call':
+    case 'apply_patch_call_output':
+    case 'tool_search_call':
+    case 'tool_search_output':
+      return withShortCallId(without(item, 'id', 'encrypted_content'));
     default:
       return item;
   }

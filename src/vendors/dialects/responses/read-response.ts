@@ -10,15 +10,26 @@ import { parseAnswerObject, objectOf, objectsOf } from '../answer-json.js';
 import type { ResponseEdits } from './response-edits.js';
 
 /** The usage of a response object, which counts like a chat answer's under other names. */
-export function readResponsesUsage(value: unknown): Usage | undefined {
-  if (!isJsonObject(value)) return undefined;
-  return readChatUsage({
+export function readResponsesUsage(response: JsonObject): Usage | undefined {
+  const value = objectOf(response.usage);
+  const usage = readChatUsage({
     prompt_tokens: value.input_tokens,
     completion_tokens: value.output_tokens,
     prompt_tokens_details: value.input_tokens_details,
     completion_tokens_details: value.output_tokens_details,
   });
+  return usage && { ...usage, webSearches: itemsOf(response).filter(isSearch).length };
 }
+
+/** Whether an item is a search of the web that is billed; to open a page that was found is not. */
+export function isSearch({ type, action }: JsonObject): boolean {
+  return type === 'web_search_call' && (objectOf(action).type ?? 'search') === 'search';
+}
+
+/** Items that ask the caller to run something; of a search for tools it depends. */
+const CLIENT_CALLS: ReadonlySet<unknown> = new Set([
+  ...['function_call', 'custom_tool_call', 'local_shell_call', 'shell_call', 'apply_patch_call'],
+]);
 
 const REASONS: Readonly<Record<string, FinishReason>> = { max_output_tokens: 'length' };
 
@@ -31,7 +42,7 @@ export function finishReasonOf(response: JsonObject): FinishReason | undefined {
   }
   if (response.status !== 'completed') return undefined;
   const callsTools = itemsOf(response).some(
-    ({ type }) => type === 'function_call' || type === 'custom_tool_call',
+    ({ type, execution }) => CLIENT_CALLS.has(type) || execution === 'client',
   );
   return callsTools ? 'tool_calls' : 'stop';
 }
@@ -83,7 +94,7 @@ export function relayResponsesAnswer(bytes: Buffer, edits: ResponseEdits): Canon
     const status = String(answer.status).slice(0, 40);
     throw unreadable(`a response that is ${status}`);
   }
-  const usage = readResponsesUsage(answer.usage);
+  const usage = readResponsesUsage(answer);
   const { members } = scanTopLevelMembers(bytes);
   const spelled = new Map(
     Object.entries(edits).map(([field, value]) => [field, JSON.stringify(value)]),

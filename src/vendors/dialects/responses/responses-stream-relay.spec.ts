@@ -64,6 +64,26 @@ const framesOf = (options?: FakeResponse): string[] => streamEvents(CALL, option
 const edited = (response: unknown): Json => ({ ...(response as Json), ...EDITS });
 
 describe(ResponsesStreamRelay.name, () => {
+  it('counts the searches that are billed, as they come and in the end', () => {
+    const search = { type: 'web_search_call', id: 'ws', action: { type: 'search', query: 'ü' } };
+    const open = { ...search, action: { type: 'open_page', url: 'x' } };
+    const call = { type: 'function_call', arguments: '"web_search_call"' };
+    const done = (item: Json): string => spell({ type: 'response.output_item.done', item });
+    const stream = new ResponsesStreamRelay(EDITS);
+    const usages = (frames: string): unknown[] =>
+      stream.push(Buffer.from(frames)).flatMap((event): unknown[] => {
+        if (event.type === 'usage') return [[event.usage.webSearches, event.isPartial]];
+        return event.type === 'relay' && event.usage ? [event.usage.webSearches] : [];
+      });
+    expect(usages([search, open, call, search].map(done).join(''))).toEqual([
+      [1, true],
+      [2, true],
+    ]);
+    const output = [search, open, search, { ...search, action: undefined }, call];
+    const response = { status: 'completed', output, usage: RESPONSES_USAGE };
+    expect(usages(spell({ type: 'response.completed', response }))).toEqual([3]);
+  });
+
   it('edits the response objects and leaves every other byte', () => {
     const frames = framesOf({ text: 'Häl"lo 👋 \\ x' });
     const relayed = relay(frames);

@@ -1,6 +1,7 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { countCodePoints } from '../../../canonical/prompt-size.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { NO_USAGE } from '../../../canonical/usage.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError, unreadable } from '../../upstream-error.js';
 import {
@@ -11,15 +12,22 @@ import {
   scanJsonString,
   toLatin1,
 } from '../event-text.js';
-import { parseAnswerObject } from '../answer-json.js';
+import { objectOf, parseAnswerObject } from '../answer-json.js';
 import type { EventStreamReader } from '../read-event-stream.js';
 import { ResponsesDeltaFinder } from './find-responses-delta.js';
-import { classifyResponseError, finishReasonOf, readResponsesUsage } from './read-response.js';
+import {
+  classifyResponseError,
+  finishReasonOf,
+  isSearch,
+  readResponsesUsage,
+} from './read-response.js';
 import { EditedBeginning, type ResponseEdits } from './response-edits.js';
 
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 const EVENT_LINE = 'event: ';
+const ITEM_DONE = 'event: response.output_item.done';
+const SEARCH = '"web_search_call"';
 /** Raw quotes are always escaped inside of JSON strings, so no model can say this. */
 const DELTA = '"delta":"';
 
@@ -47,6 +55,7 @@ export class ResponsesStreamRelay implements EventStreamReader {
   private readonly deltas = new ResponsesDeltaFinder();
   private readonly beginning = new EditedBeginning();
   private isStarted = false;
+  private searches = 0;
   /** What an `error` event said; the `response.failed` that mostly follows says it better. */
   private announced: UpstreamError | undefined;
 
@@ -145,6 +154,7 @@ export class ResponsesStreamRelay implements EventStreamReader {
       const blankLine = text.indexOf('\n\n', start);
       const end = blankLine === -1 ? text.length : blankLine + 2;
       const frame = text.slice(start, blankLine === -1 ? end : blankLine);
+      if (frame.startsWith(ITEM_DONE) && frame.includes(SEARCH)) this.countSearch(frame);
       if (blankLine === -1 || !this.passFrame(frame)) {
         const replacement = this.tryFrame(frame, start);
         if (replacement === undefined) return start;
@@ -187,6 +197,15 @@ export class ResponsesStreamRelay implements EventStreamReader {
       this.failure = error;
       return undefined;
     }
+  }
+
+  /** Searches are in the answer's usage when it ends; till then they are counted here. */
+  private countSearch(frame: string): void {
+    const text = Buffer.from(eventData(frame), 'latin1').toString('utf8');
+    if (!isSearch(objectOf(parseAnswerObject(text, 'an event').item))) return;
+    this.searches++;
+    const usage = { ...NO_USAGE, webSearches: this.searches };
+    this.events.push({ type: 'usage', usage, isPartial: true });
   }
 
   private readFrame(frame: string, start: number): string {
@@ -246,7 +265,7 @@ export class ResponsesStreamRelay implements EventStreamReader {
     if (finishReason === undefined) {
       throw unreadable(`${type} without its status`);
     }
-    const usage = readResponsesUsage(answer.usage);
+    const usage = readResponsesUsage(answer);
     this.events.push({
       type: 'relay',
       dialect: 'responses',

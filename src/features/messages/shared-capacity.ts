@@ -1,0 +1,179 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  searchesWithin,
+  type AccountBoundParam,
+  type VendorHeaders,
+  type WebSearch,
+} from '../../canonical/canonical-request.js';
+import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import type { MessageTool, PromptBody } from './messages.schema.js';
+import {
+  ACCOUNT_HEADERS,
+  BETA_DATE,
+  BETA_FIELD,
+  BETA_HEADER,
+  LONG_CONTEXT_BETA,
+  PRICED_BETAS,
+  UNPRICED_BETAS,
+} from './messages.vendor.js';
+
+/**
+ * The headers that are meant for this dialect's vendor, and what becomes of each; undefined where
+ * there are none. The names in the body's twin of the header count among the header's.
+ */
+export function readVendorHeaders(
+  headers: IncomingHttpHeaders,
+  body: JsonObject,
+): VendorHeaders | undefined {
+  const betas = readBetas(headers, body);
+  const own: Record<string, string> = {};
+  if (betas.length > 0) own[BETA_HEADER] = betas.join(',');
+  for (const name of ACCOUNT_HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') own[name] = value;
+  }
+  if (Object.keys(own).length === 0) return undefined;
+  const shared = betas.filter((beta) => PRICED_BETAS.has(familyOf(beta)));
+  const isLong = betas.some((beta) => familyOf(beta) === LONG_CONTEXT_BETA.family);
+  return {
+    own,
+    shared: shared.length > 0 ? { [BETA_HEADER]: shared.join(',') } : {},
+    dropped: betas.filter(isUnknownBeta).map((beta) => `${BETA_HEADER}.${beta}`),
+    bound: findUnpricedBeta(betas),
+    longContext: isLong ? { ...LONG_CONTEXT_REFUSAL, tokens: LONG_CONTEXT_BETA.tokens } : undefined,
+  };
+}
+
+const LONG_CONTEXT_REFUSAL = notOnSharedCapacity(
+  BETA_HEADER,
+  `\`${LONG_CONTEXT_BETA.family}\` opens prompts that have no price here on this model`,
+);
+
+function readBetas(headers: IncomingHttpHeaders, { [BETA_FIELD]: listed }: JsonObject): string[] {
+  const inBody: unknown[] = Array.isArray(listed) ? listed : [];
+  const given = [...String(headers[BETA_HEADER] ?? '').split(','), ...inBody];
+  const names = given.filter((name) => typeof name === 'string').map((name) => name.trim());
+  return [...new Set(names.filter((name) => name !== ''))];
+}
+
+function familyOf(beta: string): string {
+  return beta.replace(BETA_DATE, '');
+}
+
+function isUnknownBeta(beta: string): boolean {
+  const family = familyOf(beta);
+  if (family === LONG_CONTEXT_BETA.family) return false;
+  return !PRICED_BETAS.has(family) && !UNPRICED_BETAS.has(family);
+}
+
+function findUnpricedBeta(betas: readonly string[]): AccountBoundParam | undefined {
+  for (const beta of betas) {
+    const reason = UNPRICED_BETAS.get(familyOf(beta));
+    if (reason !== undefined) {
+      return {
+        param: BETA_HEADER,
+        message: `\`${BETA_HEADER}: ${beta}\` is not available on shared capacity: ${reason}.`,
+      };
+    }
+  }
+  return undefined;
+}
+
+/** A header that chooses something within a vendor account, whoever would answer. */
+export function findAccountHeader(headers: IncomingHttpHeaders): AccountBoundParam | undefined {
+  const header = ACCOUNT_HEADERS.find((name) => headers[name] !== undefined);
+  return header && notOnSharedCapacity(header, 'it chooses something within a vendor account');
+}
+
+/** Fields whose mere presence is refused, unless they are empty. */
+const ACCOUNT_BOUND_FIELDS: readonly [field: string, reason: string][] = [
+  ['container', 'it names a container in a vendor account'],
+  ['mcp_servers', 'servers that the vendor calls are not run here'],
+  ['fallbacks', 'other models are billed at other prices; use `models`'],
+  ['fallback_credit_token', 'it names an answer in a vendor account'],
+  ['billing_policy', 'it chooses another way of billing'],
+  ['compaction', 'what the vendor sums up is billed apart from the answer'],
+];
+
+/** Fields that may be given, but not with any other value. */
+const PRICED_VALUES: readonly [field: string, values: readonly string[], reason: string][] = [
+  ['service_tier', ['auto', 'standard_only'], 'other service tiers are billed at other prices'],
+  ['speed', ['standard'], 'other speeds are billed at other prices'],
+  ['inference_geo', ['global'], 'a choice of region is billed at another price'],
+];
+
+/** What a conversation may be rid of; other edits have the vendor write something that it bills apart. */
+const FREE_EDIT = /^clear_/;
+
+/** Fields that cost what the catalogue has no price for, or name things of the vendor account. */
+export function findAccountBoundField(value: PromptBody): AccountBoundParam | undefined {
+  for (const [field, reason] of ACCOUNT_BOUND_FIELDS) {
+    if (!isEmpty(value[field])) return notOnSharedCapacity(field, reason);
+  }
+  for (const [field, values, reason] of PRICED_VALUES) {
+    const given = value[field];
+    if (given != null && !values.some((priced) => priced === given)) {
+      return notOnSharedCapacity(field, reason);
+    }
+  }
+  if (isJsonObject(value.diagnostics) && value.diagnostics.previous_message_id != null) {
+    const param = 'diagnostics.previous_message_id';
+    return notOnSharedCapacity(param, 'it names an answer in a vendor account');
+  }
+  return findBilledEdit(value.context_management) ?? findBilledTool(value.tools ?? []);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value == null || (Array.isArray(value) && value.length === 0);
+}
+
+function findBilledEdit(management: unknown): AccountBoundParam | undefined {
+  const edits: unknown = isJsonObject(management) ? management.edits : undefined;
+  if (!Array.isArray(edits)) return undefined;
+  const billed = edits.findIndex(
+    (edit: unknown) => !isJsonObject(edit) || !FREE_EDIT.test(String(edit.type)),
+  );
+  if (billed === -1) return undefined;
+  return notOnSharedCapacity(
+    `context_management.edits.${billed}.type`,
+    'what the vendor writes for it is billed apart from the answer',
+  );
+}
+
+/** Tools whose definition is the vendor's and which cost tokens only: most of them the caller runs. */
+const FREE_TOOL =
+  /^(?:(?:bash|text_editor|computer|computer_toolset|browser_toolset|memory)_\d{8}|tool_search_tool_(?:regex|bm25)(?:_\d{8})?)$/;
+
+/** A tool of the vendor's that has a price for each use. */
+const SEARCH_TOOL = /^web_search_\d{8}$/;
+
+export function isCustomTool({ type }: MessageTool): boolean {
+  return type == null || type === 'custom';
+}
+
+function findBilledTool(tools: readonly MessageTool[]): AccountBoundParam | undefined {
+  const foreign = tools.findIndex((tool) => {
+    const { type } = tool;
+    return !isCustomTool(tool) && !FREE_TOOL.test(type ?? '') && !SEARCH_TOOL.test(type ?? '');
+  });
+  if (foreign === -1) return undefined;
+  return notOnSharedCapacity(
+    `tools.${foreign}.type`,
+    'tools that the vendor runs are billed apart',
+  );
+}
+
+/** The searches that the vendor may run; undefined where it is not offered the tool. */
+export function readWebSearch({ tools }: PromptBody): WebSearch | undefined {
+  let most = 0;
+  let first: number | undefined;
+  for (const [index, { type, max_uses: uses }] of (tools ?? []).entries()) {
+    if (!SEARCH_TOOL.test(type ?? '')) continue;
+    first ??= index;
+    most += searchesWithin(uses);
+  }
+  if (first === undefined) return undefined;
+  const param = `tools.${first}.type`;
+  return { most, bound: notOnSharedCapacity(param, 'searches have no price on this model') };
+}

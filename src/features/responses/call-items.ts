@@ -1,0 +1,95 @@
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { BUILT_IN_CALLS, namesOfFunctions, type CallForm } from './client-tools.js';
+import type { BuiltInCallItem, CustomToolCallItem, FunctionCallItem } from './response-object.js';
+
+/** What the ids of calls begin with. */
+export const CALL_PREFIXES: Readonly<Record<CallForm['type'], string>> = {
+  function_call: 'fc',
+  custom_tool_call: 'ctc',
+  local_shell_call: 'lsh',
+  shell_call: 'sh',
+  apply_patch_call: 'apc',
+  tool_search_call: 'tsc',
+};
+
+export type CallItem = FunctionCallItem | CustomToolCallItem | BuiltInCallItem;
+
+/** The item of a call that begins, in the form that the caller expects. */
+export function newCallItem(
+  { type, name, namespace }: CallForm,
+  id: string,
+  callId: string,
+): CallItem {
+  const status = 'in_progress';
+  const named = { call_id: callId, name, ...(namespace !== undefined && { namespace }) };
+  switch (type) {
+    case 'function_call':
+      return { id, type, status, ...named, arguments: '' };
+    case 'custom_tool_call':
+      return { id, type, status, ...named, input: '' };
+    default:
+      return { id, type, status, call_id: callId, ...builtInMembers(type, '') };
+  }
+}
+
+export function toFunctionArguments(input: string): string {
+  return JSON.stringify({ input });
+}
+
+/** The text of a custom call; arguments that are not as asked for are the text themselves. */
+export function fromFunctionArguments(args: string): string {
+  const { input } = parseArguments(args);
+  return typeof input === 'string' ? input : args;
+}
+
+/** An item that asks for a built-in tool, as a call of its function; undefined for any other item. */
+export function readBuiltInCall(
+  item: JsonObject,
+): { id: string; name: string; arguments: string } | undefined {
+  const name = BUILT_IN_CALLS.get(item.type);
+  const id = item.call_id ?? item.id;
+  if (name === undefined || typeof id !== 'string') return undefined;
+  const { type: _exec, ...action } = isJsonObject(item.action) ? item.action : {};
+  const given = item.type === 'apply_patch_call' ? item.operation : item.arguments;
+  return { id, name, arguments: JSON.stringify(isJsonObject(given) ? given : action) };
+}
+
+/** What the caller says of a built-in tool's work, as text; undefined for any other item. */
+export function readBuiltInOutput({ type, output, status, tools }: JsonObject): string | undefined {
+  switch (type) {
+    case 'tool_search_output':
+      return JSON.stringify({ tools: namesOfFunctions(tools) });
+    case 'local_shell_call_output':
+    case 'shell_call_output':
+    case 'apply_patch_call_output':
+      return typeof output === 'string' ? output : JSON.stringify(output ?? status ?? '');
+    default:
+      return undefined;
+  }
+}
+
+/** The members of a built-in tool's call that say what is asked for; before it is known, nothing is. */
+export function builtInMembers(type: CallForm['type'], args: string): JsonObject {
+  const given = parseArguments(args);
+  switch (type) {
+    case 'local_shell_call':
+      return { action: { type: 'exec', command: [], env: {}, ...given } };
+    case 'shell_call': {
+      const action = { commands: [], timeout_ms: null, max_output_length: null, ...given };
+      return { action, environment: { type: 'local' } };
+    }
+    case 'apply_patch_call':
+      return { operation: given };
+    default:
+      return { execution: 'client', arguments: given };
+  }
+}
+
+function parseArguments(args: string): JsonObject {
+  try {
+    const parsed: unknown = JSON.parse(args);
+    return isJsonObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
