@@ -69,14 +69,23 @@ const IN_ANY_ORDER = 'Takes a multipart form whose parts may come in any order.'
 
 const plain = { 'text/plain': { schema: { type: 'string' } } } as const;
 
-const events = {
-  'text/event-stream': {
-    schema: {
+/** JSON Schema of one event's data in a transcript that comes as events. */
+const transcriptEvent = {
+  title: 'TranscriptionStreamEvent',
+  type: 'object',
+  required: ['type'],
+  properties: {
+    type: {
       type: 'string',
-      example: 'data: {"type":"transcript.text.delta","delta":"Hello"}\n\n',
+      enum: ['transcript.text.delta', 'transcript.text.segment', 'transcript.text.done', 'error'],
     },
+    delta: { type: 'string', description: 'Of a delta: a piece of the transcript.' },
+    text: { type: 'string', description: 'Of the last event: the whole transcript.' },
+    usage: { type: 'object', description: 'Of the last event.' },
+    error: errorDetailSchema,
   },
-} as const;
+  example: { type: 'transcript.text.delta', delta: 'Hello' },
+};
 
 const tokens = { type: 'integer' };
 
@@ -110,7 +119,11 @@ export function ApiTranscription(): MethodDecorator {
     ApiOkResponse({
       description: 'The transcript in the format that was asked for, or its events.',
       headers: GENERATION_HEADERS,
-      content: { 'application/json': { schema: transcript }, ...plain, ...events },
+      content: {
+        'application/json': { schema: transcript },
+        ...plain,
+        'text/event-stream': { schema: toOpenApiSchema(transcriptEvent) },
+      },
     }),
     ApiFormErrors(),
   );
@@ -124,7 +137,13 @@ export function ApiTranslation(): MethodDecorator {
       summary: 'Translate audio into English',
       description: IN_ANY_ORDER,
     }),
-    ApiBody({ schema: toOpenApiSchema({ ...formSchema, properties: translationProperties }) }),
+    ApiBody({
+      schema: toOpenApiSchema({
+        ...formSchema,
+        title: 'TranslationRequest',
+        properties: translationProperties,
+      }),
+    }),
     ApiOkResponse({
       description: 'The translation in the format that was asked for.',
       headers: GENERATION_HEADERS,

@@ -195,6 +195,7 @@ export function ApiChatCompletion(): MethodDecorator {
 }
 
 const textCompletion = {
+  title: 'Completion',
   type: 'object',
   required: ['id', 'object', 'created', 'model', 'choices'],
   properties: {

@@ -20,6 +20,7 @@ const {
 
 /** JSON Schema of the body of a legacy completion, for the check and for the OpenAPI description. */
 export const completionSchema = {
+  title: 'CompletionRequest',
   type: 'object',
   required: ['prompt'],
   properties: {

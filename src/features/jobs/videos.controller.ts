@@ -24,7 +24,10 @@ import { jobSchema } from './jobs.parse.js';
 import { VideoDto, VideoListDto, VideosQueryDto } from './videos.dto.js';
 import { VideosService } from './videos.service.js';
 
-const EITHER = { oneOf: [{ $ref: getSchemaPath(VideoDto) }, { $ref: getSchemaPath(JobDto) }] };
+const EITHER = {
+  title: 'VideoOrJob',
+  oneOf: [{ $ref: getSchemaPath(VideoDto) }, { $ref: getSchemaPath(JobDto) }],
+};
 
 /**
  * Video jobs, in the shape of the videos API for those that were made here, and in that of jobs for
@@ -49,7 +52,15 @@ export class VideosController {
       'A job like those of `POST /v1/jobs`, in the shape that clients of the videos API read.',
   })
   @ApiConsumes('application/json', 'multipart/form-data')
-  @ApiBody({ schema: toOpenApiSchema(jobSchema) })
+  @ApiBody({
+    schema: toOpenApiSchema(jobSchema),
+    examples: {
+      sandbox: {
+        summary: 'A clip, made without any vendor',
+        value: { model: 'sandbox/video', prompt: 'A lighthouse in the fog', seconds: 4 },
+      },
+    },
+  })
   @ApiOkResponse({ type: VideoDto })
   @ApiGenerationErrors()
   create(

@@ -17,6 +17,7 @@ import {
 /** An error within a stream, in the dialect's own words. */
 const messagesErrorSchema = {
   ...errorDetailSchema,
+  title: 'MessagesStreamError',
   properties: {
     ...errorDetailSchema.properties,
     type: { type: 'string', enum: MESSAGES_ERROR_TYPES },
