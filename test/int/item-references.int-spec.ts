@@ -67,6 +67,8 @@ describe('references to items of stored responses', () => {
       createdAt: turn.createdAt ?? new Date(),
       conversation: undefined,
       input: '"Who are you?"',
+      ownItems: [],
+      isStored: true,
       answer: {
         status,
         model: 'a/b',

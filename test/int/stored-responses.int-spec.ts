@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { DAY_MS } from '../../src/platform/time/dates.js';
 import { randomUUID } from 'node:crypto';
 import { ConversationsService } from '../../src/features/responses/conversations.service.js';
+import { StoredConversationsRepository } from '../../src/features/responses/conversations/stored-conversations.repository.js';
 import { newResponseId } from '../../src/features/responses/item-id.js';
 import { ResponseRetentionService } from '../../src/features/responses/stored-responses.service.js';
 import {
@@ -60,6 +61,8 @@ describe('the table of stored responses', () => {
       createdAt: new Date(NOW.getTime() - ageDays * DAY_MS),
       conversation,
       input: JSON.stringify(input),
+      ownItems: [],
+      isStored: true,
       answer: {
         status,
         model: 'a/b',
@@ -149,6 +152,8 @@ describe('the table of stored responses', () => {
       createdAt: NOW,
       conversation: undefined,
       input: '"other"',
+      ownItems: [],
+      isStored: true,
       answer: { status: 'completed', model: 'a/b', response: '{}', output: '[]' },
     });
     await own.database.query(again.text, again.values);
@@ -158,7 +163,9 @@ describe('the table of stored responses', () => {
 
   describe('swept', () => {
     const sweep = (responseRetentionDays: number): Promise<number> =>
-      new ResponseRetentionService(repository, { responseRetentionDays }).sweepNow(NOW);
+      new ResponseRetentionService(repository, new StoredConversationsRepository(own.database), {
+        responseRetentionDays,
+      }).sweepNow(NOW);
 
     it('loses what is older than the setting says, and nothing else', async () => {
       await keep({ ageDays: 31 });

@@ -148,6 +148,25 @@ export class LedgerService implements OnModuleDestroy {
     this.forget(hold);
   }
 
+  /**
+   * Takes a transferred hold up again, to settle it as any other: by whoever does the work now. The
+   * process that does so may die once more, and the hold stays for the next one.
+   *
+   * @param credits what is set aside
+   */
+  resume(caller: Caller, request: BillableRequest, credits: number): Hold {
+    const hold = new Hold(this.store, caller, request, credits);
+    // No stop waits for it.
+    hold.isOpen = false;
+    hold.limitOutput();
+    return hold;
+  }
+
+  /** Gives a transferred hold back, without a log row, whose work cannot be done any more. */
+  releaseTransferred(requestId: string, tenantId: string): Promise<void> {
+    return this.store.release(requestId, tenantId);
+  }
+
   /** Gives a hold back, without a log row, for a request that turned out to be none. */
   async release(hold: Hold): Promise<void> {
     await this.store.release(hold.request.requestId, hold.caller.tenantId);

@@ -8,7 +8,7 @@ import {
   ApiTraceHeaders,
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
-import { createResponseSchema } from './create-response.schema.js';
+import { compactSchema, createResponseSchema } from './create-response.schema.js';
 
 const place = {
   item_id: { type: 'string' },
@@ -50,7 +50,7 @@ const usage = {
   },
 } satisfies Schema;
 
-const item = {
+export const item = {
   type: 'object',
   required: ['id', 'type'],
   properties: {
@@ -67,6 +67,19 @@ const item = {
   },
 } satisfies Schema;
 
+/** A page of items. */
+export const itemList = {
+  type: 'object',
+  required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  properties: {
+    object: { type: 'string', enum: ['list'] },
+    data: { type: 'array', items: item },
+    first_id: { type: 'string', nullable: true },
+    last_id: { type: 'string', nullable: true },
+    has_more: { type: 'boolean' },
+  },
+} satisfies Schema;
+
 const response = {
   type: 'object',
   required: ['id', 'object', 'created_at', 'status', 'model', 'output', 'usage'],
@@ -74,7 +87,11 @@ const response = {
     id: { type: 'string', example: 'resp_…' },
     object: { type: 'string', enum: ['response'] },
     created_at: { type: 'integer', description: 'Unix seconds.' },
-    status: { type: 'string', enum: ['in_progress', 'completed', 'incomplete', 'failed'] },
+    completed_at: { type: 'integer', nullable: true, description: 'Unix seconds.' },
+    status: {
+      type: 'string',
+      enum: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'],
+    },
     model: { type: 'string', description: 'The alias that answered.' },
     output: { type: 'array', items: item },
     output_text: { type: 'string' },
@@ -96,11 +113,19 @@ const response = {
     max_output_tokens: { type: 'integer', nullable: true },
     parallel_tool_calls: { type: 'boolean' },
     reasoning: { type: 'object' },
-    temperature: { type: 'number', nullable: true },
+    temperature: { type: 'number' },
+    presence_penalty: { type: 'number' },
+    frequency_penalty: { type: 'number' },
+    top_logprobs: { type: 'integer' },
+    max_tool_calls: { type: 'integer', nullable: true },
+    safety_identifier: { type: 'string', nullable: true },
+    prompt_cache_key: { type: 'string', nullable: true },
+    background: { type: 'boolean' },
+    service_tier: { type: 'string' },
     text: { type: 'object' },
     tool_choice: { oneOf: [{ type: 'string' }, { type: 'object' }] },
     tools: { type: 'array', items: { type: 'object' } },
-    top_p: { type: 'number', nullable: true },
+    top_p: { type: 'number' },
     truncation: { type: 'string' },
     user: { type: 'string', nullable: true },
   },
@@ -153,11 +178,25 @@ export function ApiRetrieveResponse(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       summary: 'Get a stored response',
-      description: 'As it was sent. It can be read as soon as its answer has ended.',
+      description:
+        'As it was sent. It can be read as soon as its answer has ended, and from its beginning where it is made in the background.',
     }),
     ApiResponseId(),
     ApiOkResponse({ description: 'The response.', schema: response }),
     ApiErrorResponse(400, 'A query parameter is not valid.'),
+  );
+}
+
+export function ApiCancelResponse(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Cancel a response in the background',
+      description:
+        'What the model made until then is charged. Of a response that has ended nothing changes.',
+    }),
+    ApiResponseId(),
+    ApiOkResponse({ description: 'The response.', schema: response }),
+    ApiErrorResponse(400, 'The response was not made in the background.'),
   );
 }
 
@@ -168,6 +207,7 @@ export function ApiDeleteResponse(): MethodDecorator {
       description: 'Turns that followed it stay, but no further turn can follow them.',
     }),
     ApiResponseId(),
+    ApiErrorResponse(409, 'It is still being made in the background.'),
     ApiOkResponse({
       description: 'It is gone.',
       schema: {
@@ -191,20 +231,77 @@ export function ApiListInputItems(): MethodDecorator {
     ApiResponseId(),
     ApiOkResponse({
       description: 'One page of the items.',
-      schema: {
-        type: 'object',
-        properties: {
-          object: { type: 'string', enum: ['list'] },
-          data: { type: 'array', items: item },
-          first_id: { type: 'string', nullable: true },
-          last_id: { type: 'string', nullable: true },
-          has_more: { type: 'boolean' },
-        },
-      },
+      schema: itemList,
     }),
     ApiErrorResponse(400, 'A query parameter is not valid.'),
   );
 }
+
+/** The description of counting a request's input. */
+export function ApiCountInputTokens(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: "Count the tokens of a response's input",
+      description:
+        'Takes the body of a response. Counted by the vendor of the first route where it counts, which `X-Gateway-Provider` then names; else by a public vocabulary (o200k), pictures, pages and seconds of audio at their bounds. Costs nothing.',
+    }),
+    ApiBody({
+      schema: toOpenApiSchema(createResponseSchema),
+      examples: { sandbox: { value: { model: 'sandbox/echo', input: 'Hello!' } } },
+    }),
+    ApiOkResponse({
+      description: 'The number of input tokens.',
+      schema: {
+        type: 'object',
+        required: ['object', 'input_tokens'],
+        properties: {
+          object: { type: 'string', enum: ['response.input_tokens'] },
+          input_tokens: { type: 'integer', example: 2 },
+        },
+      },
+    }),
+    ...REFUSALS.map(([status, description]) => ApiErrorResponse(status, description)),
+  );
+}
+
+/** The description of compacting a conversation. */
+export function ApiCompact(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      summary: 'Compact a conversation',
+      description:
+        'Has the model write a summary of `input`, and of what `previous_response_id` names, and answers with the messages of the user and a `compaction` item that holds the summary, encrypted. Send the items in place of the conversation, to any model. Billed as an ordinary answer; nothing is stored.',
+    }),
+    ApiBody({
+      schema: toOpenApiSchema(compactSchema),
+      examples: { sandbox: { value: { model: 'sandbox/echo', input: 'Hello!' } } },
+    }),
+    ApiOkResponse({
+      description: 'The items to go on with.',
+      schema: {
+        type: 'object',
+        required: ['id', 'object', 'created_at', 'output', 'usage'],
+        properties: {
+          id: { type: 'string', example: 'resp_…' },
+          object: { type: 'string', enum: ['response.compaction'] },
+          created_at: { type: 'integer', description: 'Unix seconds.' },
+          output: { type: 'array', items: item },
+          usage,
+        },
+      },
+    }),
+    ...REFUSALS.map(([status, description]) => ApiErrorResponse(status, description)),
+    ApiErrorResponse(402, 'The credits do not reach for the summary.'),
+    ApiErrorResponse(502, 'No provider gave a summary.'),
+  );
+}
+
+const REFUSALS = [
+  [400, 'The body is not valid; `param` names the field.'],
+  [404, 'The model or what the body refers to is unknown.'],
+  [413, 'The body is larger than 20 MB.'],
+  [415, 'The body is not JSON.'],
+] as const;
 
 function ApiResponseId(): MethodDecorator {
   return applyDecorators(

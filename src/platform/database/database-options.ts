@@ -19,6 +19,8 @@ import { ShareWhatIsAvailable1764310000000 } from '../../../migrations/176431000
 import { IndexOpenJobs1764330000000 } from '../../../migrations/1764330000000-index-open-jobs.js';
 import { ShareKeysLimits1764340000000 } from '../../../migrations/1764340000000-share-keys-limits.js';
 import { CreateWebhookSecrets1764340100000 } from '../../../migrations/1764340100000-create-webhook-secrets.js';
+import { CreateConversations1764370000000 } from '../../../migrations/1764370000000-create-conversations.js';
+import { CreateBackgroundResponses1764370100000 } from '../../../migrations/1764370100000-create-background-responses.js';
 
 const INT8_OID = 20;
 
@@ -50,6 +52,8 @@ export const MIGRATIONS = [
   IndexOpenJobs1764330000000,
   ShareKeysLimits1764340000000,
   CreateWebhookSecrets1764340100000,
+  CreateConversations1764370000000,
+  CreateBackgroundResponses1764370100000,
 ];
 
 // A process that was stopped in mid-transaction must not keep others waiting.

@@ -30,7 +30,7 @@ interface Relayed {
 }
 
 function relay(pieces: readonly (string | Buffer)[]): Relayed {
-  const relay = new ResponsesStreamRelay(EDITS);
+  const relay = new ResponsesStreamRelay(EDITS, {});
   const events: CanonicalEvent[] = [];
   let failure: UpstreamError | undefined;
   try {
@@ -126,7 +126,7 @@ describe(ResponsesStreamRelay.name, () => {
         obfuscation: 'aB3',
       });
     const part = { type: 'response.content_part.added', sequence_number: 2, ...place, part: {} };
-    const relay = new ResponsesStreamRelay(EDITS);
+    const relay = new ResponsesStreamRelay(EDITS, {});
     relay.push(Buffer.from(framesOf()[0]!));
     const bytes = Buffer.from(spell(part) + delta(3, 'Grü') + delta(4, 'ße 👋'));
     const [event] = relay.push(bytes);
