@@ -12,6 +12,7 @@ import { StoredConversationsService } from './conversations/stored-conversations
 import { ItemReferencesService } from './item-references.service.js';
 import { ResponsesController, StoredResponsesController } from './responses.controller.js';
 import { ResponsesService } from './responses.service.js';
+import { ResponseSockets } from './socket/response-sockets.service.js';
 import { StoredResponsesRepository } from './stored-responses.repository.js';
 import { TurnContextService } from './turn-context.service.js';
 import { TurnToolsService } from './turn-tools.service.js';
@@ -28,6 +29,7 @@ import { StoredResponsesService, ResponseRetentionService } from './stored-respo
     ConversationsService,
     ItemReferencesService,
     ResponseRetentionService,
+    ResponseSockets,
     ResponsesService,
     StoredConversationsRepository,
     StoredConversationsService,
