@@ -6,6 +6,7 @@ import { respond } from '../support/fake-responses.js';
 import { findLedgerFaults, readLedger } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
 import { responseResource } from '../support/response-resource.js';
+import { createTestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
 const MODEL = 'openai/gpt-4o-mini';
@@ -197,5 +198,56 @@ describe('a response in the background', () => {
     expect(none.status).toBe(404);
     const stream = await gateway.fetch(`/v1/responses/${id}?stream=true`);
     expect(stream.status).toBe(400);
+  });
+});
+
+describe('responses in the background of a service that is stopped', () => {
+  it('are begun anew by the next one, each charged once', async () => {
+    const fake = await startFakeOpenAi();
+    const database = await createTestDatabase();
+    const start = (environment: Record<string, string> = {}): Promise<BootedGateway> =>
+      bootGateway(
+        {
+          OPENAI_API_KEY: 'sk-vendor-key',
+          OPENAI_BASE_URL: fake.baseUrl,
+          GATEWAY_DRAIN_SECONDS: '1',
+          GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
+          GATEWAY_BOOTSTRAP_API_KEY: 'sk-background-restart-key-01',
+          ...environment,
+        },
+        { database },
+      );
+    const first = await start();
+    // No answer before the stop.
+    fake.answer = () => undefined;
+    const made = await Promise.all(
+      Array.from({ length: 22 }, async () => {
+        const body = { model: MODEL, input: 'Hi', background: true };
+        return (await (await first.post('/v1/responses', body)).json()) as { id: string };
+      }),
+    );
+    // No tenant has more than its share of the places.
+    await until(() => fake.calls.length === 20);
+    await first.close();
+    expect((await readLedger(database.database))[0]!.holds).toBeGreaterThan(0);
+
+    fake.answer = respond({ text: 'After all.' });
+    const second = await start();
+    for (const { id } of made) {
+      await until(async () => {
+        const response = await second.fetch(`/v1/responses/${id}`);
+        const { status } = (await response.json()) as { status: string };
+        return status === 'completed';
+      });
+    }
+    expect(await findLedgerFaults(database.database)).toEqual([]);
+    expect((await readLedger(database.database))[0]!.held).toBe(0);
+    const { rows } = await database.database.query<{ outcome: string; count: number }>(
+      'SELECT outcome, count(*) FROM request_logs GROUP BY outcome',
+    );
+    expect(rows).toEqual([{ outcome: 'completed', count: 22 }]);
+    await second.close();
+    await database.drop();
+    await fake.close();
   });
 });

@@ -8,8 +8,8 @@ import { ResponseRetentionService } from '../../src/features/responses/stored-re
 import {
   StoredResponsesRepository,
   type Conversation,
-  storedResponseRecord,
 } from '../../src/features/responses/stored-responses.repository.js';
+import { storedResponseRecord } from '../../src/features/responses/stored-turn.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TENANT = randomUUID();
@@ -166,6 +166,27 @@ describe('the table of stored responses', () => {
       new ResponseRetentionService(repository, new StoredConversationsRepository(own.database), {
         responseRetentionDays,
       }).sweepNow(NOW);
+
+    it('takes conversations along that nobody has used, with their items', async () => {
+      const conversationsOf = new StoredConversationsRepository(own.database);
+      const make = async (id: string, ageDays: number): Promise<void> => {
+        const createdAt = new Date(NOW.getTime() - ageDays * DAY_MS);
+        await conversationsOf.insert(TENANT, { id, metadata: '{}', createdAt }, [
+          { id: `i ${id}` },
+        ]);
+        await own.database.query('UPDATE conversations SET used_at = created_at WHERE id = $1', [
+          id,
+        ]);
+      };
+      await make('conv_old', 31);
+      await make('conv_young', 29);
+      expect(await sweep(30)).toBe(1);
+      const { rows } = await own.database.query('SELECT conversation_id FROM conversation_items');
+      expect(rows).toEqual([{ conversation_id: 'conv_young' }]);
+      expect(await conversationsOf.find(TENANT, 'conv_old')).toBeUndefined();
+      expect(await conversationsOf.find(randomUUID(), 'conv_young')).toBeUndefined();
+      await conversationsOf.delete(TENANT, 'conv_young');
+    });
 
     it('loses what is older than the setting says, and nothing else', async () => {
       await keep({ ageDays: 31 });

@@ -13,7 +13,7 @@ import { toResponseError } from './response-object.js';
 import { newResponseId } from './item-id.js';
 import { checkResponsesBody, parseResponses } from './responses.parse.js';
 import { ResponsesStreamRenderer, renderResponse } from './responses.render.js';
-import { storedResponseRecord, type StoredTurn } from './stored-responses.repository.js';
+import { storedResponseRecord, type StoredTurn } from './stored-turn.js';
 
 /** Responses: an answer to what went before, which is kept for what may come after. */
 @Injectable()

@@ -114,14 +114,31 @@ export class BackgroundResponsesRepository {
     return rows[0];
   }
 
-  /** Lets others have it, after the delay. */
-  async release({ id, leaseId }: BackgroundClaim, delayMs: number): Promise<void> {
+  /**
+   * Lets others have it, after the delay.
+   *
+   * @param isTry whether it counts as one of the times that it was begun
+   */
+  async release(
+    { id, leaseId }: BackgroundClaim,
+    delayMs: number,
+    { isTry }: { isTry: boolean },
+  ): Promise<void> {
     await this.database.query(
       `UPDATE background_responses SET lease_id = NULL, lease_until = NULL,
-         run_at = now() + make_interval(secs => $3 / 1000.0)
+         attempts = attempts - $4, run_at = now() + make_interval(secs => $3 / 1000.0)
        WHERE id = $1 AND lease_id = $2`,
-      [id, leaseId, delayMs],
+      [id, leaseId, delayMs, isTry ? 0 : 1],
     );
+  }
+
+  /** Whose it is; undefined when it is over. */
+  async findTenant(id: string): Promise<string | undefined> {
+    const { rows } = await this.database.query<{ tenantId: string }>(
+      'SELECT tenant_id AS "tenantId" FROM background_responses WHERE id = $1',
+      [id],
+    );
+    return rows[0]?.tenantId;
   }
 
   /** False when it has ended meanwhile. */

@@ -19,7 +19,7 @@ import { BackgroundResponsesRepository } from './background-responses.repository
 /** Answers take some seconds at least. */
 const FULL_RETRY_SECONDS = 10;
 /** So long a caller who cancels waits for the end to be settled. */
-const CANCEL_PATIENCE_MS = 5_000;
+const CANCEL_PATIENCE_MS = 8_000;
 const LOOK_EVERY_MS = 50;
 const FIRST_DOUBT_MS = 500;
 const LONGEST_DOUBT_MS = 30_000;
@@ -36,6 +36,8 @@ interface Accepted {
 /** Responses in the background: taken in, shown while they are made, and cancelled. */
 @Injectable()
 export class BackgroundResponses {
+  /** Told of what is to be cancelled; a worker of this process is one. Others see it in the row. */
+  onCancel: (id: string) => void = () => undefined;
   private readonly logger = new Logger(BackgroundResponses.name);
 
   constructor(
@@ -110,6 +112,7 @@ export class BackgroundResponses {
   /** Has it end soon, and waits for that a while. @returns whether there was such a one */
   async cancel({ tenantId }: Caller, id: string): Promise<boolean> {
     if (!(await this.repository.requestCancel(tenantId, id))) return false;
+    this.onCancel(id);
     this.wake(id);
     const deadlineMs = performance.now() + CANCEL_PATIENCE_MS;
     while (performance.now() < deadlineMs && (await this.repository.has(id))) {

@@ -15,6 +15,7 @@ import type { MakeRecord } from '../../../core/ledger/ledger-operations.js';
 import { LedgerService } from '../../../core/ledger/ledger.service.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
 import { GatewayError, ProviderError } from '../../../platform/errors/gateway-errors.js';
+import { BodyBudget } from '../../../platform/http/body-budget.js';
 import { parseJsonBody } from '../../../platform/http/json-body.js';
 import { WorkQueue } from '../../../platform/queue/work-queue.js';
 import { SweepTimer } from '../../../platform/time/sweep-timer.js';
@@ -23,15 +24,22 @@ import { ResponseAnswer } from '../response-answer.js';
 import { toResponseError } from '../response-object.js';
 import { checkResponsesBody, parseResponses } from '../responses.parse.js';
 import { foldResponse, textOfInput } from '../responses.service.js';
-import { storedResponseRecord } from '../stored-responses.repository.js';
+import { storedResponseRecord } from '../stored-turn.js';
 import {
   BackgroundResponsesRepository,
   type BackgroundClaim,
 } from './background-responses.repository.js';
+import { BackgroundResponses } from './background-responses.service.js';
 
-/** Answers that this process gives at once. */
+/** Answers that this process gives at once, … */
 const MAX_AT_ONCE = 100;
-const RENEW_EVERY_MS = 3_000;
+/** … and for one tenant, so that none is in another's way. */
+const MAX_PER_TENANT = 20;
+/** When there was no room, for the tenant or for the body. */
+const ROOM_PAUSE_MS = 1_000;
+/** The body stands in what was loaded besides, and is parsed. */
+const BYTES_PER_CHARACTER = 4;
+const RENEW_EVERY_MS = 2_000;
 const SWEEP_EVERY_MS = 3_000;
 /** A wake-up that is so late has got lost. */
 const LOST_AFTER_SECONDS = 5;
@@ -55,14 +63,17 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
   constructor(
     private readonly queue: WorkQueue,
     private readonly repository: BackgroundResponsesRepository,
+    private readonly responses: BackgroundResponses,
     private readonly answers: AnswersService,
     private readonly ledger: LedgerService,
+    private readonly bodies: BodyBudget,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.queue.consume) return;
     this.timer.startLater(SWEEP_EVERY_MS);
+    this.responses.onCancel = (id) => this.running.get(id)?.cancel();
     await this.queue.consume('responses', (id) => this.work(id), {
       concurrency: MAX_AT_ONCE,
       onStop: () => (this.isStopping = true),
@@ -84,10 +95,19 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
   /** One answer, from its beginning to its settlement, unless somebody else has it. */
   async work(id: string): Promise<void> {
     if (this.isStopping) return;
-    const here = this.running.get(id);
-    if (here) return this.renew(here);
+    const tenantId = await this.repository.findTenant(id);
+    if (tenantId === undefined) return;
+    if (this.countOf(tenantId) >= MAX_PER_TENANT) return this.comeAgain(id);
     const claim = await this.repository.claim(id);
     if (!claim) return;
+    const lease = this.bodies.shareOf(tenantId).lease(undefined);
+    try {
+      lease.add(claim.body.length * BYTES_PER_CHARACTER);
+    } catch {
+      lease.release();
+      await this.repository.release(claim, ROOM_PAUSE_MS, { isTry: false });
+      return this.comeAgain(id);
+    }
     const run = new Run(claim);
     if (claim.isCancelled) run.cancel();
     this.running.set(id, run);
@@ -98,11 +118,23 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
       await Promise.race([run.ended, run.left]);
     } catch (error) {
       this.logger.error(error);
-      await this.repository.release(claim, FAILURE_PAUSE_MS).catch(() => undefined);
+      const again = { isTry: true };
+      await this.repository.release(claim, FAILURE_PAUSE_MS, again).catch(() => undefined);
     } finally {
+      lease.release();
       clearInterval(renewal);
       this.running.delete(id);
     }
+  }
+
+  private countOf(tenantId: string): number {
+    let count = 0;
+    for (const { claim } of this.running.values()) if (claim.caller.tenantId === tenantId) count++;
+    return count;
+  }
+
+  private comeAgain(id: string): Promise<void> {
+    return this.queue.wake('responses', id, { delayMs: ROOM_PAUSE_MS });
   }
 
   private async answer(run: Run): Promise<void> {
@@ -170,7 +202,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
   private async leave(run: Run): Promise<void> {
     if (!this.running.has(run.claim.id)) return;
     run.leave();
-    await this.repository.release(run.claim, 0).catch(() => undefined);
+    await this.repository.release(run.claim, 0, { isTry: false }).catch(() => undefined);
   }
 
   private async sweep(): Promise<void> {
