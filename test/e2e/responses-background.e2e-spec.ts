@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { errorAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
@@ -102,6 +103,12 @@ describe('a response in the background', () => {
       previous_response_id: data.id,
     });
     expect(next.status).toBe('completed');
+  });
+
+  it('takes any characters', async () => {
+    const body = { model: 'sandbox/echo', input: 'Hi \u0000 \ud800 👋', background: true };
+    const { id } = (await (await gateway.post('/v1/responses', body)).json()) as { id: string };
+    expect((await ended(id)).output_text).toContain('Hi \u0000');
   });
 
   it('fails as its vendor does, and costs nothing then', async () => {
@@ -228,6 +235,8 @@ describe('responses in the background of a service that is stopped', () => {
     );
     // No tenant has more than its share of the places.
     await until(() => fake.calls.length === 20);
+    await pause(300);
+    expect(fake.calls).toHaveLength(20);
     await first.close();
     expect((await readLedger(database.database))[0]!.holds).toBeGreaterThan(0);
 

@@ -87,6 +87,17 @@ describe('wss /v1/responses', () => {
       await respond()(call, response);
     };
   };
+  const makeKey = async (fields: object = {}): Promise<{ id: string; key: string }> => {
+    const made = await gateway.fetch('/v1/customer/api-keys', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.managementKey}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ name: 'for a socket', ...fields }),
+    });
+    return (await made.json()) as { id: string; key: string };
+  };
   const nothingHeld = async (): Promise<void> =>
     until(async () => (await readLedger(gateway.database))[0]!.held === 0);
 
@@ -217,6 +228,33 @@ describe('wss /v1/responses', () => {
     expect(await statusOf(gateway.url, presented)).toBe(status);
   });
 
+  it('counts each of its requests against the minute of its key', async () => {
+    const key = await makeKey({ rate_limit_per_minute: 2 });
+    const caller = await Caller.open(gateway.url, key.key);
+    const answers: Json[] = [];
+    // A minute may end in between.
+    for (let tries = 0; tries < 5; tries++) {
+      answers.push(await caller.answer({ model: ECHO, input: 'x' }));
+    }
+    expect(answers[0]).toMatchObject({ type: 'response.completed' });
+    expect(answers.find(({ type }) => type === 'error')).toMatchObject({
+      status: 429,
+      error: { param: 'rate_limit_per_minute' },
+      headers: { 'retry-after': expect.any(String) },
+    });
+    caller.socket.close();
+  });
+
+  it('answers many wrong keys of an address with 429', async () => {
+    let status = 0;
+    for (let tries = 0; tries < 250 && status !== 429; tries++) {
+      status = await statusOf(gateway.url, `sk-wrong-${tries}`);
+    }
+    expect(status).toBe(429);
+    const caller = await Caller.open(gateway.url, gateway.apiKey);
+    caller.socket.close();
+  });
+
   it('refuses messages of more than 20 MB', async () => {
     const caller = await Caller.open(gateway.url, gateway.apiKey);
     caller.send({ model: ECHO, input: 'x'.repeat(20_000_001) });
@@ -225,15 +263,7 @@ describe('wss /v1/responses', () => {
   });
 
   it('ends soon after its key was revoked', async () => {
-    const made = await gateway.fetch('/v1/customer/api-keys', {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${gateway.managementKey}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ name: 'for a socket' }),
-    });
-    const { id, key } = (await made.json()) as { id: string; key: string };
+    const { id, key } = await makeKey();
     const caller = await Caller.open(gateway.url, key);
     await gateway.fetch(`/v1/customer/api-keys/${id}`, {
       method: 'DELETE',

@@ -28,7 +28,7 @@ export class ConversationsService {
     if (!newest) {
       throw new NotFoundError(
         PARAM,
-        `There is no stored response ${JSON.stringify(previousResponseId.slice(0, 80))}; it may have been deleted, or made with \`store: false\`.`,
+        `There is no stored response ${JSON.stringify(previousResponseId.slice(0, 80))}; it may have been deleted, made with \`store: false\`, or not have ended yet.`,
       );
     }
     if (newest.status === 'failed' || newest.status === 'cancelled') {

@@ -132,6 +132,17 @@ export class BackgroundResponsesRepository {
     );
   }
 
+  /** The oldest of a tenant's that waits. */
+  async findNext(tenantId: string): Promise<string | undefined> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `SELECT id FROM background_responses
+       WHERE tenant_id = $1 AND status = 'queued' AND ${IS_FREE} AND run_at <= now()
+       ORDER BY created_at LIMIT 1`,
+      [tenantId],
+    );
+    return rows[0]?.id;
+  }
+
   /** Whose it is; undefined when it is over. */
   async findTenant(id: string): Promise<string | undefined> {
     const { rows } = await this.database.query<{ tenantId: string }>(

@@ -35,7 +35,7 @@ import { BackgroundResponses } from './background-responses.service.js';
 const MAX_AT_ONCE = 100;
 /** … and for one tenant, so that none is in another's way. */
 const MAX_PER_TENANT = 20;
-/** When there was no room, for the tenant or for the body. */
+/** When there was no room for the body. */
 const ROOM_PAUSE_MS = 1_000;
 /** The body stands in what was loaded besides, and is parsed. */
 const BYTES_PER_CHARACTER = 4;
@@ -97,7 +97,8 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
     if (this.isStopping) return;
     const tenantId = await this.repository.findTenant(id);
     if (tenantId === undefined) return;
-    if (this.countOf(tenantId) >= MAX_PER_TENANT) return this.comeAgain(id);
+    // Its turn comes when one of the tenant's has ended.
+    if (this.countOf(tenantId) >= MAX_PER_TENANT) return;
     const claim = await this.repository.claim(id);
     if (!claim) return;
     const lease = this.bodies.shareOf(tenantId).lease(undefined);
@@ -105,8 +106,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
       lease.add(claim.body.length * BYTES_PER_CHARACTER);
     } catch {
       lease.release();
-      await this.repository.release(claim, ROOM_PAUSE_MS, { isTry: false });
-      return this.comeAgain(id);
+      return this.repository.release(claim, ROOM_PAUSE_MS, { isTry: false });
     }
     const run = new Run(claim);
     if (claim.isCancelled) run.cancel();
@@ -125,6 +125,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
       clearInterval(renewal);
       this.running.delete(id);
     }
+    if (!this.isStopping) await this.wakeNext(tenantId);
   }
 
   private countOf(tenantId: string): number {
@@ -133,8 +134,14 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
     return count;
   }
 
-  private comeAgain(id: string): Promise<void> {
-    return this.queue.wake('responses', id, { delayMs: ROOM_PAUSE_MS });
+  /** What this does not bring about the sweep does. */
+  private async wakeNext(tenantId: string): Promise<void> {
+    try {
+      const next = await this.repository.findNext(tenantId);
+      if (next !== undefined) await this.queue.wake('responses', next);
+    } catch (error) {
+      this.logger.warn(`A turn is left to the sweep: ${String(error)}`);
+    }
   }
 
   private async answer(run: Run): Promise<void> {
