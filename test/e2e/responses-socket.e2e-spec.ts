@@ -121,6 +121,42 @@ describe('wss /v1/responses', () => {
     caller.socket.close();
   });
 
+  it('goes on from its last turn that nobody stored, and from no other', async () => {
+    const caller = await Caller.open(gateway.url, gateway.apiKey);
+    const idOf = (event: Json): string => (event.response as { id: string }).id;
+    const stored = await caller.answer({ model: ECHO, input: 'zero' });
+    const turn = { model: MODEL, store: false };
+    const first = await caller.answer({
+      ...turn,
+      input: 'one',
+      previous_response_id: idOf(stored),
+    });
+    const second = await caller.answer({
+      ...turn,
+      input: [{ role: 'user', content: 'two' }],
+      previous_response_id: idOf(first),
+    });
+    expect(second).toMatchObject({ type: 'response.completed', response: { store: false } });
+    const third = await caller.answer({
+      ...turn,
+      input: 'three',
+      previous_response_id: idOf(second),
+    });
+    expect(third.type).toBe('response.completed');
+    const { input } = fake.calls.at(-1)!.body as { input: object[] };
+    expect(input).toHaveLength(8 - 1);
+    expect(JSON.stringify(input)).toMatch(/zero.*one.*two.*three/);
+    for (const [socket, id] of [
+      [caller, idOf(first)],
+      [await Caller.open(gateway.url, gateway.apiKey), idOf(third)],
+    ] as const) {
+      expect(await socket.answer({ ...turn, input: 'x', previous_response_id: id })).toMatchObject({
+        error: { code: 'previous_response_not_found' },
+      });
+      socket.socket.close();
+    }
+  });
+
   it('is what the official package speaks to', async () => {
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.apiKey });
     const connection = new ResponsesWS(client);

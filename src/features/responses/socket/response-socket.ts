@@ -12,6 +12,7 @@ import { sendInnerRequest } from '../../../platform/http/inner-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { UnstoredTurns } from './unstored-turns.js';
 
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -20,6 +21,8 @@ const LAGGING_BYTES = 1024 * 1024;
 /** A reader who takes nothing for so long is cut off. */
 const STALLED_MS = 60_000;
 const DATA = 'data: ';
+/** Of an answer that can be gone on from. */
+const LAST_EVENT = /^event: response\.(?:completed|incomplete)$/;
 
 /** Close codes of the WebSocket protocol. */
 export const GOING_AWAY = 1001;
@@ -45,6 +48,7 @@ export interface SocketSurroundings {
 export class ResponseSocket {
   private answer: { destroy(): void } | undefined;
   private stalled: NodeJS.Timeout | undefined;
+  private readonly unstored: UnstoredTurns;
   /** Of the message that is arriving. */
   private lease: ReturnType<BodyShare['lease']>;
 
@@ -53,6 +57,7 @@ export class ResponseSocket {
     private readonly surroundings: SocketSurroundings,
   ) {
     this.lease = surroundings.bodies.lease(undefined);
+    this.unstored = new UnstoredTurns(surroundings.bodies);
     const count = ({ length }: Buffer): void => this.count(length);
     surroundings.raw.on('data', count);
     socket.on('message', (data, isBinary) => this.receive(data, isBinary));
@@ -60,6 +65,7 @@ export class ResponseSocket {
     socket.once('close', () => {
       surroundings.raw.off('data', count);
       this.lease.release();
+      this.unstored.forget();
       this.end();
     });
   }
@@ -93,7 +99,7 @@ export class ResponseSocket {
       if (this.answer) {
         throw new ConflictError('type', 'A response is being made; wait for its last event.');
       }
-      this.ask(toBody(bytesOf(data)));
+      this.ask(this.unstored.expand(toBody(bytesOf(data))));
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       this.fail(error);
@@ -128,8 +134,13 @@ export class ResponseSocket {
     response.on('data', (chunk: Buffer) => {
       const whole = frames.push(chunk);
       if (!whole) return;
+      let isLast = false;
       for (const line of whole.toString('utf8').split('\n')) {
-        if (line.startsWith(DATA)) this.socket.send(line.slice(DATA.length));
+        if (LAST_EVENT.test(line)) isLast = true;
+        if (!line.startsWith(DATA)) continue;
+        const data = line.slice(DATA.length);
+        if (isLast) this.unstored.complete(data);
+        this.socket.send(data);
       }
       if (this.socket.bufferedAmount > LAGGING_BYTES) this.waitForReader(response);
     });
