@@ -89,11 +89,12 @@ export interface Upstream {
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent>;
 
   /**
-   * How many input tokens the request has on this route, by the vendor's own count.
+   * How many input tokens the request has on this route, by the vendor's own count; undefined where
+   * it counts no such requests.
    *
    * @throws UpstreamError when the vendor does not say
    */
-  countTokens?(call: UpstreamCall): Promise<number>;
+  countTokens?(call: UpstreamCall): Promise<number | undefined>;
 
   /** Vectors of all items, in one output. Absent where the vendor has none; likewise the next ones. */
   embed?(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors>;

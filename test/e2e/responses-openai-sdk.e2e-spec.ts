@@ -51,8 +51,8 @@ describe('the official openai package against POST /v1/responses', () => {
       truncation: 'disabled',
       user: 'end-user-1',
       reasoning: { effort: null, summary: null },
-      temperature: null,
-      top_p: null,
+      temperature: 1,
+      top_p: 1,
       usage: {
         input_tokens: 5,
         input_tokens_details: { cached_tokens: 0 },

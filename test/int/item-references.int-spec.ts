@@ -8,10 +8,8 @@ import {
   randomPartOf,
 } from '../../src/features/responses/item-id.js';
 import { ItemReferencesService } from '../../src/features/responses/item-references.service.js';
-import {
-  StoredResponsesRepository,
-  storedResponseRecord,
-} from '../../src/features/responses/stored-responses.repository.js';
+import { StoredResponsesRepository } from '../../src/features/responses/stored-responses.repository.js';
+import { storedResponseRecord } from '../../src/features/responses/stored-turn.js';
 import { conversationOf } from '../support/responses-requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -67,6 +65,8 @@ describe('references to items of stored responses', () => {
       createdAt: turn.createdAt ?? new Date(),
       conversation: undefined,
       input: '"Who are you?"',
+      ownItems: [],
+      isStored: true,
       answer: {
         status,
         model: 'a/b',

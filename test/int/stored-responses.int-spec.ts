@@ -2,13 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { DAY_MS } from '../../src/platform/time/dates.js';
 import { randomUUID } from 'node:crypto';
 import { ConversationsService } from '../../src/features/responses/conversations.service.js';
+import { StoredConversationsRepository } from '../../src/features/responses/conversations/stored-conversations.repository.js';
 import { newResponseId } from '../../src/features/responses/item-id.js';
 import { ResponseRetentionService } from '../../src/features/responses/stored-responses.service.js';
 import {
   StoredResponsesRepository,
   type Conversation,
-  storedResponseRecord,
 } from '../../src/features/responses/stored-responses.repository.js';
+import { storedResponseRecord } from '../../src/features/responses/stored-turn.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TENANT = randomUUID();
@@ -60,6 +61,8 @@ describe('the table of stored responses', () => {
       createdAt: new Date(NOW.getTime() - ageDays * DAY_MS),
       conversation,
       input: JSON.stringify(input),
+      ownItems: [],
+      isStored: true,
       answer: {
         status,
         model: 'a/b',
@@ -149,6 +152,8 @@ describe('the table of stored responses', () => {
       createdAt: NOW,
       conversation: undefined,
       input: '"other"',
+      ownItems: [],
+      isStored: true,
       answer: { status: 'completed', model: 'a/b', response: '{}', output: '[]' },
     });
     await own.database.query(again.text, again.values);
@@ -158,7 +163,30 @@ describe('the table of stored responses', () => {
 
   describe('swept', () => {
     const sweep = (responseRetentionDays: number): Promise<number> =>
-      new ResponseRetentionService(repository, { responseRetentionDays }).sweepNow(NOW);
+      new ResponseRetentionService(repository, new StoredConversationsRepository(own.database), {
+        responseRetentionDays,
+      }).sweepNow(NOW);
+
+    it('takes conversations along that nobody has used, with their items', async () => {
+      const conversationsOf = new StoredConversationsRepository(own.database);
+      const make = async (id: string, ageDays: number): Promise<void> => {
+        const createdAt = new Date(NOW.getTime() - ageDays * DAY_MS);
+        await conversationsOf.insert(TENANT, { id, metadata: '{}', createdAt }, [
+          { id: `i ${id}` },
+        ]);
+        await own.database.query('UPDATE conversations SET used_at = created_at WHERE id = $1', [
+          id,
+        ]);
+      };
+      await make('conv_old', 31);
+      await make('conv_young', 29);
+      expect(await sweep(30)).toBe(1);
+      const { rows } = await own.database.query('SELECT conversation_id FROM conversation_items');
+      expect(rows).toEqual([{ conversation_id: 'conv_young' }]);
+      expect(await conversationsOf.find(TENANT, 'conv_old')).toBeUndefined();
+      expect(await conversationsOf.find(randomUUID(), 'conv_young')).toBeUndefined();
+      await conversationsOf.delete(TENANT, 'conv_young');
+    });
 
     it('loses what is older than the setting says, and nothing else', async () => {
       await keep({ ageDays: 31 });

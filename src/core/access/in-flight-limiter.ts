@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
@@ -8,6 +7,12 @@ import { countedKeyOf, type Caller } from './caller.js';
 const RETRY_AFTER_SECONDS = 2;
 /** Counts of nobody are forgotten when there are more, not at each request: that would cost more. */
 const MAX_COUNTS = 10_000;
+
+/** What is open until it closes: a response, or a connection. */
+interface Closing {
+  readonly destroyed: boolean;
+  once(event: 'close', listener: () => void): unknown;
+}
 
 /** Requests that are open, by the id of whose they are. */
 class OpenRequests {
@@ -46,7 +51,7 @@ export class InFlightLimiter {
   }
 
   /** @throws RateLimitError naming the limit, when the key or its tenant has too many open already */
-  admit(caller: Caller, response: ServerResponse): void {
+  admit(caller: Caller, response: Closing): void {
     if (response.destroyed) return;
     const key = this.byKey.of(countedKeyOf(caller));
     if (key.open >= this.maxPerKey) throw tooMany('max_in_flight_per_key', 'key', this.maxPerKey);
@@ -67,7 +72,7 @@ export class InFlightLimiter {
    *
    * @throws RateLimitError when the tenant has `limit` open already
    */
-  admitReport({ tenantId }: Caller, response: ServerResponse, limit: number): void {
+  admitReport({ tenantId }: Caller, response: Closing, limit: number): void {
     if (response.destroyed) return;
     const tenant = this.reportsByTenant.of(tenantId);
     if (tenant.open >= limit) {

@@ -75,6 +75,46 @@ export class AnswersService {
     return this.answer(call, plan, hold, open, record);
   }
 
+  /**
+   * Plans, admits and pays for an answer that `resume` gives later, on any instance.
+   *
+   * @throws GatewayError when it is refused; nothing is held then
+   */
+  async accept(
+    call: Call,
+    endpoint: string,
+    parsed: CanonicalRequest,
+  ): Promise<{ plan: Plan; hold: Hold }> {
+    const guard = await this.guard(call);
+    const plan = await this.plan(call, endpoint, guard.prepare(parsed), false);
+    await guard.admit(plan);
+    return { plan, hold: await this.ledger.hold(call.caller, plan) };
+  }
+
+  /**
+   * Gives an answer that was accepted earlier and whose hold was transferred.
+   *
+   * @param accepted what is set aside, and whether a guardrail has marked the prompt
+   * @param pass is put between the vendor and the ledger
+   * @throws GatewayError when there is no way to answer any more
+   */
+  async resume(
+    call: Call,
+    endpoint: string,
+    parsed: CanonicalRequest,
+    accepted: { credits: number; isFlagged: boolean },
+    pass: (events: AsyncIterable<CanonicalEvent>, plan: Plan) => AsyncIterable<CanonicalEvent>,
+    record: MakeRecord,
+  ): Promise<Answer> {
+    const guard = await this.guard(call);
+    const plan = await this.plan(call, endpoint, guard.prepare(parsed), false);
+    plan.isFlagged = accepted.isFlagged;
+    this.tracing.trace(plan, { tenantId: call.caller.tenantId, headers: call.headers });
+    const hold = this.ledger.resume(call.caller, plan, accepted.credits);
+    const events = pass(guard.watch(plan, this.routing.open(plan, hold)), plan);
+    return { plan, events: this.ledger.settle(hold, events, record) };
+  }
+
   /** Does other work. @throws GatewayError when it is refused; nothing is held then */
   async perform<Request extends WorkRequest, Output>(
     call: Call,

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { BillableRequest, VendorHandle } from '../../canonical/billable-request.js';
 import { countCodePoints, estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
+import { describeError } from './database-failure.js';
 import { TokenCounter } from './token-counter.js';
 import type { UsageMeter } from './usage-meter.js';
 
@@ -27,6 +28,7 @@ const PACE_TOKENS = 16;
  */
 @Injectable()
 export class AbandonedAnswers {
+  private readonly logger = new Logger(AbandonedAnswers.name);
   private readonly graces = new Set<() => void>();
 
   constructor(private readonly tokens: TokenCounter) {}
@@ -58,6 +60,16 @@ export class AbandonedAnswers {
   /** Closes all vendors that are still listened to: the service stops. */
   endGraces(): void {
     for (const end of [...this.graces]) end();
+  }
+
+  /** The estimate, or what the meter has where that fails: the hold is to be settled in any case. */
+  async read(request: BillableRequest, meter: UsageMeter): Promise<Usage> {
+    try {
+      return await this.estimate(request, meter);
+    } catch (error) {
+      this.logger.error(`An answer could not be estimated: ${describeError(error)}`);
+      return meter.read().usage;
+    }
   }
 
   /**

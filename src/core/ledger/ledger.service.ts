@@ -148,6 +148,19 @@ export class LedgerService implements OnModuleDestroy {
     this.forget(hold);
   }
 
+  /** Takes a transferred hold of so many credits up again, to settle it. It stays if this process dies. */
+  resume(caller: Caller, request: BillableRequest, credits: number): Hold {
+    const hold = new Hold(this.store, caller, request, credits);
+    hold.isOpen = false; // No stop waits for it.
+    hold.limitOutput();
+    return hold;
+  }
+
+  /** Gives a transferred hold back, without a log row, whose work cannot be done any more. */
+  releaseTransferred(requestId: string, tenantId: string): Promise<void> {
+    return this.store.release(requestId, tenantId);
+  }
+
   /** Gives a hold back, without a log row, for a request that turned out to be none. */
   async release(hold: Hold): Promise<void> {
     await this.store.release(hold.request.requestId, hold.caller.tenantId);
@@ -230,7 +243,9 @@ export class LedgerService implements OnModuleDestroy {
     const log = draftLogRow(caller, request, meter, outcome, ending.failure);
     if (isFree(request, meter, { ...ending, outcome })) return { log, charge: NO_CHARGE };
     const isWhole = ending.isWhole || outcome === 'failed' || meter.isCounted;
-    const read = isWhole ? meter.read() : await this.estimate(request, meter);
+    const read = isWhole
+      ? meter.read()
+      : { usage: await this.abandonedAnswers.read(request, meter), source: 'estimated' as const };
     const { usage, source } = this.plausible(log, meter.route, read);
     log.usage = usage;
     log.usageSource = source;
@@ -238,19 +253,6 @@ export class LedgerService implements OnModuleDestroy {
     if (!isWhole) return { log, charge: splitCharge(charge, credits).charge };
     if (source === 'upstream' && ending.isWhole) request.noteOutput(usage.outputTokens);
     return { log, charge };
-  }
-
-  /** The hold is to be settled, also when the estimate fails. */
-  private async estimate(
-    request: BillableRequest,
-    meter: UsageMeter,
-  ): Promise<{ usage: Usage; source: UsageSource }> {
-    try {
-      return { usage: await this.abandonedAnswers.estimate(request, meter), source: 'estimated' };
-    } catch (error) {
-      this.logger.error(`An answer could not be estimated: ${describeError(error)}`);
-      return { usage: meter.read().usage, source: 'estimated' };
-    }
   }
 
   /** Usage within reason; the operator is told where a vendor's figures were beyond it. */

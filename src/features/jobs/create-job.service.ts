@@ -5,6 +5,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Caller } from '../../core/access/caller.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
+import { hasRoomForJob } from '../../core/answers/open-jobs.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Database } from '../../platform/database/database.js';
 import { ConflictError, RateLimitError } from '../../platform/errors/gateway-errors.js';
@@ -127,7 +128,7 @@ export class CreateJobService {
   ): Promise<CreatedJob> {
     const routes = await coverRoutes(hold, plan);
     const { deadlineSeconds, maxOpenPerTenant } = this.config.jobs;
-    if (!(await this.repository.hasRoom(client, caller.tenantId, maxOpenPerTenant))) {
+    if (!(await hasRoomForJob(client, caller.tenantId, maxOpenPerTenant))) {
       throw new RateLimitError(
         'max_open_jobs',
         `At most ${maxOpenPerTenant} jobs of an account may be queued or in progress. Wait until some have ended, or cancel some.`,

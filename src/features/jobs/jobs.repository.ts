@@ -102,23 +102,6 @@ export class JobsRepository {
     ]);
   }
 
-  /**
-   * Whether the tenant may have one more open job. Its submissions come one after the other from
-   * here to their commit, so that the count is exact.
-   */
-  async hasRoom(client: PoolClient, tenantId: string, maxOpen: number): Promise<boolean> {
-    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `open jobs ${tenantId}`,
-    ]);
-    const { rows } = await client.query<{ open: number }>(
-      `SELECT count(*)::int AS open FROM (
-         SELECT FROM jobs WHERE tenant_id = $1 AND status IN ('queued', 'in_progress') LIMIT $2
-       ) AS counted`,
-      [tenantId, maxOpen],
-    );
-    return rows[0]!.open < maxOpen;
-  }
-
   /** The job that an idempotency key stands for. */
   async findByIdempotencyKey(
     client: Pool | PoolClient,

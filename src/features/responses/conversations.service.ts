@@ -28,13 +28,14 @@ export class ConversationsService {
     if (!newest) {
       throw new NotFoundError(
         PARAM,
-        `There is no stored response ${JSON.stringify(previousResponseId.slice(0, 80))}; it may have been deleted, or made with \`store: false\`.`,
+        `There is no stored response ${JSON.stringify(previousResponseId.slice(0, 80))}; it may have been deleted, made with \`store: false\`, or not have ended yet.`,
       );
     }
-    if (newest.status === 'failed') {
+    if (newest.status === 'failed' || newest.status === 'cancelled') {
+      const ending = newest.status === 'failed' ? 'failed' : 'was cancelled';
       throw new InvalidRequestError(
         PARAM,
-        'That response failed, so no turn can follow it; go on from the one before.',
+        `That response ${ending}, so no turn can follow it; go on from the one before.`,
       );
     }
     if (newest.context_bytes > MAX_CONTEXT_BYTES) {

@@ -53,6 +53,8 @@ export const createResponseSchema = {
     max_output_tokens: { type: ['integer', 'null'], minimum: 1, maximum: MAX_TOKENS },
     temperature: { type: ['number', 'null'], description: 'Typically 0 to 2.' },
     top_p: { type: ['number', 'null'], description: 'Typically 0 to 1.' },
+    presence_penalty: { type: ['number', 'null'], minimum: -2, maximum: 2 },
+    frequency_penalty: { type: ['number', 'null'], minimum: -2, maximum: 2 },
     top_logprobs: { type: ['integer', 'null'], minimum: 0, maximum: 20 },
     max_tool_calls: {
       type: ['integer', 'null'],
@@ -116,10 +118,35 @@ export const createResponseSchema = {
     safety_identifier: text,
     prompt_cache_key: text,
     service_tier: text,
-    background: flag,
-    conversation: { type: ['string', 'object', 'null'] },
+    background: {
+      ...flag,
+      description:
+        'Answer at once, and give the answer later: ask for the response until it has ended.',
+    },
+    conversation: {
+      type: ['string', 'object', 'null'],
+      description: 'The conversation that this turn follows and is added to, by its id.',
+    },
     prompt: object,
     trace: traceFieldSchema,
+    ...routingFieldsSchema,
+  },
+} as const;
+
+const { input, instructions, previous_response_id, prompt_cache_key, service_tier } =
+  createResponseSchema.properties;
+
+/** The same of a request to compact a conversation. */
+export const compactSchema = {
+  title: 'ResponseCompactionRequest',
+  type: 'object',
+  properties: {
+    ...modelFieldsSchema,
+    input,
+    instructions,
+    previous_response_id,
+    prompt_cache_key,
+    service_tier,
     ...routingFieldsSchema,
   },
 } as const;

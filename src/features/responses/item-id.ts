@@ -32,6 +32,11 @@ export function isVendorItemId(text: unknown): text is string {
   return typeof text === 'string' && VENDOR_ID.test(text) && responseIdOfItem(text) === undefined;
 }
 
+/** Whether an item's id can be one of the index. */
+export function isStorableId(id: unknown): boolean {
+  return typeof id === 'string' && VENDOR_ID.test(id);
+}
+
 /** An id that nobody can guess, known before the answer begins. */
 export function newResponseId(): string {
   return PREFIX + randomBytes(RANDOM_BYTES).toString('hex');

@@ -53,13 +53,21 @@ export function listInputItems(
     if (start === 0)
       throw new NotFoundError('after', 'No input item of this response has that id.');
   }
-  const data = items.slice(start, start + limit);
+  return listPage(items.slice(start), limit);
+}
+
+/** A page of items, of which there may be more than belong to it. */
+export function listPage(
+  items: readonly (JsonObject & { id: string })[],
+  limit: number,
+): InputItemList {
+  const data = items.slice(0, limit);
   return {
     object: 'list',
     data,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
-    has_more: start + limit < items.length,
+    has_more: items.length > limit,
   };
 }
 
@@ -68,17 +76,20 @@ export function withItemIds(
   responseId: string,
   input: readonly JsonObject[],
 ): (JsonObject & { id: string })[] {
-  return input.map((item, index) => toListed(item, responseId, index));
+  return input.map((item, index) => {
+    const ownId = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
+    return toListed(item, ownId ?? inputItemId(prefixOf(item), responseId, index));
+  });
 }
 
-function toListed(
-  item: JsonObject,
-  responseId: string,
-  index: number,
-): JsonObject & { id: string } {
+/** How the ids of such items begin. */
+export function prefixOf({ type }: JsonObject): string {
+  return PREFIXES[typeof type === 'string' ? type : 'message'] ?? 'item';
+}
+
+/** An item as it is listed: with its type and its id, and text as a part. */
+export function toListed(item: JsonObject, id: string): JsonObject & { id: string } {
   const type = typeof item.type === 'string' ? item.type : 'message';
-  const ownId = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
-  const id = ownId ?? inputItemId(PREFIXES[type] ?? 'item', responseId, index);
   if (type !== 'message' || typeof item.content !== 'string') return { ...item, type, id };
   const partType = item.role === 'assistant' ? 'output_text' : 'input_text';
   const content = [{ type: partType, text: item.content }];

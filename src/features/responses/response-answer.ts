@@ -7,6 +7,7 @@ import type {
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { unixSeconds } from '../../vendors/dialects/responses/response-defaults.js';
 import { clientFunctions, type CallForm } from './client-tools.js';
 import { isVendorItemId, randomPartOf } from './item-id.js';
 import { OutputBuilder, type EmitEvent } from './output-builder.js';
@@ -48,6 +49,8 @@ export class ResponseAnswer {
   private model: string;
   private finishReason: FinishReason | undefined;
   private outputJson: string | undefined;
+  /** Told once: what is sent and what is kept are to be alike. */
+  private completedAt: number | undefined;
 
   constructor(
     private readonly subject: AnswerSubject,
@@ -106,8 +109,8 @@ export class ResponseAnswer {
   }
 
   /** JSON of the response object as it is before any output. */
-  skeleton(): string {
-    const { before, after } = this.fields('in_progress', {});
+  skeleton(status: 'queued' | 'in_progress' = 'in_progress'): string {
+    const { before, after } = this.fields(status, {});
     return JSON.stringify({ ...before, output: [], ...after });
   }
 
@@ -160,6 +163,18 @@ export class ResponseAnswer {
     };
   }
 
+  /** The answer as far as it came when it was cancelled, to be kept. */
+  cancelledSnapshot(usage: Usage): AnswerSnapshot {
+    this.output.abandon();
+    const { before, after } = this.fields('cancelled', { usage });
+    return {
+      status: 'cancelled',
+      model: this.model,
+      response: JSON.stringify({ ...before, output: [], ...after }),
+      output: JSON.stringify(this.output.items),
+    };
+  }
+
   private get incompleteReason(): string | undefined {
     if (this.finishReason === 'length') return 'max_output_tokens';
     return this.finishReason === 'content_filter' ? 'content_filter' : undefined;
@@ -180,6 +195,7 @@ export class ResponseAnswer {
       status,
       model: this.model,
       isStored: this.wantsStore,
+      ...(status === 'completed' && { completedAt: (this.completedAt ??= unixSeconds()) }),
       ...(status === 'incomplete' && { incompleteReason: this.incompleteReason }),
       ...rest,
     });

@@ -2,14 +2,18 @@ import type { Usage } from '../../canonical/usage.js';
 import type { CallForm } from './client-tools.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
+import { responseDefaults } from '../../vendors/dialects/responses/response-defaults.js';
 
-export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
+export type ResponseStatus =
+  'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
 /** What of an answer is not in the request. */
 export interface ResponseState {
   id: string;
   /** Unix seconds. */
   createdAt: number;
+  /** The same, of an answer that is complete. */
+  completedAt?: number;
   status: ResponseStatus;
   /** The alias that answers. */
   model: string;
@@ -20,20 +24,16 @@ export interface ResponseState {
   incompleteReason?: string;
 }
 
-/** Fields that are shown only when the request has them. */
-const OPTIONAL_ECHOES = ['max_tool_calls', 'prompt_cache_key', 'safety_identifier', 'top_logprobs'];
-
 /** The response object, but for its output: the fields that stand before it and behind it. */
 export function responseFields(
   request: JsonObject,
   state: ResponseState,
 ): { before: JsonObject; after: JsonObject } {
-  const reasoning = isJsonObject(request.reasoning) ? request.reasoning : {};
-  const text = isJsonObject(request.text) ? request.text : {};
   const before = {
     id: state.id,
     object: 'response',
     created_at: state.createdAt,
+    completed_at: state.completedAt ?? null,
     status: state.status,
     model: state.model,
     error: state.error ?? null,
@@ -42,30 +42,9 @@ export function responseFields(
   };
   const after: JsonObject = {
     usage: state.usage ? usageFields(state.usage) : null,
-    previous_response_id: request.previous_response_id ?? null,
+    ...responseDefaults(request),
     store: state.isStored,
-    metadata: request.metadata ?? {},
-    instructions: request.instructions ?? null,
-    max_output_tokens: request.max_output_tokens ?? null,
-    parallel_tool_calls: request.parallel_tool_calls ?? true,
-    reasoning: {
-      ...reasoning,
-      effort: reasoning.effort ?? null,
-      summary: reasoning.summary ?? null,
-    },
-    temperature: request.temperature ?? null,
-    text: { ...text, format: text.format ?? { type: 'text' } },
-    tool_choice: request.tool_choice ?? 'auto',
-    tools: request.tools ?? [],
-    top_p: request.top_p ?? null,
-    truncation: request.truncation ?? 'disabled',
-    user: request.user ?? null,
-    background: false,
-    service_tier: request.service_tier ?? 'default',
   };
-  for (const field of OPTIONAL_ECHOES) {
-    if (request[field] != null) after[field] = request[field];
-  }
   return { before, after };
 }
 

@@ -2,14 +2,18 @@ import { Controller, HttpCode, Post, Req, Res, Delete, Get, Param, Query } from 
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
-import { deliver } from '../../core/answers/deliver.js';
+import { deliver, deliverFree } from '../../core/answers/deliver.js';
 import {
+  ApiCancelResponse,
+  ApiCompact,
+  ApiCountInputTokens,
   ApiCreateResponse,
   ApiDeleteResponse,
   ApiListInputItems,
   ApiRetrieveResponse,
 } from './responses.openapi.js';
 import { ResponsesService } from './responses.service.js';
+import { TurnToolsService } from './turn-tools.service.js';
 import { Authenticated, Inference } from '../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
@@ -20,11 +24,11 @@ import { StoredResponsesService, type DeletedResponse } from './stored-responses
 /** Reads what was kept. Not counted against the rate limit, as nothing is asked of a model. */
 @ApiTags('Inference')
 @Controller(['v1/responses/:id', 'api/v1/responses/:id'])
-@Authenticated('routing')
 export class StoredResponsesController {
   constructor(private readonly responses: StoredResponsesService) {}
 
   @Get()
+  @Authenticated('routing', { isPolled: true })
   @ApiRetrieveResponse()
   retrieve(
     @CurrentCaller() caller: Caller,
@@ -34,13 +38,23 @@ export class StoredResponsesController {
     return this.responses.retrieve(caller, id);
   }
 
+  @Post('cancel')
+  @HttpCode(200)
+  @Authenticated('routing')
+  @ApiCancelResponse()
+  cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
+    return this.responses.cancel(caller, id);
+  }
+
   @Delete()
+  @Authenticated('routing')
   @ApiDeleteResponse()
   delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<DeletedResponse> {
     return this.responses.delete(caller, id);
   }
 
   @Get('input_items')
+  @Authenticated('routing')
   @ApiListInputItems()
   listInputItems(
     @CurrentCaller() caller: Caller,
@@ -55,12 +69,29 @@ export class StoredResponsesController {
 @Controller(['v1/responses', 'api/v1/responses'])
 @Inference({ writesResponse: true })
 export class ResponsesController {
-  constructor(private readonly responses: ResponsesService) {}
+  constructor(
+    private readonly responses: ResponsesService,
+    private readonly tools: TurnToolsService,
+  ) {}
 
   @Post()
   @HttpCode(200)
   @ApiCreateResponse()
   create(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
     return deliver(request, response, (call) => this.responses.create(call));
+  }
+
+  @Post('input_tokens')
+  @HttpCode(200)
+  @ApiCountInputTokens()
+  countTokens(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return deliverFree(request, response, (call) => this.tools.countTokens(call));
+  }
+
+  @Post('compact')
+  @HttpCode(200)
+  @ApiCompact()
+  compact(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
+    return deliver(request, response, (call) => this.tools.compact(call));
   }
 }

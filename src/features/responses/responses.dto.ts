@@ -2,8 +2,8 @@ import { ApiHideProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import { PageLimit } from '../../platform/http/field.decorators.js';
 
-/** What SDKs may add to a retrieval. */
-export class RetrieveResponseQueryDto {
+/** SDKs send it; there is nothing that it could add. */
+export class IncludeQueryDto {
   @ApiPropertyOptional({ type: [String], description: 'Without effect.' })
   @IsOptional()
   include?: unknown;
@@ -12,7 +12,10 @@ export class RetrieveResponseQueryDto {
   @ApiHideProperty()
   @IsOptional()
   'include[]'?: unknown;
+}
 
+/** What SDKs may add to a retrieval. */
+export class RetrieveResponseQueryDto extends IncludeQueryDto {
   @ApiPropertyOptional({ enum: ['false'], description: 'Stored responses are not streamed.' })
   @IsOptional()
   @IsIn(['false'], { message: 'stream must be false: stored responses are not streamed' })
@@ -27,8 +30,8 @@ const DEFAULT_LIMIT = 20;
 
 const MAX_LIMIT = 100;
 
-/** Which input items are asked for. */
-export class InputItemsQueryDto {
+/** Which items are asked for. */
+export class InputItemsQueryDto extends IncludeQueryDto {
   @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT })
   limit: number = DEFAULT_LIMIT;
 
@@ -40,14 +43,4 @@ export class InputItemsQueryDto {
   @IsOptional()
   @IsString({ message: 'after must be one id' })
   after?: string;
-
-  /** SDKs send it; there is nothing that it could add. */
-  @ApiPropertyOptional({ type: [String], description: 'Without effect.' })
-  @IsOptional()
-  include?: unknown;
-
-  /** The same, as SDKs spell lists. */
-  @ApiHideProperty()
-  @IsOptional()
-  'include[]'?: unknown;
 }

@@ -1,22 +1,44 @@
 import { Module } from '@nestjs/common';
 import { AnswersModule } from '../../core/answers/answers.module.js';
+import { TokenCounter } from '../../core/ledger/token-counter.js';
+import { BackgroundResponsesRepository } from './background/background-responses.repository.js';
+import { BackgroundResponses } from './background/background-responses.service.js';
+import { BackgroundWorker } from './background/background-worker.service.js';
+import { CompactionsService } from './compactions.service.js';
 import { ConversationsService } from './conversations.service.js';
+import { ConversationsController } from './conversations/conversations.controller.js';
+import { StoredConversationsRepository } from './conversations/stored-conversations.repository.js';
+import { StoredConversationsService } from './conversations/stored-conversations.service.js';
 import { ItemReferencesService } from './item-references.service.js';
 import { ResponsesController, StoredResponsesController } from './responses.controller.js';
 import { ResponsesService } from './responses.service.js';
+import { ResponseSockets } from './socket/response-sockets.service.js';
 import { StoredResponsesRepository } from './stored-responses.repository.js';
+import { TurnContextService } from './turn-context.service.js';
+import { TurnToolsService } from './turn-tools.service.js';
 import { StoredResponsesService, ResponseRetentionService } from './stored-responses.service.js';
 
 @Module({
   imports: [AnswersModule],
-  controllers: [ResponsesController, StoredResponsesController],
+  controllers: [ResponsesController, StoredResponsesController, ConversationsController],
   providers: [
+    BackgroundResponses,
+    BackgroundResponsesRepository,
+    BackgroundWorker,
+    CompactionsService,
     ConversationsService,
     ItemReferencesService,
     ResponseRetentionService,
+    ResponseSockets,
     ResponsesService,
+    StoredConversationsRepository,
+    StoredConversationsService,
     StoredResponsesRepository,
     StoredResponsesService,
+    // Its own thread: long prompts do not keep settlements waiting.
+    TokenCounter,
+    TurnContextService,
+    TurnToolsService,
   ],
 })
 export class ResponsesModule {}

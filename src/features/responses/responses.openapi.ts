@@ -8,25 +8,8 @@ import {
   ApiTraceHeaders,
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
-import { createResponseSchema } from './create-response.schema.js';
-
-const place = {
-  item_id: { type: 'string' },
-  output_index: { type: 'integer', description: 'Of the item within the output.' },
-} as const;
-
-const inPart = { ...place, content_index: { type: 'integer' } } as const;
-
-const inSummary = { ...place, summary_index: { type: 'integer' } } as const;
-
-const text = { type: 'string' } as const;
-
-const part = {
-  title: 'ResponsePart',
-  type: 'object',
-  required: ['type'],
-  properties: { type: { type: 'string' } },
-} as const;
+import { compactSchema, createResponseSchema } from './create-response.schema.js';
+import { responseEventSchema } from './response-events.openapi.js';
 
 type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
 
@@ -50,7 +33,7 @@ const usage = {
   },
 } satisfies Schema;
 
-const item = {
+export const item = {
   title: 'ResponseItem',
   type: 'object',
   required: ['id', 'type'],
@@ -68,6 +51,20 @@ const item = {
   },
 } satisfies Schema;
 
+/** A page of items. */
+export const itemList = {
+  title: 'ResponseItemList',
+  type: 'object',
+  required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  properties: {
+    object: { type: 'string', enum: ['list'] },
+    data: { type: 'array', items: item },
+    first_id: { type: ['string', 'null'] },
+    last_id: { type: ['string', 'null'] },
+    has_more: { type: 'boolean' },
+  },
+} satisfies Schema;
+
 const response = {
   title: 'ResponseObject',
   type: 'object',
@@ -76,7 +73,11 @@ const response = {
     id: { type: 'string', example: 'resp_…' },
     object: { type: 'string', enum: ['response'] },
     created_at: { type: 'integer', description: 'Unix seconds.' },
-    status: { type: 'string', enum: ['in_progress', 'completed', 'incomplete', 'failed'] },
+    completed_at: { type: ['integer', 'null'], description: 'Unix seconds.' },
+    status: {
+      type: 'string',
+      enum: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'],
+    },
     model: { type: 'string', description: 'The alias that answered.' },
     output: { type: 'array', items: item },
     output_text: { type: 'string' },
@@ -96,11 +97,19 @@ const response = {
     max_output_tokens: { type: ['integer', 'null'] },
     parallel_tool_calls: { type: 'boolean' },
     reasoning: { type: 'object' },
-    temperature: { type: ['number', 'null'] },
+    temperature: { type: 'number' },
+    presence_penalty: { type: 'number' },
+    frequency_penalty: { type: 'number' },
+    top_logprobs: { type: 'integer' },
+    max_tool_calls: { type: ['integer', 'null'] },
+    safety_identifier: { type: ['string', 'null'] },
+    prompt_cache_key: { type: ['string', 'null'] },
+    background: { type: 'boolean' },
+    service_tier: { type: 'string' },
     text: { type: 'object' },
     tool_choice: { oneOf: [{ type: 'string' }, { type: 'object' }] },
     tools: { type: 'array', items: { type: 'object' } },
-    top_p: { type: ['number', 'null'] },
+    top_p: { type: 'number' },
     truncation: { type: 'string' },
     user: { type: ['string', 'null'] },
   },
@@ -155,11 +164,26 @@ export function ApiRetrieveResponse(): MethodDecorator {
     ApiOperation({
       operationId: 'getResponse',
       summary: 'Get a stored response',
-      description: 'As it was sent. It can be read as soon as its answer has ended.',
+      description:
+        'As it was sent. It can be read as soon as its answer has ended, and from its beginning where it is made in the background.',
     }),
     ApiResponseId(),
     ApiOkResponse({ description: 'The response.', schema: response }),
     ApiErrorResponse(400, 'A query parameter is not valid.'),
+  );
+}
+
+export function ApiCancelResponse(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      operationId: 'cancelResponse',
+      summary: 'Cancel a response in the background',
+      description:
+        'What the model made until then is charged. Of a response that has ended nothing changes.',
+    }),
+    ApiResponseId(),
+    ApiOkResponse({ description: 'The response.', schema: response }),
+    ApiErrorResponse(400, 'The response was not made in the background.'),
   );
 }
 
@@ -171,6 +195,7 @@ export function ApiDeleteResponse(): MethodDecorator {
       description: 'Turns that followed it stay, but no further turn can follow them.',
     }),
     ApiResponseId(),
+    ApiErrorResponse(409, 'It is still being made in the background.'),
     ApiOkResponse({
       description: 'It is gone.',
       schema: {
@@ -196,81 +221,85 @@ export function ApiListInputItems(): MethodDecorator {
     ApiResponseId(),
     ApiOkResponse({
       description: 'One page of the items.',
-      schema: {
-        title: 'ResponseItemList',
-        type: 'object',
-        properties: {
-          object: { type: 'string', enum: ['list'] },
-          data: { type: 'array', items: item },
-          first_id: { type: ['string', 'null'] },
-          last_id: { type: ['string', 'null'] },
-          has_more: { type: 'boolean' },
-        },
-      },
+      schema: itemList,
     }),
     ApiErrorResponse(400, 'A query parameter is not valid.'),
   );
 }
+
+/** The description of counting a request's input. */
+export function ApiCountInputTokens(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      operationId: 'countResponseInputTokens',
+      summary: "Count the tokens of a response's input",
+      description:
+        'Takes the body of a response. Counted by the vendor of the first route where it counts, which `X-Gateway-Provider` then names; else by a public vocabulary (o200k), pictures, pages and seconds of audio at their bounds. Costs nothing.',
+    }),
+    ApiBody({
+      schema: toOpenApiSchema(createResponseSchema),
+      examples: { sandbox: { value: { model: 'sandbox/echo', input: 'Hello!' } } },
+    }),
+    ApiOkResponse({
+      description: 'The number of input tokens.',
+      schema: {
+        title: 'ResponseInputTokens',
+        type: 'object',
+        required: ['object', 'input_tokens'],
+        properties: {
+          object: { type: 'string', enum: ['response.input_tokens'] },
+          input_tokens: { type: 'integer', example: 2 },
+        },
+      },
+    }),
+    ...REFUSALS.map(([status, description]) => ApiErrorResponse(status, description)),
+  );
+}
+
+/** The description of compacting a conversation. */
+export function ApiCompact(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({
+      operationId: 'compactResponse',
+      summary: 'Compact a conversation',
+      description:
+        'Has the model write a summary of `input`, and of what `previous_response_id` names, and answers with the messages of the user and a `compaction` item that holds the summary, encrypted. Send the items in place of the conversation, to any model. Billed as an ordinary answer; nothing is stored.',
+    }),
+    ApiBody({
+      schema: toOpenApiSchema(compactSchema),
+      examples: { sandbox: { value: { model: 'sandbox/echo', input: 'Hello!' } } },
+    }),
+    ApiOkResponse({
+      description: 'The items to go on with.',
+      schema: {
+        title: 'ResponseCompaction',
+        type: 'object',
+        required: ['id', 'object', 'created_at', 'output', 'usage'],
+        properties: {
+          id: { type: 'string', example: 'resp_…' },
+          object: { type: 'string', enum: ['response.compaction'] },
+          created_at: { type: 'integer', description: 'Unix seconds.' },
+          output: { type: 'array', items: item },
+          usage,
+        },
+      },
+    }),
+    ...REFUSALS.map(([status, description]) => ApiErrorResponse(status, description)),
+    ApiErrorResponse(402, 'The credits do not reach for the summary.'),
+    ApiErrorResponse(502, 'No provider gave a summary.'),
+  );
+}
+
+const REFUSALS = [
+  [400, 'The body is not valid; `param` names the field.'],
+  [404, 'The model or what the body refers to is unknown.'],
+  [413, 'The body is larger than 20 MB.'],
+  [415, 'The body is not JSON.'],
+] as const;
 
 function ApiResponseId(): MethodDecorator {
   return applyDecorators(
     ApiParam({ name: 'id', description: 'The id of the response, as `resp_…`.' }),
     ApiErrorResponse(404, 'The tenant has no such response.'),
   );
-}
-
-function event(types: readonly string[], members: Readonly<Record<string, object>>): object {
-  return {
-    type: 'object',
-    required: ['type', 'sequence_number', ...Object.keys(members)],
-    properties: {
-      type: { type: 'string', enum: types.map((type) => `response.${type}`) },
-      sequence_number: { type: 'integer', description: 'Rises by one with every event.' },
-      ...members,
-    },
-  };
-}
-
-/**
- * JSON Schema of one event's data in a streamed response.
- *
- * @param schemas of the response object, and of an item
- */
-function responseEventSchema({ response, item }: Record<'response' | 'item', object>): object {
-  return {
-    title: 'ResponseStreamEvent',
-    description:
-      'The `data` of one event, which bears the name of its type. A vendor of this dialect may send further types.',
-    oneOf: [
-      event(['created', 'in_progress', 'completed', 'incomplete', 'failed'], { response }),
-      event(['output_item.added', 'output_item.done'], {
-        output_index: place.output_index,
-        item,
-      }),
-      event(['content_part.added', 'content_part.done'], { ...inPart, part }),
-      event(['output_text.delta', 'refusal.delta'], { ...inPart, delta: text }),
-      event(['output_text.done'], { ...inPart, text }),
-      event(['refusal.done'], { ...inPart, refusal: text }),
-      event(['reasoning_summary_part.added', 'reasoning_summary_part.done'], {
-        ...inSummary,
-        part,
-      }),
-      event(['reasoning_summary_text.delta'], { ...inSummary, delta: text }),
-      event(['reasoning_summary_text.done'], { ...inSummary, text }),
-      event(['function_call_arguments.delta', 'custom_tool_call_input.delta'], {
-        ...place,
-        delta: text,
-      }),
-      event(['function_call_arguments.done'], { ...place, arguments: text }),
-      event(['custom_tool_call_input.done'], { ...place, input: text }),
-    ],
-    example: {
-      type: 'response.output_text.delta',
-      sequence_number: 3,
-      item_id: 'msg_…',
-      output_index: 0,
-      content_index: 0,
-      delta: 'Hello',
-    },
-  };
 }

@@ -139,8 +139,6 @@ describe(parseResponses.name, () => {
   });
 
   it.each<[object, string]>([
-    [{ background: true }, 'background'],
-    [{ conversation: { id: 'conv_1' } }, 'conversation'],
     [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
     [{ service_tier: 'flex' }, 'service_tier'],
     [{ tools: [{ type: 'custom', name: 'f' }, { type: 'mcp' }] }, 'tools.1.type'],

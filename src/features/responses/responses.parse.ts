@@ -88,7 +88,9 @@ export function parseResponses(
   const { value } = body;
 
   const meter = new PromptMeter();
-  const inHistory = measureItems(history, () => 'previous_response_id', meter);
+  const historyParam =
+    conversation?.storedIn === undefined ? 'previous_response_id' : 'conversation';
+  const inHistory = measureItems(history, () => historyParam, meter);
   const isText = typeof received.value.input === 'string';
   const inInput = measureItems(ownItems, (index) => (isText ? 'input' : `input.${index}`), meter);
   // Schemas are prompt text as well; their length in bytes stands for their characters.
@@ -118,18 +120,6 @@ export function parseResponses(
 
 /** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
 export function findAccountBoundField(value: CompleteBody): AccountBoundParam | undefined {
-  if (value.background === true) {
-    return notOnSharedCapacity(
-      'background',
-      'a vendor would keep the answer in an account that all share',
-    );
-  }
-  if (value.conversation != null) {
-    return notOnSharedCapacity(
-      'conversation',
-      'it names a thing in a vendor account; use `previous_response_id`',
-    );
-  }
   if (value.prompt != null)
     return notOnSharedCapacity('prompt', 'it names a thing in a vendor account');
   const tier = findBilledServiceTier(value);

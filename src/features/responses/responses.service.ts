@@ -2,45 +2,42 @@ import { Injectable } from '@nestjs/common';
 import type { CanonicalEvent, RouteEvent } from '../../canonical/canonical-event.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
-import { asStream, asWhole, type Reply } from '../../core/answers/deliver.js';
+import { asStream, asWhole, type Promised, type Reply } from '../../core/answers/deliver.js';
 import type { MakeRecord } from '../../core/ledger/ledger-operations.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
-import { ConversationsService } from './conversations.service.js';
-import { ItemReferencesService } from './item-references.service.js';
+import { BackgroundResponses } from './background/background-responses.service.js';
+import { TurnContextService } from './turn-context.service.js';
 import { ResponseAnswer } from './response-answer.js';
 import { toResponseError } from './response-object.js';
 import { newResponseId } from './item-id.js';
 import { checkResponsesBody, parseResponses } from './responses.parse.js';
 import { ResponsesStreamRenderer, renderResponse } from './responses.render.js';
-import { storedResponseRecord, type StoredTurn } from './stored-responses.repository.js';
+import { storedResponseRecord, type StoredTurn } from './stored-turn.js';
 
 /** Responses: an answer to what went before, which is kept for what may come after. */
 @Injectable()
 export class ResponsesService {
   constructor(
     private readonly answers: AnswersService,
-    private readonly conversations: ConversationsService,
-    private readonly itemReferences: ItemReferencesService,
+    private readonly context: TurnContextService,
+    private readonly background: BackgroundResponses,
   ) {}
 
-  /** Answers one call, streamed or whole. @throws GatewayError when it is refused */
-  async create(call: Call): Promise<Reply<CanonicalEvent>> {
+  /** Answers one call, streamed or whole, or takes it in. @throws GatewayError when it is refused */
+  async create(call: Call): Promise<Reply<CanonicalEvent> | Promised> {
     const { tenantId } = call.caller;
     const body = await readJsonBody(call.body);
     checkResponsesBody(body);
-    const previousId = body.value.previous_response_id;
-    const earlier =
-      previousId == null ? undefined : await this.conversations.load(tenantId, previousId);
-    const { conversation, ownItems } = await this.itemReferences.resolve(
-      tenantId,
-      body.value.input,
-      earlier,
-    );
+    const context = await this.context.load(tenantId, body.value);
+    const { conversation, ownItems } = context;
     const answerId = newResponseId();
     const request = { ...parseResponses(body, { answerId, conversation, ownItems }), answerId };
 
     const subject = { request, createdAt: Math.floor(call.receivedAt.getTime() / 1000) };
+    if (body.value.background === true) {
+      return { body: await this.background.create(call, { body, context, subject }) };
+    }
     const renderer = request.stream ? new ResponsesStreamRenderer(subject) : undefined;
     const response = renderer?.answer ?? new ResponseAnswer(subject);
     const turn = {
@@ -49,16 +46,19 @@ export class ResponsesService {
       requestId: call.requestId,
       createdAt: call.receivedAt,
       conversation,
+      ownItems,
+      isStored: response.wantsStore,
       get input() {
         return textOfInput(body);
       },
     };
-    const record = response.wantsStore ? recordOf(turn, response, request.stream) : undefined;
+    const isKept = response.wantsStore || conversation?.storedIn !== undefined;
+    const record = isKept ? recordOf(turn, response, request.stream) : undefined;
     const answer = await this.answers.generate(call, 'responses', request, record);
     const send = renderer
       ? asStream(renderer)
       : asWhole(
-          (events: AsyncIterable<CanonicalEvent>) => fold(response, events),
+          (events: AsyncIterable<CanonicalEvent>) => foldResponse(response, events),
           () => renderResponse(response),
         );
     return { answer, send };
@@ -66,7 +66,10 @@ export class ResponsesService {
 }
 
 /** Has the response object take in a whole answer. @returns what its headers tell */
-async function fold(response: ResponseAnswer, events: AsyncIterable<CanonicalEvent>) {
+export async function foldResponse(
+  response: ResponseAnswer,
+  events: AsyncIterable<CanonicalEvent>,
+) {
   let route: RouteEvent | undefined;
   for await (const event of events) {
     response.observe(event);
@@ -78,7 +81,7 @@ async function fold(response: ResponseAnswer, events: AsyncIterable<CanonicalEve
 }
 
 /** The JSON of the turn's own input, as it was received. */
-function textOfInput({ bytes, members }: JsonBody): string {
+export function textOfInput({ bytes, members }: JsonBody): string {
   const input = members.findLast(({ key }) => key === 'input')!;
   return bytes.toString('utf8', input.valueStart, input.valueEnd);
 }
@@ -97,7 +100,7 @@ function recordOf(
       return storedResponseRecord({ ...turn, answer: answer.snapshot(usage) });
     }
     const isFailed = outcome === 'failed' || outcome === 'timeout';
-    if (!isFailed || !isStreamed || !answer.hasBegun) return undefined;
+    if (!turn.isStored || !isFailed || !isStreamed || !answer.hasBegun) return undefined;
     const failed = answer.failedSnapshot(toResponseError(failure));
     return storedResponseRecord({ ...turn, answer: failed });
   };

@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-import { toStoredText } from '../../platform/database/stored-text.js';
-import type { SettlementRecord } from '../../core/ledger/ledger-operations.js';
-import type { AnswerSnapshot } from './response-answer.js';
 
 /** One turn of a conversation, as far as going on from it needs. */
 interface TurnRow {
@@ -87,10 +84,10 @@ export class StoredResponsesRepository {
     const { rows } = await this.database.query<ReferredRow>(
       `WITH referred AS (
          SELECT id FROM stored_responses
-         WHERE id = ANY ($2::text[]) AND tenant_id = $1 AND status <> 'failed'
+         WHERE id = ANY ($2::text[]) AND tenant_id = $1 AND status NOT IN ('failed', 'cancelled')
          UNION
          SELECT id FROM stored_responses
-         WHERE vendor_item_ids && $4::text[] AND tenant_id = $1 AND status <> 'failed'
+         WHERE vendor_item_ids && $4::text[] AND tenant_id = $1 AND status NOT IN ('failed', 'cancelled')
        ), measured AS (
          SELECT stored.id, created_at, output_items,
            CASE WHEN stored.id = ANY ($3::text[]) THEN input_items END AS input_items,
@@ -176,62 +173,16 @@ export class StoredResponsesRepository {
   }
 }
 
-/** The stored turns that a request goes on from. */
+/** What was said before, that a request goes on from. */
 export interface Conversation {
-  /** The response that the caller named. */
-  previousResponseId: string;
-  /** The id of its first turn. */
+  /** The response that the caller named; null where it named a conversation. */
+  previousResponseId: string | null;
+  /** The id of its first turn, or its own where it has one. */
   conversationId: string;
+  /** The conversation of `/v1/conversations` that the turn is to be added to. */
+  storedIn?: string;
   /** Input and output items of all turns, oldest first. */
   items: JsonObject[];
   /** What the items measure as JSON text, which bounds a conversation's length. */
   contextBytes: number;
-}
-
-/** A turn of a conversation, ready to be kept. */
-export interface StoredTurn {
-  id: string;
-  tenantId: string;
-  requestId: string;
-  createdAt: Date;
-  conversation: Conversation | undefined;
-  /** JSON of the turn's own input, text or items. */
-  input: string;
-  answer: AnswerSnapshot;
-}
-
-/** The statement that keeps a turn; it is committed together with the turn's settlement. */
-export function storedResponseRecord(turn: StoredTurn): SettlementRecord {
-  const { id, conversation, input, answer } = turn;
-  const ownBytes = Buffer.byteLength(input) + Buffer.byteLength(answer.output);
-  return {
-    name: 'store-response',
-    text: `
-      INSERT INTO stored_responses (
-        id, tenant_id, request_id, conversation_id, previous_response_id, model, status,
-        input_items, output_items, response, context_bytes, created_at, vendor_item_ids
-      ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-      ON CONFLICT (id) DO NOTHING`,
-    // JSON text spells NUL and lone surrogates as escapes, so PostgreSQL takes it as it is.
-    values: [
-      id,
-      turn.tenantId,
-      turn.requestId,
-      conversation?.conversationId ?? id,
-      conversation?.previousResponseId ?? null,
-      toStoredText(answer.model),
-      answer.status,
-      input,
-      answer.output,
-      answer.response,
-      (conversation?.contextBytes ?? 0) + ownBytes,
-      turn.createdAt,
-      toArrayLiteral(answer.vendorItemIds ?? []),
-    ],
-  };
-}
-
-/** As PostgreSQL spells an array; the ids hold nothing that would need an escape. */
-function toArrayLiteral(ids: readonly string[]): string | null {
-  return ids.length === 0 ? null : `{${ids.map((id) => `"${id}"`).join()}}`;
 }

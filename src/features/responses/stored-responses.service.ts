@@ -1,39 +1,53 @@
 import { Injectable, Inject } from '@nestjs/common';
 import type { Caller } from '../../core/access/caller.js';
-import { NotFoundError } from '../../platform/errors/gateway-errors.js';
+import {
+  ConflictError,
+  InvalidRequestError,
+  NotFoundError,
+} from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { BackgroundResponses } from './background/background-responses.service.js';
 import { itemsOfInput } from './complete-body.js';
 import { listInputItems, type InputItemList, type InputItemsPage } from './list-input-items.js';
 import { isResponseId } from './item-id.js';
 import { outputText } from './response-object.js';
+import { StoredConversationsRepository } from './conversations/stored-conversations.repository.js';
 import { StoredResponsesRepository, type SweepPosition } from './stored-responses.repository.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Retention } from '../../platform/time/retention.js';
 
 /** Rows that one statement looks at: keeps its locks short. */
 const MAX_ROWS = 1_000;
+/** Each may have many items. */
+const MAX_CONVERSATIONS = 50;
 
 /**
- * Deletes responses that have been kept for as long as the setting says, counted from the last
- * turn of their conversation. Any number of instances may sweep at once.
+ * Deletes responses and conversations that have been kept for as long as the setting says, counted
+ * from the last turn. Any number of instances may sweep at once.
  */
 @Injectable()
 export class ResponseRetentionService extends Retention {
   constructor(
     private readonly repository: StoredResponsesRepository,
+    private readonly conversations: StoredConversationsRepository,
     @Inject(APP_CONFIG) { responseRetentionDays }: Pick<AppConfig, 'responseRetentionDays'>,
   ) {
     super('responses', responseRetentionDays);
   }
 
-  protected sweepBefore(before: Date): Promise<number> {
+  protected async sweepBefore(before: Date): Promise<number> {
+    const conversations = await this.inBatches(async () => {
+      const deleted = await this.conversations.sweep(before, MAX_CONVERSATIONS);
+      return deleted === 0 ? undefined : deleted;
+    });
     let position: SweepPosition | undefined = { createdAt: '-infinity', id: '' };
-    return this.inBatches(async () => {
+    const responses = await this.inBatches(async () => {
       if (!position) return undefined;
       const { deleted, next } = await this.repository.sweep(before, position, MAX_ROWS);
       position = next;
       return deleted;
     });
+    return conversations + responses;
   }
 }
 
@@ -46,36 +60,74 @@ export interface DeletedResponse {
 /** Stored responses, for the tenant that made them; to all others they do not exist. */
 @Injectable()
 export class StoredResponsesService {
-  constructor(private readonly repository: StoredResponsesRepository) {}
+  constructor(
+    private readonly repository: StoredResponsesRepository,
+    private readonly background: BackgroundResponses,
+  ) {}
 
-  /** The response object as it was sent. @throws NotFoundError (`id`) */
-  async retrieve({ tenantId }: Caller, id: string): Promise<JsonObject> {
-    const row = isResponseId(id) ? await this.repository.findResponse(tenantId, id) : undefined;
-    if (!row) throw notFound(id);
+  /** The response object as it was sent, or as it stands. @throws NotFoundError (`id`) */
+  async retrieve(caller: Caller, id: string): Promise<JsonObject> {
+    if (!isResponseId(id)) throw notFound(id);
+    const response =
+      (await this.findStored(caller, id)) ??
+      (await this.background.find(caller, id)) ??
+      // One that has ended between the two.
+      (await this.findStored(caller, id));
+    if (response) return response;
+    throw notFound(id);
+  }
+
+  /**
+   * Ends a response that is made in the background; of one that has ended nothing changes.
+   *
+   * @throws NotFoundError (`id`), or InvalidRequestError (`id`) for one that was not made so
+   */
+  async cancel(caller: Caller, id: string): Promise<JsonObject> {
+    if (isResponseId(id)) await this.background.cancel(caller, id);
+    const response = await this.retrieve(caller, id);
+    if (response.background === true) return response;
+    throw new InvalidRequestError(
+      'id',
+      'Only a response that was made with `background: true` can be cancelled.',
+    );
+  }
+
+  /**
+   * Removes a response; turns that followed it can no longer be gone on from.
+   *
+   * @throws NotFoundError (`id`), or ConflictError (`id`) while it is made in the background
+   */
+  async delete(caller: Caller, id: string): Promise<DeletedResponse> {
+    if (isResponseId(id)) {
+      if (await this.repository.delete(caller.tenantId, id)) {
+        return { id, object: 'response', deleted: true };
+      }
+      if (await this.background.find(caller, id)) {
+        throw new ConflictError('id', 'The response is still being made; cancel it first.');
+      }
+    }
+    throw notFound(id);
+  }
+
+  /** The turn's own input. @throws NotFoundError (`id`, or `after`) */
+  async listInputItems(caller: Caller, id: string, page: InputItemsPage): Promise<InputItemList> {
+    if (!isResponseId(id)) throw notFound(id);
+    const input =
+      (await this.repository.findInput(caller.tenantId, id)) ??
+      (await this.background.findInput(caller, id));
+    if (input === undefined) throw notFound(id);
+    return listInputItems(id, itemsOfInput(JSON.parse(input)), page);
+  }
+
+  private async findStored({ tenantId }: Caller, id: string): Promise<JsonObject | undefined> {
+    const row = await this.repository.findResponse(tenantId, id);
+    if (!row) return undefined;
     const response: unknown = JSON.parse(row.response);
     if (!isJsonObject(response)) throw new Error(`the stored response ${id} is no JSON object`);
     response.output = JSON.parse(row.output_items);
     const text = outputText(response.status, response.output);
     if (text !== undefined) response.output_text = text;
     return response;
-  }
-
-  /** Removes a response; turns that followed it can no longer be gone on from. @throws NotFoundError (`id`) */
-  async delete({ tenantId }: Caller, id: string): Promise<DeletedResponse> {
-    const isDeleted = isResponseId(id) && (await this.repository.delete(tenantId, id));
-    if (!isDeleted) throw notFound(id);
-    return { id, object: 'response', deleted: true };
-  }
-
-  /** The turn's own input. @throws NotFoundError (`id`, or `after`) */
-  async listInputItems(
-    { tenantId }: Caller,
-    id: string,
-    page: InputItemsPage,
-  ): Promise<InputItemList> {
-    const input = isResponseId(id) ? await this.repository.findInput(tenantId, id) : undefined;
-    if (input === undefined) throw notFound(id);
-    return listInputItems(id, itemsOfInput(JSON.parse(input)), page);
   }
 }
 

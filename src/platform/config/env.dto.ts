@@ -237,10 +237,10 @@ export class EnvDto {
   @IntegerVariable(1, 1_000)
   GATEWAY_JOB_CONCURRENCY?: number;
 
-  @Describe('Jobs of one tenant that may be queued or in progress; a submission beyond is a 429', {
-    default: '1000',
-    example: '100',
-  })
+  @Describe(
+    'Jobs and background responses of one tenant that may be queued or in progress; a submission beyond is a 429',
+    { default: '1000', example: '100' },
+  )
   @IntegerVariable(1, 1_000_000)
   GATEWAY_MAX_OPEN_JOBS_PER_TENANT?: number;
 
@@ -324,7 +324,7 @@ export class EnvDto {
   GATEWAY_DRAIN_SECONDS?: number;
 
   @Describe(
-    "How long stored responses are kept after a conversation's last turn; `0` is for ever",
+    'How long stored responses and conversations are kept after the last turn; `0` is for ever',
     { default: '30', example: '7' },
   )
   @IntegerVariable(0, MAX_RETENTION_DAYS)

@@ -20,6 +20,8 @@ import { IndexOpenJobs1764330000000 } from '../../../migrations/1764330000000-in
 import { ShareKeysLimits1764340000000 } from '../../../migrations/1764340000000-share-keys-limits.js';
 import { DeleteVideos1764360000000 } from '../../../migrations/1764360000000-delete-videos.js';
 import { CreateWebhookSecrets1764340100000 } from '../../../migrations/1764340100000-create-webhook-secrets.js';
+import { CreateConversations1764370000000 } from '../../../migrations/1764370000000-create-conversations.js';
+import { CreateBackgroundResponses1764370100000 } from '../../../migrations/1764370100000-create-background-responses.js';
 
 const INT8_OID = 20;
 
@@ -52,6 +54,8 @@ export const MIGRATIONS = [
   ShareKeysLimits1764340000000,
   CreateWebhookSecrets1764340100000,
   DeleteVideos1764360000000,
+  CreateConversations1764370000000,
+  CreateBackgroundResponses1764370100000,
 ];
 
 // A process that was stopped in mid-transaction must not keep others waiting.

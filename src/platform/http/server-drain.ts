@@ -6,6 +6,9 @@ export const SERVICE_STOPS = 'serviceStops';
 
 const stopped = new WeakSet<ServerResponse>();
 
+/** Connections that are no HTTP any more. */
+const selfClosing = new WeakSet<Socket>();
+
 const CHECK_EVERY_MS = 50;
 /** A request may be on its way over a connection that seems to be idle. */
 const GRACE_MS = 250;
@@ -82,6 +85,7 @@ export class ServerDrain {
   private closeIdle(): void {
     const nowMs = performance.now();
     for (const [socket, connection] of this.connections) {
+      if (selfClosing.has(socket)) continue;
       if (connection.response && !connection.response.writableFinished) continue;
       const idleMs = nowMs - (connection.idleSinceMs ??= nowMs);
       // The end first, which takes nothing from a caller who is still reading.
@@ -104,4 +108,9 @@ function announceStop(response: ServerResponse): void {
 /** Whether the work on a response was broken off by the service, and not by its caller. */
 export function isStoppedByService(response: ServerResponse): boolean {
   return stopped.has(response);
+}
+
+/** Leaves the end of a connection to whoever has upgraded it; a drain waits for it. */
+export function closesByItself(socket: Socket): void {
+  selfClosing.add(socket);
 }

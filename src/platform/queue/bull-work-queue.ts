@@ -41,11 +41,12 @@ export class BullWorkQueue extends WorkQueue {
   constructor(
     private readonly connections: BullConnections,
     @InjectQueue('jobs') jobs: Queue<WakeUp>,
+    @InjectQueue('responses') responses: Queue<WakeUp>,
     @InjectQueue('webhooks') webhooks: Queue<WakeUp>,
     @InjectQueue('broadcast') broadcast: Queue<WakeUp>,
   ) {
     super();
-    this.queues = { jobs, webhooks, broadcast };
+    this.queues = { jobs, responses, webhooks, broadcast };
     this.turns = new BullTurns(connections.commands);
     for (const [topic, queue] of Object.entries(this.queues)) {
       queue.on('error', (error) => this.reportError(topic, error));
@@ -75,13 +76,13 @@ export class BullWorkQueue extends WorkQueue {
 
   async depths(): Promise<Readonly<Record<Topic, QueueDepth>>> {
     return this.reach(async () => {
-      const { jobs, webhooks, broadcast } = this.queues;
-      const [ofJobs, ofWebhooks, ofBroadcast] = await Promise.all([
-        depthOf(jobs),
-        depthOf(webhooks),
-        depthOf(broadcast),
+      const [jobs, responses, webhooks, broadcast] = await Promise.all([
+        depthOf(this.queues.jobs),
+        depthOf(this.queues.responses),
+        depthOf(this.queues.webhooks),
+        depthOf(this.queues.broadcast),
       ]);
-      return { jobs: ofJobs, webhooks: ofWebhooks, broadcast: ofBroadcast };
+      return { jobs, responses, webhooks, broadcast };
     });
   }
 

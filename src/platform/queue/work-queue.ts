@@ -4,7 +4,7 @@ const LONGEST_DELAY_MS = 60_000;
 
 const MAX_RETRIES = 10;
 /** What workers are woken for; each is a queue of its own. */
-export const TOPICS = ['jobs', 'webhooks', 'broadcast'] as const;
+export const TOPICS = ['jobs', 'responses', 'webhooks', 'broadcast'] as const;
 export type Topic = (typeof TOPICS)[number];
 
 /** How many wake-ups a topic has. */

@@ -105,8 +105,9 @@ export class OpenAiAdapter implements Upstream {
     );
     if (hasResponses(provider)) {
       const responsesUrl = new URL(`${baseUrl}/responses`);
+      const countUrl = new URL(`${baseUrl}/responses/input_tokens`);
       this.responses = new ResponsesClient(
-        { responsesUrl, authorization, apiKey, knownFieldsOnly },
+        { responsesUrl, countUrl, authorization, apiKey, knownFieldsOnly },
         transport,
       );
     }
@@ -126,6 +127,12 @@ export class OpenAiAdapter implements Upstream {
     return responses && this.clientFor(call.request) === responses
       ? this.tryResponses(responses, call)
       : this.chat.generate(call);
+  }
+
+  async countTokens(call: UpstreamCall): Promise<number | undefined> {
+    const { responses } = this;
+    if (!responses || this.clientFor(call.request) !== responses) return undefined;
+    return responses.countTokens(call);
   }
 
   speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {

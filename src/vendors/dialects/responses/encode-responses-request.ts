@@ -16,7 +16,10 @@ const FOREIGN_REASONING = /^[a-z][a-z0-9-]*:/;
  * Fields of the body that are the gateway's own or another gateway's, or that name what only the
  * gateway keeps: the conversation stands in `input` as a whole, and metadata is the caller's.
  */
-const RESPONSES_GATEWAY_FIELDS = [...GATEWAY_FIELDS, 'previous_response_id', 'metadata'];
+const RESPONSES_GATEWAY_FIELDS = [
+  ...[...GATEWAY_FIELDS, 'previous_response_id', 'metadata'],
+  ...['conversation', 'background'],
+];
 
 /** Members of `reasoning` that only the gateway knows. */
 const GATEWAY_REASONING = ['max_tokens', 'enabled', 'exclude'] as const;
@@ -76,6 +79,27 @@ export function encodeResponsesRequest(
     if (include) edits.set('include', JSON.stringify(include));
   }
   return spliceMembers(body.bytes, body.members, edits);
+}
+
+/** What the model reads, and so what a count of tokens is asked with. */
+const COUNTED_FIELDS = [
+  ...['instructions', 'parallel_tool_calls', 'reasoning', 'text', 'tool_choice', 'tools'],
+  'truncation',
+];
+
+/** The body that asks how many tokens a request's input has. */
+export function encodeResponsesCount(
+  { body: { value } }: Pick<CanonicalRequest, 'body'>,
+  upstreamModel: string,
+): Buffer {
+  const { input } = value;
+  const counted: JsonObject = {
+    model: upstreamModel,
+    input: Array.isArray(input) ? toReplayableItems(objectsOf(input)) : input,
+  };
+  for (const field of COUNTED_FIELDS) if (value[field] != null) counted[field] = value[field];
+  if (isJsonObject(value.reasoning)) counted.reasoning = withoutGatewayFields(value.reasoning);
+  return Buffer.from(JSON.stringify(counted));
 }
 
 function withoutGatewayFields(reasoning: JsonObject): JsonObject {

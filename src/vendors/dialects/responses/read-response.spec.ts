@@ -6,6 +6,7 @@ const relay = (answer: unknown) =>
   relayResponsesAnswer(
     Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)),
     EDITS,
+    {},
   );
 
 const complete = {

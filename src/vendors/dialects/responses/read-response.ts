@@ -7,6 +7,7 @@ import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { type UpstreamError, unreadable } from '../../upstream-error.js';
 import { parseAnswerObject, objectOf, objectsOf } from '../answer-json.js';
+import { missingMembers } from './response-defaults.js';
 import type { ResponseEdits } from './response-edits.js';
 
 /** The usage of a response object, which counts like a chat answer's under other names. */
@@ -84,9 +85,14 @@ function itemsOf({ output }: JsonObject): JsonObject[] {
  * Reads a whole response for a caller of the same dialect: its bytes with the documented edits,
  * and what the ledger needs of it.
  *
+ * @param defaults for members that the vendor left out
  * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
  */
-export function relayResponsesAnswer(bytes: Buffer, edits: ResponseEdits): CanonicalEvent[] {
+export function relayResponsesAnswer(
+  bytes: Buffer,
+  edits: ResponseEdits,
+  defaults: ResponseEdits,
+): CanonicalEvent[] {
   const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer');
   if (answer.error != null) throw classifyResponseError(answer.error);
   const finishReason = finishReasonOf(answer);
@@ -96,8 +102,9 @@ export function relayResponsesAnswer(bytes: Buffer, edits: ResponseEdits): Canon
   }
   const usage = readResponsesUsage(answer);
   const { members } = scanTopLevelMembers(bytes);
+  const changes: JsonObject = { ...missingMembers(answer, defaults), ...edits };
   const spelled = new Map(
-    Object.entries(edits).map(([field, value]) => [field, JSON.stringify(value)]),
+    Object.entries(changes).map(([field, value]) => [field, JSON.stringify(value)]),
   );
   return [
     { type: 'start', ...(typeof answer.id === 'string' && { id: answer.id }) },
@@ -109,7 +116,7 @@ export function relayResponsesAnswer(bytes: Buffer, edits: ResponseEdits): Canon
       outputCharacters: measureResponseOutput(answer),
       finishReason,
       ...(usage && { usage }),
-      answer: { ...answer, ...edits },
+      answer: { ...answer, ...changes },
     },
   ];
 }

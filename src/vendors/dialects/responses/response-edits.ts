@@ -38,12 +38,13 @@ export type ResponseEdits = Readonly<JsonObject>;
 
 /** The answer is the gateway's to keep, and so are its id and what the caller attached to it. */
 export function responseEditsOf(request: CanonicalRequest, alias: string): ResponseEdits {
-  const { store, metadata, previous_response_id: previousId } = request.body.value;
+  const { store, metadata, previous_response_id: previousId, background } = request.body.value;
   return {
     ...(request.answerId !== undefined && { id: request.answerId }),
     model: alias,
     store: store !== false,
     metadata: metadata ?? {},
     previous_response_id: previousId ?? null,
+    ...(background === true && { background }),
   };
 }

@@ -1,19 +1,28 @@
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
-import type { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unreadable } from '../../upstream-error.js';
 import type { Upstream, UpstreamCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readEventStream, isUnstreamed, readUnstreamed } from '../read-event-stream.js';
 import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
-import { encodeResponsesRequest, fieldsResponsesLacks } from './encode-responses-request.js';
+import {
+  encodeResponsesCount,
+  encodeResponsesRequest,
+  fieldsResponsesLacks,
+} from './encode-responses-request.js';
 import { classifyResponseError, relayResponsesAnswer } from './read-response.js';
+import { relayDefaults } from './response-defaults.js';
 import { responseEditsOf } from './response-edits.js';
 import { ResponsesStreamRelay } from './responses-stream-relay.js';
-import { objectOf } from '../answer-json.js';
+import { isCount, objectOf, parseAnswerObject } from '../answer-json.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_COUNT_BYTES = 64 * 1024;
+
+/** How a server says that it has no such address. */
+const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
 
 /** A server without this API is asked again after so long, as it may have been updated. */
 const MISSING_FOR_MS = 600_000;
@@ -21,6 +30,8 @@ const MISSING_FOR_MS = 600_000;
 /** Where a server of the Responses dialect is. */
 export interface ResponsesServer {
   responsesUrl: URL;
+  /** Where it counts tokens. */
+  countUrl: URL;
   /** What shows who calls. */
   authorization: Record<string, string>;
   /** Never shown, even where the server repeats it. */
@@ -59,6 +70,36 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
     return new VendorAnswer(() => this.ask(call, describe), describe);
   }
 
+  /** How many tokens the request's input has; undefined where the server does not count. */
+  async countTokens({
+    request,
+    upstreamModel,
+    limits,
+    signal,
+  }: UpstreamCall): Promise<number | undefined> {
+    try {
+      const response = await this.transport.call({
+        method: 'POST',
+        url: this.server.countUrl,
+        headers: { ...this.headers, accept: 'application/json' },
+        body: encodeResponsesCount(request, upstreamModel),
+        limits,
+        signal,
+      });
+      if (response.status !== 200) {
+        throw await readFailedAnswer(response, classifyChatError);
+      }
+      const text = (await response.readAll(MAX_COUNT_BYTES)).toString('utf8');
+      const { input_tokens: count } = parseAnswerObject(text, 'a count of tokens');
+      if (isCount(count)) return count;
+      throw unreadable('no count of tokens', 200);
+    } catch (error) {
+      // A server without this address has no other way to count.
+      if (error instanceof UpstreamError && UNKNOWN_ADDRESS.has(error.status)) return undefined;
+      throw redactKey(error, this.server.apiKey);
+    }
+  }
+
   private async ask(
     call: UpstreamCall,
     describe: (failure: unknown) => unknown,
@@ -80,9 +121,10 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
       throw await readUnstreamed(response, ({ error }) => classifyResponseError(error));
     }
     const edits = responseEditsOf(request, call.alias);
+    const defaults = relayDefaults(request.body.value);
     return request.stream
-      ? readEventStream(response, new ResponsesStreamRelay(edits), describe)
-      : relayResponsesAnswer(await response.readAll(MAX_ANSWER_BYTES), edits);
+      ? readEventStream(response, new ResponsesStreamRelay(edits, defaults), describe)
+      : relayResponsesAnswer(await response.readAll(MAX_ANSWER_BYTES), edits, defaults);
   }
 
   private readError(response: UpstreamResponse): Promise<UpstreamError> {

@@ -30,7 +30,7 @@ interface Relayed {
 }
 
 function relay(pieces: readonly (string | Buffer)[]): Relayed {
-  const relay = new ResponsesStreamRelay(EDITS);
+  const relay = new ResponsesStreamRelay(EDITS, {});
   const events: CanonicalEvent[] = [];
   let failure: UpstreamError | undefined;
   try {
@@ -69,7 +69,7 @@ describe(ResponsesStreamRelay.name, () => {
     const open = { ...search, action: { type: 'open_page', url: 'x' } };
     const call = { type: 'function_call', arguments: '"web_search_call"' };
     const done = (item: Json): string => spell({ type: 'response.output_item.done', item });
-    const stream = new ResponsesStreamRelay(EDITS);
+    const stream = new ResponsesStreamRelay(EDITS, {});
     const usages = (frames: string): unknown[] =>
       stream.push(Buffer.from(frames)).flatMap((event): unknown[] => {
         if (event.type === 'usage') return [[event.usage.webSearches, event.isPartial]];
@@ -146,7 +146,7 @@ describe(ResponsesStreamRelay.name, () => {
         obfuscation: 'aB3',
       });
     const part = { type: 'response.content_part.added', sequence_number: 2, ...place, part: {} };
-    const relay = new ResponsesStreamRelay(EDITS);
+    const relay = new ResponsesStreamRelay(EDITS, {});
     relay.push(Buffer.from(framesOf()[0]!));
     const bytes = Buffer.from(spell(part) + delta(3, 'Grü') + delta(4, 'ße 👋'));
     const [event] = relay.push(bytes);

@@ -21,6 +21,7 @@ import {
   isSearch,
   readResponsesUsage,
 } from './read-response.js';
+import { missingMembers } from './response-defaults.js';
 import { EditedBeginning, type ResponseEdits } from './response-edits.js';
 
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
@@ -68,7 +69,11 @@ export class ResponsesStreamRelay implements EventStreamReader {
   private characters = 0;
   private events: CanonicalEvent[] = [];
 
-  constructor(private readonly edits: ResponseEdits) {}
+  /** @param defaults for members that the vendor left out of its response objects */
+  constructor(
+    private readonly edits: ResponseEdits,
+    private readonly defaults: ResponseEdits,
+  ) {}
 
   push(chunk: Buffer): CanonicalEvent[] {
     if (this.isDone || this.failure) return [];
@@ -286,6 +291,7 @@ export class ResponsesStreamRelay implements EventStreamReader {
   }
 
   private edit(event: JsonObject, response: JsonObject): JsonObject & { response: JsonObject } {
-    return { ...event, response: { ...response, ...this.edits } };
+    const missing = missingMembers(response, this.defaults);
+    return { ...event, response: { ...response, ...missing, ...this.edits } };
   }
 }

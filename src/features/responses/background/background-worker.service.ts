@@ -1,0 +1,284 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { Canceller } from '../../../canonical/cancel-signal.js';
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { AnswersService } from '../../../core/answers/answers.service.js';
+import type { Call } from '../../../core/answers/call.js';
+import type { MakeRecord } from '../../../core/ledger/ledger-operations.js';
+import { LedgerService } from '../../../core/ledger/ledger.service.js';
+import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
+import { GatewayError, ProviderError } from '../../../platform/errors/gateway-errors.js';
+import { BodyBudget } from '../../../platform/http/body-budget.js';
+import { parseJsonBody } from '../../../platform/http/json-body.js';
+import { WorkQueue } from '../../../platform/queue/work-queue.js';
+import { SweepTimer } from '../../../platform/time/sweep-timer.js';
+import { endsWithin } from '../../../platform/time/within.js';
+import { ResponseAnswer } from '../response-answer.js';
+import { toResponseError } from '../response-object.js';
+import { checkResponsesBody, parseResponses } from '../responses.parse.js';
+import { foldResponse, textOfInput } from '../responses.service.js';
+import { storedResponseRecord } from '../stored-turn.js';
+import {
+  BackgroundResponsesRepository,
+  type BackgroundClaim,
+} from './background-responses.repository.js';
+import { BackgroundResponses } from './background-responses.service.js';
+
+/** Answers that this process gives at once, … */
+const MAX_AT_ONCE = 100;
+/** … and for one tenant, so that none is in another's way. */
+const MAX_PER_TENANT = 20;
+/** When there was no room for the body. */
+const ROOM_PAUSE_MS = 1_000;
+/** The body stands in what was loaded besides, and is parsed. */
+const BYTES_PER_CHARACTER = 4;
+const RENEW_EVERY_MS = 2_000;
+const SWEEP_EVERY_MS = 3_000;
+/** A wake-up that is so late has got lost. */
+const LOST_AFTER_SECONDS = 5;
+const SWEPT_AT_ONCE = 200;
+/** So often an answer is begun whose worker dies each time. */
+const MAX_ATTEMPTS = 3;
+/** After a failure of this service's own. */
+const FAILURE_PAUSE_MS = 1_000;
+
+/** Gives the answers that were asked for in the background, each by one worker at a time. */
+@Injectable()
+export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger(BackgroundWorker.name);
+  private readonly running = new Map<string, Run>();
+  private readonly timer = new SweepTimer(
+    () => this.sweep(),
+    (error) => this.logger.warn(`The sweep of background responses failed: ${error.message}`),
+  );
+  private isStopping = false;
+
+  constructor(
+    private readonly queue: WorkQueue,
+    private readonly repository: BackgroundResponsesRepository,
+    private readonly responses: BackgroundResponses,
+    private readonly answers: AnswersService,
+    private readonly ledger: LedgerService,
+    private readonly bodies: BodyBudget,
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.queue.consume) return;
+    this.timer.startLater(SWEEP_EVERY_MS);
+    this.responses.onCancel = (id) => this.running.get(id)?.cancel();
+    await this.queue.consume('responses', (id) => this.work(id), {
+      concurrency: MAX_AT_ONCE,
+      onStop: () => (this.isStopping = true),
+    });
+  }
+
+  /** Answers that run are waited for, up to the drain limit; what is left another instance begins anew. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.timer.stop();
+    const runs = [...this.running.values()];
+    await endsWithin(
+      this.config.drainSeconds * 1_000,
+      Promise.allSettled(runs.map(({ ended }) => ended)),
+    );
+    await Promise.all(runs.map((run) => this.leave(run)));
+  }
+
+  /** One answer, from its beginning to its settlement, unless somebody else has it. */
+  async work(id: string): Promise<void> {
+    if (this.isStopping) return;
+    const tenantId = await this.repository.findTenant(id);
+    if (tenantId === undefined) return;
+    // Its turn comes when one of the tenant's has ended.
+    if (this.countOf(tenantId) >= MAX_PER_TENANT) return;
+    const claim = await this.repository.claim(id);
+    if (!claim) return;
+    const lease = this.bodies.shareOf(tenantId).lease(undefined);
+    try {
+      lease.add(claim.body.length * BYTES_PER_CHARACTER);
+    } catch {
+      lease.release();
+      return this.repository.release(claim, ROOM_PAUSE_MS, { isTry: false });
+    }
+    const run = new Run(claim);
+    if (claim.isCancelled) run.cancel();
+    this.running.set(id, run);
+    const renewal = setInterval(() => void this.renew(run), RENEW_EVERY_MS);
+    renewal.unref();
+    try {
+      run.ended = this.answer(run);
+      await Promise.race([run.ended, run.left]);
+    } catch (error) {
+      this.logger.error(error);
+      const again = { isTry: true };
+      await this.repository.release(claim, FAILURE_PAUSE_MS, again).catch(() => undefined);
+    } finally {
+      lease.release();
+      clearInterval(renewal);
+      this.running.delete(id);
+    }
+    if (!this.isStopping) await this.wakeNext(tenantId);
+  }
+
+  private countOf(tenantId: string): number {
+    let count = 0;
+    for (const { claim } of this.running.values()) if (claim.caller.tenantId === tenantId) count++;
+    return count;
+  }
+
+  /** What this does not bring about the sweep does. */
+  private async wakeNext(tenantId: string): Promise<void> {
+    try {
+      const next = await this.repository.findNext(tenantId);
+      if (next !== undefined) await this.queue.wake('responses', next);
+    } catch (error) {
+      this.logger.warn(`A turn is left to the sweep: ${String(error)}`);
+    }
+  }
+
+  private async answer(run: Run): Promise<void> {
+    const { claim } = run;
+    const { context, id, isFlagged, credits } = claim;
+    const body = parseJsonBody(Buffer.from(claim.body), { maxParts: Infinity });
+    checkResponsesBody(body);
+    const parsed = parseResponses(body, { answerId: id, ...context });
+    const request = { ...parsed, answerId: id, stream: false };
+    const createdAt = Math.floor(claim.createdAt.getTime() / 1000);
+    const response = new ResponseAnswer({ request, createdAt });
+    const turn = {
+      id,
+      tenantId: claim.caller.tenantId,
+      requestId: claim.requestId,
+      createdAt: claim.createdAt,
+      ...context,
+      input: textOfInput(body),
+      isStored: true,
+      isBackground: true,
+    };
+    const record: MakeRecord = ({ outcome, usage, failure }) => {
+      const answer =
+        outcome === 'completed'
+          ? response.snapshot(usage)
+          : outcome === 'cancelled'
+            ? response.cancelledSnapshot(usage)
+            : response.failedSnapshot(toResponseError(failure));
+      return { ...storedResponseRecord({ ...turn, answer }), required: true };
+    };
+    const isLastStraw = claim.attempts > MAX_ATTEMPTS;
+    try {
+      const accepted = { credits, isFlagged };
+      const { events } = await this.answers.resume(
+        callOf(run),
+        'responses',
+        request,
+        accepted,
+        (given, plan) => {
+          run.closeVendor = () => plan.closeVendor();
+          return run.pass(isLastStraw ? failing() : given);
+        },
+        record,
+      );
+      await foldResponse(response, events).catch((error: unknown) => {
+        // It is settled, and the failure is in the response.
+        if (!(error instanceof GatewayError) && !run.isCancelled) this.logger.error(error);
+      });
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      // The model or the account is gone since: there is nothing to settle.
+      await this.ledger.releaseTransferred(claim.requestId, claim.caller.tenantId);
+      const { model, response: failed } = response.failedSnapshot(toResponseError(error));
+      await this.repository.giveUp(claim, { model, input: turn.input, response: failed });
+    }
+  }
+
+  /** A database that is away says nothing about the response. */
+  private async renew(run: Run): Promise<void> {
+    const lease = await this.repository.renew(run.claim).catch(() => ({ isCancelled: false }));
+    if (!lease) run.leave();
+    else if (lease.isCancelled) run.cancel();
+  }
+
+  private async leave(run: Run): Promise<void> {
+    if (!this.running.has(run.claim.id)) return;
+    run.leave();
+    await this.repository.release(run.claim, 0, { isTry: false }).catch(() => undefined);
+  }
+
+  private async sweep(): Promise<void> {
+    const { waiting } = (await this.queue.depths()).responses;
+    const room = Math.max(0, SWEPT_AT_ONCE - waiting);
+    for (const id of await this.repository.takeLost(LOST_AFTER_SECONDS, room)) {
+      await this.queue.wake('responses', id);
+    }
+  }
+}
+
+/** One answer that is being given. Its signal fires when it is cancelled. */
+class Run extends Canceller {
+  ended: Promise<void> = Promise.resolve();
+  readonly left: Promise<void>;
+  closeVendor: (() => void) | undefined;
+  private hasLeft = false;
+  private tellLeft: () => void = () => undefined;
+
+  constructor(readonly claim: BackgroundClaim) {
+    super();
+    this.left = new Promise((resolve) => (this.tellLeft = resolve));
+  }
+
+  get isCancelled(): boolean {
+    return this.aborted;
+  }
+
+  cancel(): void {
+    this.abort();
+  }
+
+  /** Lets the work be, for another worker to begin anew: nothing more of it is settled here. */
+  leave(): void {
+    this.hasLeft = true;
+    this.tellLeft();
+    this.closeVendor?.();
+  }
+
+  /** The events, until the work is left: then they never end, so that nobody settles them. */
+  async *pass(events: AsyncIterable<CanonicalEvent>): AsyncGenerator<CanonicalEvent> {
+    try {
+      for await (const event of events) {
+        if (this.hasLeft) break;
+        yield event;
+      }
+    } catch (error) {
+      if (!this.hasLeft) throw error;
+    }
+    if (this.hasLeft) await new Promise<never>(() => undefined);
+  }
+}
+
+// eslint-disable-next-line require-yield
+async function* failing(): AsyncGenerator<CanonicalEvent> {
+  throw new ProviderError('The answer was begun several times and broke off each time.');
+}
+
+/** The call as its caller would make it, who is not there: nobody reads its head. */
+function callOf(run: Run): Call {
+  const { caller, requestId, headers } = run.claim;
+  const body = new IncomingMessage(new Socket());
+  return {
+    caller,
+    requestId,
+    receivedAt: new Date(),
+    headers,
+    body,
+    head: new ServerResponse(body),
+    callerGone: run,
+  };
+}

@@ -1,0 +1,138 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Authenticated } from '../../../core/access/authenticated.decorator.js';
+import type { Caller } from '../../../core/access/caller.js';
+import {
+  callerOf,
+  CurrentCaller,
+  type GatewayRequest,
+} from '../../../core/access/gateway-request.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import { readJsonBody } from '../../../platform/http/read-json-body.js';
+import type { InputItemList } from '../list-input-items.js';
+import { IncludeQueryDto, InputItemsQueryDto } from '../responses.dto.js';
+import {
+  ApiConversation,
+  ApiConversationId,
+  ApiConversationItem,
+  ApiConversationItems,
+  ApiItemId,
+} from './conversations.openapi.js';
+import {
+  createConversationSchema,
+  createItemsSchema,
+  StoredConversationsService,
+  updateConversationSchema,
+} from './stored-conversations.service.js';
+
+/** Conversations with an id of their own. Nothing is asked of a model here. */
+@ApiTags('Inference')
+@Controller(['v1/conversations', 'api/v1/conversations'])
+@Authenticated('routing')
+export class ConversationsController {
+  constructor(private readonly conversations: StoredConversationsService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiConversation(
+    'createConversation',
+    'Create a conversation',
+    'It may begin with items.',
+    createConversationSchema,
+  )
+  async create(@Req() request: GatewayRequest): Promise<JsonObject> {
+    return this.conversations.create(callerOf(request), await readJsonBody(request));
+  }
+
+  @Get(':id')
+  @ApiConversation('getConversation', 'Get a conversation', 'Without its items.')
+  @ApiConversationId()
+  retrieve(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
+    return this.conversations.retrieve(caller, id);
+  }
+
+  @Post(':id')
+  @HttpCode(200)
+  @ApiConversation(
+    'updateConversation',
+    'Update a conversation',
+    'Puts other metadata in place of what there is.',
+    updateConversationSchema,
+  )
+  @ApiConversationId()
+  async update(@Req() request: GatewayRequest, @Param('id') id: string): Promise<JsonObject> {
+    return this.conversations.update(callerOf(request), id, await readJsonBody(request));
+  }
+
+  @Delete(':id')
+  @ApiConversation(
+    'deleteConversation',
+    'Delete a conversation',
+    'With its items; responses made in it stay.',
+  )
+  @ApiConversationId()
+  delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
+    return this.conversations.delete(caller, id);
+  }
+
+  @Get(':id/items')
+  @ApiConversationItems(
+    'listConversationItems',
+    "List a conversation's items",
+    'The newest first, unless `order` is `asc`.',
+  )
+  @ApiConversationId()
+  listItems(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() query: InputItemsQueryDto,
+  ): Promise<InputItemList> {
+    return this.conversations.listItems(caller, id, query);
+  }
+
+  @Post(':id/items')
+  @HttpCode(200)
+  @ApiConversationItems(
+    'addConversationItems',
+    'Add items to a conversation',
+    'Behind those that are there, under new ids.',
+    createItemsSchema,
+  )
+  @ApiConversationId()
+  async addItems(
+    @Req() request: GatewayRequest,
+    @Param('id') id: string,
+    @Query() _query: IncludeQueryDto,
+  ): Promise<InputItemList> {
+    return this.conversations.addItems(callerOf(request), id, await readJsonBody(request));
+  }
+
+  @Get(':id/items/:item_id')
+  @ApiConversationItem()
+  @ApiConversationId()
+  @ApiItemId()
+  retrieveItem(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Param('item_id') itemId: string,
+    @Query() _query: IncludeQueryDto,
+  ): Promise<JsonObject> {
+    return this.conversations.retrieveItem(caller, id, itemId);
+  }
+
+  @Delete(':id/items/:item_id')
+  @ApiConversation(
+    'deleteConversationItem',
+    'Delete an item of a conversation',
+    'Answers with the conversation.',
+  )
+  @ApiConversationId()
+  @ApiItemId()
+  deleteItem(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Param('item_id') itemId: string,
+  ): Promise<JsonObject> {
+    return this.conversations.deleteItem(caller, id, itemId);
+  }
+}

@@ -1,0 +1,79 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
+import { toOpenApiSchema } from '../../../platform/http/validate-body.js';
+import { item, itemList } from '../responses.openapi.js';
+
+type JsonSchema = Parameters<typeof toOpenApiSchema>[0];
+
+/** The description of an operation that answers with a conversation. */
+export function ApiConversation(
+  operationId: string,
+  summary: string,
+  description: string,
+  body?: JsonSchema,
+): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({ operationId, summary, description }),
+    ...describeBody(body, { metadata: { topic: 'demo' } }),
+    ApiOkResponse({
+      description: 'The conversation.',
+      schema: {
+        title: 'Conversation',
+        type: 'object',
+        required: ['id', 'object'],
+        properties: {
+          id: { type: 'string', example: 'conv_…' },
+          object: { type: 'string', enum: ['conversation', 'conversation.deleted'] },
+          created_at: { type: 'integer', description: 'Unix seconds.' },
+          metadata: { type: 'object' },
+          deleted: { type: 'boolean', description: 'Of one that has been deleted.' },
+        },
+      },
+    }),
+  );
+}
+
+/** The description of an operation that answers with items. */
+export function ApiConversationItems(
+  operationId: string,
+  summary: string,
+  description: string,
+  body?: JsonSchema,
+): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({ operationId, summary, description }),
+    ...describeBody(body, { items: [{ role: 'user', content: 'Hello!' }] }),
+    ApiOkResponse({ description: 'The items.', schema: itemList }),
+    ApiErrorResponse(400, 'The body or a query parameter is not valid.'),
+  );
+}
+
+/** The description of reading one item. */
+export function ApiConversationItem(): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({ operationId: 'getConversationItem', summary: 'Get an item of a conversation' }),
+    ApiOkResponse({ description: 'The item.', schema: item }),
+  );
+}
+
+export function ApiConversationId(): MethodDecorator {
+  return applyDecorators(
+    ApiParam({ name: 'id', description: 'The id of the conversation, as `conv_…`.' }),
+    ApiErrorResponse(404, 'The tenant has no such conversation, or it has no such item.'),
+  );
+}
+
+export function ApiItemId(): MethodDecorator {
+  return ApiParam({ name: 'item_id', description: 'The id of the item, as it is listed.' });
+}
+
+function describeBody(schema: JsonSchema | undefined, example: object): MethodDecorator[] {
+  if (!schema) return [];
+  return [
+    ApiBody({ schema: toOpenApiSchema(schema), examples: { short: { value: example } } }),
+    ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
+    ApiErrorResponse(413, 'The body is larger than 20 MB.'),
+    ApiErrorResponse(415, 'The body is not JSON.'),
+  ];
+}

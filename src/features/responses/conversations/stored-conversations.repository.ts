@@ -1,0 +1,217 @@
+import { Injectable } from '@nestjs/common';
+import type { Pool, PoolClient } from 'pg';
+import { Database } from '../../../platform/database/database.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+
+export interface ConversationRow {
+  id: string;
+  /** JSON text. */
+  metadata: string;
+  createdAt: Date;
+}
+
+/** An item as it is kept, under the id that it is listed with. */
+export type ListedItem = JsonObject & { id: string };
+
+/** Which of a conversation's items are asked for. */
+export interface ItemsPage {
+  limit: number;
+  order: 'asc' | 'desc';
+  /** The id of the item before the first one wanted. */
+  after?: string;
+}
+
+const COLUMNS = 'id, metadata, created_at AS "createdAt"';
+
+/**
+ * Adds items to a conversation, in a row: whoever adds to it at the same time comes before or behind.
+ * Of one that is gone meanwhile nothing is left to add to.
+ *
+ * @param parameters of the conversation's id, the tenant's, the batch's, and `itemRows`
+ */
+export function addItemsSql(parameters: {
+  conversation: string;
+  tenant: string;
+  batch: string;
+  rows: string;
+}): { known: string; insert: string } {
+  const { conversation, tenant, batch, rows } = parameters;
+  return {
+    known: `UPDATE conversations SET used_at = now()
+      WHERE id = ${conversation} AND tenant_id = ${tenant} RETURNING id`,
+    insert: `INSERT INTO conversation_items (conversation_id, batch_id, position, id, item, bytes)
+      SELECT known.id, ${batch}, place, entry ->> 'id', entry ->> 'item',
+        octet_length(entry ->> 'item')
+      FROM known, json_array_elements(${rows}::json) WITH ORDINALITY AS given (entry, place)
+      ORDER BY place
+      ON CONFLICT DO NOTHING`,
+  };
+}
+
+/** Items as `addItemsSql` takes them. Text within text, since PostgreSQL reads no NUL out of JSON. */
+export function itemRows(items: readonly ListedItem[]): string {
+  return JSON.stringify(items.map((item) => ({ id: item.id, item: JSON.stringify(item) })));
+}
+
+/** Conversations and their items, each tenant's apart from the others'. */
+@Injectable()
+export class StoredConversationsRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(
+    tenantId: string,
+    row: ConversationRow,
+    items: readonly ListedItem[],
+  ): Promise<void> {
+    await this.database.transaction(async (client) => {
+      await client.query(
+        `INSERT INTO conversations (id, tenant_id, metadata, created_at, used_at)
+         VALUES ($1, $2, $3, $4, $4)`,
+        [row.id, tenantId, row.metadata, row.createdAt],
+      );
+      if (items.length > 0) await this.addWith(client, tenantId, row.id, row.id, items);
+    });
+  }
+
+  async find(tenantId: string, id: string): Promise<ConversationRow | undefined> {
+    const { rows } = await this.database.query<ConversationRow>(
+      `SELECT ${COLUMNS} FROM conversations WHERE id = $1 AND tenant_id = $2`,
+      [id, tenantId],
+    );
+    return rows[0];
+  }
+
+  async setMetadata(
+    tenantId: string,
+    id: string,
+    metadata: string,
+  ): Promise<ConversationRow | undefined> {
+    const { rows } = await this.database.query<ConversationRow>(
+      `UPDATE conversations SET metadata = $3, used_at = now()
+       WHERE id = $1 AND tenant_id = $2 RETURNING ${COLUMNS}`,
+      [id, tenantId, metadata],
+    );
+    return rows[0];
+  }
+
+  /** With all its items. @returns whether there was such a conversation */
+  async delete(tenantId: string, id: string): Promise<boolean> {
+    return this.database.transaction(async (client) => {
+      const { rowCount } = await client.query(
+        'DELETE FROM conversations WHERE id = $1 AND tenant_id = $2',
+        [id, tenantId],
+      );
+      if (rowCount !== 1) return false;
+      await client.query('DELETE FROM conversation_items WHERE conversation_id = $1', [id]);
+      return true;
+    });
+  }
+
+  /** @param batchId new for each call @returns whether there is such a conversation */
+  add(
+    tenantId: string,
+    id: string,
+    batchId: string,
+    items: readonly ListedItem[],
+  ): Promise<boolean> {
+    return this.addWith(this.database.pool, tenantId, id, batchId, items);
+  }
+
+  /** How much a conversation holds, in bytes; undefined where there is none. */
+  async measure(tenantId: string, id: string): Promise<number | undefined> {
+    const { rows } = await this.database.query<{ bytes: number }>(
+      `SELECT (SELECT coalesce(sum(bytes), 0)::bigint FROM conversation_items
+               WHERE conversation_id = conversations.id) AS bytes
+       FROM conversations WHERE id = $1 AND tenant_id = $2`,
+      [id, tenantId],
+    );
+    return rows[0]?.bytes;
+  }
+
+  /** JSON texts of all items in order; of a conversation that exists. */
+  async findAll(id: string): Promise<string[]> {
+    const { rows } = await this.database.query<{ item: string }>(
+      'SELECT item FROM conversation_items WHERE conversation_id = $1 ORDER BY sequence',
+      [id],
+    );
+    return rows.map(({ item }) => item);
+  }
+
+  /** Undefined: `after` is none of its items. One item more than asked for tells that there are more. */
+  async list(id: string, { limit, order, after }: ItemsPage): Promise<string[] | undefined> {
+    const direction = order === 'asc' ? 'ASC' : 'DESC';
+    const from = after === undefined ? undefined : await this.sequenceOf(id, after);
+    if (after !== undefined && from === undefined) return undefined;
+    const { rows } = await this.database.query<{ item: string }>(
+      `SELECT item FROM conversation_items
+       WHERE conversation_id = $1
+         AND ($2::bigint IS NULL OR sequence ${order === 'asc' ? '>' : '<'} $2)
+       ORDER BY sequence ${direction} LIMIT $3`,
+      [id, from ?? null, limit + 1],
+    );
+    return rows.map(({ item }) => item);
+  }
+
+  async findItem(id: string, itemId: string): Promise<string | undefined> {
+    const { rows } = await this.database.query<{ item: string }>(
+      `SELECT item FROM conversation_items WHERE conversation_id = $1 AND id = $2
+       ORDER BY sequence LIMIT 1`,
+      [id, itemId],
+    );
+    return rows[0]?.item;
+  }
+
+  async deleteItem(id: string, itemId: string): Promise<boolean> {
+    const { rowCount } = await this.database.query(
+      'DELETE FROM conversation_items WHERE conversation_id = $1 AND id = $2',
+      [id, itemId],
+    );
+    return (rowCount ?? 0) > 0;
+  }
+
+  /** Deletes conversations that were last used before the instant, so many at most. @returns how many */
+  async sweep(before: Date, maxRows: number): Promise<number> {
+    const { rows } = await this.database.query<{ deleted: number }>(
+      `WITH old AS (
+         SELECT id FROM conversations WHERE used_at < $1
+         ORDER BY used_at, id LIMIT $2 FOR UPDATE SKIP LOCKED
+       ), gone AS (
+         DELETE FROM conversations USING old WHERE conversations.id = old.id
+       ), items AS (
+         DELETE FROM conversation_items USING old WHERE conversation_id = old.id
+       )
+       SELECT count(*) AS deleted FROM old`,
+      [before, maxRows],
+    );
+    return rows[0]!.deleted;
+  }
+
+  private async sequenceOf(id: string, itemId: string): Promise<number | undefined> {
+    const { rows } = await this.database.query<{ sequence: number }>(
+      `SELECT sequence FROM conversation_items WHERE conversation_id = $1 AND id = $2
+       ORDER BY sequence LIMIT 1`,
+      [id, itemId],
+    );
+    return rows[0]?.sequence;
+  }
+
+  private async addWith(
+    client: Pool | PoolClient,
+    tenantId: string,
+    id: string,
+    batchId: string,
+    items: readonly ListedItem[],
+  ): Promise<boolean> {
+    const { known, insert } = addItemsSql({
+      conversation: '$1::text',
+      tenant: '$2::uuid',
+      batch: '$3::text',
+      rows: '$4',
+    });
+    const { rows } = await client.query<{ known: number }>(
+      `WITH known AS (${known}), added AS (${insert}) SELECT count(*) AS known FROM known`,
+      [id, tenantId, batchId, itemRows(items)],
+    );
+    return rows[0]!.known > 0;
+  }
+}

@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../../core/access/caller.js';
+import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import { isJsonObject, type JsonBody, type JsonObject } from '../../../platform/http/json-body.js';
+import { assertValidBody, compileSchema } from '../../../platform/http/validate-body.js';
+import { PromptMeter } from '../../../canonical/prompt-size.js';
+import { MAX_CONTEXT_BYTES } from '../conversations.service.js';
+import { createResponseSchema } from '../create-response.schema.js';
+import { isItemReference } from '../item-id.js';
+import { listPage, prefixOf, toListed, type InputItemList } from '../list-input-items.js';
+import { measureItems } from '../measure-responses-prompt.js';
+import type { Conversation } from '../stored-responses.repository.js';
+import {
+  StoredConversationsRepository,
+  type ConversationRow,
+  type ItemsPage,
+  type ListedItem,
+} from './stored-conversations.repository.js';
+
+const RANDOM_BYTES = 24;
+/** Items that one request may add. */
+const MAX_ITEMS = 20;
+
+const items = {
+  type: ['array', 'null'],
+  items: { type: 'object' },
+  maxItems: MAX_ITEMS,
+  description: 'Messages, function calls, their outputs, reasoning; 20 at most.',
+} as const;
+
+const { metadata } = createResponseSchema.properties;
+
+export const createConversationSchema = {
+  title: 'ConversationRequest',
+  type: 'object',
+  properties: { items, metadata },
+} as const;
+export const updateConversationSchema = {
+  title: 'ConversationUpdate',
+  type: 'object',
+  required: ['metadata'],
+  properties: { metadata },
+} as const;
+export const createItemsSchema = {
+  title: 'ConversationItemsRequest',
+  type: 'object',
+  required: ['items'],
+  properties: { items: { ...items, type: 'array', minItems: 1 } },
+} as const;
+
+const validateCreate = compileSchema(createConversationSchema);
+const validateUpdate = compileSchema(updateConversationSchema);
+const validateItems = compileSchema(createItemsSchema);
+
+/** Conversations that have an id of their own: what is said in them is kept for the next response. */
+@Injectable()
+export class StoredConversationsService {
+  constructor(private readonly repository: StoredConversationsRepository) {}
+
+  /** @throws InvalidRequestError naming the field at fault */
+  async create({ tenantId }: Caller, body: JsonBody): Promise<JsonObject> {
+    assertValidBody(validateCreate, body);
+    const row: ConversationRow = {
+      id: newId('conv'),
+      metadata: JSON.stringify(body.value.metadata ?? {}),
+      createdAt: new Date(),
+    };
+    await this.repository.insert(tenantId, row, readItems(body.value.items ?? []));
+    return render(row);
+  }
+
+  /** @throws NotFoundError (`id`) */
+  async retrieve({ tenantId }: Caller, id: string): Promise<JsonObject> {
+    return render(found(id, await this.repository.find(tenantId, id)));
+  }
+
+  /** Puts other metadata in place of what there is. @throws NotFoundError (`id`) */
+  async update({ tenantId }: Caller, id: string, body: JsonBody): Promise<JsonObject> {
+    assertValidBody(validateUpdate, body);
+    const kept = JSON.stringify(body.value.metadata ?? {});
+    return render(found(id, await this.repository.setMetadata(tenantId, id, kept)));
+  }
+
+  /** With its items; responses that were made in it stay. @throws NotFoundError (`id`) */
+  async delete({ tenantId }: Caller, id: string): Promise<JsonObject> {
+    if (!(await this.repository.delete(tenantId, id))) throw notFound(id);
+    return { id, object: 'conversation.deleted', deleted: true };
+  }
+
+  /** @throws NotFoundError (`id`, or `after`) */
+  async listItems({ tenantId }: Caller, id: string, page: ItemsPage): Promise<InputItemList> {
+    found(id, await this.repository.find(tenantId, id));
+    const texts = await this.repository.list(id, page);
+    if (!texts) throw new NotFoundError('after', 'No item of this conversation has that id.');
+    return listPage(texts.map(readItem), page.limit);
+  }
+
+  /** Adds items behind those that are there. @throws NotFoundError (`id`) */
+  async addItems({ tenantId }: Caller, id: string, body: JsonBody): Promise<InputItemList> {
+    assertValidBody(validateItems, body);
+    const added = readItems(body.value.items);
+    await this.assertRoom(tenantId, id);
+    if (!(await this.repository.add(tenantId, id, newId('batch'), added))) throw notFound(id);
+    return listPage(added, added.length);
+  }
+
+  /** @throws NotFoundError (`id`, or `item_id`) */
+  async retrieveItem({ tenantId }: Caller, id: string, itemId: string): Promise<JsonObject> {
+    found(id, await this.repository.find(tenantId, id));
+    const text = await this.repository.findItem(id, itemId);
+    if (text === undefined) throw noItem(itemId);
+    return readItem(text);
+  }
+
+  /** @returns the conversation @throws NotFoundError (`id`, or `item_id`) */
+  async deleteItem({ tenantId }: Caller, id: string, itemId: string): Promise<JsonObject> {
+    const row = found(id, await this.repository.find(tenantId, id));
+    if (!(await this.repository.deleteItem(id, itemId))) throw noItem(itemId);
+    return render(row);
+  }
+
+  /**
+   * What was said in it, for a response that is to be made in it.
+   *
+   * @throws NotFoundError (`conversation`), or InvalidRequestError when it is too large
+   */
+  async load(tenantId: string, id: string): Promise<Conversation> {
+    const contextBytes = await this.assertRoom(tenantId, id, 'conversation');
+    return {
+      previousResponseId: null,
+      conversationId: id,
+      storedIn: id,
+      contextBytes,
+      items: (await this.repository.findAll(id)).map(readItem),
+    };
+  }
+
+  private async assertRoom(tenantId: string, id: string, param = 'id'): Promise<number> {
+    const bytes = await this.repository.measure(tenantId, id);
+    if (bytes === undefined) throw notFound(id, param);
+    if (bytes <= MAX_CONTEXT_BYTES) return bytes;
+    throw new InvalidRequestError(
+      param,
+      `The conversation is larger than ${MAX_CONTEXT_BYTES / 1_000_000} MB; delete some of its items, or begin a new one.`,
+    );
+  }
+}
+
+/** The id in a body's `conversation`; undefined where there is none. @throws InvalidRequestError */
+export function readConversationId(conversation: unknown): string | undefined {
+  if (conversation == null) return undefined;
+  if (typeof conversation === 'string') return conversation;
+  if (isJsonObject(conversation) && typeof conversation.id === 'string') return conversation.id;
+  throw new InvalidRequestError(
+    'conversation',
+    '`conversation` must be the id of a conversation, or an object with its `id`.',
+  );
+}
+
+/**
+ * The items under ids of the conversation's own.
+ *
+ * @throws InvalidRequestError naming the item at fault
+ */
+function readItems(given: readonly JsonObject[]): ListedItem[] {
+  const reference = given.findIndex(isItemReference);
+  if (reference !== -1) {
+    throw new InvalidRequestError(
+      `items.${reference}`,
+      'A conversation keeps items, not references to them; send the item itself.',
+    );
+  }
+  const bound = measureItems(given, (index) => `items.${index}`, new PromptMeter());
+  if (bound) throw new InvalidRequestError(bound.param, bound.message);
+  return given.map((item) => {
+    const id = newId(prefixOf(item));
+    const isMessage = item.type == null || item.type === 'message';
+    return toListed({ ...item, ...(isMessage && { status: 'completed' }), id }, id);
+  });
+}
+
+function newId(prefix: string): string {
+  return `${prefix}_${randomBytes(RANDOM_BYTES).toString('hex')}`;
+}
+
+function readItem(text: string): ListedItem {
+  const item: unknown = JSON.parse(text);
+  if (isJsonObject(item) && typeof item.id === 'string') return { ...item, id: item.id };
+  throw new Error('an item of a conversation is not as it was written');
+}
+
+function render({ id, metadata: kept, createdAt }: ConversationRow): JsonObject {
+  return {
+    id,
+    object: 'conversation',
+    created_at: Math.floor(createdAt.getTime() / 1000),
+    metadata: JSON.parse(kept),
+  };
+}
+
+function found(id: string, row: ConversationRow | undefined): ConversationRow {
+  if (row) return row;
+  throw notFound(id);
+}
+
+function notFound(id: string, param = 'id'): NotFoundError {
+  return new NotFoundError(
+    param,
+    `There is no conversation ${JSON.stringify(id.slice(0, 80))}; it may have been deleted, or not been used for long.`,
+  );
+}
+
+function noItem(itemId: string): NotFoundError {
+  return new NotFoundError(
+    'item_id',
+    `The conversation has no item ${JSON.stringify(itemId.slice(0, 80))}; it may have been deleted.`,
+  );
+}

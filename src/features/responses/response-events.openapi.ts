@@ -1,0 +1,74 @@
+const place = {
+  item_id: { type: 'string' },
+  output_index: { type: 'integer', description: 'Of the item within the output.' },
+} as const;
+
+const inPart = { ...place, content_index: { type: 'integer' } } as const;
+
+const inSummary = { ...place, summary_index: { type: 'integer' } } as const;
+
+const text = { type: 'string' } as const;
+
+const part = {
+  type: 'object',
+  required: ['type'],
+  properties: { type: { type: 'string' } },
+} as const;
+
+function event(types: readonly string[], members: Readonly<Record<string, object>>): object {
+  return {
+    type: 'object',
+    required: ['type', 'sequence_number', ...Object.keys(members)],
+    properties: {
+      type: { type: 'string', enum: types.map((type) => `response.${type}`) },
+      sequence_number: { type: 'integer', description: 'Rises by one with every event.' },
+      ...members,
+    },
+  };
+}
+
+/**
+ * JSON Schema of one event's data in a streamed response.
+ *
+ * @param schemas of the response object, and of an item
+ */
+export function responseEventSchema({
+  response,
+  item,
+}: Record<'response' | 'item', object>): object {
+  return {
+    description:
+      'The `data` of one event, which bears the name of its type. A vendor of this dialect may send further types.',
+    oneOf: [
+      event(['created', 'in_progress', 'completed', 'incomplete', 'failed'], { response }),
+      event(['output_item.added', 'output_item.done'], {
+        output_index: place.output_index,
+        item,
+      }),
+      event(['content_part.added', 'content_part.done'], { ...inPart, part }),
+      event(['output_text.delta', 'refusal.delta'], { ...inPart, delta: text }),
+      event(['output_text.done'], { ...inPart, text }),
+      event(['refusal.done'], { ...inPart, refusal: text }),
+      event(['reasoning_summary_part.added', 'reasoning_summary_part.done'], {
+        ...inSummary,
+        part,
+      }),
+      event(['reasoning_summary_text.delta'], { ...inSummary, delta: text }),
+      event(['reasoning_summary_text.done'], { ...inSummary, text }),
+      event(['function_call_arguments.delta', 'custom_tool_call_input.delta'], {
+        ...place,
+        delta: text,
+      }),
+      event(['function_call_arguments.done'], { ...place, arguments: text }),
+      event(['custom_tool_call_input.done'], { ...place, input: text }),
+    ],
+    example: {
+      type: 'response.output_text.delta',
+      sequence_number: 3,
+      item_id: 'msg_…',
+      output_index: 0,
+      content_index: 0,
+      delta: 'Hello',
+    },
+  };
+}

@@ -1,0 +1,268 @@
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { RawData, WebSocket } from 'ws';
+import {
+  ConflictError,
+  GatewayError,
+  InternalError,
+  InvalidRequestError,
+} from '../../../platform/errors/gateway-errors.js';
+import type { BodyShare } from '../../../platform/http/body-budget.js';
+import { sendInnerRequest } from '../../../platform/http/inner-request.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
+import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { UnstoredTurns } from './unstored-turns.js';
+
+const MAX_EVENT_BYTES = 64 * 1024 * 1024;
+const MAX_ERROR_BYTES = 256 * 1024;
+/** More than this on its way to a reader has the answer wait. */
+const LAGGING_BYTES = 1024 * 1024;
+/** A reader who takes nothing for so long is cut off. */
+const STALLED_MS = 60_000;
+const DATA = 'data: ';
+/** Of an answer that can be gone on from. */
+const LAST_EVENT = /^event: response\.(?:completed|incomplete)$/;
+
+/** Close codes of the WebSocket protocol. */
+export const GOING_AWAY = 1001;
+export const POLICY_VIOLATION = 1008;
+
+/** Headers of the upgrade that go with each of its requests. */
+const PASSED =
+  /^(?:authorization|host|user-agent|x-forwarded-for|traceparent|tracestate|x-gateway-.*)$/;
+
+export interface SocketSurroundings {
+  readonly server: Server;
+  /** Where its requests go, as `/v1/responses`. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: Socket;
+  readonly bodies: BodyShare;
+}
+
+/**
+ * One caller's socket: each message `response.create` becomes a request of the gateway's own, and the
+ * events of its answer go back as messages. One answer at a time.
+ */
+export class ResponseSocket {
+  private answer: { destroy(): void } | undefined;
+  private stalled: NodeJS.Timeout | undefined;
+  private readonly unstored: UnstoredTurns;
+  /** Of the message that is arriving. */
+  private lease: ReturnType<BodyShare['lease']>;
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly surroundings: SocketSurroundings,
+  ) {
+    this.lease = surroundings.bodies.lease(undefined);
+    this.unstored = new UnstoredTurns(surroundings.bodies);
+    const count = ({ length }: Buffer): void => this.count(length);
+    surroundings.raw.on('data', count);
+    socket.on('message', (data, isBinary) => this.receive(data, isBinary));
+    socket.on('error', () => socket.terminate());
+    socket.once('close', () => {
+      surroundings.raw.off('data', count);
+      this.lease.release();
+      this.unstored.forget();
+      this.end();
+    });
+  }
+
+  get isBusy(): boolean {
+    return this.answer !== undefined;
+  }
+
+  /** What is being answered is broken off. */
+  close(code: number, reason: string): void {
+    this.end();
+    this.socket.close(code, reason);
+  }
+
+  /** What arrives takes memory before it is a request. */
+  private count(bytes: number): void {
+    try {
+      this.lease.add(bytes);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      this.fail(error);
+      this.close(POLICY_VIOLATION, 'no memory for the message');
+    }
+  }
+
+  private receive(data: RawData, isBinary: boolean): void {
+    this.lease.release();
+    this.lease = this.surroundings.bodies.lease(undefined);
+    try {
+      if (isBinary) throw new InvalidRequestError('body', 'Send messages of text, not bytes.');
+      if (this.answer) {
+        throw new ConflictError('type', 'A response is being made; wait for its last event.');
+      }
+      this.ask(this.unstored.expand(toBody(bytesOf(data))));
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      this.fail(error);
+    }
+  }
+
+  private ask(body: Buffer): void {
+    const { server, path, raw, headers } = this.surroundings;
+    const passed = Object.entries(headers).filter(([name]) => PASSED.test(name));
+    const answer = sendInnerRequest(
+      server,
+      {
+        method: 'POST',
+        path,
+        headers: { ...Object.fromEntries(passed), 'content-type': 'application/json' },
+        body,
+        socket: raw,
+      },
+      (response) => this.relay(response, () => this.finish(answer)),
+      () => this.abandon(answer),
+    );
+    this.answer = answer;
+  }
+
+  private relay(response: IncomingMessage, finish: () => void): void {
+    if (response.statusCode === 200) this.relayEvents(response, finish);
+    else this.relayError(response, finish);
+  }
+
+  private relayEvents(response: IncomingMessage, finish: () => void): void {
+    const frames = new SseFrameBuffer(MAX_EVENT_BYTES);
+    response.on('data', (chunk: Buffer) => {
+      const whole = frames.push(chunk);
+      if (!whole) return;
+      let isLast = false;
+      for (const line of whole.toString('utf8').split('\n')) {
+        if (LAST_EVENT.test(line)) isLast = true;
+        if (!line.startsWith(DATA)) continue;
+        const data = line.slice(DATA.length);
+        if (isLast) this.unstored.complete(data);
+        this.socket.send(data);
+      }
+      if (this.socket.bufferedAmount > LAGGING_BYTES) this.waitForReader(response);
+    });
+    response.once('end', finish);
+    response.once('error', finish);
+  }
+
+  /** An answer that was refused is told as an event. */
+  private relayError(response: IncomingMessage, finish: () => void): void {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    response.on('data', (piece: Buffer) => {
+      size += piece.length;
+      if (size <= MAX_ERROR_BYTES) pieces.push(piece);
+    });
+    response.once('error', finish);
+    response.once('end', () => {
+      const retryAfter = response.headers['retry-after'];
+      this.tell(response.statusCode ?? 500, errorOf(Buffer.concat(pieces)), retryAfter);
+      finish();
+    });
+  }
+
+  private waitForReader(response: IncomingMessage): void {
+    response.pause();
+    this.stalled ??= setTimeout(() => this.socket.terminate(), STALLED_MS);
+    // Called when all before it has left.
+    this.socket.ping(undefined, undefined, () => {
+      clearTimeout(this.stalled);
+      this.stalled = undefined;
+      response.resume();
+    });
+  }
+
+  private fail(error: GatewayError): void {
+    const { type, message, param } = error;
+    this.tell(error.status, { type, message, param }, error.retryAfterSeconds);
+  }
+
+  /** In the dialect's words for it: what its clients tell apart by the code. */
+  private tell(status: number, error: JsonObject, retryAfter?: string | number): void {
+    const code = CODES[`${status} ${String(error.param)}`] ?? error.type;
+    const headers = retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } };
+    this.socket.send(
+      JSON.stringify({ type: 'error', status, error: { ...error, code }, ...headers }),
+    );
+  }
+
+  private finish(answer: { destroy(): void }): void {
+    if (this.answer === answer) this.answer = undefined;
+  }
+
+  /** The connection within broke: nothing is known of the answer. */
+  private abandon(answer: { destroy(): void }): void {
+    if (this.answer !== answer) return;
+    this.answer = undefined;
+    this.fail(new InternalError());
+  }
+
+  private end(): void {
+    const { answer } = this;
+    this.answer = undefined;
+    clearTimeout(this.stalled);
+    answer?.destroy();
+  }
+}
+
+const CODES: Readonly<Record<string, string>> = {
+  '404 previous_response_id': 'previous_response_not_found',
+  '409 type': 'response_already_in_flight',
+};
+
+/** The body of the request that a message stands for. @throws InvalidRequestError */
+function toBody(bytes: Buffer): Buffer {
+  const { members } = scanTopLevelMembers(bytes);
+  const valueOf = (name: string): string | undefined => {
+    const member = members.findLast(({ key }) => key === name);
+    return member && bytes.toString('utf8', member.valueStart, member.valueEnd);
+  };
+  const type = valueOf('type');
+  if (type !== '"response.create"') {
+    throw new InvalidRequestError(
+      'type',
+      'A message must be a JSON object of the type "response.create".',
+    );
+  }
+  if (valueOf('background') === 'true') {
+    throw new InvalidRequestError(
+      'background',
+      'A response in the background is asked for by POST /v1/responses, not over a socket.',
+    );
+  }
+  if (valueOf('generate') === 'false') {
+    throw new InvalidRequestError(
+      'generate',
+      'There is nothing to warm up here: leave `generate` out, and send the turn itself.',
+    );
+  }
+  return spliceMembers(
+    bytes,
+    members,
+    new Map([
+      ['type', undefined],
+      ['generate', undefined],
+      ['background', undefined],
+      ['stream', 'true'],
+    ]),
+  );
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}
+
+function errorOf(body: Buffer): JsonObject {
+  try {
+    const parsed: unknown = JSON.parse(body.toString('utf8'));
+    if (isJsonObject(parsed) && isJsonObject(parsed.error)) return parsed.error;
+  } catch {
+    // Not JSON: nothing of it is worth telling.
+  }
+  const { type, message, param } = new InternalError();
+  return { type, message, param };
+}

@@ -1,0 +1,106 @@
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+
+/**
+ * The members of a response object that repeat its request: what was asked for, or what it means to
+ * ask for nothing. Readers of the dialect take each of them for given.
+ *
+ * @param request the body as its caller sent it
+ */
+export function responseDefaults(request: JsonObject): JsonObject {
+  const reasoning = isJsonObject(request.reasoning) ? request.reasoning : {};
+  const text = isJsonObject(request.text) ? request.text : {};
+  return {
+    previous_response_id: request.previous_response_id ?? null,
+    store: request.store !== false,
+    metadata: request.metadata ?? {},
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: request.max_tool_calls ?? null,
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    reasoning: {
+      ...reasoning,
+      effort: reasoning.effort ?? null,
+      summary: reasoning.summary ?? null,
+    },
+    temperature: request.temperature ?? 1,
+    text: { ...text, format: text.format ?? { type: 'text' } },
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: completeTools(request.tools),
+    top_p: request.top_p ?? 1,
+    top_logprobs: request.top_logprobs ?? 0,
+    presence_penalty: request.presence_penalty ?? 0,
+    frequency_penalty: request.frequency_penalty ?? 0,
+    truncation: request.truncation ?? 'disabled',
+    user: request.user ?? null,
+    safety_identifier: request.safety_identifier ?? null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    background: request.background === true,
+    service_tier: request.service_tier ?? 'default',
+    ...conversationOf(request.conversation),
+  };
+}
+
+/** The same, and what else a vendor's response object is to have that is relayed. */
+export function relayDefaults(request: JsonObject): JsonObject {
+  const states = { completed_at: null, error: null, incomplete_details: null };
+  return { ...responseDefaults(request), ...states };
+}
+
+/**
+ * What a vendor's response object lacks of the members that readers take for given.
+ *
+ * @param defaults of the request, see `relayDefaults`
+ */
+export function missingMembers(response: JsonObject, defaults: Readonly<JsonObject>): JsonObject {
+  const missing: JsonObject = {};
+  for (const [field, value] of Object.entries(defaults)) {
+    if (response[field] === undefined || (response[field] === null && value !== null)) {
+      missing[field] = value;
+    }
+  }
+  if ('completed_at' in missing && response.status === 'completed') {
+    missing.completed_at = unixSeconds();
+  }
+  if (Array.isArray(response.tools) && response.tools.some(lacksMembers)) {
+    missing.tools = completeTools(response.tools);
+  }
+  const { usage } = response;
+  if (isJsonObject(usage) && !(usage.input_tokens_details && usage.output_tokens_details)) {
+    missing.usage = {
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 0 },
+      ...usage,
+    };
+  }
+  return missing;
+}
+
+/** Now, as the dialect tells time. */
+export function unixSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+/** The conversation that the response is made in, where there is one. */
+function conversationOf(conversation: unknown): JsonObject {
+  if (conversation == null) return {};
+  const id = isJsonObject(conversation) ? conversation.id : conversation;
+  return { conversation: { id } };
+}
+
+/** The tools as they are shown: of a function every member, null where nobody set it. */
+function completeTools(tools: unknown): unknown[] {
+  const given: unknown[] = Array.isArray(tools) ? tools : [];
+  return given.some(lacksMembers) ? given.map(completeTool) : given;
+}
+
+function completeTool(tool: unknown): unknown {
+  if (!isJsonObject(tool) || !lacksMembers(tool)) return tool;
+  const { description = null, parameters = null, strict = null } = tool;
+  return { ...tool, description, parameters, strict };
+}
+
+function lacksMembers(tool: unknown): boolean {
+  if (!isJsonObject(tool) || tool.type !== 'function') return false;
+  const { description, parameters, strict } = tool;
+  return description === undefined || parameters === undefined || strict === undefined;
+}

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
+import OpenAI from 'openai';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { errorAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
+import { respond } from '../support/fake-responses.js';
+import { findLedgerFaults, readLedger } from '../support/ledger-invariants.js';
+import { loggedRequest } from '../support/logged-request.js';
+import { responseResource } from '../support/response-resource.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+const MODEL = 'openai/gpt-4o-mini';
+const OPEN = ['queued', 'in_progress'];
+
+describe('a response in the background', () => {
+  let fake: FakeOpenAi;
+  let gateway: BootedGateway;
+  let client: OpenAI;
+  let letGo: () => void;
+
+  beforeAll(async () => {
+    fake = await startFakeOpenAi();
+    gateway = await bootGateway({
+      OPENAI_API_KEY: 'sk-vendor-key',
+      OPENAI_BASE_URL: fake.baseUrl,
+      GATEWAY_COOLDOWN_MS: '1',
+      GATEWAY_MAX_OPEN_JOBS_PER_TENANT: '2',
+    });
+    client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.apiKey, maxRetries: 0 });
+  });
+  beforeEach(() => {
+    fake.answer = respond();
+    fake.calls.length = 0;
+  });
+  afterAll(async () => {
+    expect(await findLedgerFaults(gateway.database)).toEqual([]);
+    await gateway.close();
+    await fake.close();
+  });
+
+  /** Has the vendor wait with its answer until `letGo` is called. */
+  const holdBack = (): void => {
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    fake.answer = async (call, response) => {
+      await gate;
+      await respond()(call, response);
+    };
+  };
+
+  const create = (fields: object = {}) =>
+    client.responses
+      .create({ model: MODEL, input: 'Hi', background: true, ...fields, stream: false })
+      .withResponse();
+
+  const ended = async (id: string): Promise<OpenAI.Responses.Response> => {
+    let response = await client.responses.retrieve(id);
+    await until(async () => {
+      response = await client.responses.retrieve(id);
+      return !OPEN.includes(String(response.status));
+    });
+    return response;
+  };
+
+  it('is answered at once, made later, and charged once', async () => {
+    holdBack();
+    const { data, response } = await create({ metadata: { k: 'v' } });
+    expect(responseResource.parse(data)).toMatchObject({
+      status: 'queued',
+      background: true,
+      store: true,
+      output: [],
+      usage: null,
+      completed_at: null,
+      metadata: { k: 'v' },
+    });
+    await until(() => fake.calls.length === 1);
+    expect((await client.responses.retrieve(data.id)).status).toBe('in_progress');
+    expect((await readLedger(gateway.database))[0]!.held).toBeGreaterThan(0);
+    const items = await client.responses.inputItems.list(data.id);
+    expect(items.data).toMatchObject([{ role: 'user' }]);
+    const early = await gateway.fetch(`/v1/responses/${data.id}`, { method: 'DELETE' });
+    expect(early.status).toBe(409);
+    letGo();
+    const done = await ended(data.id);
+    expect(responseResource.parse(done)).toMatchObject({
+      id: data.id,
+      status: 'completed',
+      background: true,
+      output_text: 'Hello from the fake.',
+      metadata: { k: 'v' },
+      usage: { input_tokens: 20, output_tokens: 6 },
+    });
+    expect(fake.calls).toHaveLength(1);
+    expect(fake.calls[0]!.body).not.toHaveProperty('background');
+    expect(
+      await loggedRequest(gateway.database, response.headers.get('x-request-id')),
+    ).toMatchObject({ endpoint: 'responses', outcome: 'completed', usage_source: 'upstream' });
+    expect((await readLedger(gateway.database))[0]!.held).toBe(0);
+    const next = await client.responses.create({
+      model: 'sandbox/echo',
+      input: 'And now?',
+      previous_response_id: data.id,
+    });
+    expect(next.status).toBe('completed');
+  });
+
+  it('takes any characters', async () => {
+    const body = { model: 'sandbox/echo', input: 'Hi \u0000 \ud800 👋', background: true };
+    const { id } = (await (await gateway.post('/v1/responses', body)).json()) as { id: string };
+    expect((await ended(id)).output_text).toContain('Hi \u0000');
+  });
+
+  it('fails as its vendor does, and costs nothing then', async () => {
+    fake.answer = errorAnswer(500);
+    const { data, response } = await create();
+    expect(await ended(data.id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'server_error', message: expect.any(String) },
+    });
+    const logged = await loggedRequest(gateway.database, response.headers.get('x-request-id'));
+    expect(logged).toMatchObject({ outcome: 'failed', cost: 0 });
+  });
+
+  it('is cancelled at its vendor, charged for what was made, and stays cancelled', async () => {
+    holdBack();
+    const { data, response } = await create();
+    await until(() => fake.calls.length === 1);
+    const cancelled = await client.responses.cancel(data.id);
+    expect(cancelled).toMatchObject({ id: data.id, status: 'cancelled', background: true });
+    await fake.calls[0]!.hungUp;
+    expect(await client.responses.cancel(data.id)).toMatchObject({ status: 'cancelled' });
+    const logged = await loggedRequest(gateway.database, response.headers.get('x-request-id'));
+    expect(logged).toMatchObject({ outcome: 'cancelled', usage_source: 'estimated' });
+    expect(logged.cost).toBeGreaterThan(0);
+    const follow = await gateway.post('/v1/responses', {
+      model: 'sandbox/echo',
+      input: 'x',
+      previous_response_id: data.id,
+    });
+    expect(follow.status).toBe(400);
+    letGo();
+  });
+
+  it('counts among the open jobs of its tenant', async () => {
+    holdBack();
+    const open = [await create(), await create()];
+    const refused = await gateway.post('/v1/responses', {
+      model: MODEL,
+      input: 'Hi',
+      background: true,
+    });
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ error: { param: 'max_open_jobs' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    letGo();
+    for (const { data } of open) await ended(data.id);
+    expect((await readLedger(gateway.database))[0]!.held).toBe(0);
+  });
+
+  it('is begun anew, and charged once, when its worker has died', async () => {
+    holdBack();
+    const { data } = await create();
+    await until(() => fake.calls.length === 1);
+    // As if another process had taken it in hand and died since.
+    await gateway.database.query(
+      `UPDATE background_responses SET lease_id = gen_random_uuid(),
+         lease_until = now() - interval '1 second', run_at = now() - interval '1 minute'
+       WHERE id = $1`,
+      [data.id],
+    );
+    fake.answer = respond({ text: 'The second time.' });
+    expect(await ended(data.id)).toMatchObject({
+      status: 'completed',
+      output_text: 'The second time.',
+    });
+    letGo();
+    const { rows } = await gateway.database.query(
+      `SELECT FROM ledger_entries WHERE kind <> 'grant' AND request_id = (
+         SELECT request_id FROM stored_responses WHERE id = $1)`,
+      [data.id],
+    );
+    expect(rows).toHaveLength(1);
+  });
+
+  it.each([
+    [{ store: false }, 'store'],
+    [{ stream: true }, 'stream'],
+    [{ model: 'openai/none' }, 'model'],
+    [{ input: [] }, 'input'],
+  ])('is refused with %j, and nothing is held', async (fields, param) => {
+    const body = { model: MODEL, input: 'Hi', background: true, ...fields };
+    const response = await gateway.post('/v1/responses', body);
+    expect([400, 404]).toContain(response.status);
+    expect(await response.json()).toMatchObject({ error: { param } });
+    expect((await readLedger(gateway.database))[0]!.held).toBe(0);
+  });
+
+  it('cannot be cancelled by another tenant, nor can what was not made so', async () => {
+    const { id } = await client.responses.create({ model: 'sandbox/echo', input: 'Hi' });
+    const plain = await gateway.fetch(`/v1/responses/${id}/cancel`, { method: 'POST' });
+    expect(plain.status).toBe(400);
+    const unknown = `resp_${'0'.repeat(48)}`;
+    const none = await gateway.fetch(`/v1/responses/${unknown}/cancel`, { method: 'POST' });
+    expect(none.status).toBe(404);
+    const stream = await gateway.fetch(`/v1/responses/${id}?stream=true`);
+    expect(stream.status).toBe(400);
+  });
+});
+
+describe('responses in the background of a service that is stopped', () => {
+  it('are begun anew by the next one, each charged once', async () => {
+    const fake = await startFakeOpenAi();
+    const database = await createTestDatabase();
+    const start = (environment: Record<string, string> = {}): Promise<BootedGateway> =>
+      bootGateway(
+        {
+          OPENAI_API_KEY: 'sk-vendor-key',
+          OPENAI_BASE_URL: fake.baseUrl,
+          GATEWAY_DRAIN_SECONDS: '1',
+          GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
+          GATEWAY_BOOTSTRAP_API_KEY: 'sk-background-restart-key-01',
+          ...environment,
+        },
+        { database },
+      );
+    const first = await start();
+    // No answer before the stop.
+    fake.answer = () => undefined;
+    const made = await Promise.all(
+      Array.from({ length: 22 }, async () => {
+        const body = { model: MODEL, input: 'Hi', background: true };
+        return (await (await first.post('/v1/responses', body)).json()) as { id: string };
+      }),
+    );
+    // No tenant has more than its share of the places.
+    await until(() => fake.calls.length === 20);
+    await pause(300);
+    expect(fake.calls).toHaveLength(20);
+    await first.close();
+    expect((await readLedger(database.database))[0]!.holds).toBeGreaterThan(0);
+
+    fake.answer = respond({ text: 'After all.' });
+    const second = await start();
+    for (const { id } of made) {
+      await until(async () => {
+        const response = await second.fetch(`/v1/responses/${id}`);
+        const { status } = (await response.json()) as { status: string };
+        return status === 'completed';
+      });
+    }
+    expect(await findLedgerFaults(database.database)).toEqual([]);
+    expect((await readLedger(database.database))[0]!.held).toBe(0);
+    const { rows } = await database.database.query<{ outcome: string; count: number }>(
+      'SELECT outcome, count(*) FROM request_logs GROUP BY outcome',
+    );
+    expect(rows).toEqual([{ outcome: 'completed', count: 22 }]);
+    await second.close();
+    await database.drop();
+    await fake.close();
+  });
+});
