@@ -10,6 +10,7 @@ const inSummary = { ...place, summary_index: { type: 'integer' } } as const;
 const text = { type: 'string' } as const;
 
 const part = {
+  title: 'ResponsePart',
   type: 'object',
   required: ['type'],
   properties: { type: { type: 'string' } },
@@ -37,6 +38,7 @@ export function responseEventSchema({
   item,
 }: Record<'response' | 'item', object>): object {
   return {
+    title: 'ResponseStreamEvent',
     description:
       'The `data` of one event, which bears the name of its type. A vendor of this dialect may send further types.',
     oneOf: [
