@@ -470,6 +470,20 @@ describe(selectRoutes.name, () => {
       expect(selectMessages(headers({ longContext: priced }))).toEqual(ALL);
     });
 
+    it('sets aside what searches cost, and another reading of the prompt for each', () => {
+      const ceilingOf = (most: number) =>
+        selectRoutes(
+          { ...messagesRequest(), webSearch: { most, bound: SEARCH } },
+          [gpt],
+          NOTHING_PARTICULAR,
+        )[0].ceiling;
+      const { inputTokens: prompt } = ceilingOf(0);
+      expect(ceilingOf(3)).toMatchObject({
+        webSearches: 3,
+        inputTokens: 4 * prompt + 3 * 10_000,
+      });
+    });
+
     it('leaves out those that would search for nothing', () => {
       const webSearch = { most: 10, bound: SEARCH };
       expect(selectMessages({ webSearch })).toEqual(['bedrock', 'openai', 'azure']);

@@ -26,9 +26,13 @@ export function textCeilingOf(
   const { maxOutputTokens, choices, promptSize, webSearch } = request;
   const { context_length: context, max_completion_tokens: longest } = model;
   const webSearches = webSearch?.most ?? 0;
-  const bound = promptTokensOf(promptSize, model.media_tokens) + webSearches * TOKENS_PER_SEARCH;
+  const prompt = promptTokensOf(promptSize, model.media_tokens);
+  const found = webSearches * TOKENS_PER_SEARCH;
   // The figures for media are high ones, and no vendor takes more than the context; text is counted.
-  const inputTokens = Math.max(promptSize.tokens, Math.min(bound, context));
+  const lastReading = Math.max(promptSize.tokens, Math.min(prompt + found, context));
+  // Each search is followed by another reading of the prompt.
+  const readings = Math.min(prompt * (1 + webSearches) + found, context * (1 + webSearches));
+  const inputTokens = webSearches === 0 ? lastReading : Math.max(lastReading, readings);
 
   const most = maxOutputTokens ?? longest ?? context;
   const least = maxOutputTokens === undefined ? Math.min(LEAST_OUTPUT_TOKENS, most) : most;
@@ -36,7 +40,7 @@ export function textCeilingOf(
     choices,
     least,
     most,
-    fitting: Math.max(context - inputTokens, LEAST_FITTING_TOKENS),
+    fitting: Math.max(context - lastReading, LEAST_FITTING_TOKENS),
     tokens: maxOutputTokens ?? least,
     isShort: false,
   };

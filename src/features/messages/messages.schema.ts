@@ -42,7 +42,8 @@ const sharedProperties = {
   },
   tools: {
     type: ['array', 'null'],
-    description: 'Tools that the caller runs.',
+    description:
+      'Tools that the caller runs, and searches of the web (`web_search_…`) where the model has a price for them.',
     items: {
       title: 'MessageTool',
       type: 'object',

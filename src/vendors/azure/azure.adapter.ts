@@ -6,6 +6,7 @@ import type {
   EmbeddingVectors,
 } from '../../canonical/work-request.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { NEVER_REASONS } from '../openai/openai.adapter.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ImagesClient } from '../dialects/images/images-client.js';
@@ -13,7 +14,14 @@ import { unsupported } from '../upstream-error.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import type { MediaFetcher } from '../transport/media-fetcher.js';
-import type { ProbeCall, Upstream, UpstreamCall, UpstreamWork, WorkCall } from '../upstream.js';
+import type {
+  DroppingRoute,
+  ProbeCall,
+  Upstream,
+  UpstreamCall,
+  UpstreamWork,
+  WorkCall,
+} from '../upstream.js';
 
 /**
  * Azure OpenAI: OpenAI's dialects at addresses of its own. An upstream model is the name of a
@@ -32,7 +40,13 @@ export class AzureAdapter implements Upstream {
     const addresses = addressesOf(provider);
     const authorization: Record<string, string> = apiKey === undefined ? {} : { 'api-key': apiKey };
     this.chat = new ChatClient(
-      { ...addresses, authorization, apiKey, outputLimitField: 'max_completion_tokens' },
+      {
+        ...addresses,
+        authorization,
+        apiKey,
+        outputLimitField: 'max_completion_tokens',
+        neverReasons: NEVER_REASONS,
+      },
       transport,
     );
     // A deployment's name does not tell its model, and the present ones refuse to be asked.
@@ -45,8 +59,8 @@ export class AzureAdapter implements Upstream {
     return dialect === 'chat';
   }
 
-  droppedParams(request: CanonicalRequest): readonly string[] {
-    return this.chat.droppedParams(request);
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
+    return this.chat.droppedParams(request, route);
   }
 
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {

@@ -5,6 +5,7 @@ import {
   drivenTransport,
   sendJson,
 } from '../../../test/support/driven-transport.js';
+import { LONG_LIMITS } from '../../../test/support/fake-connection.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { OpenAiAdapter } from './openai.adapter.js';
 import {
@@ -54,6 +55,37 @@ describe(OpenAiAdapter.name, () => {
         { type: 'text', choice: 0, text: 'i' },
         { type: 'finish', choice: 0, reason: 'stop' },
       ]);
+    });
+
+    it.each([
+      ['openai', 'gpt-4o-mini', undefined, ['reasoning']],
+      ['openai', 'ft:gpt-4.1:x', undefined, ['reasoning']],
+      ['openai', 'gpt-5.4', 'high', []],
+      ['compatible', 'gpt-4o-mini', 'high', []],
+    ])('tells %s of an effort where %s reasons', async (id, upstreamModel, effort, dropped) => {
+      const { transport, calls } = drivenTransport(sendJson(answer));
+      const adapter = new OpenAiAdapter({ ...provider, id }, transport);
+      const request = canonicalRequest({ reasoning: { effort: 'high' } });
+      const route = { ...ROUTE, upstreamModel };
+      const { signal } = new AbortController();
+      await collectEvents(
+        adapter.generate({ ...route, request, alias: 'a/b', limits: LONG_LIMITS, signal }),
+      );
+      const body = JSON.parse(String(calls[0]?.body)) as Record<string, unknown>;
+      expect(body.reasoning_effort).toBe(effort);
+      expect(adapter.droppedParams(request, route)).toHaveLength(dropped.length);
+    });
+
+    it('names end users at a length that the vendor takes', async () => {
+      const named = async (endUser: string): Promise<unknown> => {
+        const request = canonicalRequest({ endUser });
+        const { events, calls } = generate(sendJson(answer), {}, { request });
+        await collectEvents(events);
+        return (JSON.parse(String(calls[0]?.body)) as Record<string, unknown>).user;
+      };
+      expect(await named('u'.repeat(64))).toBe('u'.repeat(64));
+      expect(await named('u'.repeat(65))).toMatch(/^user_[\w-]{32}$/);
+      expect(await named('u'.repeat(66))).not.toBe(await named('u'.repeat(65)));
     });
 
     it('calls the output limit by its new name at the vendor, by its old one elsewhere', async () => {

@@ -37,6 +37,9 @@ import type {
   WorkCall,
 } from '../upstream.js';
 
+/** The vendor's own models that refuse to be told how much to reason. */
+export const NEVER_REASONS = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt-)/;
+
 /** How a server says that it has no such address. */
 const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
 
@@ -65,6 +68,7 @@ export class OpenAiAdapter implements Upstream {
         authorization,
         apiKey,
         outputLimitField: outputLimitFieldOf(provider),
+        neverReasons: provider.id === 'openai' ? NEVER_REASONS : undefined,
         knownFieldsOnly,
       },
       transport,

@@ -3,7 +3,7 @@ import { isRelayed, type CanonicalRequest } from '../../../canonical/canonical-r
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
-import type { ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
+import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
 import { CHAT_FIELDS, nameUnknown } from '../known-fields.js';
 import { nameCallerParam } from '../name-caller-param.js';
 import {
@@ -42,6 +42,8 @@ export interface ChatServer {
   /** Never shown, even where the server repeats it. */
   apiKey: string | undefined;
   outputLimitField: OutputLimitField;
+  /** Models that refuse to be told how much to reason; none unless told. */
+  neverReasons?: RegExp | undefined;
   /** Whether fields that nobody documents stay here; false unless told. */
   knownFieldsOnly?: boolean | undefined;
 }
@@ -65,8 +67,8 @@ export class ChatClient implements Upstream {
   }
 
   /** Of a chat caller's `reasoning` only the effort has a counterpart; all else that is known is passed on. */
-  droppedParams(request: CanonicalRequest): readonly string[] {
-    if (request.dialect !== 'chat') return fieldsChatLacks(request);
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
+    if (request.dialect !== 'chat') return fieldsChatLacks(request, this.takesEffort(route));
     // By its bytes, as this is asked when the answer has begun and the body may be forgotten.
     const { body } = request;
     const unknown = this.server.knownFieldsOnly
@@ -136,7 +138,11 @@ export class ChatClient implements Upstream {
     const { outputLimitField, knownFieldsOnly } = this.server;
     return call.request.dialect === 'chat'
       ? encodeChatRequest(call, outputLimitField, knownFieldsOnly)
-      : encodeChatPrompt(call, outputLimitField);
+      : encodeChatPrompt(call, outputLimitField, this.takesEffort(call));
+  }
+
+  private takesEffort({ upstreamModel }: DroppingRoute): boolean {
+    return this.server.neverReasons?.test(upstreamModel) !== true;
   }
 }
 

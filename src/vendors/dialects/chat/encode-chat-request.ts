@@ -95,11 +95,13 @@ export type OutputLimitField = 'max_tokens' | 'max_completion_tokens';
 /**
  * The body for a server of the chat dialect when the caller speaks another one.
  *
+ * @param takesEffort false for a model that never reasons and refuses a request that asks for it
  * @throws UpstreamError `unsupported` for content that the dialect has no spelling for
  */
 export function encodeChatPrompt(
   { request, upstreamModel, ownOutputLimit }: ChatRelayCall,
   outputLimitField: OutputLimitField,
+  takesEffort = true,
 ): Buffer {
   const prompt = request.prompt();
   const { tools, sampling } = prompt;
@@ -117,7 +119,7 @@ export function encodeChatPrompt(
     tool_choice: encodeToolChoice(prompt.toolChoice, hasTools),
     parallel_tool_calls: hasTools ? prompt.parallelToolCalls : undefined,
     response_format: encodeResponseFormat(prompt.responseFormat),
-    reasoning_effort: toReasoningEffort(prompt.reasoning),
+    reasoning_effort: takesEffort ? toReasoningEffort(prompt.reasoning) : undefined,
     temperature: sampling.temperature,
     top_p: sampling.topP,
     frequency_penalty: sampling.frequencyPenalty,
@@ -141,10 +143,11 @@ function mapEndUser(user: string): string {
 }
 
 /** What of a request of another dialect does not reach such a server, as its caller spells it. */
-export function fieldsChatLacks(request: CanonicalRequest): string[] {
+export function fieldsChatLacks(request: CanonicalRequest, takesEffort = true): string[] {
   const dropped = unsupportedFields(request, SUPPORTED);
   const { reasoning, messages, tools } = request.prompt();
-  if (reasoning !== undefined && toReasoningEffort(reasoning) === undefined) {
+  const effort = takesEffort ? toReasoningEffort(reasoning) : undefined;
+  if (reasoning !== undefined && effort === undefined) {
     dropped.push(fieldName(request.dialect, 'reasoning'));
   }
   const marked = [...messages.flatMap((message) => message.parts), ...tools];

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { FLEET_NAMES, VendorFleet } from '../contract/vendor-fleet.js';
+import { readAnswer } from '../support/dialect-answers.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { MESSAGES, RESPONSES } from '../support/paths.js';
+
+const EPHEMERAL = { cache_control: { type: 'ephemeral' } };
+const text = (words: string): object => ({ type: 'text', text: words });
+const schema = { type: 'object', properties: { command: { type: 'string' } } };
+
+/** As Claude Code sends it by itself, but for the length of its words. */
+const CLAUDE_CODE = {
+  path: MESSAGES,
+  headers: {
+    'anthropic-version': '2023-06-01',
+    'anthropic-beta':
+      'claude-code-20250219,interleaved-thinking-2025-05-14,thinking-token-count-2026-05-13,' +
+      'context-management-2025-06-27,prompt-caching-scope-2026-01-05,effort-2025-11-24',
+    'x-app': 'cli',
+  },
+  body: {
+    system: [text('You are an agent.'), { ...text('Be brief.'), ...EPHEMERAL }],
+    messages: [
+      { role: 'user', content: [text('Context.'), { ...text('Hi'), ...EPHEMERAL }] },
+      { role: 'system', content: 'Today is Monday.' },
+    ],
+    tools: [{ name: 'Bash', description: 'Runs a command.', input_schema: schema }],
+    metadata: { user_id: JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's' }) },
+    max_tokens: 32_000,
+    thinking: { type: 'adaptive' },
+    context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+    output_config: { effort: 'high' },
+  },
+};
+
+const exec = { type: 'function', name: 'exec_command', parameters: schema, strict: false };
+
+/** As Codex does. */
+const CODEX = {
+  path: RESPONSES,
+  headers: { originator: 'codex_exec' },
+  body: {
+    instructions: 'You are an agent.',
+    input: ['developer', 'user'].map((role) => ({
+      type: 'message',
+      role,
+      content: [{ type: 'input_text', text: 'Hi' }],
+    })),
+    tools: [
+      exec,
+      { type: 'namespace', name: 'agents', description: 'Agents.', tools: [exec] },
+      { type: 'custom', name: 'apply_patch', description: 'Patches.', format: { type: 'text' } },
+      { type: 'web_search', external_web_access: false },
+    ],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    reasoning: { effort: 'medium', summary: 'auto' },
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    prompt_cache_key: 'key',
+    client_metadata: { session_id: 's' },
+  },
+};
+
+describe('coding agents at every vendor', () => {
+  let fleet: VendorFleet;
+
+  beforeAll(async () => {
+    fleet = await VendorFleet.start();
+  });
+  beforeEach(() => fleet.forgetCalls());
+  afterAll(async () => {
+    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
+    await fleet.close();
+  });
+
+  it.each(FLEET_NAMES.flatMap((vendor) => [false, true].map((stream) => ({ vendor, stream }))))(
+    'are answered by $vendor (stream: $stream)',
+    async ({ vendor, stream }) => {
+      const { gateway } = fleet;
+      const member = fleet.member(vendor);
+      member.answer({ text: 'Hello there', finish: 'stop', usage: { input: 3, output: 2 } });
+      for (const { path, headers, body } of [CLAUDE_CODE, CODEX]) {
+        const asked = { ...body, model: member.model, stream };
+        const response = await gateway.post(path, asked, headers);
+        // A vendor that would search the web at no known price is not asked.
+        const isUnpriced = vendor === 'openai' && path === RESPONSES;
+        if (isUnpriced) {
+          const { error } = (await response.json()) as { error: unknown };
+          expect(error).toMatchObject({ code: 400, param: 'tools.3.type' });
+          const tools = CODEX.body.tools.slice(0, 3);
+          const priced = await gateway.post(path, { ...asked, tools }, headers);
+          expect(await readAnswer(path, priced)).toMatchObject({ text: 'Hello there' });
+          expect(member.lastBody()).toMatchObject({ tools });
+        } else {
+          expect(await readAnswer(path, response)).toMatchObject({ text: 'Hello there' });
+        }
+      }
+    },
+  );
+});
