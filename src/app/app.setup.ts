@@ -26,7 +26,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
  * Initialises the application.
  */
 export async function setUpApplication(
-  application: INestApplication,
+  application: INestApplication<Server>,
   logger: JsonLogger | undefined,
   record: RecordRefusal,
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function setUpApplication(
   routes.learn(application);
   const adapter = application.getHttpAdapter();
   if (adapter instanceof LeanExpressAdapter) adapter.recordRefusal = record;
-  setUpServer(application.getHttpServer() as Server, record);
+  setUpServer(application.getHttpServer(), record);
 }
 
 function setUpServer(server: Server, record: RecordRefusal): void {

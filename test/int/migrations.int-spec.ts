@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MIGRATIONS } from '../../src/platform/database/database-options.js';
+import { MIGRATIONS } from '../../src/app/migrations.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('migrations', () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
+import type { MIGRATIONS } from '../../src/app/migrations.js';
 import type { databaseOptions } from '../../src/platform/database/database-options.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { importBuilt } from './built.js';
@@ -15,22 +16,25 @@ export interface TestDatabase {
 }
 
 export interface TestDatabaseOptions {
-  /** True unless said otherwise. */
+  /** True unless said otherwise; else the database has no tables. */
   readonly migrate?: boolean;
   /** Where the classes come from; `sources` for a suite that tells the driver's errors by their class. */
   readonly classes?: 'built' | 'sources';
 }
 
-/** An empty database of its own on the test server. */
+/** A database of its own on the test server, with the service's tables and no rows unless said otherwise. */
 export async function createTestDatabase({
   migrate = true,
   classes = 'built',
 }: TestDatabaseOptions = {}): Promise<TestDatabase> {
-  const { DataSource, Database, databaseOptions } = await CLASSES[classes]();
+  const { DataSource, Database, databaseOptions, MIGRATIONS } = await CLASSES[classes]();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await onServer(`CREATE DATABASE ${name}`);
   const url = databaseUrl(name);
-  const dataSource = await new DataSource(databaseOptions(url)).initialize();
+  const dataSource = await new DataSource({
+    ...databaseOptions(url),
+    migrations: MIGRATIONS,
+  }).initialize();
   if (migrate) await dataSource.runMigrations();
   const database = new Database(dataSource);
   return {
@@ -49,11 +53,12 @@ interface Classes {
   readonly DataSource: typeof DataSource;
   readonly Database: typeof Database;
   readonly databaseOptions: typeof databaseOptions;
+  readonly MIGRATIONS: typeof MIGRATIONS;
 }
 
 const CLASSES: Record<'built' | 'sources', () => Promise<Classes>> = {
   async built() {
-    const [typeorm, options, database] = await Promise.all([
+    const [typeorm, options, database, migrations] = await Promise.all([
       importShared('typeorm') as Promise<typeof import('typeorm')>,
       importBuilt<typeof import('../../src/platform/database/database-options.js')>(
         'platform/database/database-options.js',
@@ -61,16 +66,18 @@ const CLASSES: Record<'built' | 'sources', () => Promise<Classes>> = {
       importBuilt<typeof import('../../src/platform/database/database.js')>(
         'platform/database/database.js',
       ),
+      importBuilt<typeof import('../../src/app/migrations.js')>('app/migrations.js'),
     ]);
-    return { ...typeorm, ...options, ...database };
+    return { ...typeorm, ...options, ...database, ...migrations };
   },
   async sources() {
-    const [typeorm, options, database] = await Promise.all([
+    const [typeorm, options, database, migrations] = await Promise.all([
       import('typeorm'),
       import('../../src/platform/database/database-options.js'),
       import('../../src/platform/database/database.js'),
+      import('../../src/app/migrations.js'),
     ]);
-    return { ...typeorm, ...options, ...database };
+    return { ...typeorm, ...options, ...database, ...migrations };
   },
 };
 

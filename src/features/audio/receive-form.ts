@@ -8,6 +8,7 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import { CallerGoneError, answerContinue } from '../../platform/http/read-body.js';
 import { FormFields } from './form-fields.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../../platform/time/coarse-timer.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 
 /** A sender gets this long for nothing … */
 const PATIENCE_MS = 10_000;
@@ -202,7 +203,7 @@ class FileError extends Error {
 
 function describe(error: unknown): unknown {
   if (error instanceof FileError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new InvalidRequestError('body', `The form cannot be read: ${message.slice(0, 100)}.`);
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BudgetedRequest } from './body-budget.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
+import { toError } from '../errors/thrown.js';
 
 export interface ReadBodyOptions {
   maxBytes: number;
@@ -73,7 +74,7 @@ export async function readBody(
         lease?.add(chunk.length);
         chunks.push(chunk);
       } catch (error) {
-        fail(error as Error);
+        fail(toError(error));
       }
     };
     const onEnd = (): void =>

@@ -162,12 +162,12 @@ function convert(schema: unknown): unknown {
     Object.entries(schema).map(([key, value]) => [key, convert(value)]),
   );
   if (!Array.isArray(type)) return type === undefined ? converted : { type, ...converted };
-  const types = (type as string[]).filter((name) => name !== 'null');
+  const types = type.map(String).filter((name) => name !== 'null');
   const nullable = types.length < type.length ? { nullable: true } : {};
   if (types.length === 1) return { type: types[0], ...nullable, ...converted };
   const { items = {}, ...others } = converted;
   const alternatives = types.map((name) =>
     name === 'array' ? { type: name, items } : { type: name },
   );
-  return { ...nullable, ...others, oneOf: alternatives as object[] };
+  return { ...nullable, ...others, oneOf: alternatives };
 }
