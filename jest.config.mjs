@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** One configuration for every suite; the file's suffix says what it may touch (see CONTRIBUTING.md). */
 export default {
   testEnvironment: '<rootDir>/test/support/shared-imports.environment.mjs',
@@ -5,10 +7,16 @@ export default {
   testRegex: '\\.(spec|int-spec|e2e-spec)\\.ts$',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  transform: { '^.+\\.ts$': ['@swc/jest', { swcrc: false, ...swc() }] },
+  transform: {
+    '^.+\\.ts$': [
+      '<rootDir>/test/support/shared-packages.transform.mjs',
+      { swcrc: false, ...swc() },
+    ],
+  },
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  maxWorkers: 2,
+  // Many suites wait for most of their time, so one more than two processors are busy with.
+  maxWorkers: Math.min(3, availableParallelism() + 1),
   // For what never ends: machines differ in speed, and stand still at times.
   testTimeout: 120_000,
 };

@@ -1,11 +1,17 @@
 import { spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 
 /**
  * Runs a program to its end. Its output is collected, or shown as it comes with `show`.
- * Answers `{ succeeded, output }`; a program that cannot be started has not succeeded.
+ * With `niceness` above 0 it gets less of the processors than others. Answers
+ * `{ succeeded, output }`; a program that cannot be started has not succeeded.
  */
-export function runProgram(program, parameters, { cwd, env, show = false, shell = false } = {}) {
+export function runProgram(
+  program,
+  parameters,
+  { cwd, env, show = false, shell = false, niceness = 0 } = {},
+) {
   return new Promise((resolve) => {
     const child = spawn(program, parameters, {
       cwd,
@@ -13,6 +19,7 @@ export function runProgram(program, parameters, { cwd, env, show = false, shell 
       shell,
       stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     });
+    if (niceness > 0) yieldTo(child.pid, niceness);
     let output = '';
     const collect = (chunk) => (output += chunk);
     child.stdout?.on('data', collect);
@@ -20,6 +27,14 @@ export function runProgram(program, parameters, { cwd, env, show = false, shell 
     child.once('error', (error) => resolve({ succeeded: false, output: `${error.message}\n` }));
     child.once('close', (code) => resolve({ succeeded: code === 0, output }));
   });
+}
+
+function yieldTo(pid, niceness) {
+  try {
+    setPriority(pid, niceness);
+  } catch {
+    // It could not be started, or has ended.
+  }
 }
 
 /** Runs npm: the one that started this process when there is one. */

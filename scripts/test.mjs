@@ -3,21 +3,23 @@
  * `N passed, N failed`; each of the three checks counts as one test.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
 import { runNpm, secondsSince } from './run-program.mjs';
 
 const CHECKS = ['typecheck', 'lint', 'format:check'];
+/** A third of a suite's share, when all want the processors at once. */
+const CHECKS_NICENESS = 5;
 
 process.chdir(PROJECT_ROOT);
 const total = { passed: 0, failed: 0 };
 try {
   await ensureInstalled({ say: (line) => console.log(line) });
-  // The suites measure time, so the checks are over before they begin.
-  add(await runChecks());
-  add(await runSuites(process.argv.slice(2)));
+  // Suites that wait leave the processors to the checks, which in turn hold up no suite.
+  const results = await Promise.all([runChecks(), runSuites(process.argv.slice(2))]);
+  results.forEach(add);
 } catch (error) {
   console.error(error.message);
   total.failed++;
@@ -41,7 +43,10 @@ async function runChecks() {
 
 async function runCheck(name) {
   const startedAtMs = Date.now();
-  const { succeeded, output } = await runNpm(['run', '--silent', name], { cwd: PROJECT_ROOT });
+  const { succeeded, output } = await runNpm(['run', '--silent', name], {
+    cwd: PROJECT_ROOT,
+    niceness: CHECKS_NICENESS,
+  });
   console.log(`${name} ${succeeded ? 'passed' : 'failed'} (${secondsSince(startedAtMs)})`);
   if (!succeeded) {
     console.log(output.trimEnd());
@@ -53,13 +58,8 @@ async function runSuites(parameters) {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-jest-'));
   const reportFile = join(folder, 'report.json');
   try {
-    const choosesWorkers = parameters.some((word) =>
-      /^(-i$|-w|--runInBand|--maxWorkers)/.test(word),
-    );
-    const workers = choosesWorkers ? [] : [`--maxWorkers=${Math.min(2, availableParallelism())}`];
     const { succeeded } = await runNpm(
-      // prettier-ignore
-      ['run', '--silent', 'jest', '--', '--json', `--outputFile=${reportFile}`, ...workers, ...parameters],
+      ['run', '--silent', 'jest', '--', '--json', `--outputFile=${reportFile}`, ...parameters],
       { cwd: PROJECT_ROOT, show: true },
     );
     return count(succeeded, reportFile);

@@ -7,6 +7,7 @@ import { JsonLogger } from './platform/logging/json-logger.js';
 import { endGracefully } from './app/process/end-gracefully.js';
 import { controlHeapGrowth, keepGarbageYoung } from './app/process/heap-growth.js';
 import { startGateway, type Gateway } from './app/gateway.js';
+import { messageOf } from './platform/errors/thrown.js';
 
 const logger = new JsonLogger();
 
@@ -27,7 +28,7 @@ try {
     onStop(() => gateway.close());
   }
 } catch (error) {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   process.stderr.write(`The gateway cannot start.\n${reason}\n`);
   if (!(error instanceof ConfigError)) logger.error(error, 'start');
   await logger.close();

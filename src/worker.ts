@@ -4,6 +4,7 @@ import { JsonLogger } from './platform/logging/json-logger.js';
 import { endGracefully } from './app/process/end-gracefully.js';
 import { controlHeapGrowth, keepGarbageYoung } from './app/process/heap-growth.js';
 import { startGateway } from './app/gateway.js';
+import { messageOf } from './platform/errors/thrown.js';
 
 /** `npm run start:worker`: the background work alone, beside gateways on the same database. */
 const logger = new JsonLogger();
@@ -23,7 +24,7 @@ try {
   process.stdout.write(`\nModel Gateway's worker listens on ${worker.url}\n\n`);
   onStop(() => worker.close());
 } catch (error) {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   process.stderr.write(`The worker cannot start.\n${reason}\n`);
   if (!(error instanceof ConfigError)) logger.error(error, 'start');
   await logger.close();

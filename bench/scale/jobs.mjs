@@ -12,8 +12,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DataSource } from 'typeorm';
+import { MIGRATIONS } from '../../dist/src/app/migrations.js';
 import { databaseOptions } from '../../dist/src/platform/database/database-options.js';
 import { Database } from '../../dist/src/platform/database/database.js';
+import { migrateDatabase } from '../../dist/src/platform/database/migrate-database.js';
 import { startEmbeddedPostgres } from '../../dist/src/platform/database/embedded-postgres.js';
 import { JobsRepository } from '../../dist/src/features/jobs/jobs.repository.js';
 
@@ -27,8 +29,8 @@ await chmod(directory, 0o711);
 const postgres = await startEmbeddedPostgres({ dataDirectory: directory });
 let dataSource;
 try {
+  await migrateDatabase(postgres.url, MIGRATIONS);
   dataSource = await new DataSource(databaseOptions(postgres.url)).initialize();
-  await dataSource.runMigrations();
   const database = new Database(dataSource);
   const tenants = Array.from({ length: TENANTS }, () => randomUUID());
   const fillMs = await timed(() => fill(database, tenants));

@@ -1,4 +1,4 @@
-import type { NextFunction, Request, Response } from 'express';
+import type { NextFunction, Response } from 'express';
 import type { GatewayRequest } from '../core/access/gateway-request.js';
 import type { JsonLogger } from '../platform/logging/json-logger.js';
 import type { RecordRefusal } from '../platform/http/refuse-request.js';
@@ -12,11 +12,11 @@ const KEY = /(?:(?<![a-z])|(?<=%[\da-f]{2}))(?:s|%73)(?:k|%6b)(?:-|%2d)[^/]{8,}/
 
 /** Writes one log line per request when its response has ended or its caller has left. */
 export function accessLogMiddleware(logger: JsonLogger) {
-  return (request: Request, response: Response, next: NextFunction): void => {
-    const { requestId } = request as GatewayRequest;
+  return (request: GatewayRequest, response: Response, next: NextFunction): void => {
+    const { requestId } = request;
     const startedMs = performance.now();
     response.once('close', () => {
-      const { caller } = request as GatewayRequest;
+      const { caller } = request;
       logger.request({
         request_id: requestId,
         method: request.method,

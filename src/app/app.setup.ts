@@ -32,7 +32,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
  * Initialises the application.
  */
 export async function setUpApplication(
-  application: INestApplication,
+  application: INestApplication<Server>,
   logger: JsonLogger | undefined,
   record: RecordRefusal,
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function setUpApplication(
   routes.learn(application);
   const adapter = application.getHttpAdapter();
   if (adapter instanceof LeanExpressAdapter) adapter.recordRefusal = record;
-  setUpServer(application.getHttpServer() as Server, record);
+  setUpServer(application.getHttpServer(), record);
 }
 
 /** Keys stand in headers, so no page needs cookies; which headers it may send the browser asks itself. */

@@ -7,6 +7,7 @@ import { gatewaySecrets, secretFileOf } from '../platform/config/gateway-secret.
 import { migrateDatabase } from '../platform/database/migrate-database.js';
 import { openDatabase } from '../platform/database/open-database.js';
 import type { JsonLogger } from '../platform/logging/json-logger.js';
+import { MIGRATIONS } from './migrations.js';
 import { serveClusterMetrics } from './operations/cluster-metrics.js';
 
 /** A worker that dies is replaced after this pause, so that one that cannot start does not spin. */
@@ -24,7 +25,7 @@ export async function runWorkers(
   onStop: (close: () => Promise<void>) => void,
 ): Promise<void> {
   const database = await openDatabase(config);
-  await migrateDatabase(database.url);
+  await migrateDatabase(database.url, MIGRATIONS);
   serveClusterMetrics();
   // Made here, once. The workers read the file too, so that they hear of it when it changes.
   gatewaySecrets(config);
@@ -37,11 +38,11 @@ export async function runWorkers(
   let announced = false;
   const fork = (): Worker => {
     const worker = cluster.fork(environment);
-    worker.on('message', (message: Partial<WorkerStart>) => {
+    worker.on('message', (message: unknown) => {
       // The first worker is the one that made the first keys, if any were made.
-      if (message.type !== 'gateway:listening' || announced) return;
+      if (announced || !isWorkerStart(message)) return;
       announced = true;
-      process.stdout.write(describeStart(message as WorkerStart));
+      process.stdout.write(describeStart(message));
     });
     worker.once('exit', (code, signal) => {
       // One that never listened is the first: what stops it would stop every next one.
@@ -86,4 +87,14 @@ function stopWorker(worker: Worker | undefined): Promise<void> {
     worker.once('exit', () => resolve());
     worker.process.kill('SIGTERM');
   });
+}
+
+/** Workers tell of their metrics as well. */
+function isWorkerStart(message: unknown): message is WorkerStart {
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'type' in message &&
+    message.type === 'gateway:listening'
+  );
 }

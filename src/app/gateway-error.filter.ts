@@ -7,6 +7,7 @@ import {
   NotFoundException,
   type INestApplication,
 } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { Response, Express } from 'express';
 import type { GatewayRequest } from '../core/access/gateway-request.js';
 import { setRateLimitHeaders } from '../core/access/rate-limit.guard.js';
@@ -36,15 +37,15 @@ export class RouteTable {
 
   /** Reads the routes of an application that has been initialised. */
   learn(application: INestApplication): void {
-    const express = application.getHttpAdapter().getInstance() as Express;
-    const { stack } = express.router as unknown as { stack: RouterLayer[] };
-    this.layers = stack.filter((layer) => layer.route !== undefined);
+    const { httpAdapter } = application.get(HttpAdapterHost);
+    const stack: readonly object[] = httpAdapter.getInstance<Express>().router.stack;
+    this.layers = stack.filter(isRouterLayer);
   }
 
   methodsOf(path: string): string[] {
     const methods = this.layers
       .filter((layer) => layer.match(path))
-      .flatMap((layer) => Object.keys(layer.route?.methods ?? {}));
+      .flatMap((layer) => Object.keys(layer.route.methods));
     // Whatever can be read can be asked for its head.
     if (methods.includes('get')) methods.push('head');
     return [...new Set(methods.map((method) => method.toUpperCase()))].sort();
@@ -98,10 +99,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
     if (thrown instanceof GatewayError) return thrown;
     if (thrown instanceof NotFoundException) return this.describeUnknownPath(request);
     // Express's own, as they are or as Nest wraps them: a path with a malformed percent sign.
-    const status =
-      thrown instanceof HttpException
-        ? thrown.getStatus()
-        : (thrown as { status?: unknown } | null)?.status;
+    const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
     if (typeof status === 'number' && status >= 400 && status < 500) {
       return new InvalidRequestError('path', 'The path of the request is malformed.');
     }
@@ -132,7 +130,20 @@ function describeCause(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }
 
+/** As Express gives one to the errors that it makes itself. */
+function statusOf(thrown: unknown): unknown {
+  return typeof thrown === 'object' && thrown !== null && 'status' in thrown
+    ? thrown.status
+    : undefined;
+}
+
+/** Express does not tell of it in its types. */
 interface RouterLayer {
   match(path: string): boolean;
-  route?: { methods: Record<string, boolean> };
+  route: { methods: Record<string, boolean> };
+}
+
+/** Layers without a route are middleware. */
+function isRouterLayer(layer: object): layer is RouterLayer {
+  return 'route' in layer && layer.route !== undefined;
 }

@@ -14,11 +14,13 @@ import { baseUrlOf } from '../platform/http/base-url.js';
 import { LeanExpressAdapter } from '../platform/http/lean-express.adapter.js';
 import { HoldSweeperService } from '../core/ledger/hold-sweeper.service.js';
 import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
+import { MIGRATIONS } from './migrations.js';
 import { recordRefusals } from './access-log.middleware.js';
 import { endsWithin } from '../platform/time/within.js';
 import { UpstreamRegistry } from '../vendors/upstream.registry.js';
 import { NotFoundError } from '../platform/errors/gateway-errors.js';
 import { refuseRequest, type RecordRefusal } from '../platform/http/refuse-request.js';
+import { codeOf } from '../platform/errors/thrown.js';
 
 const OPERATIONS = new Set(['/healthz', '/readyz', '/metrics']);
 
@@ -60,8 +62,8 @@ export async function startGateway(
 ): Promise<Gateway> {
   const database = await openDatabase(config);
   try {
-    await migrateDatabase(database.url);
-    const application = await NestFactory.create(
+    await migrateDatabase(database.url, MIGRATIONS);
+    const application = await NestFactory.create<INestApplication<Server>>(
       AppModule.forRoot(config, database.url),
       new LeanExpressAdapter(),
       { bodyParser: false, logger, abortOnError: false },
@@ -70,7 +72,7 @@ export async function startGateway(
     const record = recordRefusals(jsonLogger, application.get(GatewayMetrics, { strict: false }));
     if (role === 'worker') application.use(operationsOnlyMiddleware(record));
     await setUpApplication(application, jsonLogger, record);
-    const server = application.getHttpServer() as Server;
+    const server = application.getHttpServer();
     const bootstrap = role === 'worker' ? MADE_ELSEWHERE : await ensureFirstTenant(application);
     await application
       .get(HoldSweeperService, { strict: false })
@@ -120,8 +122,7 @@ async function listen(application: INestApplication, { http }: AppConfig): Promi
   try {
     await application.listen(http.port, http.host);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const problem = LISTEN_PROBLEMS[code ?? ''];
+    const problem = LISTEN_PROBLEMS[codeOf(error) ?? ''];
     throw problem === undefined ? error : new ConfigError([problem]);
   }
 }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import { APP_CONFIG, type AppConfig } from '../platform/config/app-config.js';
 import { ServerDrain } from '../platform/http/server-drain.js';
 import { IdleMemory } from './process/idle-memory.js';
@@ -18,13 +18,13 @@ export class ServiceDrain implements OnModuleInit, OnModuleDestroy {
   private memory: IdleMemory | undefined;
 
   constructor(
-    private readonly host: HttpAdapterHost,
+    private readonly host: HttpAdapterHost<AbstractHttpAdapter<Server>>,
     private readonly queue: WorkQueue,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
   onModuleInit(): void {
-    const server = this.host.httpAdapter.getHttpServer() as Server;
+    const server = this.host.httpAdapter.getHttpServer();
     this.server = new ServerDrain(server);
     this.memory = new IdleMemory(server);
   }

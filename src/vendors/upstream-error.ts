@@ -1,3 +1,5 @@
+import { codeOf } from '../platform/errors/thrown.js';
+
 /**
  * How a call to a vendor failed. What follows from it (try again, go on, whose fault) is decided
  * here, once, and never guessed again from a status further up.
@@ -178,12 +180,6 @@ function acceptanceOf({ failure, status }: UpstreamErrorFields): Acceptance {
     case 'slow_reader':
       return 'unknown';
   }
-}
-
-/** The `code` that Node and its libraries give their errors; undefined where there is none. */
-export function codeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { runMigrations } from 'graphile-worker';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { MIGRATIONS } from '../../src/app/migrations.js';
 import { BoundedLogFile } from '../../src/platform/database/postgres-program.js';
 import { locateCluster } from '../../src/platform/database/cluster-location.js';
 import { runSingleUser } from '../../src/platform/database/cluster-role.js';
@@ -32,7 +33,7 @@ describe("the embedded PostgreSQL's role", () => {
 
   it('is no superuser, also where it was one before, and keeps its data', async () => {
     const made = await scene.start();
-    await migrateDatabase(made.url);
+    await migrateDatabase(made.url, MIGRATIONS);
     await runMigrations({ connectionString: made.url });
     expect(await query(made.url, ROLES)).toEqual(ORDINARY);
     await query(made.url, `INSERT INTO tenants (name) VALUES ('kept')`);
@@ -44,7 +45,7 @@ describe("the embedded PostgreSQL's role", () => {
       expect([start, await query(url, ROLES)]).toEqual([start, ORDINARY]);
       expect(await query(url, NOT_OWNED)).toEqual([{ count: 0 }]);
       expect(await query(url, 'SELECT name FROM tenants')).toEqual([{ name: 'kept' }]);
-      await migrateDatabase(url);
+      await migrateDatabase(url, MIGRATIONS);
       await runMigrations({ connectionString: url });
       await query(url, 'ALTER TABLE tenants ADD COLUMN more text');
       await query(url, 'ALTER TABLE tenants DROP COLUMN more');

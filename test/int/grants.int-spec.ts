@@ -11,7 +11,7 @@ let grants: GrantsService;
 let reader: BalanceReader;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase({ classes: 'sources' });
+  testDatabase = await createTestDatabase();
   grants = new GrantsService(testDatabase.database);
   reader = new BalanceReader(testDatabase.database);
 });

@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MIGRATIONS } from '../../src/platform/database/database-options.js';
+import { DataSource } from 'typeorm';
+import { MIGRATIONS } from '../../src/app/migrations.js';
+import { databaseOptions } from '../../src/platform/database/database-options.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('migrations', () => {
   let empty: TestDatabase;
+  let migrating: DataSource;
 
   beforeAll(async () => {
     empty = await createTestDatabase({ migrate: false });
+    const options = { ...databaseOptions(empty.url), migrations: MIGRATIONS };
+    migrating = await new DataSource(options).initialize();
   });
   afterAll(async () => {
+    await migrating.destroy();
     await empty.drop();
   });
 
@@ -34,16 +40,16 @@ describe('migrations', () => {
   };
 
   it('go up, all the way down to nothing, and up again to the same schema', async () => {
-    await empty.dataSource.runMigrations();
+    await migrating.runMigrations();
     const first = await describeSchema();
     expect(first.length).toBeGreaterThan(50);
 
     for (let count = 0; count < MIGRATIONS.length; count++) {
-      await empty.dataSource.undoLastMigration();
+      await migrating.undoLastMigration();
     }
     expect(await describeSchema()).toEqual([]);
 
-    await empty.dataSource.runMigrations();
+    await migrating.runMigrations();
     expect(await describeSchema()).toEqual(first);
   });
 

@@ -16,7 +16,7 @@ describe('the queue in the database', () => {
   let database: TestDatabase;
   keepsTheContract('database', {
     async open() {
-      database = await createTestDatabase({ migrate: false, classes: 'sources' });
+      database = await createTestDatabase({ migrate: false });
       return { redisUrl: undefined, databaseUrl: database.url };
     },
     close: () => database.drop(),
@@ -24,7 +24,7 @@ describe('the queue in the database', () => {
 
   describe('when its connections are cut', () => {
     it('goes on by itself', async () => {
-      const own = await createTestDatabase({ migrate: false, classes: 'sources' });
+      const own = await createTestDatabase({ migrate: false });
       const instance = await openQueue({ redisUrl: undefined, databaseUrl: own.url });
       try {
         const delivered = await collectKeys(instance.queue, 'jobs');
@@ -44,7 +44,7 @@ describe('the queue in the database', () => {
   });
 
   it('is made by several instances that start at once', async () => {
-    const own = await createTestDatabase({ migrate: false, classes: 'sources' });
+    const own = await createTestDatabase({ migrate: false });
     const place = { redisUrl: undefined, databaseUrl: own.url };
     const instances = await Promise.all([openQueue(place), openQueue(place), openQueue(place)]);
     await Promise.all(instances.map(({ queue }) => queue.check()));

@@ -1,3 +1,4 @@
+import { ConsoleLogger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,8 +41,7 @@ export async function bootGateway(
     loadSettings?: typeof loadSettings;
   } = {},
 ): Promise<BootedGateway> {
-  const [{ ConsoleLogger }, built, builtSettings] = await Promise.all([
-    importShared('@nestjs/common') as Promise<typeof import('@nestjs/common')>,
+  const [built, builtSettings] = await Promise.all([
     importBuilt<typeof import('../../src/app/gateway.js')>('app/gateway.js'),
     importBuilt<typeof import('../../src/app/load-settings.js')>('app/load-settings.js'),
   ]);

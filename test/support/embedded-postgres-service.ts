@@ -41,6 +41,7 @@ function makeOpenFolder(): string {
 export function installLauncher(folder: string, options?: { withBinaries: boolean }): void {
   mkdirSync(folder, { recursive: true });
   cpSync('dist/src/platform/database', join(folder, 'launcher'), { recursive: true });
+  cpSync('dist/src/platform/errors', join(folder, 'errors'), { recursive: true });
   cpSync('test/support/embedded-postgres-program.mjs', join(folder, 'program.mjs'));
   cpSync('package.json', join(folder, 'package.json'));
   if (options?.withBinaries !== false) {

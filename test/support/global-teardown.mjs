@@ -1,6 +1,12 @@
 import { rm } from 'node:fs/promises';
+import pg from 'pg';
 
 export default async function globalTeardown() {
+  const { server, name } = globalThis.__testTemplate;
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+  await client.end();
   if (!globalThis.__testPostgres) return;
   const { postgres, dataDirectory } = globalThis.__testPostgres;
   await postgres.stop();

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, expect, jest } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GrantsService } from '../../src/core/ledger/grants.service.js';
@@ -78,7 +79,6 @@ export function setUpOwnAccounts(): OwnAccounts {
     );
 
   beforeAll(async () => {
-    const { Logger } = (await importShared('@nestjs/common')) as typeof import('@nestjs/common');
     for (const level of ['warn', 'error', 'log'] as const) {
       jest.spyOn(Logger.prototype, level).mockImplementation((...parts: unknown[]) => {
         logged.push(JSON.stringify(parts));

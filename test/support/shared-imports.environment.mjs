@@ -1,13 +1,57 @@
 import { TestEnvironment } from 'jest-environment-node';
 
+/** What decorators note of types, and what packages ask of what they are given. */
+const SHARED_CLASSES = [
+  ...['Array', 'Boolean', 'Date', 'Number', 'Promise', 'RegExp', 'String'],
+  ...['Error', 'RangeError', 'SyntaxError', 'TypeError'],
+];
+
+// Packages ask `instanceof Object` of a suite's literals too, which have a root of their own.
+Object.defineProperty(Object, Symbol.hasInstance, {
+  configurable: true,
+  value(candidate) {
+    const isInstance = Function.prototype[Symbol.hasInstance].call(this, candidate);
+    return isInstance || (this === Object && rootOf(candidate)?.constructor === Object);
+  },
+});
+
+/** The last of an object's prototypes; null for one that has none, undefined for what is no object. */
+function rootOf(candidate) {
+  if (candidate === null || !/object|function/.test(typeof candidate)) return undefined;
+  let root = null;
+  for (let next = Object.getPrototypeOf(candidate); next; next = Object.getPrototypeOf(next)) {
+    root = next;
+  }
+  return root;
+}
+
 /**
  * Jest's environment for Node, with `importShared`: an import that every suite of a worker process
- * shares. Jest itself loads each module anew for each suite, which for the whole service takes
- * longer than most suites do.
+ * shares. Jest itself loads each module anew for each suite, which for the packages takes longer
+ * than most suites do. A suite has globals of its own; those classes of which objects go to and
+ * fro are the packages' own.
  */
 export default class SharedImportsEnvironment extends TestEnvironment {
-  async setup() {
-    await super.setup();
+  constructor(...parameters) {
+    super(...parameters);
+    for (const name of SHARED_CLASSES) {
+      const shared = globalThis[name];
+      // Literals, and the errors of the engine, are made by the suite's own classes.
+      const own = this.global[name].prototype;
+      Object.setPrototypeOf(own, shared.prototype);
+      own.constructor = shared;
+      this.global[name] = shared;
+    }
+    // The one prototype that cannot have another: the root of a suite's own literals.
+    const root = this.global.Object.prototype;
+    Object.defineProperties(root, Object.getOwnPropertyDescriptors(Object.prototype));
+    this.global.Reflect = Reflect;
     this.global.importShared = (specifier) => import(specifier);
+  }
+
+  async teardown() {
+    // What a suite has spied on in a package, the next one finds there.
+    this.moduleMocker.restoreAllMocks();
+    await super.teardown();
   }
 }

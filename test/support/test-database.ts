@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { DataSource } from 'typeorm';
-import type { databaseOptions } from '../../src/platform/database/database-options.js';
-import type { Database } from '../../src/platform/database/database.js';
-import { importBuilt } from './built.js';
+import { DataSource } from 'typeorm';
+import { databaseOptions } from '../../src/platform/database/database-options.js';
+import { Database } from '../../src/platform/database/database.js';
 import { until } from './until.js';
 
 export interface TestDatabase {
@@ -14,24 +13,17 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-export interface TestDatabaseOptions {
-  /** True unless said otherwise. */
-  readonly migrate?: boolean;
-  /** Where the classes come from; `sources` for a suite that tells the driver's errors by their class. */
-  readonly classes?: 'built' | 'sources';
-}
-
-/** An empty database of its own on the test server. */
-export async function createTestDatabase({
-  migrate = true,
-  classes = 'built',
-}: TestDatabaseOptions = {}): Promise<TestDatabase> {
-  const { DataSource, Database, databaseOptions } = await CLASSES[classes]();
+/**
+ * A database of its own on the test server, with the service's tables and no rows.
+ *
+ * @param options.migrate false for one without tables
+ */
+export async function createTestDatabase({ migrate = true } = {}): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(`CREATE DATABASE ${name}`);
+  const template = migrate ? fromSetUp('TEST_POSTGRES_TEMPLATE') : 'template1';
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = databaseUrl(name);
   const dataSource = await new DataSource(databaseOptions(url)).initialize();
-  if (migrate) await dataSource.runMigrations();
   const database = new Database(dataSource);
   return {
     url,
@@ -45,39 +37,15 @@ export async function createTestDatabase({
   };
 }
 
-interface Classes {
-  readonly DataSource: typeof DataSource;
-  readonly Database: typeof Database;
-  readonly databaseOptions: typeof databaseOptions;
+/** See `global-setup.mjs`. */
+function fromSetUp(name: 'TEST_POSTGRES_URL' | 'TEST_POSTGRES_TEMPLATE'): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is missing: run tests through jest.config.mjs`);
+  return value;
 }
 
-const CLASSES: Record<'built' | 'sources', () => Promise<Classes>> = {
-  async built() {
-    const [typeorm, options, database] = await Promise.all([
-      importShared('typeorm') as Promise<typeof import('typeorm')>,
-      importBuilt<typeof import('../../src/platform/database/database-options.js')>(
-        'platform/database/database-options.js',
-      ),
-      importBuilt<typeof import('../../src/platform/database/database.js')>(
-        'platform/database/database.js',
-      ),
-    ]);
-    return { ...typeorm, ...options, ...database };
-  },
-  async sources() {
-    const [typeorm, options, database] = await Promise.all([
-      import('typeorm'),
-      import('../../src/platform/database/database-options.js'),
-      import('../../src/platform/database/database.js'),
-    ]);
-    return { ...typeorm, ...options, ...database };
-  },
-};
-
 function databaseUrl(name: string): string {
-  const server = process.env.TEST_POSTGRES_URL;
-  if (!server) throw new Error('TEST_POSTGRES_URL is missing: run tests through jest.config.mjs');
-  const url = new URL(server);
+  const url = new URL(fromSetUp('TEST_POSTGRES_URL'));
   url.pathname = `/${name}`;
   return url.href;
 }

@@ -18,6 +18,7 @@ import {
   isOperatorKey,
   OPERATOR_KEY_RULES,
 } from '../../platform/config/setting-values.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 
 const NAME = { message: 'must be a string of 1 to 255 characters' };
 
@@ -97,7 +98,7 @@ function parse(path: string): BootstrapFile {
   try {
     content = readJsonFile(path);
   } catch (error) {
-    throw new ConfigError([`${VARIABLE} ${(error as Error).message}`]);
+    throw new ConfigError([`${VARIABLE} ${messageOf(error)}`]);
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new ConfigError([`${VARIABLE} must name a file with an object {"tenants": […]}`]);

@@ -7,6 +7,7 @@ import type { AppConfig } from '../../platform/config/app-config.js';
 import { databaseOptions } from '../../platform/database/database-options.js';
 import { Database } from '../../platform/database/database.js';
 import { migrateDatabase } from '../../platform/database/migrate-database.js';
+import { MIGRATIONS } from '../migrations.js';
 import { attachEmbeddedPostgres } from '../../platform/database/embedded-postgres.js';
 import { GrantsService } from '../../core/ledger/grants.service.js';
 
@@ -47,7 +48,7 @@ export async function openCommandServices(
 
 async function connect(url: string): Promise<CommandServices> {
   // A command may come before the service's first start.
-  await migrateDatabase(url);
+  await migrateDatabase(url, MIGRATIONS);
   const dataSource = new DataSource({
     ...databaseOptions(url),
     poolSize: 2,

@@ -18,6 +18,7 @@ import {
   tenantLimitCommand,
 } from './tenant.commands.js';
 import { loadCatalogue } from '../../core/catalogue/load-catalogue.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 
 const catalogueCheckCommand: Command = {
   name: 'catalogue check',
@@ -95,13 +96,19 @@ async function execute(words: readonly string[], environment: CommandEnvironment
   }
   const context = openContext(environment);
   try {
-    await command.run(
-      { parameters: positionals, options: values as Record<string, string | undefined> },
-      context,
-    );
+    await command.run({ parameters: positionals, options: textsOf(values) }, context);
   } finally {
     await context.close();
   }
+}
+
+/** All options but `--help` take a text. */
+function textsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === 'string') texts[name] = value;
+  }
+  return texts;
 }
 
 function parse(command: Command, words: readonly string[]) {
@@ -109,7 +116,7 @@ function parse(command: Command, words: readonly string[]) {
     const options = parseArgsOptions(command);
     return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
   } catch (error) {
-    const [firstSentence] = (error as Error).message.split(/\.(?:\s|$)/, 1);
+    const [firstSentence] = messageOf(error).split(/\.(?:\s|$)/, 1);
     throw new UsageError(`${firstSentence}. Write: ${usage(command)}`);
   }
 }

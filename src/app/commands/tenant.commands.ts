@@ -14,7 +14,7 @@ export const tenantLimitCommand: Command = {
   parameters: ['name', 'credits'],
   options: {},
   async run({ parameters }, context) {
-    const [name, text] = parameters as [string, string];
+    const [name = '', text = ''] = parameters;
     const credits =
       text === 'none' ? null : readInteger('<credits>', text, 0, Number.MAX_SAFE_INTEGER);
     const services = await context.services();
@@ -34,7 +34,7 @@ export const tenantGrantCommand: Command = {
   parameters: ['name', 'credits'],
   options: {},
   async run({ parameters }, context) {
-    const [name, text] = parameters as [string, string];
+    const [name = '', text = ''] = parameters;
     const credits = readInteger('<credits>', text, 1, MAX_GRANT_CREDITS);
     const services = await context.services();
     const tenant = await findTenant(services, name);

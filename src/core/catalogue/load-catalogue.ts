@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js'
 import { catalogueModelSchema } from './catalogue.schema.js';
 import type { CatalogueModel, Model } from './catalogue.types.js';
 import { exactPricingOf, isCompletePricing } from './exact-pricing-of.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 const BUILT_IN = new URL('./data/', import.meta.url);
 
 /** What a row may leave out. An operator's row for a local server then is an id and two prices. */
@@ -76,7 +77,7 @@ function readOperatorRows(file: string): JsonObject[] {
   try {
     return rowsOf(readJsonFile(file));
   } catch (error) {
-    throw new ConfigError([`GATEWAY_CATALOGUE ${(error as Error).message}`]);
+    throw new ConfigError([`GATEWAY_CATALOGUE ${messageOf(error)}`]);
   }
 }
 

@@ -15,6 +15,7 @@ import { CredentialCipher } from './credential-cipher.service.js';
 import { CredentialUseLog } from './credential-use.log.js';
 import type { ByokCredential } from './credential.repository.js';
 import { HttpTransport } from '../../vendors/transport/http-transport.js';
+import { toError } from '../../platform/errors/thrown.js';
 
 /** Calls addresses that follow from what tenants say: public ones only, on connections of their own. */
 export class ByokTransport extends HttpTransport {}
@@ -127,7 +128,7 @@ export class ByokUpstreams {
       const key = this.cipher.decrypt(credential.encryptedKey(), id);
       return form.configure(provider, { key, settings });
     } catch (error) {
-      this.logger.error(`The provider credential ${id} is of no use: ${(error as Error).name}`);
+      this.logger.error(`The provider credential ${id} is of no use: ${toError(error).name}`);
       throw new UpstreamError({
         failure: 'operator',
         message: 'the stored credential cannot be used',

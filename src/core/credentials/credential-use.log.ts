@@ -1,5 +1,6 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { CredentialRepository } from './credential.repository.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 
 /** How long uses are gathered before they are written: `last_used_at` is a date, not a trace. */
 const WRITE_EVERY_MS = 5_000;
@@ -28,7 +29,7 @@ export class CredentialUseLog implements BeforeApplicationShutdown {
     try {
       await this.repository.recordUses(uses);
     } catch (error) {
-      this.logger.error(`Uses of credentials could not be written: ${(error as Error).message}`);
+      this.logger.error(`Uses of credentials could not be written: ${messageOf(error)}`);
     }
   }
 

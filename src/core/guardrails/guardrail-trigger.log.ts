@@ -2,6 +2,7 @@ import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/comm
 import { setTimeout as wait } from 'node:timers/promises';
 import { Database } from '../../platform/database/database.js';
 import type { GuardrailAction, GuardrailDirection } from './guardrail-rule.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 
 /** A guardrail found what it looks for; never what that was. */
 export interface GuardrailTrigger {
@@ -60,7 +61,7 @@ export class GuardrailTriggerLog implements BeforeApplicationShutdown {
       try {
         await this.writeBatch(batch);
       } catch (error) {
-        this.logger.error(`Triggers could not be written: ${(error as Error).message}`);
+        this.logger.error(`Triggers could not be written: ${messageOf(error)}`);
         if (this.isStopping) break;
         this.waiting.unshift(...batch);
         await wait(RETRY_AFTER_MS, undefined, { ref: false });

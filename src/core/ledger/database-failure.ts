@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { SettleEntry } from './ledger-entry.js';
 import { totalOf } from './pricing.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 
 // Cardinality, data, integrity and program limits. Everything else that PostgreSQL may say, a lack
 // of rights or of disk space included, is a matter of the operator and may be over in a while.
@@ -44,7 +45,7 @@ export function describeError(error: unknown): string {
     return `SQLSTATE ${error.code ?? 'unknown'}${constraint}`;
   }
   if (error instanceof AggregateError) return error.errors.map(describeError).join('; ');
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 /** What it means that a settlement is given up. Work whose row must end with it stays as it is. */

@@ -14,6 +14,7 @@ import type { OperatorExporters } from './operator-exporters.js';
 import type { RecordedTrace, TraceInterest, TraceSink, TraceSubject } from './recorded-trace.js';
 import { isExported } from './sampling.js';
 import { TracingService } from './tracing.service.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 
 /** How long a stop waits for what has not been sent yet. */
 const STOP_LIMIT_MS = 3_000;
@@ -61,7 +62,7 @@ export class OperatorTelemetryService
     try {
       exporters.exportSpans(draftSpans(trace, { audience: 'operator', includeContent: false }));
     } catch (error) {
-      this.logger.error(`A trace could not be exported: ${(error as Error).message}`);
+      this.logger.error(`A trace could not be exported: ${messageOf(error)}`);
     }
   }
 }

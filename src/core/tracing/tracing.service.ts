@@ -10,6 +10,7 @@ import type {
 import { RequestTrace, type TracedResponse } from './request-trace.js';
 import { readTraceContext, type TraceContext } from './trace-context.js';
 import { checkTraceFields, NO_FIELDS, readTraceFields } from './trace-fields.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 
 /** Where a request came from. Work that runs later keeps the three headers and has no response. */
 export interface TraceOrigin {
@@ -67,7 +68,7 @@ export class TracingService {
       try {
         sink.accept(trace);
       } catch (error) {
-        this.logger.error(`A trace was not taken: ${(error as Error).message}`);
+        this.logger.error(`A trace was not taken: ${messageOf(error)}`);
       }
     }
   }

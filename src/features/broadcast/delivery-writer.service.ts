@@ -10,6 +10,7 @@ import {
 import { DeliveryService } from './delivery.service.js';
 import { LostTraces } from './lost-traces.service.js';
 import { toStored, type TraceBatch } from './trace-batch.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 
 /** Tried again after these; then the batches are lost, and counted. */
 const RETRIES_AFTER_MS = [500, 1_000, 2_000];
@@ -96,9 +97,7 @@ export class DeliveryWriter {
         this.goOnWith(await this.deliveries.insert(drafts), drafts);
         return;
       } catch (error) {
-        this.logger.warn(
-          `Traces could not be written down: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        this.logger.warn(`Traces could not be written down: ${messageOf(error)}`);
         const delayMs = RETRIES_AFTER_MS[attempt];
         if (delayMs === undefined || this.isStopping) break;
         await wait(delayMs, undefined, { ref: false });

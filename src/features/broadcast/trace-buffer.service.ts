@@ -22,6 +22,7 @@ import { DestinationDirectory } from './destination-directory.service.js';
 import type { DestinationChoice } from './destination.repository.js';
 import { LostTraces } from './lost-traces.service.js';
 import { TraceGroup, BufferBudget } from './trace-batch.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 
 /** How long a stop waits for what is in memory to be written down. */
 const FLUSH_LIMIT_MS = 3_000;
@@ -127,9 +128,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
       try {
         line = JSON.stringify(trace.draft(includeContent));
       } catch (error) {
-        this.logger.error(
-          `A trace could not be put together: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        this.logger.error(`A trace could not be put together: ${messageOf(error)}`);
         for (const { id } of open) this.lost.count(id, 1, 'faulty');
         continue;
       }

@@ -1,5 +1,6 @@
 import { validateSync, type ValidationError } from 'class-validator';
 import { readFileSync } from 'node:fs';
+import { codeOf } from '../errors/thrown.js';
 
 /**
  * The service was set up wrongly and does not start. Each problem is one line that names the
@@ -56,7 +57,7 @@ export function readJsonFile(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const code = codeOf(error) ?? 'unknown error';
     throw new Error(`names a file that cannot be read (${code})`, { cause: error });
   }
   try {

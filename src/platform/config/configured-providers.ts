@@ -12,6 +12,7 @@ import {
   ValidateBy,
 } from 'class-validator';
 import { findViolations, readJsonFile } from './config-error.js';
+import { messageOf } from '../errors/thrown.js';
 
 const VARIABLE = 'GATEWAY_PROVIDERS';
 
@@ -159,7 +160,7 @@ export function readProvidersFile(
   try {
     content = readJsonFile(path);
   } catch (error) {
-    problems.push(`${VARIABLE} ${(error as Error).message}`);
+    problems.push(`${VARIABLE} ${messageOf(error)}`);
     return [];
   }
   if (!Array.isArray(content)) {

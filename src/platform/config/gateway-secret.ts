@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import type { AppConfig } from './app-config.js';
 import { ConfigError } from './config-error.js';
+import { codeOf } from '../errors/thrown.js';
 
 const SHORTEST_SECRET = 32;
 
@@ -100,7 +101,7 @@ function makeSecretFile(path: string): void {
   try {
     linkSync(draft, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(draft, { force: true });
   }

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createWholeFile } from './whole-file.js';
+import { messageOf } from '../errors/thrown.js';
 
 /** Where clusters lie that `nobody` could not reach inside the data folder. */
 export const DEFAULT_FALLBACK_ROOT = '/var/lib/model-gateway';
@@ -129,7 +130,7 @@ function lookUp(path: string): PostgresAccount | undefined {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `The database in ${path} cannot be opened: ${(error as Error).message}.`,
+      `The database in ${path} cannot be opened: ${messageOf(error)}.`,
     );
   }
 }
@@ -140,7 +141,7 @@ function openDataDirectory(path: string): string {
     return realpathSync(makeFolder(path, isRoot() ? 0o711 : 0o700));
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `The data folder ${path} cannot be used: ${(error as Error).message}. ` +
+      `The data folder ${path} cannot be used: ${messageOf(error)}. ` +
         'Set GATEWAY_DATA_DIR to a folder that can be written, or set DATABASE_URL.',
     );
   }
@@ -174,7 +175,7 @@ function chooseFallback(dataDirectory: string, fallbackRoot: string): string {
   } catch (error) {
     throw new EmbeddedPostgresError(
       `The database can lie neither in ${dataDirectory}, which PostgreSQL may not enter as nobody, ` +
-        `nor in ${fallbackRoot}: ${(error as Error).message}. ` +
+        `nor in ${fallbackRoot}: ${messageOf(error)}. ` +
         'Set GATEWAY_DATA_DIR to a folder that everybody may pass through, or set DATABASE_URL.',
     );
   }

@@ -11,6 +11,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isProcessRunning, processSpace, processStartMark } from './process-identity.js';
 import { createWholeFile, linkIfFree } from './whole-file.js';
+import { codeOf } from '../errors/thrown.js';
 
 /** An owner touches its lock so often, for those who cannot see its process. */
 const HEARTBEAT_MS = 1_000;
@@ -129,7 +130,7 @@ function ifThere<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

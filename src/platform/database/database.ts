@@ -33,18 +33,22 @@ export class Database implements OnApplicationShutdown {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   get pool(): Pool {
-    return (this.dataSource.driver as PostgresDriver).master as Pool;
+    return this.driver.master as Pool;
   }
 
   /** The ledger's own connections, made on first use. */
   get ledgerPool(): Pool {
     if (this.ledgerConnections) return this.ledgerConnections;
-    const { url = '' } = (this.dataSource.driver as PostgresDriver).options;
+    const { url = '' } = this.driver.options;
     const pool = new pg.Pool(ledgerPoolOptions(url));
     // One that dies while it idles is replaced; unheard it would end the process.
     pool.on('error', () => undefined);
     this.ledgerConnections = pool;
     return pool;
+  }
+
+  private get driver(): PostgresDriver {
+    return this.dataSource.driver as PostgresDriver;
   }
 
   async onApplicationShutdown(): Promise<void> {

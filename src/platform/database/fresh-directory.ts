@@ -147,10 +147,8 @@ export class FreshDirectory<Value extends object> {
 }
 
 function makePending<Value>(): PendingRead<Value> {
-  const callbacks: Partial<PendingRead<Value>> = {};
-  const promise = new Promise<Value | undefined>((resolve, reject) => {
-    callbacks.resolve = resolve;
-    callbacks.reject = reject;
-  });
-  return { promise, ...callbacks } as PendingRead<Value>;
+  let resolve!: PendingRead<Value>['resolve'];
+  let reject!: PendingRead<Value>['reject'];
+  const promise = new Promise<Value | undefined>((...callbacks) => ([resolve, reject] = callbacks));
+  return { promise, resolve, reject };
 }

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { EmbeddedPostgresError, findBlocked, type PostgresAccount } from './cluster-location.js';
 import { removeAbandoned } from './whole-file.js';
+import { codeOf, messageOf } from '../errors/thrown.js';
 
 export interface PostgresBinaries {
   initdb: string;
@@ -67,7 +68,7 @@ function makeLinks(native: string): boolean {
       if (!existsSync(path)) symlinkSync(relative(dirname(target), source), path);
       return true;
     } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EEXIST';
+      return codeOf(error) === 'EEXIST';
     }
   });
 }
@@ -107,7 +108,7 @@ async function copyBinaries(
     if (!existsSync(target)) {
       throw new EmbeddedPostgresError(
         `PostgreSQL's binaries in ${native} cannot be used by the account it runs as, nor copied ` +
-          `to ${dirname(copy)}: ${(error as Error).message}. Set DATABASE_URL to a server of your own.`,
+          `to ${dirname(copy)}: ${messageOf(error)}. Set DATABASE_URL to a server of your own.`,
       );
     }
   }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './cluster-location.js';
 import { PostgresProgram, type PostgresContext } from './postgres-program.js';
 import { isProcessRunning, processCommandLine } from './process-identity.js';
+import { messageOf } from '../errors/thrown.js';
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -78,7 +79,7 @@ export class PostgresServer {
         this.watching = this.watch(await this.launch());
         return;
       } catch (error) {
-        if (attempt === FIRST_START_ATTEMPTS || !PASSING_FAILURE.test((error as Error).message)) {
+        if (attempt === FIRST_START_ATTEMPTS || !PASSING_FAILURE.test(messageOf(error))) {
           process.off('exit', this.onExit);
           throw error;
         }

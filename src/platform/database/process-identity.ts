@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
+import { codeOf } from '../errors/thrown.js';
 
 /**
  * Whether a process runs. One that has ended but was not reaped yet does not: a container whose
@@ -11,7 +12,7 @@ export function isProcessRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 

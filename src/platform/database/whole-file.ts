@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../errors/thrown.js';
 
 /** Nothing that is still being made is this old. */
 const ABANDONED_AFTER_MS = 5 * 60_000;
@@ -26,7 +27,7 @@ export function linkIfFree(existing: string, path: string): boolean {
     linkSync(existing, path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw error;
   }
 }

@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { AppConfig } from '../config/app-config.js';
 
 /** Addresses to listen on that nobody can call. */
@@ -11,7 +10,8 @@ const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
  */
 export function baseUrlOf(server: Server, { http }: Pick<AppConfig, 'http'>): string {
   if (http.publicUrl !== undefined) return http.publicUrl;
-  const port = (server.address() as AddressInfo | null)?.port ?? http.port;
+  const address = server.address();
+  const port = typeof address === 'string' ? http.port : (address?.port ?? http.port);
   const host = ANY_ADDRESS.has(http.host) ? 'localhost' : http.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -2,6 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BodyLease } from './body-budget.js';
 import { scanTopLevelMembers, type TopLevelMember, endOfString } from './top-level-members.js';
+import { messageOf } from '../errors/thrown.js';
 
 const QUOTE = 0x22;
 
@@ -132,7 +133,7 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const position = /position \d+/.exec((error as Error).message)?.[0];
+    const position = /position \d+/.exec(messageOf(error))?.[0];
     throw new InvalidRequestError(
       'body',
       `The body is not valid JSON${position ? ` (at ${position})` : ''}.`,

@@ -34,9 +34,11 @@ export class LeanExpressAdapter extends ExpressAdapter {
     port: string | number,
     ...rest: [(() => void)?] | [string, (() => void)?]
   ): http.Server {
-    const [host, callback] = typeof rest[0] === 'string' ? rest : [undefined, rest[0]];
+    const [first, second] = rest;
+    const host = typeof first === 'string' ? first : undefined;
+    const callback = typeof first === 'function' ? first : second;
     const options = { port: Number(port), ...(host && { host }), backlog: MAX_WAITING_CONNECTIONS };
-    return this.httpServer.listen(options, callback as () => void);
+    return this.httpServer.listen(options, callback);
   }
 
   override initHttpServer(): void {

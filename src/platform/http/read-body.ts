@@ -3,6 +3,7 @@ import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BudgetedRequest } from './body-budget.js';
 import { FairQueue } from '../queue/fair-queue.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
+import { toError } from '../errors/thrown.js';
 
 export interface ReadBodyOptions {
   maxBytes: number;
@@ -86,7 +87,7 @@ export async function readBody(
         chunks.push(chunk);
         if (received > LARGE_BODY_BYTES) waitForTurn(request);
       } catch (error) {
-        fail(error as Error);
+        fail(toError(error));
       }
     };
     const onEnd = (): void =>

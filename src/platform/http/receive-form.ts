@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import busboy, { type Busboy, type FileInfo } from 'busboy';
 import { GatewayError, InvalidRequestError } from '../errors/gateway-errors.js';
+import { messageOf } from '../errors/thrown.js';
 import type { BodyLease, BudgetedRequest } from './body-budget.js';
 import type { JsonObject } from './json-body.js';
 import { CallerGoneError, answerContinue } from './read-body.js';
@@ -252,7 +253,7 @@ class FileError extends Error {
 
 function describe(error: unknown): unknown {
   if (error instanceof FileError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new InvalidRequestError('body', `The form cannot be read: ${message.slice(0, 100)}.`);
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { codeOf } from '../errors/thrown.js';
 
 /** A caller who takes nothing for so long is cut off. */
 const STALL_LIMIT_MS = 60_000;
@@ -58,5 +59,5 @@ export async function sendTextStream(
 }
 
 function isCallerGone(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_STREAM_PREMATURE_CLOSE';
+  return codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE';
 }

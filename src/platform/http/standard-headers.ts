@@ -43,15 +43,14 @@ export interface IdentifiedRequest extends Request {
  * `request-id` repeats it for SDKs that read that one. Sets what every answer has besides.
  */
 export function requestIdMiddleware(
-  request: Request,
+  request: IdentifiedRequest,
   response: Response,
   next: NextFunction,
 ): void {
-  const identified = request as IdentifiedRequest;
-  identified.requestId = randomUUID();
-  identified.receivedAt = new Date();
-  response.setHeader('x-request-id', identified.requestId);
-  response.setHeader('request-id', identified.requestId);
+  request.requestId = randomUUID();
+  request.receivedAt = new Date();
+  response.setHeader('x-request-id', request.requestId);
+  response.setHeader('request-id', request.requestId);
   response.setHeader(...NOSNIFF);
   next();
 }

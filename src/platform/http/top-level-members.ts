@@ -206,7 +206,8 @@ function readKey(bytes: Buffer, start: number, end: number): string {
 /** What cannot be read makes the whole text no JSON, which its parser will say. */
 function readEscapedKey(text: string): string {
   try {
-    return JSON.parse(text) as string;
+    const key: unknown = JSON.parse(text);
+    return typeof key === 'string' ? key : '';
   } catch {
     return '';
   }

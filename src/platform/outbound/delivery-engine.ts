@@ -9,6 +9,7 @@ import {
   type LaneLimits,
 } from './delivery-lanes.js';
 import type { OutboundOutcome } from './outbound-client.js';
+import { messageOf } from '../errors/thrown.js';
 
 export const MAX_ATTEMPTS = 5;
 /** Before the second attempt; it doubles with each that follows. */
@@ -107,7 +108,7 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
       if (left.length > 0) await this.work.giveBack(left);
       for (const id of new Set([...woken, ...this.brokenOff])) await this.work.wake(id);
     } catch (error) {
-      this.logger.warn(`Deliveries were not given back: ${(error as Error).message}`);
+      this.logger.warn(`Deliveries were not given back: ${messageOf(error)}`);
     }
   }
 
@@ -123,7 +124,7 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
       }
     } catch (error) {
       // The lease ends by itself, and the sweep finds what is due then.
-      if (!this.isStopped) this.logger.warn(`A delivery failed here: ${(error as Error).message}`);
+      if (!this.isStopped) this.logger.warn(`A delivery failed here: ${messageOf(error)}`);
     }
     return outcome;
   }

@@ -3,6 +3,7 @@ import { Agent, errors, type Dispatcher } from 'undici';
 import { PrivateAddressError, publicConnector, type Resolve } from '../http/public-address.js';
 import { readRetryAfterMs } from '../http/retry-after.js';
 import { assertDestinationUrl, readDestinationUrl, findHeaderProblem } from './destination.js';
+import { codeOf } from '../errors/thrown.js';
 
 const TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -117,8 +118,10 @@ export class OutboundClient implements OnApplicationShutdown {
 }
 
 function withDefaults(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-  return { 'user-agent': 'model-gateway', ...(Object.fromEntries(given) as object) };
+  const given = Object.entries(headers).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  return { 'user-agent': 'model-gateway', ...Object.fromEntries(given) };
 }
 
 /** Reads a short answer to its end, if only for the sake of the connection, and breaks off any other. */
@@ -166,7 +169,7 @@ function describe(error: unknown, isOverTime: boolean, timeoutMs: number): Outbo
   if (error instanceof PrivateAddressError) {
     return failed('does not lead to a public address', { retryable: false });
   }
-  const { code = '' } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   if (isOverTime) return failed(`did not answer within ${timeoutMs / 1000} seconds`, LATER);
   if (error instanceof errors.ConnectTimeoutError) return failed('could not be reached', LATER);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { WorkQueue } from '../queue/work-queue.js';
+import { messageOf } from '../errors/thrown.js';
 
 /** Something that a tenant is told at an address of its own. */
 export interface WebhookEvent {
@@ -41,7 +42,7 @@ export class WebhookDeliveries {
     try {
       await this.queue.wake('webhooks', deliveryId);
     } catch (error) {
-      this.logger.warn(`A webhook waits for the sweep: ${(error as Error).message}`);
+      this.logger.warn(`A webhook waits for the sweep: ${messageOf(error)}`);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
+import { toError } from '../errors/thrown.js';
 
 const RECONNECT_AFTER_MS = 500;
 
@@ -49,7 +50,7 @@ export class GraphilePresence {
       if (this.latest === client) this.client = client;
       this.isFailing = false;
     } catch (error) {
-      this.reportFailure(error as Error);
+      this.reportFailure(toError(error));
       this.reconnect(client);
     }
     if (this.isStopped) await client.end().catch(() => undefined);

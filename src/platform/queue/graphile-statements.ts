@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { PRESENCE_LOCK_CLASS } from './graphile-presence.js';
-import { TOPICS, type QueueDepth, type Topic } from './work-queue.js';
+import type { QueueDepth, Topic } from './work-queue.js';
 
 /** Deliveries of one row before it is given up: each began with a worker that then died. */
 const MAX_DELIVERIES = 10;
@@ -88,10 +88,15 @@ export async function readDepths(pool: Pool): Promise<Record<Topic, QueueDepth>>
      WHERE locked_at IS NOT NULL OR attempts < max_attempts
      GROUP BY task_identifier`,
   );
-  const empty: QueueDepth = { waiting: 0, delayed: 0, active: 0 };
-  const depths = TOPICS.map((name) => {
-    const row = rows.find(({ topic }) => topic === name) ?? empty;
-    return [name, { waiting: row.waiting, delayed: row.delayed, active: row.active }] as const;
-  });
-  return Object.fromEntries(depths) as Record<Topic, QueueDepth>;
+  const depthOf = (name: Topic): QueueDepth => {
+    const row: Partial<QueueDepth> = rows.find(({ topic }) => topic === name) ?? {};
+    const { waiting = 0, delayed = 0, active = 0 } = row;
+    return { waiting, delayed, active };
+  };
+  return {
+    jobs: depthOf('jobs'),
+    responses: depthOf('responses'),
+    webhooks: depthOf('webhooks'),
+    broadcast: depthOf('broadcast'),
+  };
 }

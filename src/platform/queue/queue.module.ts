@@ -13,7 +13,7 @@ class QueueMetrics {
       async () => {
         const depths = await queue.depths();
         return TOPICS.flatMap((topic) => {
-          const states = Object.entries(depths[topic]) as [string, number][];
+          const states = Object.entries({ ...depths[topic] });
           return states.map(([state, value]) => ({ labels: { topic, state }, value }));
         });
       },

@@ -1,5 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
+import { toError } from '../errors/thrown.js';
 
 /** The start does not wait longer for a Redis that does not answer. */
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -70,7 +71,7 @@ export class PausingRedis<Client extends Redis = Redis> {
       return value;
     } catch (error) {
       this.pausedUntilMs = performance.now() + PAUSE_AFTER_FAILURE_MS;
-      this.reportFailure(error as Error);
+      this.reportFailure(toError(error));
       return undefined;
     }
   }

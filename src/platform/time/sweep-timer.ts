@@ -1,3 +1,5 @@
+import { toError } from '../errors/thrown.js';
+
 /** Does a piece of work again and again, but never twice at a time, until it is stopped. */
 export class SweepTimer {
   private interval: NodeJS.Timeout | undefined;
@@ -37,7 +39,7 @@ export class SweepTimer {
   private tick(): void {
     this.running ??= this.work()
       .then(() => undefined)
-      .catch((error: unknown) => this.onFailure(error as Error))
+      .catch((error: unknown) => this.onFailure(toError(error)))
       .finally(() => {
         this.running = undefined;
       });

@@ -5,6 +5,7 @@ import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import type { CallLimits } from '../upstream.js';
 import { UpstreamResponse } from './upstream-response.js';
+import { toError } from '../../platform/errors/thrown.js';
 
 export interface HttpCall {
   method: 'GET' | 'POST' | 'DELETE';
@@ -64,7 +65,7 @@ export class HttpTransport implements OnApplicationShutdown {
       try {
         this.poolOf(call.url.origin).dispatch(options, response);
       } catch (error) {
-        response.onResponseError(undefined, error as Error);
+        response.onResponseError(undefined, toError(error));
       }
     });
   }

@@ -6,8 +6,9 @@ import {
   publicConnector,
   type Resolve,
 } from '../../platform/http/public-address.js';
-import { UpstreamError, codeOf } from '../upstream-error.js';
+import { UpstreamError } from '../upstream-error.js';
 import { CallAbortedError } from './upstream-response.js';
+import { codeOf } from '../../platform/errors/thrown.js';
 
 /** Types that say nothing; stores of files are fond of them. */
 const UNTYPED = new Set(['', 'application/octet-stream', 'binary/octet-stream']);

@@ -1,5 +1,6 @@
-import { UpstreamError, codeOf } from '../upstream-error.js';
+import { UpstreamError } from '../upstream-error.js';
 import { objectOf } from '../dialects/answer-json.js';
+import { codeOf } from '../../platform/errors/thrown.js';
 
 /** What a call to Google is authenticated with. */
 export interface GoogleAccess {

@@ -7,7 +7,6 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { isJsonObject } from '../../../platform/http/json-body.js';
 import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
 import { SweepTimer } from '../../../platform/time/sweep-timer.js';
 import {
@@ -18,6 +17,7 @@ import {
   type ByteRange,
   type OpenedArtifact,
 } from './artifact-store.js';
+import { codeOf } from '../../../platform/errors/thrown.js';
 
 const SWEEP_EVERY_MS = 6 * HOUR_MS;
 /** A file that was not written to for so long belongs to a process that is gone. */
@@ -185,9 +185,4 @@ async function openIfPresent(path: string): Promise<FileHandle | undefined> {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-/** What the system calls a failure, such as `ENOENT`. */
-function codeOf(error: unknown): string | undefined {
-  return isJsonObject(error) && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -11,6 +11,7 @@ import {
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec, type MessageHeaders } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
+import { messageOf } from '../../../platform/errors/thrown.js';
 
 /** A message's length, its headers' length, and the checksum of both. */
 const PRELUDE_BYTES = 12;
@@ -84,7 +85,7 @@ export class EventStreamFrames {
       const { headers, body } = this.codec.decode(bytes);
       return { headers, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) };
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       throw new EventStreamError(message, { cause: error });
     }
   }
