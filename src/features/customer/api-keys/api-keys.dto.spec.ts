@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
-import { findViolations } from '../../../../platform/config/config-error.js';
-import { UpdateApiKeyDto, CreateApiKeyDto } from '../api-keys.dto.js';
+import { findViolations } from '../../../platform/config/config-error.js';
+import { UpdateApiKeyDto, CreateApiKeyDto } from './api-keys.dto.js';
 
 describe(CreateApiKeyDto.name, () => {
   it.each([
