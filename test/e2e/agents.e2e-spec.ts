@@ -188,17 +188,7 @@ describe('what coding agents send', () => {
     });
 
     it('are within what is set aside', async () => {
-      const tools = [
-        { ...SEARCH_TOOL, max_uses: 100 },
-        { ...SEARCH_TOOL, max_uses: 100 },
-      ];
-      const few = await ask({ tools: [{ ...SEARCH_TOOL, max_uses: 1 }] });
-      expect(few.status).toBe(200);
-      const { rows } = await gateway.database.query<{ balance: string }>(
-        'SELECT balance FROM accounts',
-      );
-      expect(Number(rows[0]!.balance)).toBeGreaterThan(200 * SEARCH_FEE);
-      fake.calls.length = 0;
+      const tools = [{ ...SEARCH_TOOL, max_uses: 20 }, SEARCH_TOOL];
       fake.answer = (_call, response) => void response.writeHead(200).flushHeaders();
       const left = new AbortController();
       const asked = gateway.fetch(MESSAGES, {
@@ -212,7 +202,7 @@ describe('what coding agents send', () => {
       left.abort();
       await expect(asked).rejects.toThrow();
       const held = holds.rows.map(({ amount }) => Number(amount));
-      expect(Math.max(0, ...held)).toBeGreaterThan(200 * SEARCH_FEE);
+      expect(Math.max(0, ...held)).toBeGreaterThan(30 * SEARCH_FEE);
     });
 
     it('are refused where they have no price', async () => {

@@ -5,6 +5,7 @@ import { reply, startScriptedServer, type ScriptedServer } from '../contract/scr
 import { bedrockVendor, CREDENTIALS } from '../contract/vendors/bedrock.vendor.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { readAvailable } from '../support/streamed-answer.js';
 
 const model = 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 const messages = [{ role: 'user' as const, content: 'Hi' }];
@@ -159,7 +160,8 @@ describe('POST /v1/chat/completions for a model behind the Converse API', () => 
   it('reports a failure in the middle of a stream in-band, and charges nothing', async () => {
     script(bedrockVendor.streamFailure!('So far'));
     const response = await gateway.post('/v1/chat/completions', { model, messages, stream: true });
-    const text = await response.text();
+    const { body: text, isCut } = await readAvailable(response);
+    expect(isCut).toBe(true);
     expect(text).toContain('So far');
     expect(text).toContain('"finish_reason":"error"');
     expect(text).not.toContain('[DONE]');

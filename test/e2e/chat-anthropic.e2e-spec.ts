@@ -4,6 +4,7 @@ import type { ScriptedAnswer } from '../contract/contract-vendor.js';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
 import { anthropicVendor } from '../contract/vendors/anthropic.vendor.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { readAvailable } from '../support/streamed-answer.js';
 
 const ANSWER: ScriptedAnswer = {
   text: 'Grüße 🙂',
@@ -152,7 +153,8 @@ describe('a caller of chat completions, and Anthropic behind the gateway', () =>
     const { status, headers, body } = anthropicVendor.streamFailure!('Hello');
     server.script = reply(status, headers, body);
     const response = await gateway.post('/v1/chat/completions', { ...REQUEST, stream: true });
-    const text = await response.text();
+    const { body: text, isCut } = await readAvailable(response);
+    expect(isCut).toBe(true);
     expect(text).toContain('Hello');
     expect(text).toContain('"finish_reason":"error"');
     expect(text).not.toContain('[DONE]');

@@ -70,7 +70,10 @@ describe('a caller who reads so slowly that the time of the request is up', () =
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     await wait(REQUEST_MS * 1.1);
     let tail = '';
-    for await (const chunk of response) tail = (tail + (chunk as Buffer).toString()).slice(-600);
+    const readOn = async (): Promise<void> => {
+      for await (const chunk of response) tail = (tail + (chunk as Buffer).toString()).slice(-600);
+    };
+    await expect(readOn()).rejects.toThrow('aborted');
     return { requestId: response.headers['x-request-id'] as string, tail };
   }
 });

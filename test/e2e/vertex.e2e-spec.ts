@@ -4,6 +4,7 @@ import { reply, startScriptedServer, type ScriptedServer } from '../contract/scr
 import { VERTEX } from '../contract/vendors/vertex.vendor.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
+import { readAvailable } from '../support/streamed-answer.js';
 
 const TOKEN = 'token-of-no-known-shape';
 const MODEL = 'vertex/gemini-3.5-flash';
@@ -182,7 +183,8 @@ describe('chat completions by a vendor of another dialect', () => {
   it('ends a stream that fails after it has begun with an error, and charges nothing', async () => {
     say(VERTEX.streamFailure!('Half a '));
     const response = await ask({ stream: true });
-    const text = await response.text();
+    const { body: text, isCut } = await readAvailable(response);
+    expect(isCut).toBe(true);
     expect(text).toContain('Half a ');
     expect(text).toContain('"finish_reason":"error"');
     expect(text).not.toContain('[DONE]');
