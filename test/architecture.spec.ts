@@ -44,7 +44,7 @@ const VENDOR_PLACES = [
   'src/app/deployment-paths.middleware.ts',
   // The tokenizer's package is called after models.
   'src/vendors/dialects/embeddings/token-texts.ts',
-  // Whose seals stand in the dialect as they are.
+  // Whose signatures stand in the dialect as they are.
   'src/features/responses/responses.vendor.ts',
 ];
 

@@ -51,10 +51,10 @@ export interface ReasoningEvent {
   choice: number;
   text: string;
   /**
-   * The vendor's seal on the reasoning up to here, which must come back unchanged in the next turn
-   * (see `nameSeal`). It ends the block of reasoning; the text beside it may be empty.
+   * The vendor's signature on the reasoning up to here, which must come back unchanged in the next turn
+   * (see `nameSignature`). It ends the block of reasoning; the text beside it may be empty.
    */
-  seal?: string;
+  signature?: string;
 }
 
 export interface RefusalEvent {
@@ -71,8 +71,8 @@ export interface ToolCallEvent {
   index: number;
   id: string;
   name: string;
-  /** The vendor's seal on the call, which must come back with it in the next turn. */
-  seal?: string;
+  /** The vendor's signature on the call, which must come back with it in the next turn. */
+  signature?: string;
 }
 
 export interface ToolArgumentsEvent {
@@ -139,7 +139,7 @@ export interface SettledEvent {
 export function isContent(event: CanonicalEvent | WorkEvent<unknown>): boolean {
   switch (event.type) {
     case 'reasoning':
-      return event.text !== '' || event.seal !== undefined;
+      return event.text !== '' || event.signature !== undefined;
     case 'text':
     case 'refusal':
       return event.text !== '';
@@ -182,16 +182,16 @@ export type FinishReason =
   'stop' | 'length' | 'tool_calls' | 'content_filter' | (string & Record<never, never>);
 
 /**
- * Vendors seal what their models think (a signature, or the encrypted thought itself) and want the
- * seal back in the next turn, unchanged. Inside the gateway a seal names who made it, as
- * `<maker>:<seal>`, so that one is never shown to another vendor, which would refuse it. Callers
- * keep seals as opaque strings.
+ * Vendors sign what their models think (a signature, or the encrypted thought itself) and want the
+ * signature back in the next turn, unchanged. Inside the gateway a signature names who made it, as
+ * `<maker>:<signature>`, so that one is never shown to another vendor, which would refuse it. Callers
+ * keep signatures as opaque strings.
  */
-export function nameSeal(maker: string, seal: string): string {
-  return `${maker}:${seal}`;
+export function nameSignature(maker: string, signature: string): string {
+  return `${maker}:${signature}`;
 }
 
-/** The seal as its maker wrote it; undefined when another one made it, or there is none. */
-export function sealOf(maker: string, named: string | undefined): string | undefined {
+/** The signature as its maker wrote it; undefined when another one made it, or there is none. */
+export function signatureBy(maker: string, named: string | undefined): string | undefined {
   return named?.startsWith(`${maker}:`) ? named.slice(maker.length + 1) : undefined;
 }

@@ -175,10 +175,10 @@ export interface RefusalPart {
 /** What a model thought in an earlier turn. */
 export interface ReasoningPart {
   type: 'reasoning';
-  /** Empty where the vendor gave only its seal. */
+  /** Empty where the vendor gave only its signature. */
   text: string;
-  /** See `nameSeal`. */
-  seal?: string;
+  /** See `nameSignature`. */
+  signature?: string;
 }
 
 export interface ToolCallPart extends Cacheable {
@@ -187,8 +187,8 @@ export interface ToolCallPart extends Cacheable {
   name: string;
   /** JSON text, as the model wrote it. */
   arguments: string;
-  /** A vendor's seal on the call itself. */
-  seal?: string;
+  /** A vendor's signature on the call itself. */
+  signature?: string;
 }
 
 export interface ToolResultPart extends Cacheable {

@@ -75,20 +75,20 @@ describe(collect.name, () => {
     ]);
   });
 
-  it('ends a block of reasoning with its seal, and keeps the seals of calls', async () => {
+  it('ends a block of reasoning with its signature, and keeps the signatures of calls', async () => {
     const { choices } = await collect(
       eventsOf(
         { type: 'reasoning', choice: 0, text: 'hm' },
-        { type: 'reasoning', choice: 0, text: '', seal: 'a:1' },
-        { type: 'reasoning', choice: 0, text: '', seal: 'a:2' },
+        { type: 'reasoning', choice: 0, text: '', signature: 'a:1' },
+        { type: 'reasoning', choice: 0, text: '', signature: 'a:2' },
         { type: 'reasoning', choice: 0, text: 'so' },
-        { type: 'tool_call', choice: 0, index: 0, id: 'x', name: 'f', seal: 'a:3' },
+        { type: 'tool_call', choice: 0, index: 0, id: 'x', name: 'f', signature: 'a:3' },
         { type: 'finish', choice: 0, reason: 'stop', stopSequence: 'END' },
       ),
     );
     expect(choices[0]).toMatchObject({
-      reasoning: [{ text: 'hm', seal: 'a:1' }, { text: '', seal: 'a:2' }, { text: 'so' }],
-      toolCalls: [{ id: 'x', name: 'f', arguments: '', seal: 'a:3' }],
+      reasoning: [{ text: 'hm', signature: 'a:1' }, { text: '', signature: 'a:2' }, { text: 'so' }],
+      toolCalls: [{ id: 'x', name: 'f', arguments: '', signature: 'a:3' }],
       stopSequence: 'END',
     });
   });

@@ -21,9 +21,9 @@ export interface CollectedAnswer {
 export interface CollectedChoice {
   text: string;
   /** Blocks of reasoning, in order. */
-  reasoning: { text: string; seal?: string }[];
+  reasoning: { text: string; signature?: string }[];
   refusal: string;
-  toolCalls: { id: string; name: string; arguments: string; seal?: string }[];
+  toolCalls: { id: string; name: string; arguments: string; signature?: string }[];
   logprobs: unknown[];
   finishReason: FinishReason | undefined;
   stopSequence: string | undefined;
@@ -63,7 +63,7 @@ export async function collect(events: AsyncIterable<CanonicalEvent>): Promise<Co
           id: event.id,
           name: event.name,
           arguments: '',
-          ...(event.seal !== undefined && { seal: event.seal }),
+          ...(event.signature !== undefined && { signature: event.signature }),
         };
         break;
       case 'tool_arguments': {
@@ -91,16 +91,19 @@ export async function collect(events: AsyncIterable<CanonicalEvent>): Promise<Co
   return { route, droppedParams: droppedParams ?? [], relay, choices, settled };
 }
 
-/** A seal ends a block: what comes after it is another one. */
-function addReasoning(blocks: CollectedChoice['reasoning'], { text, seal }: ReasoningEvent): void {
+/** A signature ends a block: what comes after it is another one. */
+function addReasoning(
+  blocks: CollectedChoice['reasoning'],
+  { text, signature }: ReasoningEvent,
+): void {
   const last = blocks.at(-1);
-  const open = last && last.seal === undefined ? last : undefined;
+  const open = last && last.signature === undefined ? last : undefined;
   if (!open) {
-    blocks.push({ text, ...(seal !== undefined && { seal }) });
+    blocks.push({ text, ...(signature !== undefined && { signature }) });
     return;
   }
   open.text += text;
-  if (seal !== undefined) open.seal = seal;
+  if (signature !== undefined) open.signature = signature;
 }
 
 /** A whole answer to work that is no text generation. */

@@ -53,8 +53,8 @@ export interface ScriptedAnswer {
     /** The thought itself, encrypted, from vendors that may give it in place of its text. */
     encrypted?: string;
   };
-  /** With the seal on a call, from vendors that seal calls. */
-  toolCalls?: { id: string; name: string; arguments: string; seal?: string }[];
+  /** With the signature on a call, from vendors that signature calls. */
+  toolCalls?: { id: string; name: string; arguments: string; signature?: string }[];
   finish: 'stop' | 'length' | 'tool_calls' | 'content_filter';
   usage: {
     /** All input tokens, cached ones included. */

@@ -269,7 +269,7 @@ describe('the vendor’s own SDK reads what the contract’s vendor spells', () 
           type: 'reasoning',
           choice: 0,
           text: 'Where am I?',
-          seal: 'google:c2VhbA==',
+          signature: 'google:c2VhbA==',
         });
         expect(events).toContainEqual({ type: 'finish', choice: 0, reason: 'stop' });
         expect(events.findLast((event) => event.type === 'usage')?.usage).toMatchObject({

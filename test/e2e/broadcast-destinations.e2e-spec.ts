@@ -53,7 +53,7 @@ describe('broadcast destinations', () => {
     const box = new SecretBox('another-secret-of-at-least-32-characters', 'destination-headers');
     await database.database.query(
       'UPDATE broadcast_destinations SET sealed_headers = $2 WHERE id = $1',
-      [id, box.seal('{"x-api-key":"collector-secret"}', id)],
+      [id, box.encrypt('{"x-api-key":"collector-secret"}', id)],
     );
     expect(await setUp.destination(id)).toMatchObject({ id, headers: {} });
     const tested = await setUp.gateway.post(`${DESTINATIONS}/${id}/test`, {});

@@ -7,7 +7,7 @@ import type { ReadRequest, ScriptedAnswer } from '../contract/contract-vendor.js
 import { VendorFleet, type FleetMember } from '../contract/vendor-fleet.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 
-/** Who answers the turns; every vendor that seals its thoughts comes twice. */
+/** Who answers the turns; every vendor that signatures its thoughts comes twice. */
 const TURNS = [
   'openai',
   'anthropic',
@@ -22,21 +22,21 @@ const TURNS = [
   'vertex-claude',
 ];
 
-/** Who makes the model: its seals hold on every platform that sells it. */
+/** Who makes the model: its signatures hold on every platform that sells it. */
 const MAKERS: Record<string, string> = { bedrock: 'anthropic', 'vertex-claude': 'anthropic' };
 
 const CALLERS = ['chat', 'messages', 'responses', 'responses without a store'] as const;
 
-/** Vendors that seal calls, too, and those that encrypt some thoughts as a whole. */
-const SEALS_CALLS = ['vertex'];
+/** Vendors that signature calls, too, and those that encrypt some thoughts as a whole. */
+const SIGNATURES_CALLS = ['vertex'];
 const ENCRYPTS = ['anthropic', 'vertex-claude'];
 /** Vendors that take an encrypted thought of their model's maker back. */
 const TAKES_ENCRYPTED = ENCRYPTS;
 
-type SealKind = 'signature' | 'encrypted' | 'call';
+type SignatureKind = 'signature' | 'encrypted' | 'call';
 
-/** Base64, as vendors' seals are, and different in each turn. */
-function sealOf(turn: number, kind: SealKind): string {
+/** Base64, as vendors' signatures are, and different in each turn. */
+function signatureBy(turn: number, kind: SignatureKind): string {
   return Buffer.from(`${kind} of turn ${turn} by ${TURNS[turn]}`).toString('base64');
 }
 
@@ -44,8 +44,8 @@ function answerOf(turn: number): ScriptedAnswer {
   return {
     reasoning: {
       text: `Thought ${turn}.`,
-      signature: sealOf(turn, 'signature'),
-      encrypted: sealOf(turn, 'encrypted'),
+      signature: signatureBy(turn, 'signature'),
+      encrypted: signatureBy(turn, 'encrypted'),
     },
     text: `Answer ${turn}.`,
     toolCalls: [
@@ -53,7 +53,7 @@ function answerOf(turn: number): ScriptedAnswer {
         id: `call_${turn}`,
         name: 'get_weather',
         arguments: `{"days":${turn}}`,
-        seal: sealOf(turn, 'call'),
+        signature: signatureBy(turn, 'call'),
       },
     ],
     finish: 'tool_calls',
@@ -78,10 +78,10 @@ function conversationUpTo(turn: number): ReadRequest['turns'] {
   ];
 }
 
-const ALL_SEALS = [...TURNS.keys()].flatMap((turn) =>
+const ALL_SIGNATURES = [...TURNS.keys()].flatMap((turn) =>
   (['signature', 'encrypted', 'call'] as const).map((kind) => [turn, kind] as const),
 );
-const join = ([turn, kind]: readonly [number, SealKind]): string => `${turn} ${kind}`;
+const join = ([turn, kind]: readonly [number, SignatureKind]): string => `${turn} ${kind}`;
 
 describe('a conversation that every turn goes on with another vendor', () => {
   let fleet: VendorFleet;
@@ -103,7 +103,7 @@ describe('a conversation that every turn goes on with another vendor', () => {
   const combinations = CALLERS.flatMap((name) => [false, true].map((stream) => ({ name, stream })));
 
   it.each(combinations)(
-    'is told whole to each of them, with its own seals alone: $name (stream: $stream)',
+    'is told whole to each of them, with its own signatures alone: $name (stream: $stream)',
     async ({ name, stream }) => {
       const caller = callers[name];
       const answers: CallerAnswer[] = [];
@@ -124,8 +124,8 @@ describe('a conversation that every turn goes on with another vendor', () => {
           system: SYSTEM,
           turns: conversationUpTo(turn),
         });
-        const seals = { turn, seals: sealsIn(member) };
-        expect(seals).toEqual({ turn, seals: ownSeals(turn, caller) });
+        const signatures = { turn, signatures: signaturesIn(member) };
+        expect(signatures).toEqual({ turn, signatures: ownSignatures(turn, caller) });
         const sent = String(member.server.calls.at(-1)!.body);
         // Makers are named inside the gateway and to callers, never to a vendor.
         expect(sent).not.toMatch(
@@ -135,22 +135,24 @@ describe('a conversation that every turn goes on with another vendor', () => {
     },
   );
 
-  /** The seals that the vendor was sent last. */
-  function sealsIn(member: FleetMember): string[] {
+  /** The signatures that the vendor was sent last. */
+  function signaturesIn(member: FleetMember): string[] {
     const sent = String(member.server.calls.at(-1)!.body);
-    return ALL_SEALS.filter(([turn, kind]) => sent.includes(sealOf(turn, kind))).map(join);
+    return ALL_SIGNATURES.filter(([turn, kind]) => sent.includes(signatureBy(turn, kind))).map(
+      join,
+    );
   }
 
-  /** The seals of the turns before this one by the same maker, where its API takes them at all. */
-  function ownSeals(turn: number, { name }: DialectCaller): string[] {
+  /** The signatures of the turns before this one by the same maker, where its API takes them at all. */
+  function ownSignatures(turn: number, { name }: DialectCaller): string[] {
     const vendor = TURNS[turn]!;
     const maker = makerOf(turn);
-    const takesSeals =
+    const takesSignatures =
       maker !== 'azure' && maker !== 'compatible' && (maker !== 'openai' || name === 'responses');
-    if (!takesSeals) return [];
-    return ALL_SEALS.filter(([before, kind]) => {
+    if (!takesSignatures) return [];
+    return ALL_SIGNATURES.filter(([before, kind]) => {
       if (before >= turn || makerOf(before) !== maker) return false;
-      if (kind === 'call') return SEALS_CALLS.includes(TURNS[before]!);
+      if (kind === 'call') return SIGNATURES_CALLS.includes(TURNS[before]!);
       if (kind === 'signature') return true;
       return ENCRYPTS.includes(TURNS[before]!) && TAKES_ENCRYPTED.includes(vendor);
     }).map(join);

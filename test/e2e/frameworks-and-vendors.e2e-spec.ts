@@ -24,12 +24,12 @@ import { FLEET_NAMES, VendorFleet } from '../contract/vendor-fleet.js';
 import type { BootedGateway } from '../support/boot-gateway.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 
-const SEAL = 'YSBzZWFsIG9mIHRoZSBtb2RlbA==';
+const SIGNATURE = 'YSBzZWFsIG9mIHRoZSBtb2RlbA==';
 
 /** The vendor thinks, and then calls two tools at once. */
 const FIRST: ScriptedAnswer = {
   ...TWO_CALLS,
-  reasoning: { text: 'I need both.', signature: SEAL },
+  reasoning: { text: 'I need both.', signature: SIGNATURE },
 };
 
 /** What a framework made of the whole conversation. */
@@ -67,18 +67,22 @@ const FRAMEWORKS: Record<string, (gateway: BootedGateway) => Framework> = {
     runLangChain(gateway, { model, useResponsesApi: true, zdrEnabled: true }, stream),
 };
 
-/** Which of them give a thought back with its seal. */
-const KEEP_SEALS = ['AI SDK, messages', 'AI SDK, responses', 'AI SDK, responses without a store'];
+/** Which of them give a thought back with its signature. */
+const KEEP_SIGNATURES = [
+  'AI SDK, messages',
+  'AI SDK, responses',
+  'AI SDK, responses without a store',
+];
 
-/** Which vendors seal what they think in the dialects that are spoken with them here. */
-const SEALING = ['anthropic', 'bedrock', 'vertex', 'vertex-claude'];
+/** Which vendors signature what they think in the dialects that are spoken with them here. */
+const SIGNING = ['anthropic', 'bedrock', 'vertex', 'vertex-claude'];
 
 describe('frameworks before every vendor', () => {
   const report = new ContractReport();
   let fleet: VendorFleet;
 
   beforeAll(async () => {
-    // It warns of thoughts without a seal, of which some vendors give no other.
+    // It warns of thoughts without a signature, of which some vendors give no other.
     Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
     fleet = await VendorFleet.start();
   });
@@ -123,8 +127,8 @@ describe('frameworks before every vendor', () => {
         ],
         stream: kind === 'streamed',
       });
-      if (KEEP_SEALS.includes(framework) && SEALING.includes(vendor)) {
-        expect(String(member.server.calls.at(-1)!.body)).toContain(SEAL);
+      if (KEEP_SIGNATURES.includes(framework) && SIGNING.includes(vendor)) {
+        expect(String(member.server.calls.at(-1)!.body)).toContain(SIGNATURE);
       }
     }),
   );

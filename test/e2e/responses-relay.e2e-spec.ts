@@ -145,7 +145,7 @@ describe('POST /v1/responses with a vendor that speaks the dialect itself', () =
     expect(fourth.usage?.input_tokens).toBe(1 + 3 + 1 + 4 + 1 + 4 + 1);
   });
 
-  it('takes reasoning along, sealed', async () => {
+  it('takes reasoning along, signed', async () => {
     const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
     const message = {
       type: 'message',

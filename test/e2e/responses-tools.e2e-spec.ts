@@ -150,11 +150,11 @@ describe('what can be asked about a conversation besides an answer', () => {
 
     it('refuses a compaction that was changed or cut', async () => {
       const { output } = await client.responses.compact({ model: ECHO, input: 'Hello' });
-      const { encrypted_content: sealed } = output.at(-1) as { encrypted_content: string };
-      const middle = Math.floor(sealed.length / 2);
-      const other = sealed[middle] === 'A' ? 'B' : 'A';
-      const changed = sealed.slice(0, middle) + other + sealed.slice(middle + 1);
-      for (const encrypted_content of [changed, sealed.slice(0, 20)]) {
+      const { encrypted_content: signed } = output.at(-1) as { encrypted_content: string };
+      const middle = Math.floor(signed.length / 2);
+      const other = signed[middle] === 'A' ? 'B' : 'A';
+      const changed = signed.slice(0, middle) + other + signed.slice(middle + 1);
+      for (const encrypted_content of [changed, signed.slice(0, 20)]) {
         const input = [{ type: 'compaction', encrypted_content }];
         const response = await gateway.post('/v1/responses', { model: ECHO, input });
         expect(response.status).toBe(400);

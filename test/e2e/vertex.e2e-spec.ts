@@ -117,7 +117,7 @@ describe('chat completions by a vendor of another dialect', () => {
     expect(await log.json()).toMatchObject({ logs: [{ cost: COST, provider: 'vertex' }] });
   });
 
-  it('takes a call’s seal back with the next turn', async () => {
+  it('takes a call’s signature back with the next turn', async () => {
     const signed = {
       candidates: [
         {

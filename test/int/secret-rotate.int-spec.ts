@@ -70,22 +70,22 @@ async function storeHeaders(config: AppConfig): Promise<string> {
 }
 
 async function readAll(config: AppConfig) {
-  const { rows: credentials } = await testDatabase.database.query<{ id: string; sealed: Buffer }>(
-    'SELECT id, sealed_key AS sealed FROM provider_credentials',
+  const { rows: credentials } = await testDatabase.database.query<{ id: string; signed: Buffer }>(
+    'SELECT id, sealed_key AS signed FROM provider_credentials',
   );
-  const { rows: headers } = await testDatabase.database.query<{ id: string; sealed: Buffer }>(
-    'SELECT id, sealed_headers AS sealed FROM broadcast_destinations',
+  const { rows: headers } = await testDatabase.database.query<{ id: string; signed: Buffer }>(
+    'SELECT id, sealed_headers AS signed FROM broadcast_destinations',
   );
   return {
-    keys: credentials.map(({ id, sealed }) => {
+    keys: credentials.map(({ id, signed }) => {
       try {
-        return new CredentialCipher(config).decrypt(sealed, id) === `key of ${id}` ? id : 'another';
+        return new CredentialCipher(config).decrypt(signed, id) === `key of ${id}` ? id : 'another';
       } catch {
         return 'unreadable';
       }
     }),
     headers: headers.map(
-      ({ id, sealed }) => new HeaderEncryption(config).decrypt(sealed, id)?.['x-id'],
+      ({ id, signed }) => new HeaderEncryption(config).decrypt(signed, id)?.['x-id'],
     ),
   };
 }

@@ -16,9 +16,9 @@ export const args = (index: number, value: string) => ({
   index,
   text: value,
 });
-export const thought = (value: string, seal?: string) => ({
+export const thought = (value: string, signature?: string) => ({
   type: 'reasoning',
   choice: 0,
   text: value,
-  ...(seal !== undefined && { seal }),
+  ...(signature !== undefined && { signature }),
 });

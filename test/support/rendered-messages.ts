@@ -48,19 +48,19 @@ export const text = (content: string): CanonicalEvent => ({
   choice: 0,
   text: content,
 });
-export const think = (content: string, seal?: string): CanonicalEvent => ({
+export const think = (content: string, signature?: string): CanonicalEvent => ({
   type: 'reasoning',
   choice: 0,
   text: content,
-  ...(seal !== undefined && { seal }),
+  ...(signature !== undefined && { signature }),
 });
-export const call = (index: number, seal?: string): CanonicalEvent => ({
+export const call = (index: number, signature?: string): CanonicalEvent => ({
   type: 'tool_call',
   choice: 0,
   index,
   id: `call_${index}`,
   name: 'f',
-  ...(seal !== undefined && { seal }),
+  ...(signature !== undefined && { signature }),
 });
 export const args = (index: number, piece: string): CanonicalEvent => ({
   type: 'tool_arguments',

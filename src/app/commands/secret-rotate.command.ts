@@ -8,12 +8,12 @@ import {
 } from '../../platform/config/gateway-secret.js';
 import type { Database } from '../../platform/database/database.js';
 import type { Command } from './command.js';
-import { SecretBox, UnsealError } from '../../platform/crypto/secret-box.js';
+import { SecretBox, DecryptionError } from '../../platform/crypto/secret-box.js';
 
 const BATCH = 200;
 
 /** Everything that is stored encrypted. */
-const SEALED_COLUMNS: readonly SealedColumn[] = [
+const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
   {
     name: 'Provider credentials',
     table: 'provider_credentials',
@@ -76,11 +76,11 @@ export async function rotateSecret(
     addNewSecret(ownFile, config);
     print(`${ownFile} holds the new secret, and the old one until all is encrypted anew.`);
   }
-  const total = await renewSealed(database, secrets);
+  const total = await renewEncrypted(database, secrets);
   // What services stored meanwhile, if they had the old secret.
   for (let more = true; more;) {
     if (ownFile !== undefined) await wait(storedAfterMs);
-    const again = await renewSealed(database, secrets);
+    const again = await renewEncrypted(database, secrets);
     more = again.some(({ renewed }) => renewed > 0);
     again.forEach(({ renewed }, index) => (total[index]!.renewed += renewed));
   }
@@ -113,7 +113,7 @@ function describe({ name, renewed, current, unreadable }: Renewal): string[] {
 }
 
 /** A column with encrypted values, each bound to the id of its row. */
-interface SealedColumn {
+interface EncryptedColumn {
   readonly name: string;
   readonly table: string;
   readonly column: string;
@@ -135,12 +135,12 @@ interface Renewal {
  * Encrypts all stored values with the current one of the secrets, a batch at a time. Safe while
  * services run and change them, and may be broken off and done again.
  */
-async function renewSealed(
+async function renewEncrypted(
   database: Database,
   secrets: () => readonly string[],
 ): Promise<Renewal[]> {
   const renewals: Renewal[] = [];
-  for (const column of SEALED_COLUMNS) {
+  for (const column of ENCRYPTED_COLUMNS) {
     const box = new SecretBox(secrets, column.purpose);
     renewals.push(await renewColumn(database, column, box));
   }
@@ -149,26 +149,26 @@ async function renewSealed(
 
 async function renewColumn(
   database: Database,
-  { name, table, column, id }: SealedColumn,
+  { name, table, column, id }: EncryptedColumn,
   box: SecretBox,
 ): Promise<Renewal> {
   const renewal: Renewal = { name, renewed: 0, current: 0, unreadable: [] };
   let last: string | null = null;
   for (;;) {
-    const { rows }: { rows: { id: string; sealed: Buffer }[] } = await database.query(
-      `SELECT ${id} AS id, ${column} AS sealed FROM ${table}
+    const { rows }: { rows: { id: string; encrypted: Buffer }[] } = await database.query(
+      `SELECT ${id} AS id, ${column} AS encrypted FROM ${table}
         WHERE ($1::uuid IS NULL OR ${id} > $1) AND ${column} IS NOT NULL ORDER BY ${id} LIMIT $2`,
       [last, BATCH],
     );
     for (const row of rows) {
-      const renewed = renew(box, row.sealed, row.id);
+      const renewed = renew(box, row.encrypted, row.id);
       if (renewed === 'unreadable') renewal.unreadable.push(row.id);
       else if (renewed === undefined) renewal.current++;
       else {
         // What somebody changed meanwhile is theirs, and found by the next pass if need be.
         await database.query(
           `UPDATE ${table} SET ${column} = $3 WHERE ${id} = $1 AND ${column} = $2`,
-          [row.id, row.sealed, renewed],
+          [row.id, row.encrypted, renewed],
         );
         renewal.renewed++;
       }
@@ -178,11 +178,11 @@ async function renewColumn(
   }
 }
 
-function renew(box: SecretBox, sealed: Buffer, id: string): Buffer | 'unreadable' | undefined {
+function renew(box: SecretBox, encrypted: Buffer, id: string): Buffer | 'unreadable' | undefined {
   try {
-    return box.renew(sealed, id);
+    return box.renew(encrypted, id);
   } catch (error) {
-    if (error instanceof UnsealError) return 'unreadable';
+    if (error instanceof DecryptionError) return 'unreadable';
     throw error;
   }
 }

@@ -13,12 +13,12 @@ export class CredentialCipher {
   constructor(@Inject(APP_CONFIG) private readonly config: SecretConfig) {}
 
   encrypt(key: string, credentialId: string): Buffer {
-    return this.secretBox().seal(key, credentialId);
+    return this.secretBox().encrypt(key, credentialId);
   }
 
-  /** @throws UnsealError */
+  /** @throws DecryptionError */
   decrypt(encryptedKey: Buffer, credentialId: string): string {
-    return this.secretBox().unseal(encryptedKey, credentialId);
+    return this.secretBox().decrypt(encryptedKey, credentialId);
   }
 
   /** On first use: without a configured secret one is made in the data folder. */

@@ -32,7 +32,7 @@ const CONTROL_MEMBERS = new Set([
   'betas',
 ]);
 
-/** Members that name or seal something rather than say it, at any depth. */
+/** Members that name or sign something rather than say it, at any depth. */
 const STRUCTURE_MEMBERS = new Set([
   'type',
   'role',

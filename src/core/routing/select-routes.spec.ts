@@ -324,7 +324,7 @@ describe(selectRoutes.name, () => {
         provider,
         allowSharedFallback,
         settings: {},
-        encryptedKey: Buffer.from('sealed'),
+        encryptedKey: Buffer.from('signed'),
       }),
       hasTenantAddress,
     });

@@ -13,7 +13,7 @@ import {
 } from '../../canonical/work-request.js';
 import { transcriptTexts } from '../../vendors/dialects/audio/transcript.js';
 
-/** Reasoning is shown, not sent back, so it does not matter who sealed it. */
+/** Reasoning is shown, not sent back, so it does not matter who signed it. */
 const MESSAGES = { signatureIssuer: '', jsonTool: undefined };
 
 /** More choices or tool calls than any vendor gives. */

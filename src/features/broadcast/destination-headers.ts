@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
-import { SecretBox, UnsealError } from '../../platform/crypto/secret-box.js';
+import { SecretBox, DecryptionError } from '../../platform/crypto/secret-box.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { findHeaderProblem, isHeaderName } from '../../platform/outbound/destination.js';
 
@@ -31,15 +31,15 @@ export class HeaderEncryption {
   constructor(@Inject(APP_CONFIG) private readonly config: AppConfig) {}
 
   encrypt(headers: Readonly<Record<string, string>>, destinationId: string): Buffer {
-    return this.open().seal(JSON.stringify(headers), destinationId);
+    return this.open().encrypt(JSON.stringify(headers), destinationId);
   }
 
   /** Undefined when they were encrypted with another `GATEWAY_SECRET`. */
   decrypt(encrypted: Buffer, destinationId: string): Record<string, string> | undefined {
     try {
-      return JSON.parse(this.open().unseal(encrypted, destinationId)) as Record<string, string>;
+      return JSON.parse(this.open().decrypt(encrypted, destinationId)) as Record<string, string>;
     } catch (error) {
-      if (error instanceof UnsealError) return undefined;
+      if (error instanceof DecryptionError) return undefined;
       throw error;
     }
   }

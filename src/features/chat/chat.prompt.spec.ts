@@ -232,7 +232,7 @@ describe(chatPrompt.name, () => {
     expect(tools).toEqual([{ name: 'f', cacheControl: { ttl: '5m' } }]);
   });
 
-  it('reads the reasoning of earlier turns with its seals', () => {
+  it('reads the reasoning of earlier turns with its signatures', () => {
     const { messages } = promptOf({
       messages: [
         {
@@ -249,10 +249,10 @@ describe(chatPrompt.name, () => {
       ],
     });
     expect(messages[0]?.parts).toEqual([
-      { type: 'reasoning', text: 'hm', seal: 'a:1' },
-      { type: 'reasoning', text: '', seal: 'a:2' },
+      { type: 'reasoning', text: 'hm', signature: 'a:1' },
+      { type: 'reasoning', text: '', signature: 'a:2' },
       { type: 'text', text: 'So.' },
-      { type: 'tool_call', id: 'call', name: 'f', arguments: '{}', seal: 'g:3' },
+      { type: 'tool_call', id: 'call', name: 'f', arguments: '{}', signature: 'g:3' },
     ]);
   });
 

@@ -114,7 +114,8 @@ function toMessage(message: ChatMessage): CanonicalMessage {
   const details = readReasoningDetails(message.reasoning_details);
   for (const call of message.tool_calls ?? []) {
     const said = readToolCall(call);
-    if (said) parts.push({ ...said, ...optional('seal', details.sealsOfCalls.get(said.id)) });
+    if (said)
+      parts.push({ ...said, ...optional('signature', details.signaturesOfCalls.get(said.id)) });
   }
   return {
     role,
@@ -173,25 +174,25 @@ function toPart(part: JsonObject): MessagePart | undefined {
 }
 
 /**
- * The reasoning of an earlier turn as the answer showed it: texts with their seals, and the seals
+ * The reasoning of an earlier turn as the answer showed it: texts with their signatures, and the signatures
  * of single tool calls, which carry the call's id.
  */
 function readReasoningDetails(value: unknown): {
   parts: MessagePart[];
-  sealsOfCalls: Map<string, string>;
+  signaturesOfCalls: Map<string, string>;
 } {
   const parts: MessagePart[] = [];
-  const sealsOfCalls = new Map<string, string>();
+  const signaturesOfCalls = new Map<string, string>();
   for (const detail of Array.isArray(value) ? value.filter(isJsonObject) : []) {
-    const seal = detail.signature ?? detail.data;
-    if (typeof detail.id === 'string' && typeof seal === 'string') {
-      sealsOfCalls.set(detail.id, seal);
+    const signature = detail.signature ?? detail.data;
+    if (typeof detail.id === 'string' && typeof signature === 'string') {
+      signaturesOfCalls.set(detail.id, signature);
       continue;
     }
     const text = typeof detail.text === 'string' ? detail.text : '';
-    parts.push({ type: 'reasoning', text, ...(typeof seal === 'string' && { seal }) });
+    parts.push({ type: 'reasoning', text, ...(typeof signature === 'string' && { signature }) });
   }
-  return { parts, sealsOfCalls };
+  return { parts, signaturesOfCalls };
 }
 
 function toResponseFormat(format: ChatBody['response_format']): ResponseFormat | undefined {

@@ -235,16 +235,16 @@ describe(ChatStreamRenderer.name, () => {
     expect(chunk?.choices[0]?.delta).toEqual({ role: 'assistant', content: text });
   });
 
-  it('shows all that is sealed at the end and at once, for clients that keep the last value', () => {
+  it('shows all that is signed at the end and at once, for clients that keep the last value', () => {
     const choice = 0;
     const events: CanonicalEvent[] = [
       opening,
       { type: 'reasoning', choice, text: 'Hm' },
       { type: 'reasoning', choice, text: '.' },
-      { type: 'reasoning', choice, text: '', seal: 'maker:one' },
-      { type: 'reasoning', choice, text: '', seal: 'maker:two' },
+      { type: 'reasoning', choice, text: '', signature: 'maker:one' },
+      { type: 'reasoning', choice, text: '', signature: 'maker:two' },
       { type: 'text', choice, text: 'Yes.' },
-      { type: 'tool_call', choice, index: 0, id: 'c1', name: 'f', seal: 'maker:three' },
+      { type: 'tool_call', choice, index: 0, id: 'c1', name: 'f', signature: 'maker:three' },
       { type: 'finish', choice, reason: 'tool_calls' },
     ];
     const definition = { name: 'f', arguments: '' };

@@ -26,8 +26,8 @@ export interface ChatRenderOptions {
 /** Of each chunk. */
 const BEGINNING = 'data: {';
 
-/** What of a choice is sealed, as it is shown at the end. */
-interface SealedDetails {
+/** What of a choice is signed, as it is shown at the end. */
+interface SignedDetails {
   reasoning: object[];
   calls: object[];
 }
@@ -41,7 +41,7 @@ export class ChatStreamRenderer implements StreamRenderer {
   private usageWasRelayed = false;
   private readonly begunChoices = new Set<number>();
   private readonly openReasoning = new Map<number, string>();
-  private readonly details = new Map<number, SealedDetails>();
+  private readonly details = new Map<number, SignedDetails>();
 
   constructor(private readonly options: ChatRenderOptions) {
     this.id = completionId(options.requestId);
@@ -96,17 +96,17 @@ export class ChatStreamRenderer implements StreamRenderer {
     return this.chunk(membersOf({ choices })).replace(BEGINNING, () => `${BEGINNING}${failure},`);
   }
 
-  private toolCall({ choice, index, id, name, seal }: ToolCallEvent): string {
+  private toolCall({ choice, index, id, name, signature }: ToolCallEvent): string {
     const call = { index, id, type: 'function', function: { name, arguments: '' } };
-    if (seal !== undefined) this.detailsOf(choice).calls.push(toCallDetail(id, seal));
+    if (signature !== undefined) this.detailsOf(choice).calls.push(toCallDetail(id, signature));
     return this.delta(choice, `"tool_calls":[${JSON.stringify(call)}]`);
   }
 
-  private reasoning({ choice, text, seal }: ReasoningEvent): string | undefined {
+  private reasoning({ choice, text, signature }: ReasoningEvent): string | undefined {
     const block = (this.openReasoning.get(choice) ?? '') + text;
-    this.openReasoning.set(choice, seal === undefined ? block : '');
-    if (seal !== undefined) {
-      this.detailsOf(choice).reasoning.push(toReasoningDetail({ text: block, seal }));
+    this.openReasoning.set(choice, signature === undefined ? block : '');
+    if (signature !== undefined) {
+      this.detailsOf(choice).reasoning.push(toReasoningDetail({ text: block, signature }));
     }
     return text === ''
       ? undefined
@@ -114,7 +114,7 @@ export class ChatStreamRenderer implements StreamRenderer {
   }
 
   /**
-   * Sealed blocks come once more as a whole, the form in which they are to be sent back. They come
+   * Signed blocks come once more as a whole, the form in which they are to be sent back. They come
    * all at once, as clients keep only the last value of a field that they do not know.
    */
   private finish({ choice, reason }: FinishEvent): string {
@@ -124,10 +124,10 @@ export class ChatStreamRenderer implements StreamRenderer {
     return this.delta(choice, members, { finishReason: reason });
   }
 
-  private detailsOf(choice: number): SealedDetails {
+  private detailsOf(choice: number): SignedDetails {
     const known = this.details.get(choice);
     if (known) return known;
-    const details: SealedDetails = { reasoning: [], calls: [] };
+    const details: SignedDetails = { reasoning: [], calls: [] };
     this.details.set(choice, details);
     return details;
   }
@@ -203,9 +203,9 @@ function renderChoice(choice: CollectedChoice, index: number): object {
     function: { name, arguments: args },
   }));
   const details = [
-    ...choice.reasoning.filter(({ seal }) => seal !== undefined).map(toReasoningDetail),
-    ...choice.toolCalls.flatMap(({ id, seal }) =>
-      seal === undefined ? [] : [toCallDetail(id, seal)],
+    ...choice.reasoning.filter(({ signature }) => signature !== undefined).map(toReasoningDetail),
+    ...choice.toolCalls.flatMap(({ id, signature }) =>
+      signature === undefined ? [] : [toCallDetail(id, signature)],
     ),
   ];
   const reasoning = choice.reasoning.map(({ text }) => text).join('');
@@ -225,15 +225,15 @@ function renderChoice(choice: CollectedChoice, index: number): object {
   };
 }
 
-/** A block of reasoning with its seal, to be sent back with the next turn. */
-function toReasoningDetail({ text, seal }: { text: string; seal?: string }): object {
-  if (text === '') return { type: 'reasoning.encrypted', data: seal };
-  return { type: 'reasoning.text', text, signature: seal };
+/** A block of reasoning with its signature, to be sent back with the next turn. */
+function toReasoningDetail({ text, signature }: { text: string; signature?: string }): object {
+  if (text === '') return { type: 'reasoning.encrypted', data: signature };
+  return { type: 'reasoning.text', text, signature };
 }
 
-/** The seal of one tool call, found again by the call's id. */
-function toCallDetail(id: string, seal: string): object {
-  return { type: 'reasoning.encrypted', id, data: seal };
+/** The signature of one tool call, found again by the call's id. */
+function toCallDetail(id: string, signature: string): object {
+  return { type: 'reasoning.encrypted', id, data: signature };
 }
 
 /** An object's JSON without its braces. */

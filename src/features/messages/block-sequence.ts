@@ -1,9 +1,9 @@
 import {
   isRedactedThought,
-  spellCallSeal,
+  spellCallSignature,
   spellRedactedData,
   spellSignature,
-} from './message-seals.js';
+} from './message-signatures.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 
 interface Block {
@@ -13,7 +13,7 @@ interface Block {
   readonly opening: string;
   state: 'waiting' | 'open' | 'ended';
   /** Of reasoning: whether it is whole, so that more of it is another block. */
-  isSealed: boolean;
+  isSigned: boolean;
   /** Events that wait for the blocks before this one to end. */
   waiting: string;
   /** Of a tool call: what there is of its arguments. */
@@ -42,19 +42,20 @@ export class BlockSequence {
     return this.take();
   }
 
-  /** @param seal ends the block */
-  reasoning(text: string, seal: string | undefined): string {
+  /** @param signature ends the block */
+  reasoning(text: string, signature: string | undefined): string {
     let block = this.last('thinking');
     if (text !== '') {
       block ??= this.begin('thinking', { thinking: '', signature: '' });
       this.delta(block, `{"type":"thinking_delta","thinking":${JSON.stringify(text)}}`);
     }
-    if (seal !== undefined) this.seal(block, seal);
+    if (signature !== undefined) this.sign(block, signature);
     return this.take();
   }
 
-  toolCall(index: number, id: string, name: string, seal: string | undefined): string {
-    if (seal !== undefined) this.begin('redacted_thinking', { data: spellCallSeal(id, seal) });
+  toolCall(index: number, id: string, name: string, signature: string | undefined): string {
+    if (signature !== undefined)
+      this.begin('redacted_thinking', { data: spellCallSignature(id, signature) });
     this.toolCalls.set(index, this.begin('tool_use', { id, name, input: {} }));
     return this.take();
   }
@@ -80,19 +81,19 @@ export class BlockSequence {
 
   private last(type: Block['type']): Block | undefined {
     const block = this.blocks.at(-1);
-    return block?.type === type && !block.isSealed ? block : undefined;
+    return block?.type === type && !block.isSigned ? block : undefined;
   }
 
-  private seal(block: Block | undefined, seal: string): void {
-    const data = spellRedactedData(seal);
-    if (data !== undefined && (!block || isRedactedThought(seal))) {
+  private sign(block: Block | undefined, signature: string): void {
+    const data = spellRedactedData(signature);
+    if (data !== undefined && (!block || isRedactedThought(signature))) {
       this.begin('redacted_thinking', { data });
       return;
     }
-    const sealed = block ?? this.begin('thinking', { thinking: '', signature: '' });
-    const signature = JSON.stringify(spellSignature(seal));
-    this.delta(sealed, `{"type":"signature_delta","signature":${signature}}`);
-    sealed.isSealed = true;
+    const signed = block ?? this.begin('thinking', { thinking: '', signature: '' });
+    const signatureJson = JSON.stringify(spellSignature(signature));
+    this.delta(signed, `{"type":"signature_delta","signature":${signatureJson}}`);
+    signed.isSigned = true;
   }
 
   private begin(type: Block['type'], fields: object): Block {
@@ -101,7 +102,7 @@ export class BlockSequence {
       type,
       opening: JSON.stringify({ type, ...fields }),
       state: 'waiting',
-      isSealed: false,
+      isSigned: false,
       waiting: '',
       arguments: '',
     };

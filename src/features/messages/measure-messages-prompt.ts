@@ -36,8 +36,8 @@ export interface MeasuredMessages {
   size: PromptSize;
   /** The first content block that names a thing in the vendor account. */
   accountBoundParam: AccountBoundParam | undefined;
-  /** Whether some reasoning has no seal, which a vendor of this dialect would refuse. */
-  hasUnsealedReasoning: boolean;
+  /** Whether some reasoning has no signature, which a vendor of this dialect would refuse. */
+  hasUnsignedReasoning: boolean;
 }
 
 /**
@@ -58,14 +58,14 @@ export function measureMessagesPrompt({ value, members }: JsonBody<PromptBody>):
     if (PROMPT_MEMBERS.has(key)) measurer.meter.addBytes(valueEnd - valueStart);
     else if (key === TOOL_MEMBER) measurer.meter.addTools(valueEnd - valueStart);
   }
-  const { accountBoundParam, hasUnsealedReasoning } = measurer;
-  return { size: measurer.meter.size(), accountBoundParam, hasUnsealedReasoning };
+  const { accountBoundParam, hasUnsignedReasoning } = measurer;
+  return { size: measurer.meter.size(), accountBoundParam, hasUnsignedReasoning };
 }
 
 class PromptMeasurer {
   readonly meter = new PromptMeter();
   accountBoundParam: AccountBoundParam | undefined;
-  hasUnsealedReasoning = false;
+  hasUnsignedReasoning = false;
 
   message(role: string, content: string | readonly JsonObject[], path: string): void {
     this.meter.addMessage();
@@ -118,11 +118,11 @@ class PromptMeasurer {
       case 'thinking':
         assertPart(isThinking, block, path);
         this.meter.addText(block.thinking);
-        this.seal(block.signature);
+        this.signature(block.signature);
         return;
       case 'redacted_thinking':
         assertPart(isRedactedThinking, block, path);
-        this.seal(block.data);
+        this.signature(block.data);
         return;
       case 'tool_use':
         assertPart(isToolUse, block, path);
@@ -185,10 +185,10 @@ class PromptMeasurer {
     );
   }
 
-  /** A seal is encrypted; what it costs grows with its length, at most by a token for three bytes. */
-  private seal(seal: string): void {
-    this.meter.addTokens(Math.ceil(seal.length / 3));
-    if (seal === '') this.hasUnsealedReasoning = true;
+  /** A signature is encrypted; what it costs grows with its length, at most by a token for three bytes. */
+  private signature(signature: string): void {
+    this.meter.addTokens(Math.ceil(signature.length / 3));
+    if (signature === '') this.hasUnsignedReasoning = true;
   }
 }
 

@@ -22,7 +22,7 @@ import {
   isToolUse,
   isUrlSource,
 } from './measure-messages-prompt.js';
-import { readRedactedData, readSignature } from './message-seals.js';
+import { readRedactedData, readSignature } from './message-signatures.js';
 import type { blockSchemas } from './messages.schema.js';
 
 type ResultPart = ToolResultPart['parts'][number];
@@ -35,24 +35,24 @@ export class MessageParts {
   /** The parts of one message's `content`: a string, blocks, or nothing. */
   of(content: string | readonly JsonObject[] | null | undefined): MessagePart[] {
     if (typeof content === 'string') return [{ type: 'text', text: content }];
-    const sealsOfCalls = new Map<string, string>();
-    const parts = (content ?? []).flatMap((block) => this.toParts(block, sealsOfCalls));
-    if (sealsOfCalls.size === 0) return parts;
+    const signaturesOfCalls = new Map<string, string>();
+    const parts = (content ?? []).flatMap((block) => this.toParts(block, signaturesOfCalls));
+    if (signaturesOfCalls.size === 0) return parts;
     return parts.map((part) => {
-      const seal = part.type === 'tool_call' ? sealsOfCalls.get(part.id) : undefined;
-      return seal === undefined ? part : { ...part, seal };
+      const signature = part.type === 'tool_call' ? signaturesOfCalls.get(part.id) : undefined;
+      return signature === undefined ? part : { ...part, signature };
     });
   }
 
-  private toParts(block: JsonObject, sealsOfCalls: Map<string, string>): MessagePart[] {
+  private toParts(block: JsonObject, signaturesOfCalls: Map<string, string>): MessagePart[] {
     switch (block.type) {
       case 'thinking': {
         if (!isThinking(block)) return [];
-        const seal = readSignature(block.signature);
-        return [{ type: 'reasoning', text: block.thinking, ...(seal && { seal }) }];
+        const signature = readSignature(block.signature);
+        return [{ type: 'reasoning', text: block.thinking, ...(signature && { signature }) }];
       }
       case 'redacted_thinking':
-        return isRedactedThinking(block) ? toRedacted(block.data, sealsOfCalls) : [];
+        return isRedactedThinking(block) ? toRedacted(block.data, signaturesOfCalls) : [];
       case 'tool_use': {
         if (!isToolUse(block)) return [];
         const { id, name, input } = block;
@@ -132,12 +132,12 @@ function cacheControlOf(block: JsonObject): { cacheControl?: CacheControl } {
   return cacheControl ? { cacheControl } : {};
 }
 
-/** A thought of its own, or the seal of a tool call in the same message. */
-function toRedacted(data: string, sealsOfCalls: Map<string, string>): ReasoningPart[] {
+/** A thought of its own, or the signature of a tool call in the same message. */
+function toRedacted(data: string, signaturesOfCalls: Map<string, string>): ReasoningPart[] {
   if (data === '') return [];
-  const { seal, toolCallId } = readRedactedData(data);
-  if (toolCallId === undefined) return [{ type: 'reasoning', text: '', seal }];
-  sealsOfCalls.set(toolCallId, seal);
+  const { signature, toolCallId } = readRedactedData(data);
+  if (toolCallId === undefined) return [{ type: 'reasoning', text: '', signature }];
+  signaturesOfCalls.set(toolCallId, signature);
   return [];
 }
 

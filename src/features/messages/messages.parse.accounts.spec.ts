@@ -222,8 +222,8 @@ describe(`${parseMessages.name} on a shared account`, () => {
       thinking: thought,
       signature,
     });
-    const unsealed = [thinking('Nobody’s.', ''), { type: 'redacted_thinking', data: '' }];
-    const sealed = [
+    const unsigned = [thinking('Nobody’s.', ''), { type: 'redacted_thinking', data: '' }];
+    const signed = [
       thinking('Ours.', 'c2ln'),
       thinking('Theirs.', 'other:c2ln'),
       { type: 'redacted_thinking', data: 'ZGF0YQ==' },
@@ -231,13 +231,13 @@ describe(`${parseMessages.name} on a shared account`, () => {
     ];
     const yes = { type: 'text', text: 'Yes' };
 
-    it('without a seal is left out of the body that vendors of this dialect get', () => {
+    it('without a signature is left out of the body that vendors of this dialect get', () => {
       const request = messagesRequest({
         temperature: 0.5,
         messages: [
           user('x'),
-          assistant([...unsealed, ...sealed, yes]),
-          assistant(unsealed),
+          assistant([...unsigned, ...signed, yes]),
+          assistant(unsigned),
           user('y'),
         ],
       });
@@ -245,20 +245,20 @@ describe(`${parseMessages.name} on a shared account`, () => {
         model: 'openai/gpt-4o',
         max_tokens: 100,
         temperature: 0.5,
-        messages: [user('x'), assistant([...sealed, yes]), user('y')],
+        messages: [user('x'), assistant([...signed, yes]), user('y')],
       });
       expect(request.prompt().messages[1]?.parts).toEqual([
         { type: 'reasoning', text: 'Nobody’s.' },
-        { type: 'reasoning', text: 'Ours.', seal: 'anthropic:c2ln' },
-        { type: 'reasoning', text: 'Theirs.', seal: 'other:c2ln' },
-        { type: 'reasoning', text: '', seal: 'anthropic:redacted:ZGF0YQ==' },
-        { type: 'reasoning', text: '', seal: 'other:ZGF0YQ==' },
+        { type: 'reasoning', text: 'Ours.', signature: 'anthropic:c2ln' },
+        { type: 'reasoning', text: 'Theirs.', signature: 'other:c2ln' },
+        { type: 'reasoning', text: '', signature: 'anthropic:redacted:ZGF0YQ==' },
+        { type: 'reasoning', text: '', signature: 'other:ZGF0YQ==' },
         { type: 'text', text: 'Yes' },
       ]);
     });
 
-    it('with seals changes nothing of the body', () => {
-      const messages = [user('x'), assistant([...sealed, yes]), user('y')];
+    it('with signatures changes nothing of the body', () => {
+      const messages = [user('x'), assistant([...signed, yes]), user('y')];
       const body = jsonBody(messagesBody({ messages }));
       expect(parseMessages(body, {}).body).toBe(body);
     });

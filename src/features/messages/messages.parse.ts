@@ -65,7 +65,7 @@ function toCanonical(body: JsonBody<PromptBody>, headers: IncomingHttpHeaders): 
   const webSearch = readWebSearch(value);
   return {
     dialect: 'messages',
-    body: forVendor(body, measured.hasUnsealedReasoning),
+    body: forVendor(body, measured.hasUnsignedReasoning),
     models,
     routing: readRoutingPreferences(value),
     stream: false,
@@ -114,30 +114,30 @@ function missing(param: string): InvalidRequestError {
 
 /**
  * The body as a vendor of this dialect is to have it. The betas in it have become a header, and
- * reasoning that nobody has sealed, which some vendors of other dialects give, is left out: the vendor
- * would refuse all of it for one empty seal.
+ * reasoning that nobody has signed, which some vendors of other dialects give, is left out: the vendor
+ * would refuse all of it for one empty signature.
  */
-function forVendor(body: JsonBody<PromptBody>, hasUnsealedReasoning: boolean): JsonBody {
+function forVendor(body: JsonBody<PromptBody>, hasUnsignedReasoning: boolean): JsonBody {
   const edits = new Map<string, string | undefined>();
-  if (hasUnsealedReasoning) edits.set('messages', JSON.stringify(sealedMessages(body.value)));
+  if (hasUnsignedReasoning) edits.set('messages', JSON.stringify(signedMessages(body.value)));
   if (BETA_FIELD in body.value) edits.set(BETA_FIELD, undefined);
   if (edits.size === 0) return body;
   return parseJsonBody(spliceMembers(body.bytes, body.members, edits), { maxParts: Infinity });
 }
 
 /**
- * The messages without reasoning that nobody has sealed. A message of nothing else goes as well.
- * Seals of other makers are for the vendor's adapter to sort out, which knows its own.
+ * The messages without reasoning that nobody has signed. A message of nothing else goes as well.
+ * Signatures of other makers are for the vendor's adapter to sort out, which knows its own.
  */
-function sealedMessages({ messages }: PromptBody): unknown[] {
+function signedMessages({ messages }: PromptBody): unknown[] {
   return (messages ?? []).flatMap((message) => {
     if (typeof message.content === 'string') return [message];
-    const content = message.content.filter((block) => !isUnsealed(block));
+    const content = message.content.filter((block) => !isUnsigned(block));
     if (content.length === message.content.length) return [message];
     return content.length === 0 ? [] : [{ ...message, content }];
   });
 }
 
-function isUnsealed({ type, signature, data }: JsonObject): boolean {
+function isUnsigned({ type, signature, data }: JsonObject): boolean {
   return (type === 'thinking' && signature === '') || (type === 'redacted_thinking' && data === '');
 }

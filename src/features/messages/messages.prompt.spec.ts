@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { messagesRequest } from '../../../test/support/messages-requests.js';
 import type { CanonicalPrompt } from '../../canonical/canonical-request.js';
-import { spellCallSeal } from './message-seals.js';
+import { spellCallSignature } from './message-signatures.js';
 import { messagesPrompt } from './messages.prompt.js';
 
 const promptOf = (fields: Record<string, unknown>): CanonicalPrompt =>
@@ -231,14 +231,14 @@ describe(messagesPrompt.name, () => {
       expect(partsOf('assistant', '')).toEqual([{ type: 'text', text: '' }]);
     });
 
-    it('gives the seal of a tool call back to its call', () => {
+    it('gives the signature of a tool call back to its call', () => {
       const content = [
-        { type: 'redacted_thinking', data: spellCallSeal('id:1', 'other:c2ln') },
+        { type: 'redacted_thinking', data: spellCallSignature('id:1', 'other:c2ln') },
         { type: 'tool_use', id: 'id:1', name: 'f', input: {} },
         { type: 'tool_use', id: 'id:2', name: 'f', input: {} },
       ];
       expect(partsOf('assistant', content)).toEqual([
-        { type: 'tool_call', id: 'id:1', name: 'f', arguments: '{}', seal: 'other:c2ln' },
+        { type: 'tool_call', id: 'id:1', name: 'f', arguments: '{}', signature: 'other:c2ln' },
         { type: 'tool_call', id: 'id:2', name: 'f', arguments: '{}' },
       ]);
     });

@@ -17,17 +17,17 @@ describe('the blocks of an answer as a message', () => {
   describe('reasoning', () => {
     it.each<[string, CanonicalEvent[], object[]]>([
       [
-        'sealed by the native maker',
+        'signed by the native maker',
         [think('Hm'), think('m.'), think('', 'anthropic:c2ln')],
         [{ type: 'thinking', thinking: 'Hmm.', signature: 'c2ln' }],
       ],
       [
-        'sealed by another maker',
+        'signed by another maker',
         [think('Hmm.', 'other:c2ln')],
         [{ type: 'thinking', thinking: 'Hmm.', signature: 'other:c2ln' }],
       ],
       [
-        'without a seal',
+        'without a signature',
         [think('Hm'), think('m.')],
         [{ type: 'thinking', thinking: 'Hmm.', signature: '' }],
       ],
@@ -100,7 +100,7 @@ describe('the blocks of an answer as a message', () => {
       expect(await contentOf([call(2), args(2, '{}')])).toEqual([toolUse(2, {})]);
     });
 
-    it('show their seals as thoughts before them', async () => {
+    it('show their signatures as thoughts before them', async () => {
       expect(await contentOf([call(0, 'other:c2ln'), args(0, '{}'), call(1)])).toEqual([
         { type: 'redacted_thinking', data: 'call:Y2FsbF8w:other:c2ln' },
         toolUse(0, {}),

@@ -9,10 +9,10 @@ import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.j
 import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import {
   isRedactedThought,
-  spellCallSeal,
+  spellCallSignature,
   spellRedactedData,
   spellSignature,
-} from './message-seals.js';
+} from './message-signatures.js';
 /** This dialect's words for why an answer ended; others are passed on as they are. */
 const STOP_REASONS = new Map<FinishReason, string>([
   ['stop', 'end_turn'],
@@ -77,9 +77,9 @@ export class MessagesStreamRenderer implements StreamRenderer {
       case 'refusal':
         return event.text === '' ? '' : this.blocks.text(event.text);
       case 'reasoning':
-        return this.blocks.reasoning(event.text, event.seal);
+        return this.blocks.reasoning(event.text, event.signature);
       case 'tool_call':
-        return this.blocks.toolCall(event.index, event.id, event.name, event.seal);
+        return this.blocks.toolCall(event.index, event.id, event.name, event.signature);
       case 'tool_arguments':
         return this.blocks.toolArguments(event.index, event.text);
       case 'finish':
@@ -195,22 +195,22 @@ function renderContent({ reasoning, text, refusal, toolCalls }: CollectedChoice)
     if (said !== '') blocks.push(JSON.stringify({ type: 'text', text: said }));
   }
   // A vendor may leave out a position among its calls.
-  for (const { id, name, arguments: args, seal } of toolCalls.filter(Boolean)) {
-    if (seal !== undefined) blocks.push(redactedThinking(spellCallSeal(id, seal)));
+  for (const { id, name, arguments: args, signature } of toolCalls.filter(Boolean)) {
+    if (signature !== undefined) blocks.push(redactedThinking(spellCallSignature(id, signature)));
     const head = JSON.stringify({ type: 'tool_use', id, name }).slice(0, -1);
     blocks.push(`${head},"input":${toToolInput(args)}}`);
   }
   return blocks;
 }
 
-function renderReasoning({ text, seal }: CollectedChoice['reasoning'][number]): string[] {
+function renderReasoning({ text, signature }: CollectedChoice['reasoning'][number]): string[] {
   if (text === '') {
-    const data = seal === undefined ? undefined : spellRedactedData(seal);
+    const data = signature === undefined ? undefined : spellRedactedData(signature);
     if (data !== undefined) return [redactedThinking(data)];
   }
-  if (seal === undefined) return [thinking(text, '')];
-  if (!isRedactedThought(seal)) return [thinking(text, spellSignature(seal))];
-  return [thinking(text, ''), redactedThinking(spellRedactedData(seal) ?? seal)];
+  if (signature === undefined) return [thinking(text, '')];
+  if (!isRedactedThought(signature)) return [thinking(text, spellSignature(signature))];
+  return [thinking(text, ''), redactedThinking(spellRedactedData(signature) ?? signature)];
 }
 
 function thinking(text: string, signature: string): string {

@@ -15,7 +15,7 @@ export const MESSAGES_PATHS = [
 /** Base URLs that clients of this dialect are given; what is unknown below them is told in the dialect too. */
 export const MESSAGES_BASES = ['messages', 'anthropic', 'vendora'] as const;
 
-/** The maker of the seals that this dialect spells without a maker's name. */
+/** The maker of the signatures that this dialect spells without a maker's name. */
 export const NATIVE_MAKER = 'anthropic';
 
 /** The header, and its twin in bodies for clouds that read no headers, that opens unreleased features. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
-import { SecretBox, UnsealError } from '../../platform/crypto/secret-box.js';
+import { SecretBox, DecryptionError } from '../../platform/crypto/secret-box.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
@@ -21,7 +21,7 @@ const NAMES: Readonly<Record<string, string>> = {
 const ASK =
   'Write the summary that another model needs to go on with the conversation above as if it had read all of it: what the user wants, what was found out, decided and done, names, numbers and identifiers word for word, and what is left to do. Write the summary alone, without an introduction.';
 
-/** What a compaction item says, sealed with the gateway's secret for one tenant. */
+/** What a compaction item says, encrypted with the gateway's secret for one tenant. */
 @Injectable()
 export class CompactionsService {
   private readonly box: SecretBox;
@@ -31,8 +31,8 @@ export class CompactionsService {
   }
 
   /** A compaction item that holds the summary; only its tenant can have it read. */
-  seal(tenantId: string, summary: string): JsonObject {
-    const encrypted = this.box.seal(summary, tenantId).toString('base64');
+  encrypt(tenantId: string, summary: string): JsonObject {
+    const encrypted = this.box.encrypt(summary, tenantId).toString('base64');
     return {
       id: `cmp_${randomBytes(24).toString('hex')}`,
       type: 'compaction',
@@ -56,17 +56,17 @@ export class CompactionsService {
     if (!items.some(isOwnCompaction)) return items;
     return items.map((item, index) => {
       if (!isOwnCompaction(item)) return item;
-      const summary = this.unseal(tenantId, item.encrypted_content, pathOf(index));
+      const summary = this.decrypt(tenantId, item.encrypted_content, pathOf(index));
       const content = [{ type: 'input_text', text: INTRODUCTION + summary }];
       return { type: 'message', role: 'developer', content };
     });
   }
 
-  private unseal(tenantId: string, content: string, path: string): string {
+  private decrypt(tenantId: string, content: string, path: string): string {
     try {
-      return this.box.unseal(Buffer.from(content.slice(PREFIX.length), 'base64'), tenantId);
+      return this.box.decrypt(Buffer.from(content.slice(PREFIX.length), 'base64'), tenantId);
     } catch (error) {
-      if (!(error instanceof UnsealError)) throw error;
+      if (!(error instanceof DecryptionError)) throw error;
       throw new InvalidRequestError(
         `${path}.encrypted_content`,
         'This compaction cannot be read: it was changed, is not of this account, or was encrypted with a secret that is gone. Send the items themselves.',

@@ -70,7 +70,7 @@ export class OutputBuilder {
         if (event.text !== '') this.refusal(event.text);
         return;
       case 'reasoning':
-        if (event.text !== '' || event.seal !== undefined) this.reasoning(event);
+        if (event.text !== '' || event.signature !== undefined) this.reasoning(event);
         return;
       case 'tool_call':
         this.toolCall(event);
@@ -144,7 +144,7 @@ export class OutputBuilder {
     return message;
   }
 
-  private reasoning({ text, seal }: ReasoningEvent): void {
+  private reasoning({ text, signature }: ReasoningEvent): void {
     if (this.open?.item.type !== 'reasoning') {
       this.close('completed');
       const index = this.items.length;
@@ -167,19 +167,19 @@ export class OutputBuilder {
         () => `${itemJson(open)},"summary_index":0,${deltaJson(text)}`,
       );
     }
-    if (seal !== undefined) {
-      // A seal ends the block: what comes after it is another one.
-      open.item.encrypted_content = toEncryptedContent(seal);
+    if (signature !== undefined) {
+      // A signature ends the block: what comes after it is another one.
+      open.item.encrypted_content = toEncryptedContent(signature);
       this.closeOpen('completed');
     }
   }
 
-  private toolCall({ index: callIndex, id, name, seal }: ToolCallEvent): void {
+  private toolCall({ index: callIndex, id, name, signature }: ToolCallEvent): void {
     this.closeOpen('completed');
     const index = this.items.length;
     const form = this.formOf(name) ?? { type: 'function_call', name };
     const item = newCallItem(form, this.id(CALL_PREFIXES[form.type], index), id);
-    if (seal !== undefined) item.encrypted_content = toEncryptedContent(seal);
+    if (signature !== undefined) item.encrypted_content = toEncryptedContent(signature);
     const repeated = this.openCalls.get(callIndex);
     if (repeated) this.closeCall(repeated, 'completed');
     this.openCalls.set(callIndex, { item, index, arguments: '' });

@@ -73,7 +73,7 @@ class ItemReader {
         if (!isFunctionCall(item)) return;
         const { call_id: id, arguments: args } = item;
         const name = functionName(item.name, item.namespace);
-        this.say({ type: 'tool_call', id, name, arguments: args, ...sealOf(item) });
+        this.say({ type: 'tool_call', id, name, arguments: args, ...signatureBy(item) });
         return;
       }
       case 'custom_tool_call': {
@@ -81,7 +81,7 @@ class ItemReader {
         const { call_id: id, input } = item;
         const name = functionName(item.name, item.namespace);
         const args = toFunctionArguments(input);
-        this.say({ type: 'tool_call', id, name, arguments: args, ...sealOf(item) });
+        this.say({ type: 'tool_call', id, name, arguments: args, ...signatureBy(item) });
         return;
       }
       case 'function_call_output':
@@ -102,7 +102,7 @@ class ItemReader {
     const call = readBuiltInCall(item);
     if (call) {
       if (typeof item.id === 'string') this.callIds.set(item.id, call.id);
-      this.say({ type: 'tool_call', ...call, ...sealOf(item) });
+      this.say({ type: 'tool_call', ...call, ...signatureBy(item) });
       return true;
     }
     const text = readBuiltInOutput(item);
@@ -132,8 +132,9 @@ class ItemReader {
     const textOf = (parts: typeof item.summary): string =>
       (parts ?? []).map(({ text }) => text).join('\n\n');
     const text = textOf(item.summary) || textOf(item.content);
-    const seal = sealOf(item);
-    if (text !== '' || seal.seal !== undefined) this.say({ type: 'reasoning', text, ...seal });
+    const signature = signatureBy(item);
+    if (text !== '' || signature.signature !== undefined)
+      this.say({ type: 'reasoning', text, ...signature });
   }
 
   private parts(content: string | readonly JsonObject[], path: string): MessagePart[] {
@@ -152,9 +153,9 @@ function isResultPart(part: MessagePart): part is TextPart | ImagePart | Documen
   return part.type === 'text' || part.type === 'image' || part.type === 'document';
 }
 
-function sealOf({ encrypted_content: content }: JsonObject): { seal?: string } {
+function signatureBy({ encrypted_content: content }: JsonObject): { signature?: string } {
   return typeof content === 'string' && content !== ''
-    ? { seal: fromEncryptedContent(content) }
+    ? { signature: fromEncryptedContent(content) }
     : {};
 }
 

@@ -111,7 +111,7 @@ export interface ReasoningItem {
   id: string;
   type: 'reasoning';
   summary: { type: 'summary_text'; text: string }[];
-  /** The vendor's seal, to be sent back with the next turn. */
+  /** The vendor's signature, to be sent back with the next turn. */
   encrypted_content?: string;
 }
 
@@ -123,7 +123,7 @@ export interface FunctionCallItem {
   name: string;
   namespace?: string;
   arguments: string;
-  /** A vendor's seal on the call itself. */
+  /** A vendor's signature on the call itself. */
   encrypted_content?: string;
 }
 

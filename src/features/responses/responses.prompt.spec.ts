@@ -66,7 +66,7 @@ describe(responsesPrompt.name, () => {
           call_id: 'c1',
           name: 'weather',
           arguments: '{}',
-          encrypted_content: 'maker:seal',
+          encrypted_content: 'maker:signature',
         },
         { type: 'custom_tool_call', call_id: 'c2', name: 'shell', input: 'ls' },
         { type: 'function_call_output', call_id: 'c1', output: 'sunny' },
@@ -83,14 +83,14 @@ describe(responsesPrompt.name, () => {
       {
         role: 'assistant',
         parts: [
-          { type: 'reasoning', text: 'one\n\ntwo', seal: 'openai:gAAA' },
+          { type: 'reasoning', text: 'one\n\ntwo', signature: 'openai:gAAA' },
           { type: 'text', text: 'Let me see.' },
           {
             type: 'tool_call',
             id: 'c1',
             name: 'weather',
             arguments: '{}',
-            seal: 'maker:seal',
+            signature: 'maker:signature',
           },
           { type: 'tool_call', id: 'c2', name: 'shell', arguments: '{"input":"ls"}' },
         ],

@@ -107,12 +107,12 @@ describe(ResponsesStreamRenderer.name, () => {
     expect(streamOf(events).at(-1)?.response).toEqual(wholeOf(events));
   });
 
-  it('tells reasoning as its summary, ended by its seal', () => {
+  it('tells reasoning as its summary, ended by its signature', () => {
     const events = streamOf([
       { type: 'reasoning', choice: 0, text: 'Let me ' },
       { type: 'reasoning', choice: 0, text: 'think.' },
-      { type: 'reasoning', choice: 0, text: '', seal: 'maker:one' },
-      { type: 'reasoning', choice: 0, text: '', seal: 'openai:two' },
+      { type: 'reasoning', choice: 0, text: '', signature: 'maker:one' },
+      { type: 'reasoning', choice: 0, text: '', signature: 'openai:two' },
       text('Yes.'),
       finish(),
       settled,
@@ -146,7 +146,7 @@ describe(ResponsesStreamRenderer.name, () => {
   it('keeps parallel calls apart, also when their arguments come by turns', () => {
     const events = streamOf([
       text('Wait.'),
-      { ...call(0, 'f'), seal: 'maker:x' } as CanonicalEvent,
+      { ...call(0, 'f'), signature: 'maker:x' } as CanonicalEvent,
       call(1, 'g'),
       args(0, '{"a"'),
       args(1, '{}'),

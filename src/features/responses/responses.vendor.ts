@@ -1,14 +1,14 @@
-import { nameSeal, sealOf } from '../../canonical/canonical-event.js';
+import { nameSignature, signatureBy } from '../../canonical/canonical-event.js';
 
-/** The maker of the seals that this dialect spells without a maker's name. */
+/** The maker of the signatures that this dialect spells without a maker's name. */
 export const NATIVE_MAKER = 'openai';
 
-/** A canonical seal as `encrypted_content`: that of the dialect's own vendor without its name. */
-export function toEncryptedContent(seal: string): string {
-  return sealOf(NATIVE_MAKER, seal) ?? seal;
+/** A canonical signature as `encrypted_content`: that of the dialect's own vendor without its name. */
+export function toEncryptedContent(signature: string): string {
+  return signatureBy(NATIVE_MAKER, signature) ?? signature;
 }
 
-/** The reverse. The vendor's own seals are base64, which has no colon. */
+/** The reverse. The vendor's own signatures are base64, which has no colon. */
 export function fromEncryptedContent(content: string): string {
-  return /^[a-z][a-z0-9-]*:/.test(content) ? content : nameSeal(NATIVE_MAKER, content);
+  return /^[a-z][a-z0-9-]*:/.test(content) ? content : nameSignature(NATIVE_MAKER, content);
 }

@@ -96,7 +96,10 @@ export class TurnToolsService {
         id: answerId,
         object: 'response.compaction',
         created_at: createdAt,
-        output: [...usersOf(answerId, items), this.compactions.seal(tenantId, summaryOf(response))],
+        output: [
+          ...usersOf(answerId, items),
+          this.compactions.encrypt(tenantId, summaryOf(response)),
+        ],
         usage: usageFields(settled.usage),
       }),
     );

@@ -34,14 +34,14 @@ export class DerivedKeys {
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The first byte of every sealed text, so that a later form can be told from this one. */
+/** The first byte of every encrypted text, so that a later form can be told from this one. */
 const VERSION = 1;
 
-/** A sealed text that was tampered with, cut, moved to another place, or sealed with another secret. */
-export class UnsealError extends Error {
+/** A encrypted text that was tampered with, cut, moved to another place, or encrypted with another secret. */
+export class DecryptionError extends Error {
   constructor() {
-    super('A sealed value cannot be opened with this GATEWAY_SECRET or a previous one.');
-    this.name = 'UnsealError';
+    super('A encrypted value cannot be opened with this GATEWAY_SECRET or a previous one.');
+    this.name = 'DecryptionError';
   }
 }
 
@@ -59,34 +59,34 @@ export class SecretBox {
   }
 
   /** Bytes for a `bytea` column: version, nonce, tag, ciphertext. */
-  seal(text: string, context: string): Buffer {
+  encrypt(text: string, context: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.keys.current, nonce).setAAD(Buffer.from(context));
-    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-    return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), sealed]);
+    const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), encrypted]);
   }
 
-  /** @throws UnsealError */
-  unseal(bytes: Buffer, context: string): string {
+  /** @throws DecryptionError */
+  decrypt(bytes: Buffer, context: string): string {
     for (const key of this.keys.all) {
       const text = open(bytes, context, key);
       if (text !== undefined) return text;
     }
-    throw new UnsealError();
+    throw new DecryptionError();
   }
 
   /**
-   * The same text, sealed with the current secret; undefined when it is that already.
+   * The same text, encrypted with the current secret; undefined when it is that already.
    *
-   * @throws UnsealError
+   * @throws DecryptionError
    */
   renew(bytes: Buffer, context: string): Buffer | undefined {
     if (open(bytes, context, this.keys.current) !== undefined) return undefined;
-    return this.seal(this.unseal(bytes, context), context);
+    return this.encrypt(this.decrypt(bytes, context), context);
   }
 }
 
-/** Undefined: not sealed with this key, or not for this context. */
+/** Undefined: not encrypted with this key, or not for this context. */
 function open(bytes: Buffer, context: string, key: Buffer): string | undefined {
   const tagStart = 1 + NONCE_BYTES;
   const textStart = tagStart + TAG_BYTES;

@@ -9,9 +9,11 @@ const OTHER = 'another-secret-of-32-characters-or-so';
 describe(WebhookSecrets.name, () => {
   let kept: Buffer | undefined;
   const secretsFrom = (...secrets: string[]) => {
-    const query = (sql: string, [, sealed]: Buffer[][]) => {
-      if (sql.startsWith('INSERT')) kept ??= sealed![0];
-      return Promise.resolve({ rows: kept ? [{ sealedSecret: kept, sealedPrevious: null }] : [] });
+    const query = (sql: string, [, encrypted]: Buffer[][]) => {
+      if (sql.startsWith('INSERT')) kept ??= encrypted![0];
+      return Promise.resolve({
+        rows: kept ? [{ encryptedSecret: kept, encryptedPrevious: null }] : [],
+      });
     };
     return new WebhookSecrets(() => secrets, { query } as unknown as Pick<Database, 'query'>);
   };

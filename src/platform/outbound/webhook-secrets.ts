@@ -1,15 +1,15 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { SecretBox, UnsealError, secretsOf, type SecretSource } from '../crypto/secret-box.js';
+import { SecretBox, DecryptionError, secretsOf, type SecretSource } from '../crypto/secret-box.js';
 import { Database } from '../database/database.js';
 
 const SECRET_BYTES = 32;
 const KEPT_AT_ONCE = 1_000;
 
 interface StoredSecrets {
-  sealedSecret: Buffer;
+  encryptedSecret: Buffer;
   /** Null: there is none, or its time is over. */
-  sealedPrevious: Buffer | null;
+  encryptedPrevious: Buffer | null;
 }
 
 /**
@@ -47,7 +47,7 @@ export class WebhookSecrets implements OnApplicationBootstrap {
    * @returns undefined when nobody can read it any more, since it was encrypted with another secret
    */
   async secretOf(tenantId: string): Promise<string | undefined> {
-    return this.unseal((await this.read(tenantId)).sealedSecret, tenantId);
+    return this.decrypt((await this.read(tenantId)).encryptedSecret, tenantId);
   }
 
   /** Makes a new secret; the one before goes on signing beside it for a day. */
@@ -61,7 +61,11 @@ export class WebhookSecrets implements OnApplicationBootstrap {
          sealed_secret = excluded.sealed_secret, sealed_previous = known.sealed_secret,
          previous_until = excluded.previous_until
        RETURNING previous_until AS "previousUntil"`,
-      [tenantId, this.box.seal(secret, tenantId), this.box.seal(this.derive(tenantId), tenantId)],
+      [
+        tenantId,
+        this.box.encrypt(secret, tenantId),
+        this.box.encrypt(this.derive(tenantId), tenantId),
+      ],
     );
     return { secret, previousUntil: rows[0]!.previousUntil };
   }
@@ -73,9 +77,9 @@ export class WebhookSecrets implements OnApplicationBootstrap {
    * @returns undefined when none of them can be read
    */
   async sign(tenantId: string, body: string, now = Date.now()): Promise<string | undefined> {
-    const { sealedPrevious, sealedSecret } = await this.read(tenantId);
-    const secrets = [sealedPrevious, sealedSecret].map(
-      (sealed) => sealed && this.unseal(sealed, tenantId),
+    const { encryptedPrevious, encryptedSecret } = await this.read(tenantId);
+    const secrets = [encryptedPrevious, encryptedSecret].map(
+      (encrypted) => encrypted && this.decrypt(encrypted, tenantId),
     );
     const readable = secrets.filter((secret) => typeof secret === 'string');
     if (readable.length === 0) return undefined;
@@ -95,8 +99,8 @@ export class WebhookSecrets implements OnApplicationBootstrap {
 
   private async find(tenantId: string): Promise<StoredSecrets | undefined> {
     const { rows } = await this.database.query<StoredSecrets>(
-      `SELECT sealed_secret AS "sealedSecret",
-              CASE WHEN previous_until > now() THEN sealed_previous END AS "sealedPrevious"
+      `SELECT sealed_secret AS "encryptedSecret",
+              CASE WHEN previous_until > now() THEN sealed_previous END AS "encryptedPrevious"
          FROM webhook_secrets WHERE tenant_id = $1`,
       [tenantId],
     );
@@ -108,15 +112,15 @@ export class WebhookSecrets implements OnApplicationBootstrap {
     await this.database.query(
       `INSERT INTO webhook_secrets (tenant_id, sealed_secret)
        SELECT * FROM unnest($1::uuid[], $2::bytea[]) ON CONFLICT (tenant_id) DO NOTHING`,
-      [tenantIds, tenantIds.map((id) => this.box.seal(this.derive(id), id))],
+      [tenantIds, tenantIds.map((id) => this.box.encrypt(this.derive(id), id))],
     );
   }
 
-  private unseal(sealed: Buffer, tenantId: string): string | undefined {
+  private decrypt(encrypted: Buffer, tenantId: string): string | undefined {
     try {
-      return this.box.unseal(sealed, tenantId);
+      return this.box.decrypt(encrypted, tenantId);
     } catch (error) {
-      if (error instanceof UnsealError) return undefined;
+      if (error instanceof DecryptionError) return undefined;
       throw error;
     }
   }

@@ -62,7 +62,7 @@ describe(bedrockTraits.name, () => {
       'bedrock',
       'both',
     ],
-  ])('of %s: reasoning %s, sealed by %s, samplers %s', (model, kind, signatureIssuer, samplers) => {
+  ])('of %s: reasoning %s, signed by %s, samplers %s', (model, kind, signatureIssuer, samplers) => {
     const traits = bedrockTraits(model);
     expect([traits.reasoning.kind, traits.signatureIssuer, traits.samplers]).toEqual([
       kind,

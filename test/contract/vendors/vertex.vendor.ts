@@ -164,9 +164,9 @@ function partsOf(answer: ScriptedAnswer, { inPieces = false } = {}): Part[] {
         ]
       : []),
     ...texts.filter((piece) => piece !== '').map((piece) => ({ text: piece })),
-    ...toolCalls.map(({ id, name, arguments: args, seal }) => ({
+    ...toolCalls.map(({ id, name, arguments: args, signature }) => ({
       functionCall: { id, name, args: JSON.parse(args) as unknown },
-      ...(seal !== undefined && { thoughtSignature: seal }),
+      ...(signature !== undefined && { thoughtSignature: signature }),
     })),
   ];
 }

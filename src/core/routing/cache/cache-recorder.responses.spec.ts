@@ -20,7 +20,7 @@ describe(readResponseOutput.name, () => {
       { ...call, call_id: 'd', arguments: '{"a":1}' },
     ];
     expect(readResponseOutput(output)).toEqual([
-      { type: 'reasoning', choice: 0, text: 'one\n\ntwo', seal: 'gAAA' },
+      { type: 'reasoning', choice: 0, text: 'one\n\ntwo', signature: 'gAAA' },
       { type: 'reasoning', choice: 0, text: 'three' },
       { type: 'text', choice: 0, text: 'Hi' },
       { type: 'refusal', choice: 0, text: 'No.' },

@@ -10,11 +10,11 @@ type AnswerEvent = CanonicalEvent | WorkEvent<unknown>;
 const route = { model: 'a/b', provider: 'a', catalogueId: 'a/*' } as BillableRoute;
 const named: CanonicalEvent = { type: 'route', route, droppedParams: ['seed'] };
 const text = (value: string, choice = 0): CanonicalEvent => ({ type: 'text', choice, text: value });
-const thought = (value: string, seal?: string): CanonicalEvent => ({
+const thought = (value: string, signature?: string): CanonicalEvent => ({
   type: 'reasoning',
   choice: 0,
   text: value,
-  ...(seal && { seal }),
+  ...(signature && { signature }),
 });
 const call = (index: number): CanonicalEvent => ({
   type: 'tool_call',
@@ -44,7 +44,7 @@ describe(CacheRecorder.name, () => {
       named,
       { type: 'start', id: 'x' } as const,
       thought('I '),
-      thought('think', 'a:seal'),
+      thought('think', 'a:signature'),
       thought('more'),
       text('Hel'),
       text('lo', 0),
@@ -62,7 +62,7 @@ describe(CacheRecorder.name, () => {
       droppedParams: ['seed'],
       events: [
         usage,
-        thought('I think', 'a:seal'),
+        thought('I think', 'a:signature'),
         thought('more'),
         text('Hello'),
         call(0),

@@ -138,9 +138,9 @@ function join(last: ChoiceEvent, next: ChoiceEvent): boolean {
     return true;
   }
   if (last.type === 'reasoning' && next.type === 'reasoning') {
-    if (last.seal !== undefined) return false;
+    if (last.signature !== undefined) return false;
     last.text += next.text;
-    if (next.seal !== undefined) last.seal = next.seal;
+    if (next.signature !== undefined) last.signature = next.signature;
     return true;
   }
   if (last.type === 'refusal' && next.type === 'refusal') {
@@ -158,9 +158,9 @@ function join(last: ChoiceEvent, next: ChoiceEvent): boolean {
 function lengthOf(event: ChoiceEvent): number {
   switch (event.type) {
     case 'tool_call':
-      return event.id.length + event.name.length + (event.seal?.length ?? 0);
+      return event.id.length + event.name.length + (event.signature?.length ?? 0);
     case 'reasoning':
-      return event.text.length + (event.seal?.length ?? 0);
+      return event.text.length + (event.signature?.length ?? 0);
     case 'text':
       return (
         event.text.length + (event.logprobs == null ? 0 : JSON.stringify(event.logprobs).length)
@@ -175,7 +175,7 @@ function lengthOf(event: ChoiceEvent): number {
 type OutputEvent = TextEvent | ReasoningEvent | RefusalEvent | ToolCallEvent | ToolArgumentsEvent;
 
 /**
- * What the answer of a Responses vendor says, as events. Seals are left as they stand there, since
+ * What the answer of a Responses vendor says, as events. Signatures are left as they stand there, since
  * only callers of the same dialect get them.
  *
  * @param output the answer's items, which are the vendor's own
@@ -210,13 +210,22 @@ function readPart({ type, text, refusal, annotations, logprobs }: JsonObject): O
   return { type: 'text', choice: 0, text: stringOf(text), ...(hasLogprobs && { logprobs }) };
 }
 
-function readReasoning({ summary, content, encrypted_content: seal }: JsonObject): ReasoningEvent {
+function readReasoning({
+  summary,
+  content,
+  encrypted_content: signature,
+}: JsonObject): ReasoningEvent {
   const textOf = (parts: unknown): string =>
     objectsOf(parts ?? [])
       .map(({ text }) => stringOf(text))
       .join('\n\n');
   const text = textOf(summary) || textOf(content);
-  return { type: 'reasoning', choice: 0, text, ...(seal != null && { seal: stringOf(seal) }) };
+  return {
+    type: 'reasoning',
+    choice: 0,
+    text,
+    ...(signature != null && { signature: stringOf(signature) }),
+  };
 }
 
 function readCall(item: JsonObject, index: number): [ToolCallEvent, ToolArgumentsEvent] {

@@ -98,7 +98,7 @@ describe(encodeChatMessages.name, () => {
         {
           role: 'assistant',
           parts: [
-            { type: 'reasoning', text: 'hm', seal: 'maker:x' },
+            { type: 'reasoning', text: 'hm', signature: 'maker:x' },
             text('Let me '),
             text('see.'),
             call,

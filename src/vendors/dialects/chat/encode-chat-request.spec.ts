@@ -144,8 +144,8 @@ describe(toReasoningEffort.name, () => {
 const QUESTION = { role: 'user', content: 'Hi' };
 
 describe('withoutForeignReasoning', () => {
-  it('takes out what the gateway spelled of a sealed thought, and the text beside it', () => {
-    const sealed = {
+  it('takes out what the gateway spelled of a signed thought, and the text beside it', () => {
+    const signed = {
       role: 'assistant',
       content: 'Yes.',
       reasoning_content: 'Hm.',
@@ -155,7 +155,7 @@ describe('withoutForeignReasoning', () => {
         { type: 'reasoning.encrypted', id: 'call_1', data: 'google:c2VhbA==' },
       ],
     };
-    expect(withoutForeignReasoning([QUESTION, sealed])).toEqual([
+    expect(withoutForeignReasoning([QUESTION, signed])).toEqual([
       QUESTION,
       { role: 'assistant', content: 'Yes.' },
     ]);
@@ -171,7 +171,7 @@ describe('withoutForeignReasoning', () => {
   it.each([
     ['no reasoning', [QUESTION]],
     ['a text alone', [{ role: 'assistant', content: 'Yes.', reasoning_content: 'google: it' }]],
-    ['an own seal', [{ role: 'assistant', reasoning_details: [{ signature: 'c2VhbA==' }] }]],
+    ['an own signature', [{ role: 'assistant', reasoning_details: [{ signature: 'c2VhbA==' }] }]],
     ['details that are none', [{ role: 'assistant', reasoning_details: [null, 'google:x', {}] }]],
     ['something else than details', [{ role: 'assistant', reasoning_details: 'google:x' }]],
     ['no messages', undefined],

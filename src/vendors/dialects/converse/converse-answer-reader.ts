@@ -1,4 +1,4 @@
-import { nameSeal, type CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { nameSignature, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { unreadable } from '../../upstream-error.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
@@ -115,14 +115,14 @@ export class ConverseAnswerReader {
     const { signatureIssuer, redactedIssuer } = this.options;
     const named: string[] = [];
     const signature = this.signatures.get(block);
-    if (signature) named.push(nameSeal(signatureIssuer, signature));
+    if (signature) named.push(nameSignature(signatureIssuer, signature));
     const redacted = this.redacted.get(block);
     if (redacted) {
-      named.push(nameSeal(redactedIssuer, Buffer.concat(redacted).toString('base64')));
+      named.push(nameSignature(redactedIssuer, Buffer.concat(redacted).toString('base64')));
     }
     this.signatures.delete(block);
     this.redacted.delete(block);
-    return named.map((seal) => ({ type: 'reasoning', choice: 0, text: '', seal }));
+    return named.map((signature) => ({ type: 'reasoning', choice: 0, text: '', signature }));
   }
 }
 

@@ -158,7 +158,7 @@ describe(converseMessages.name, () => {
       {
         role: 'assistant',
         parts: [
-          { type: 'reasoning', text: 'Hm.', seal: 'maker:sig' },
+          { type: 'reasoning', text: 'Hm.', signature: 'maker:sig' },
           { type: 'tool_call', id: 'a', name: 'look_up', arguments: '{"x":' },
         ],
       },
@@ -253,17 +253,17 @@ describe(converseMessages.name, () => {
     });
   });
 
-  it("returns a model's own thoughts with their seals, and those of no other maker", () => {
+  it("returns a model's own thoughts with their signatures, and those of no other maker", () => {
     const { messages } = encodeCanonical([
       { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
       {
         role: 'assistant',
         parts: [
-          { type: 'reasoning', text: 'Unsealed.' },
-          { type: 'reasoning', text: 'Hm.', seal: 'maker:signature' },
-          { type: 'reasoning', text: '', seal: 'maker:only' },
-          { type: 'reasoning', text: '', seal: 'maker-redacted:AAAA' },
-          { type: 'reasoning', text: 'Other.', seal: 'other:sig' },
+          { type: 'reasoning', text: 'Unsigned.' },
+          { type: 'reasoning', text: 'Hm.', signature: 'maker:signature' },
+          { type: 'reasoning', text: '', signature: 'maker:only' },
+          { type: 'reasoning', text: '', signature: 'maker-redacted:AAAA' },
+          { type: 'reasoning', text: 'Other.', signature: 'other:sig' },
           { type: 'text', text: 'Hello' },
         ],
       },

@@ -10,7 +10,7 @@ import type {
   ToolResultPart,
 } from '../../../canonical/canonical-request.js';
 import { toolInput } from '../tool-calls.js';
-import { sealOf } from '../../../canonical/canonical-event.js';
+import { signatureBy } from '../../../canonical/canonical-event.js';
 import { type JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
 import type { PromptMedia } from '../fetch-prompt-media.js';
@@ -182,12 +182,12 @@ class MessageWriter {
    * Only what this model's vendor has signed: it refuses the thoughts of others. Where tool calls
    * are told in words, the turns are no longer those that were signed.
    */
-  private reasoningBlocks({ text, seal }: ReasoningPart): JsonObject[] {
+  private reasoningBlocks({ text, signature: named }: ReasoningPart): JsonObject[] {
     if (this.isTold) return [];
     const { traits } = this.options;
-    const redactedContent = sealOf(traits.redactedIssuer, seal);
+    const redactedContent = signatureBy(traits.redactedIssuer, named);
     if (redactedContent !== undefined) return [{ reasoningContent: { redactedContent } }];
-    const signature = signatureOf(traits.signatureIssuer, seal);
+    const signature = signatureOf(traits.signatureIssuer, named);
     if (signature === undefined) return [];
     return [{ reasoningContent: { reasoningText: { text, signature } } }];
   }

@@ -1,7 +1,7 @@
 import type { ReasoningControl, CanonicalMessage } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import type { ConverseTraits, ReasoningStyle } from './converse-traits.js';
-import { sealOf } from '../../../canonical/canonical-event.js';
+import { signatureBy } from '../../../canonical/canonical-event.js';
 
 /** A request's wish for reasoning as one model takes it. */
 export interface ConverseReasoning {
@@ -155,7 +155,7 @@ function withBudget({ effort, budgetTokens }: Wish, maxOutputTokens: number): Co
  * the maker's own API, and this one has another spelling for such thoughts.
  */
 export function signatureOf(issuer: string, named: string | undefined): string | undefined {
-  const signature = sealOf(issuer, named);
+  const signature = signatureBy(issuer, named);
   return signature?.includes(':') === true ? undefined : signature;
 }
 
@@ -173,7 +173,8 @@ export function continuesUnsigned(
   const isSigned = parts.some(
     (part) =>
       part.type === 'reasoning' &&
-      (signatureOf(signatureIssuer, part.seal) ?? sealOf(redactedIssuer, part.seal)) !== undefined,
+      (signatureOf(signatureIssuer, part.signature) ??
+        signatureBy(redactedIssuer, part.signature)) !== undefined,
   );
   return !isSigned && parts.some(({ type }) => type === 'tool_call');
 }

@@ -88,7 +88,7 @@ describe(ConverseStreamDecoder.name, () => {
     expect(events.slice(1)).toEqual([called(0, 'a'), args(0, '{"x": tru'), finished('length')]);
   });
 
-  it('reads thoughts with their seals, signed and redacted, in pieces or without text', () => {
+  it('reads thoughts with their signatures, signed and redacted, in pieces or without text', () => {
     const [half, rest] = [Buffer.from('sec'), Buffer.from('ret!')];
     const events = readAll([
       start,

@@ -23,7 +23,7 @@ export type ReasoningStyle =
  * fields are refused by one model or another. Which model has which traits is the adapter's.
  */
 export interface ConverseTraits {
-  /** Who makes the signatures of its reasoning; see `reasoning-seal.ts`. */
+  /** Who makes the signatures of its reasoning; see `nameSignature`. */
   signatureIssuer: string;
   /** Who encrypts its redacted reasoning, spelled as only this API reads it. */
   redactedIssuer: string;

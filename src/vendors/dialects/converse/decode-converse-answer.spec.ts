@@ -40,9 +40,9 @@ describe(decodeConverseAnswer.name, () => {
     expect(events).toEqual([
       { type: 'start' },
       { type: 'reasoning', choice: 0, text: 'Hm.' },
-      { type: 'reasoning', choice: 0, text: '', seal: 'maker:c2ln' },
+      { type: 'reasoning', choice: 0, text: '', signature: 'maker:c2ln' },
       { type: 'reasoning', choice: 0, text: 'Unsigned.' },
-      { type: 'reasoning', choice: 0, text: '', seal: 'maker-redacted:AAAA' },
+      { type: 'reasoning', choice: 0, text: '', signature: 'maker-redacted:AAAA' },
       { type: 'text', choice: 0, text: 'Hello' },
       { type: 'text', choice: 0, text: ', ' },
       { type: 'text', choice: 0, text: 'world' },

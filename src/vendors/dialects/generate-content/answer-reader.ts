@@ -121,7 +121,7 @@ export class AnswerReader {
           type: 'reasoning',
           choice,
           text: said,
-          seal: nameThoughtSignature(signature),
+          signature: nameThoughtSignature(signature),
         });
       } else if (said !== '') {
         events.push({ type: 'reasoning', choice, text: said });
@@ -129,7 +129,12 @@ export class AnswerReader {
     } else {
       if (typeof text === 'string' && text !== '') events.push({ type: 'text', choice, text });
       if (signature !== undefined) {
-        events.push({ type: 'reasoning', choice, text: '', seal: nameTextSignature(signature) });
+        events.push({
+          type: 'reasoning',
+          choice,
+          text: '',
+          signature: nameTextSignature(signature),
+        });
       }
     }
   }
@@ -152,7 +157,7 @@ export class AnswerReader {
         index,
         id: this.idOf(call.id),
         name,
-        ...(signature !== undefined && { seal: nameThoughtSignature(signature) }),
+        ...(signature !== undefined && { signature: nameThoughtSignature(signature) }),
       },
       { type: 'tool_arguments', choice, index, text: JSON.stringify(args ?? {}) },
     );

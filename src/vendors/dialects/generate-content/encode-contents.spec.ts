@@ -157,7 +157,7 @@ describe(encodeContents.name, () => {
       ]);
     });
 
-    it('leaves ids and stand-ins for seals out where a model does not know them', () => {
+    it('leaves ids and stand-ins for signatures out where a model does not know them', () => {
       const { contents } = encode(parallel, olderModelTraits());
       expect(contents[1]?.parts).toEqual([
         { functionCall: { name: 'f', args: { a: 1 } } },
@@ -242,7 +242,7 @@ describe(encodeContents.name, () => {
     });
   });
 
-  describe('seals', () => {
+  describe('signatures', () => {
     const modelPartsOf = (message: object): unknown =>
       encode([
         { role: 'user', content: 'Hi' },
@@ -277,14 +277,14 @@ describe(encodeContents.name, () => {
       ).toEqual([{ text: '', thoughtSignature: 'BBB' }]);
     });
 
-    it('of other makers are left out, with the thoughts that they seal', () => {
+    it('of other makers are left out, with the thoughts that they signature', () => {
       expect(
         modelPartsOf({
           content: 'Bye',
           tool_calls: [call('x')],
           reasoning_details: [
             { type: 'reasoning.text', text: 'hm', signature: 'anthropic:AAA' },
-            { type: 'reasoning.text', text: 'unsealed' },
+            { type: 'reasoning.text', text: 'unsigned' },
             { type: 'reasoning.encrypted', id: 'x', data: 'openai:CCC' },
           ],
         }),

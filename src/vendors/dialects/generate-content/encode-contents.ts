@@ -122,7 +122,7 @@ class ConversationEncoder {
       isBatchSigned = false;
       if (part.type === 'reasoning') {
         // Thoughts that another vendor signed, or nobody, are of no use to this one.
-        const signed = readThoughtSignature(part.seal);
+        const signed = readThoughtSignature(part.signature);
         if (signed?.isOnText) textSignature = signed.signature;
         else if (signed)
           encoded.push({ text: part.text, thought: true, thoughtSignature: signed.signature });
@@ -156,7 +156,7 @@ class ConversationEncoder {
     this.calls.set(part.id, { name: part.name, position: this.callCount++ });
     const standIn =
       this.traits.wantsSignedCalls && !isBatchSigned ? SKIP_SIGNATURE_CHECK : undefined;
-    const thoughtSignature = readThoughtSignature(part.seal)?.signature ?? standIn;
+    const thoughtSignature = readThoughtSignature(part.signature)?.signature ?? standIn;
     return {
       functionCall: {
         ...(this.traits.takesCallIds && { id: part.id }),

@@ -30,7 +30,7 @@ describe(decodeGenerateContentAnswer.name, () => {
     ]);
   });
 
-  it('keeps thoughts, calls and texts apart, each with its seal', () => {
+  it('keeps thoughts, calls and texts apart, each with its signature', () => {
     const parts = [
       { text: 'hm', thought: true },
       { text: 'well', thought: true, thoughtSignature: 'AAA' },
@@ -41,10 +41,10 @@ describe(decodeGenerateContentAnswer.name, () => {
     ];
     expect(eventsOf(candidate(parts))).toEqual([
       { type: 'reasoning', choice: 0, text: 'hm' },
-      { type: 'reasoning', choice: 0, text: 'well', seal: 'google:AAA' },
+      { type: 'reasoning', choice: 0, text: 'well', signature: 'google:AAA' },
       { type: 'text', choice: 0, text: 'Hi' },
-      { type: 'reasoning', choice: 0, text: '', seal: 'google:text:BBB' },
-      { type: 'tool_call', choice: 0, index: 0, id: 'x', name: 'f', seal: 'google:CCC' },
+      { type: 'reasoning', choice: 0, text: '', signature: 'google:text:BBB' },
+      { type: 'tool_call', choice: 0, index: 0, id: 'x', name: 'f', signature: 'google:CCC' },
       { type: 'tool_arguments', choice: 0, index: 0, text: '{"a":[1]}' },
       {
         type: 'tool_call',
@@ -54,7 +54,7 @@ describe(decodeGenerateContentAnswer.name, () => {
         name: 'g',
       },
       { type: 'tool_arguments', choice: 0, index: 1, text: '{}' },
-      { type: 'reasoning', choice: 0, text: '', seal: 'google:text:DDD' },
+      { type: 'reasoning', choice: 0, text: '', signature: 'google:text:DDD' },
       { type: 'finish', choice: 0, reason: 'tool_calls' },
     ]);
   });

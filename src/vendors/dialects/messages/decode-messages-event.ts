@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.
 import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import type { MessagesDeltaField } from './find-messages-delta.js';
-import { nameRedactedThinking, nameSignature } from './thinking-blocks.js';
+import { nameRedactedThinking, nameThinkingSignature } from './thinking-blocks.js';
 import { isSearch, MessagesUsageReader } from './read-messages-usage.js';
 
 export interface MessagesDecoderOptions {
-  /** Who signs this vendor's reasoning, see `reasoning-seal.ts`. */
+  /** Who signs this vendor's reasoning, see `nameSignature`. */
   signatureIssuer: string;
   /** The tool whose arguments are the answer's text, if any. */
   jsonTool: string | undefined;
@@ -116,7 +116,7 @@ export class MessagesEventDecoder {
         return { kind: 'thinking', signature: textOf(block.signature) };
       case 'redacted_thinking': {
         const named = nameRedactedThinking(this.options.signatureIssuer, textOf(block.data));
-        events.push({ type: 'reasoning', choice, text: '', seal: named });
+        events.push({ type: 'reasoning', choice, text: '', signature: named });
         return { kind: 'other' };
       }
       case 'tool_use': {
@@ -179,8 +179,8 @@ export class MessagesEventDecoder {
     if (!block) return;
     this.blocks.delete(index);
     if (block.kind === 'thinking' && block.signature !== '') {
-      const named = nameSignature(this.options.signatureIssuer, block.signature);
-      events.push({ type: 'reasoning', choice, text: '', seal: named });
+      const named = nameThinkingSignature(this.options.signatureIssuer, block.signature);
+      events.push({ type: 'reasoning', choice, text: '', signature: named });
     }
     // A call without a piece of arguments has them in its beginning, or takes none.
     if ((block.kind === 'tool' || block.kind === 'json') && !block.hasArguments) {
@@ -220,7 +220,7 @@ function addText(text: unknown, events: CanonicalEvent[]): void {
 function addReasoning(text: unknown, events: CanonicalEvent[]): void {
   if (typeof text !== 'string' || text === '') return;
   const last = events.at(-1);
-  if (last?.type === 'reasoning' && last.seal === undefined) last.text += text;
+  if (last?.type === 'reasoning' && last.signature === undefined) last.text += text;
   else events.push({ type: 'reasoning', choice, text });
 }
 

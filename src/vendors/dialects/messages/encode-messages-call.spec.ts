@@ -85,7 +85,7 @@ describe(encodeMessagesRelay.name, () => {
           { type: 'thinking', thinking: 'named', signature: 'maker:c2ln' },
           { type: 'thinking', thinking: '', signature: 'maker:redacted:ZGF0YQ==' },
           { type: 'redacted_thinking', data: 'other-maker:ZGF0YQ==' },
-          { type: 'text', text: 'maker:not a seal' },
+          { type: 'text', text: 'maker:not a signature' },
         ),
       ),
     ) as unknown;
@@ -99,7 +99,7 @@ describe(encodeMessagesRelay.name, () => {
             { type: 'thinking', thinking: 'raw', signature: 'c2ln+/==' },
             { type: 'thinking', thinking: 'named', signature: 'c2ln' },
             { type: 'redacted_thinking', data: 'ZGF0YQ==' },
-            { type: 'text', text: 'maker:not a seal' },
+            { type: 'text', text: 'maker:not a signature' },
           ],
         },
       ],

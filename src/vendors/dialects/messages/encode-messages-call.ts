@@ -82,7 +82,7 @@ export function encodeMessagesCount(
 interface MessagesRelayOptions {
   /** The vendor's own name of the model; undefined where the vendor has it in the address. */
   upstreamModel: string | undefined;
-  /** Who signs this vendor's reasoning, see `reasoning-seal.ts`. */
+  /** Who signs this vendor's reasoning, see `nameSignature`. */
   signatureIssuer: string;
   /** Further members that the vendor's endpoint does not take. */
   without?: readonly string[];

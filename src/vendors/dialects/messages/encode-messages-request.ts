@@ -152,7 +152,7 @@ function lacksThought({ messages }: CanonicalPrompt, signatureIssuer: string): b
   const turn = spoken.slice(before + 1).find(({ role }) => role === 'assistant');
   const [first] = turn?.parts ?? [];
   if (first?.type !== 'reasoning') return true;
-  return readThinkingBlock(signatureIssuer, first.seal, first.text) === undefined;
+  return readThinkingBlock(signatureIssuer, first.signature, first.text) === undefined;
 }
 
 /** Members of messages that the dialect has no place for. */

@@ -106,8 +106,8 @@ describe(`${encodeMessagesRequest.name} with thinking`, () => {
       expect(dropped).toEqual(['reasoning']);
     });
 
-    const thought: MessagePart = { type: 'reasoning', text: 'hm', seal: 'maker:c2ln' };
-    const foreign: MessagePart = { type: 'reasoning', text: 'hm', seal: 'other:c2ln' };
+    const thought: MessagePart = { type: 'reasoning', text: 'hm', signature: 'maker:c2ln' };
+    const foreign: MessagePart = { type: 'reasoning', text: 'hm', signature: 'other:c2ln' };
     it.each<[string, CanonicalPrompt['messages'], boolean]>([
       ['a new question', [says('assistant', 'a'), says('user', 'b')], true],
       ['a call with its thought', [says('assistant', thought, call), says('tool', result)], true],

@@ -139,8 +139,8 @@ describe(encodeTurns.name, () => {
   });
 
   it('gives the vendor its own thoughts back, and nobody else’s', () => {
-    const reasoning = (value: string, seal?: string) =>
-      ({ type: 'reasoning', text: value, seal }) as const;
+    const reasoning = (value: string, signature?: string) =>
+      ({ type: 'reasoning', text: value, signature }) as const;
     const turns = turnsOf(
       says(
         'assistant',
@@ -148,7 +148,7 @@ describe(encodeTurns.name, () => {
         reasoning('', 'maker:c2ln'),
         reasoning('', 'maker:redacted:ZGF0YQ=='),
         reasoning('foreign', 'other:c2ln'),
-        reasoning('unsealed'),
+        reasoning('unsigned'),
         reasoning('broken', 'maker:'),
         'Hello',
       ),

@@ -105,7 +105,7 @@ function encodeBlocks(part: MessagePart, signatureIssuer: string): Block[] {
     case 'document':
       return [{ ...encodeDocument(part), ...encodeCacheControl(part.cacheControl) }];
     case 'reasoning': {
-      const block = readThinkingBlock(signatureIssuer, part.seal, part.text);
+      const block = readThinkingBlock(signatureIssuer, part.signature, part.text);
       return block ? [block] : [];
     }
     case 'tool_call':

@@ -204,12 +204,12 @@ describe(MessagesStreamDecoder.name, () => {
     expect(events.slice(1)).toMatchObject([{ text: '{"c":oops' }, finish('length')]);
   });
 
-  it('names the seals of thoughts', () => {
-    const reasoning = (value: string, seal?: string) => ({
+  it('names the signatures of thoughts', () => {
+    const reasoning = (value: string, signature?: string) => ({
       type: 'reasoning',
       choice: 0,
       text: value,
-      ...(seal !== undefined && { seal }),
+      ...(signature !== undefined && { signature }),
     });
     expect(
       eventsOf(
@@ -222,14 +222,14 @@ describe(MessagesStreamDecoder.name, () => {
           blockStart(1, { type: 'redacted_thinking', data: 'ZGF0YQ==' }) +
           blockStop(1) +
           blockStart(2, { type: 'thinking', thinking: '' }) +
-          blockDelta(2, { type: 'thinking_delta', thinking: 'unsealed' }) +
+          blockDelta(2, { type: 'thinking_delta', thinking: 'unsigned' }) +
           blockStop(2),
       ),
     ).toEqual([
       reasoning('hm'),
       reasoning('', 'maker:c2ln'),
       reasoning('', 'maker:redacted:ZGF0YQ=='),
-      reasoning('unsealed'),
+      reasoning('unsigned'),
       finish('stop'),
     ]);
   });

@@ -22,7 +22,7 @@ export interface MessagesModelTraits {
 
 /** What the dialect has to know of who is called. */
 export interface MessagesVendor {
-  /** Who signs reasoning, see `reasoning-seal.ts`. */
+  /** Who signs reasoning, see `nameSignature`. */
   signatureIssuer: string;
   traits: MessagesModelTraits;
 }

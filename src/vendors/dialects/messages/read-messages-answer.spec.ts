@@ -63,8 +63,8 @@ describe(decodeMessagesAnswer.name, () => {
     expect(decode(message({ content, stop_reason: 'tool_use' }))).toEqual([
       { type: 'start', id: 'msg_1' },
       { type: 'reasoning', choice: 0, text: 'hm' },
-      { type: 'reasoning', choice: 0, text: '', seal: 'maker:c2ln' },
-      { type: 'reasoning', choice: 0, text: '', seal: 'maker:redacted:ZGF0YQ==' },
+      { type: 'reasoning', choice: 0, text: '', signature: 'maker:c2ln' },
+      { type: 'reasoning', choice: 0, text: '', signature: 'maker:redacted:ZGF0YQ==' },
       { type: 'text', choice: 0, text: 'Hello' },
       { type: 'tool_call', choice: 0, index: 0, id: 'toolu_1', name: 'look' },
       { type: 'tool_arguments', choice: 0, index: 0, text: '{"a":1}' },

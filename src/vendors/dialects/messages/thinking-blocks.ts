@@ -1,16 +1,16 @@
-import { nameSeal, sealOf } from '../../../canonical/canonical-event.js';
+import { nameSignature, signatureBy } from '../../../canonical/canonical-event.js';
 
 /** Tells an encrypted thought from the signature of a thought that can be read. */
 const REDACTED = 'redacted:';
 
 /** Names the signature of a `thinking` block. */
-export function nameSignature(issuer: string, signature: string): string {
-  return nameSeal(issuer, signature);
+export function nameThinkingSignature(issuer: string, signature: string): string {
+  return nameSignature(issuer, signature);
 }
 
 /** Names the data of a `redacted_thinking` block. */
 export function nameRedactedThinking(issuer: string, data: string): string {
-  return nameSeal(issuer, REDACTED + data);
+  return nameSignature(issuer, REDACTED + data);
 }
 
 /** The block that a signature came from; undefined when another vendor made it, or there is none. */
@@ -19,7 +19,7 @@ export function readThinkingBlock(
   named: string | undefined,
   text: string,
 ): ThinkingBlock | undefined {
-  const signature = sealOf(issuer, named);
+  const signature = signatureBy(issuer, named);
   if (signature === undefined || signature === '') return undefined;
   return signature.startsWith(REDACTED)
     ? { type: 'redacted_thinking', data: signature.slice(REDACTED.length) }

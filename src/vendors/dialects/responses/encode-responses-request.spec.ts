@@ -50,7 +50,7 @@ describe(encodeResponsesRequest.name, () => {
     const conversation = conversationOf(
       { type: 'message', id: 'msg_1', role: 'user', content: 'Hey' },
       { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' },
-      { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'maker:seal' },
+      { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'maker:signature' },
       { type: 'reasoning', id: 'rs_3', summary: [{ type: 'summary_text', text: 'x' }] },
       {
         type: 'function_call',
@@ -58,7 +58,7 @@ describe(encodeResponsesRequest.name, () => {
         call_id: 'c'.repeat(65),
         name: 'f',
         arguments: '{}',
-        encrypted_content: 'maker:seal',
+        encrypted_content: 'maker:signature',
       },
       { type: 'function_call_output', call_id: 'c'.repeat(65), output: 'x' },
       {

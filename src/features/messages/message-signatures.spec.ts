@@ -3,28 +3,28 @@ import {
   isRedactedThought,
   readRedactedData,
   readSignature,
-  spellCallSeal,
+  spellCallSignature,
   spellRedactedData,
   spellSignature,
-} from './message-seals.js';
+} from './message-signatures.js';
 
 const BASE64 = 'ErUBCkYIAxgCKkA+/abc==';
 
-describe('seals on reasoning', () => {
+describe('signatures on reasoning', () => {
   it('of the native maker are spelled as it wrote them', () => {
     expect(spellSignature(`anthropic:${BASE64}`)).toBe(BASE64);
     expect(readSignature(BASE64)).toBe(`anthropic:${BASE64}`);
     expect(spellRedactedData(`anthropic:redacted:${BASE64}`)).toBe(BASE64);
-    expect(readRedactedData(BASE64)).toEqual({ seal: `anthropic:redacted:${BASE64}` });
+    expect(readRedactedData(BASE64)).toEqual({ signature: `anthropic:redacted:${BASE64}` });
   });
 
   it('of other makers keep their name', () => {
-    for (const seal of [`google-vertex:${BASE64}`, 'other:{"a":1}']) {
-      expect(spellSignature(seal)).toBe(seal);
-      expect(readSignature(seal)).toBe(seal);
-      expect(spellRedactedData(seal)).toBe(seal);
-      expect(readRedactedData(seal)).toEqual({ seal });
-      expect(isRedactedThought(seal)).toBe(false);
+    for (const signature of [`google-vertex:${BASE64}`, 'other:{"a":1}']) {
+      expect(spellSignature(signature)).toBe(signature);
+      expect(readSignature(signature)).toBe(signature);
+      expect(spellRedactedData(signature)).toBe(signature);
+      expect(readRedactedData(signature)).toEqual({ signature });
+      expect(isRedactedThought(signature)).toBe(false);
     }
   });
 
@@ -36,8 +36,8 @@ describe('seals on reasoning', () => {
 
   it('of tool calls come with the call’s id, whatever that holds', () => {
     for (const id of ['toolu_1', 'a:b:c', 'Ü/+=', '']) {
-      const data = spellCallSeal(id, 'other:c2ln:x');
-      expect(readRedactedData(data)).toEqual({ seal: 'other:c2ln:x', toolCallId: id });
+      const data = spellCallSignature(id, 'other:c2ln:x');
+      expect(readRedactedData(data)).toEqual({ signature: 'other:c2ln:x', toolCallId: id });
     }
   });
 

@@ -1,0 +1,55 @@
+import { nameSignature, signatureBy } from '../../canonical/canonical-event.js';
+import { NATIVE_MAKER } from './messages.vendor.js';
+
+/**
+ * How signatures on reasoning are spelled to callers. The native maker's are as the vendor wrote them;
+ * those of others keep their maker's name in front, which no native signature can have, being base64.
+ *
+ * - a signature on shown text: `signature` of a `thinking` block
+ * - a native signature that is the encrypted thought itself: `data` of a `redacted_thinking` block;
+ *   inside, `redacted:` tells it from a signature
+ * - another maker's signature without text: `data` too
+ * - a signature on a tool call, for which this dialect has no place: `data` of a `redacted_thinking`
+ *   block before the call, with the call's id
+ */
+const NAMED = /^[a-z][a-z-]{0,30}:/;
+const REDACTED = 'redacted:';
+const CALL = /^call:([\w-]*):/;
+
+/** The canonical signature of a caller's `signature`; undefined for an empty one. */
+export function readSignature(signature: string): string | undefined {
+  if (signature === '') return undefined;
+  return NAMED.test(signature) ? signature : nameSignature(NATIVE_MAKER, signature);
+}
+
+/** The canonical signature of a caller's `data`, and the tool call that it belongs to, if any. */
+export function readRedactedData(data: string): { signature: string; toolCallId?: string } {
+  const call = CALL.exec(data);
+  if (call) {
+    const toolCallId = Buffer.from(call[1]!, 'base64url').toString();
+    return { signature: data.slice(call[0].length), toolCallId };
+  }
+  return { signature: NAMED.test(data) ? data : nameSignature(NATIVE_MAKER, REDACTED + data) };
+}
+
+/** The `signature` for a signature on shown text. */
+export function spellSignature(signature: string): string {
+  return signatureBy(NATIVE_MAKER, signature) ?? signature;
+}
+
+/** The `data` for a signature that stands for a whole block without text; undefined for a mere signature. */
+export function spellRedactedData(signature: string): string | undefined {
+  const native = signatureBy(NATIVE_MAKER, signature);
+  if (native === undefined) return signature;
+  return native.startsWith(REDACTED) ? native.slice(REDACTED.length) : undefined;
+}
+
+/** Whether the signature is a thought of its own and cannot be the signature of the text before it. */
+export function isRedactedThought(signature: string): boolean {
+  return signatureBy(NATIVE_MAKER, signature)?.startsWith(REDACTED) === true;
+}
+
+/** The `data` for the signature of a tool call. */
+export function spellCallSignature(toolCallId: string, signature: string): string {
+  return `call:${Buffer.from(toolCallId).toString('base64url')}:${signature}`;
+}
