@@ -13,6 +13,7 @@ import { CHAT } from '../support/paths.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { delta, streamOf } from '../support/vendor-stream.js';
+import { readAvailable } from '../support/streamed-answer.js';
 
 /** Told apart from everything else by their random part, which is also what is searched for. */
 const random = (): string => randomBytes(16).toString('hex');
@@ -78,7 +79,7 @@ describe('a secret', () => {
       },
     });
     const heads = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-    const body = await response.text();
+    const { body } = await readAvailable(response);
     told.push(`${response.status}\n${heads.join('\n')}\n${body}`);
     return body;
   }
