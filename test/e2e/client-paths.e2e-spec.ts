@@ -83,9 +83,9 @@ describe('the AzureOpenAI class of the openai package', () => {
     });
   });
 
-  it('is counted, held and charged like all others', async () => {
+  it.each(['sandbox%2Fecho', 'sandbox/echo'])('is counted and charged for %s', async (name) => {
     const response = await fetch(
-      `${gateway.url}/openai/deployments/sandbox%2Fecho/chat/completions?api-version=2024-10-21`,
+      `${gateway.url}/openai/deployments/${name}/chat/completions?api-version=2024-10-21`,
       {
         method: 'POST',
         headers: { 'api-key': gateway.apiKey, 'content-type': 'application/json' },

@@ -62,7 +62,8 @@ describe(identifyAudio.name, () => {
   async function lengthOf(fileName: string, bytes: Buffer): Promise<number | undefined> {
     const path = join(folder, 'upload');
     await writeFile(path, bytes);
-    return (await identifyAudio({ field: 'file', path, sizeBytes: bytes.length, fileName })).durationMs;
+    return (await identifyAudio({ field: 'file', path, sizeBytes: bytes.length, fileName }))
+      .durationMs;
   }
 
   it.each<[string, Buffer]>([
