@@ -103,7 +103,13 @@ describe('the AzureOpenAI class of the openai package', () => {
     const client = new OpenAI({ baseURL: `${gateway.url}/openai/v1`, apiKey: gateway.apiKey });
     const answer = await client.chat.completions.create({ model: 'sandbox/echo', messages: HELLO });
     expect(answer.model).toBe('sandbox/echo');
-    for (const path of ['/openai/deployments/x/unknown', '/openai/deployments/%E0/embeddings']) {
+    for (const path of [
+      '/openai/deployments/x/unknown',
+      '/openai/deployments/%E0/embeddings',
+      '/openai/v1/customer/api-keys',
+      '/openai/v1/../customer/api-keys',
+      '/openai/v1',
+    ]) {
       const unknown = await gateway.post(path, {});
       expect([path, unknown.status]).toEqual([path, 404]);
       await unknown.text();
