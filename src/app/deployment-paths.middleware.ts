@@ -8,6 +8,10 @@ const BASE = '/openai/';
 const DEPLOYMENT =
   /^deployments\/(.+?)\/((?:chat\/)?completions|embeddings|audio\/(?:speech|transcriptions|translations)|images\/(?:generations|edits)|responses)\/?$/;
 
+/** What the flavour has without a deployment; an account's own paths are not to be had by another name. */
+const OTHER =
+  /^(?:v1\/)?((?:chat\/completions|completions|conversations|embeddings|audio|images|models|responses|videos)(?:\/.*)?)$/;
+
 /** Names the flavour's release; there is only the present one here. */
 const VERSION_PARAM = 'api-version';
 
@@ -26,7 +30,8 @@ export function deploymentPathsMiddleware(
 }
 
 function rewrite(request: Request & BudgetedRequest): void {
-  const [path = '', query] = request.url.slice(BASE.length).split('?', 2);
+  const [path = '', ...rests] = request.url.slice(BASE.length).split('?');
+  const query = rests.join('?');
   const [, deployment, operation] = DEPLOYMENT.exec(path) ?? [];
   if (deployment !== undefined) {
     const model = decode(deployment);
@@ -34,7 +39,8 @@ function rewrite(request: Request & BudgetedRequest): void {
     if (model === undefined) return;
     request.membersOfPath = { model };
   }
-  const rest = operation ?? path.replace(/^v1\//, '');
+  const rest = operation ?? OTHER.exec(path)?.[1];
+  if (rest === undefined) return;
   request.url = `/v1/${rest}${withoutVersion(query)}`;
   const key = request.headers['api-key'];
   if (typeof key === 'string') request.headers.authorization ??= `Bearer ${key}`;
@@ -48,7 +54,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-function withoutVersion(query: string | undefined): string {
-  const rest = query?.split('&').filter((part) => !part.startsWith(`${VERSION_PARAM}=`)) ?? [];
-  return rest.length === 0 ? '' : `?${rest.join('&')}`;
+function withoutVersion(query: string): string {
+  const rest = query.split('&').filter((part) => !part.startsWith(`${VERSION_PARAM}=`));
+  return rest.length === 0 || query === '' ? '' : `?${rest.join('&')}`;
 }

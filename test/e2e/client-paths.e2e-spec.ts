@@ -83,9 +83,9 @@ describe('the AzureOpenAI class of the openai package', () => {
     });
   });
 
-  it('is counted, held and charged like all others', async () => {
+  it.each(['sandbox%2Fecho', 'sandbox/echo'])('is counted and charged for %s', async (name) => {
     const response = await fetch(
-      `${gateway.url}/openai/deployments/sandbox%2Fecho/chat/completions?api-version=2024-10-21`,
+      `${gateway.url}/openai/deployments/${name}/chat/completions?api-version=2024-10-21`,
       {
         method: 'POST',
         headers: { 'api-key': gateway.apiKey, 'content-type': 'application/json' },
@@ -103,7 +103,13 @@ describe('the AzureOpenAI class of the openai package', () => {
     const client = new OpenAI({ baseURL: `${gateway.url}/openai/v1`, apiKey: gateway.apiKey });
     const answer = await client.chat.completions.create({ model: 'sandbox/echo', messages: HELLO });
     expect(answer.model).toBe('sandbox/echo');
-    for (const path of ['/openai/deployments/x/unknown', '/openai/deployments/%E0/embeddings']) {
+    for (const path of [
+      '/openai/deployments/x/unknown',
+      '/openai/deployments/%E0/embeddings',
+      '/openai/v1/customer/api-keys',
+      '/openai/v1/../customer/api-keys',
+      '/openai/v1',
+    ]) {
       const unknown = await gateway.post(path, {});
       expect([path, unknown.status]).toEqual([path, 404]);
       await unknown.text();

@@ -63,12 +63,17 @@ describe(assertImageEdit.name, () => {
 });
 
 describe(makeImageEdit.name, () => {
+  const picture = { path: '/a', sizeBytes: 1, fileName: 'a.png', contentType: 'image/png' };
   const make = (fields: object, supported: string[]) =>
     makeImageEdit(
       { model: 'one/draw', prompt: 'A boat', ...fields },
       'edit',
-      { images: [], mask: undefined },
-      () => ({ supported_parameters: supported }) as Partial<Model> as Model,
+      { images: [picture, picture], mask: picture },
+      () =>
+        ({
+          supported_parameters: supported,
+          media_tokens: { image: 100 },
+        }) as Partial<Model> as Model,
     );
 
   it('is for shared capacity where pictures that are sent have a price', () => {
@@ -76,7 +81,8 @@ describe(makeImageEdit.name, () => {
       task: 'edit',
       count: 2,
       accountBoundParam: undefined,
-      ceiling: { imageCount: 2 },
+      // Those of the prompt, and of three pictures.
+      ceiling: { imageCount: 2, inputTokens: 2 + 300 },
     });
     expect(make({}, []).accountBoundParam).toMatchObject({ param: 'image' });
     expect(make({ service_tier: 'priority' }, ['image']).accountBoundParam).toMatchObject({

@@ -5,6 +5,7 @@ import {
   notOnSharedCapacity,
   routingFieldsSchema,
 } from '../../canonical/routing-fields.js';
+import { promptTokensOf } from '../../canonical/prompt-size.js';
 import type { ImageEditRequest, UploadedFile } from '../../canonical/work-request.js';
 import type { Model } from '../../core/catalogue/catalogue.types.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
@@ -89,13 +90,22 @@ export function makeImageEdit(
 ): ImageEditRequest {
   const request = toImageRequest(fields);
   // An unknown model is for routing to refuse.
-  const hasPrice = request.models.every(
-    (alias) => find(alias)?.supported_parameters.includes('image') ?? true,
-  );
+  const models = request.models.flatMap((alias) => find(alias) ?? []);
+  const hasPrice = models.every((model) => model.supported_parameters.includes('image'));
   const accountBoundParam = hasPrice
     ? findBilledServiceTier(fields)
     : notOnSharedCapacity('image', 'a picture that is sent has no price in the catalogue');
-  return { ...request, ...files, task, accountBoundParam };
+  const size = {
+    tokens: request.ceiling.inputTokens,
+    characters: 0,
+    images: files.images.length + (files.mask ? 1 : 0),
+    pages: 0,
+    audioSeconds: 0,
+  };
+  const mostTokens = models.map((model) => promptTokensOf(size, model.media_tokens));
+  const inputTokens = Math.max(size.tokens, ...mostTokens);
+  const ceiling = { ...request.ceiling, inputTokens };
+  return { ...request, ...files, task, ceiling, accountBoundParam };
 }
 
 /**
