@@ -29,8 +29,6 @@ interface Agent {
   /** What its user writes into its settings, before the first run. */
   configure?(home: string, target: Target, model: string): Promise<void>;
   parameters(task: string): string[];
-  /** Whether what it told of its work shows the output of the command. */
-  readonly tellsOfTools: boolean;
 }
 
 const claudeCode: Agent = {
@@ -47,7 +45,6 @@ const claudeCode: Agent = {
     ...['-p', task, '--allowedTools', 'Bash'],
     ...['--output-format', 'stream-json', '--verbose'],
   ],
-  tellsOfTools: true,
 };
 
 const codex: Agent = {
@@ -71,7 +68,6 @@ wire_api = "responses"
     );
   },
   parameters: (task) => ['exec', '--skip-git-repo-check', '--json', task],
-  tellsOfTools: true,
 };
 
 /** A coding agent with its default settings, in a home of its own. */
@@ -95,7 +91,7 @@ const toClient = (agent: Agent): Client => ({
     for (const model of target.models) {
       for (const [call, task] of Object.entries(TASKS)) {
         const finished = await runAgent(agent, folder, target, model, task);
-        results.push({ call, model, failure: failureOf(agent, finished, target, call) });
+        results.push({ call, model, failure: failureOf(finished, target, call) });
       }
     }
     return results;
@@ -125,7 +121,6 @@ async function runAgent(
 }
 
 function failureOf(
-  { tellsOfTools }: Agent,
   { code, output, errors }: Finished,
   { text }: Target,
   call: string,
@@ -133,7 +128,7 @@ function failureOf(
   const said = `${output}\n${errors}`;
   if (code !== 0) return `It ended with ${code}: ${endOf(said)}`;
   if (!output.includes(text)) return `It did not tell the model's answer: ${endOf(said)}`;
-  if (call !== 'text' && tellsOfTools && !output.includes(COMMAND_OUTPUT)) {
+  if (call !== 'text' && !output.includes(COMMAND_OUTPUT)) {
     return `It did not run the command: ${endOf(said)}`;
   }
   return null;
