@@ -19,6 +19,7 @@ const THINGS = {
   job: ['/v1/jobs', { model: 'sandbox/image', prompt: 'a barn' }],
   video: ['/v1/jobs', { model: 'sandbox/video', prompt: 'a barn' }],
   response: ['/v1/responses', { model: 'sandbox/echo', input: 'word' }],
+  conversation: ['/v1/conversations', { items: [{ role: 'user', content: 'word' }] }],
   request: [
     '/v1/chat/completions',
     { model: 'sandbox/echo', messages: [{ role: 'user', content: 'word' }] },
@@ -38,10 +39,10 @@ interface Rule {
 const OWN: Rule = {};
 const of = (thing: keyof typeof THINGS, rest: Rule = {}): Rule => ({ of: thing, ...rest });
 const makes = (thing: keyof typeof THINGS): Rule => ({ body: THINGS[thing][1], status: [201] });
-const asInference = (thing: keyof typeof THINGS, status?: readonly number[]): Rule =>
-  of(thing, { only: 'routing', status });
+const asInference = (thing: keyof typeof THINGS, rest: Rule = {}): Rule =>
+  of(thing, { only: 'routing', ...rest });
 /** A job may have ended before it is cancelled. */
-const CANCELLED = [200, 409];
+const CANCELLED: Rule = { status: [200, 409] };
 
 /** Every operation on something of a tenant's own. A path below `/api` is as that without. */
 const RULES: Record<string, Rule> = {
@@ -87,6 +88,15 @@ const RULES: Record<string, Rule> = {
   'GET /v1/responses/{id}': asInference('response'),
   'DELETE /v1/responses/{id}': asInference('response'),
   'GET /v1/responses/{id}/input_items': asInference('response'),
+  'GET /v1/conversations/{id}': asInference('conversation'),
+  'POST /v1/conversations/{id}': asInference('conversation', { body: { metadata: { a: 'b' } } }),
+  'DELETE /v1/conversations/{id}': asInference('conversation'),
+  'GET /v1/conversations/{id}/items': asInference('conversation'),
+  'POST /v1/conversations/{id}/items': asInference('conversation', {
+    body: { items: [{ role: 'user', content: 'more' }] },
+  }),
+  'GET /v1/conversations/{id}/items/{item_id}': asInference('conversation'),
+  'DELETE /v1/conversations/{id}/items/{item_id}': asInference('conversation'),
 };
 
 interface Operation {
@@ -95,7 +105,7 @@ interface Operation {
 
 /** Calls to models, and what is the same for every tenant or needs no key. */
 function isOfNoTenant(method: string, path: string, { tags = [] }: Operation): boolean {
-  if (path.startsWith('/v1/customer/')) return false;
+  if (path.startsWith('/v1/customer/') || path.includes('/conversations/{id}')) return false;
   if (tags.some((tag) => ['Catalogue', 'Operations', 'Artifacts'].includes(tag))) return true;
   return method === 'post' && tags.some((tag) => ['Inference', 'Jobs'].includes(tag));
 }
@@ -113,6 +123,8 @@ let documented: string[];
 beforeAll(async () => {
   set = await bootCustomerGateways({
     GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
+    // Hundreds of videos are made.
+    GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
     GATEWAY_SECRET: 'the-secret-that-both-instances-share',
   });
   const { access, gateway } = set;
@@ -174,9 +186,17 @@ async function callOf(operation: string): Promise<Call> {
   const id = rule.of && (await make(rule.of));
   const path = template
     .replace('{id}', id ?? '')
+    .replace('{item_id}', template.includes('{item_id}') ? await itemOf(id!) : '')
     .replace('{month}', new Date().toISOString().slice(0, 7));
   const query = rule.of === 'request' ? `?id=${id}` : '';
   return { method, path: path + query, body: rule.body };
+}
+
+async function itemOf(conversation: string): Promise<string> {
+  const { body } = await set.call('GET', `/v1/conversations/${conversation}/items`);
+  const [item] = (body as { data: { id: string }[] }).data;
+  secrets.add(item!.id);
+  return item!.id;
 }
 
 function ruleOf(operation: string): Rule {
@@ -205,7 +225,7 @@ const json = ({ status, text }: Answer): JsonAnswer => ({
   body: JSON.parse(text) as JsonAnswer['body'],
 });
 
-const MIRRORED = ['generation', 'jobs', 'images', 'videos', 'responses'];
+const MIRRORED = ['generation', 'jobs', 'images', 'videos', 'responses', 'conversations'];
 const OPERATIONS = Object.keys(RULES).flatMap((operation) =>
   MIRRORED.some((name) => operation.includes(` /v1/${name}`))
     ? [operation, operation.replace(' /', ' /api/')]

@@ -1,7 +1,8 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
 import { ApiFilters } from '../../core/access/customer.decorator.js';
+import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { PROVIDER_TYPES } from '../../platform/config/app-config.js';
 import { ProviderListDto } from './providers.dto.js';
@@ -31,8 +32,7 @@ export class ProvidersController {
   @ApiFilters()
   @ApiOkResponse({ type: ProviderListDto })
   async list(
-    @Query('type') type?: unknown,
-    @Query('include_health') includeHealth?: unknown,
+    @Req() { query: { type, include_health: includeHealth } }: GatewayRequest,
   ): Promise<ProviderListDto> {
     if (type !== undefined && typeof type !== 'string') {
       throw new InvalidRequestError('type', '`type` must be one type of provider.');
