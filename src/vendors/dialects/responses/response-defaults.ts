@@ -42,8 +42,12 @@ export function responseDefaults(request: JsonObject): JsonObject {
 
 /** The same, and what else a vendor's response object is to have that is relayed. */
 export function relayDefaults(request: JsonObject): JsonObject {
-  const states = { completed_at: null, error: null, incomplete_details: null };
-  return { ...responseDefaults(request), ...states };
+  const defaults = responseDefaults(request);
+  // One by one: a spread of thirty members costs thirty times as much.
+  defaults.completed_at = null;
+  defaults.error = null;
+  defaults.incomplete_details = null;
+  return defaults;
 }
 
 /**
@@ -53,9 +57,10 @@ export function relayDefaults(request: JsonObject): JsonObject {
  */
 export function missingMembers(response: JsonObject, defaults: Readonly<JsonObject>): JsonObject {
   const missing: JsonObject = {};
-  for (const [field, value] of Object.entries(defaults)) {
-    if (response[field] === undefined || (response[field] === null && value !== null)) {
-      missing[field] = value;
+  for (const field in defaults) {
+    const given = response[field];
+    if (given === undefined || (given === null && defaults[field] !== null)) {
+      missing[field] = defaults[field];
     }
   }
   if ('completed_at' in missing && response.status === 'completed') {

@@ -252,10 +252,11 @@ export class ResponsesStreamRelay implements EventStreamReader {
 
   private begin(type: string, event: JsonObject, data: string): string {
     const response = this.responseOf(event);
-    const edited = toLatin1(JSON.stringify(this.edit(event, response)));
+    const { id } = response;
+    this.edit(response);
+    const edited = toLatin1(JSON.stringify(event));
     if (!this.isStarted) {
       this.isStarted = true;
-      const { id } = response;
       this.events.push({ type: 'start', ...(typeof id === 'string' && { id }) });
     }
     this.beginning.remember(data, edited);
@@ -264,8 +265,8 @@ export class ResponsesStreamRelay implements EventStreamReader {
 
   /** The last event, which its reader keeps back until the charge is committed. */
   private finish(type: string, event: JsonObject): void {
-    const edited = this.edit(event, this.responseOf(event));
-    const answer = edited.response;
+    const answer = this.responseOf(event);
+    this.edit(answer);
     const finishReason = finishReasonOf(answer);
     if (finishReason === undefined) {
       throw unreadable(`${type} without its status`);
@@ -274,7 +275,7 @@ export class ResponsesStreamRelay implements EventStreamReader {
     this.events.push({
       type: 'relay',
       dialect: 'responses',
-      bytes: Buffer.from(`event: ${type}\ndata: ${JSON.stringify(edited)}\n\n`),
+      bytes: Buffer.from(`event: ${type}\ndata: ${JSON.stringify(event)}\n\n`),
       hasContent: true,
       outputCharacters: 0,
       finishReason,
@@ -290,8 +291,8 @@ export class ResponsesStreamRelay implements EventStreamReader {
     throw unreadable('an event without its response');
   }
 
-  private edit(event: JsonObject, response: JsonObject): JsonObject & { response: JsonObject } {
-    const missing = missingMembers(response, this.defaults);
-    return { ...event, response: { ...response, ...missing, ...this.edits } };
+  /** In place: what was parsed here is nobody else's, and copies of many members are dear. */
+  private edit(response: JsonObject): void {
+    Object.assign(response, missingMembers(response, this.defaults), this.edits);
   }
 }
