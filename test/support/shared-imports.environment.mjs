@@ -1,3 +1,5 @@
+// Decorators note types with it, whichever suite of a worker process comes first.
+import 'reflect-metadata';
 import { TestEnvironment } from 'jest-environment-node';
 
 /** What decorators note of types, and what packages ask of what they are given. */
