@@ -16,6 +16,7 @@ const PRICING = {
   prompt: '0.000001',
   completion: '0.000003',
   input_cache_read: '0.0000005',
+  web_search: '0.01',
 };
 
 /** What such usage costs at the fleet's prices, in credits. */

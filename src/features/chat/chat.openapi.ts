@@ -219,6 +219,15 @@ const textCompletion = {
   },
 } satisfies Schema;
 
+/** Tokens in place of texts are refused with a message of their own, which a schema has no words for. */
+const describedCompletion = {
+  ...completionSchema,
+  properties: {
+    ...completionSchema.properties,
+    prompt: { ...completionSchema.properties.prompt, items: { type: 'string' } },
+  },
+};
+
 /** The OpenAPI description of a legacy completion, with the schema that also checks it. */
 export function ApiCompletion(): MethodDecorator {
   return applyDecorators(
@@ -229,7 +238,7 @@ export function ApiCompletion(): MethodDecorator {
         'The API before chats, on any chat model: the prompt is the message of a user. New programs use `/v1/chat/completions`.',
     }),
     ApiBody({
-      schema: toOpenApiSchema(completionSchema),
+      schema: toOpenApiSchema(describedCompletion),
       examples: {
         sandbox: {
           summary: 'A first call, answered without any vendor',

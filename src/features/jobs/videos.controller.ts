@@ -1,11 +1,9 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import {
   ApiBody,
-  ApiConsumes,
   ApiExtraModels,
   ApiOkResponse,
   ApiOperation,
-  ApiProduces,
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
@@ -23,6 +21,20 @@ import { JobDto } from './jobs.dto.js';
 import { jobSchema } from './jobs.parse.js';
 import { VideoDto, VideoListDto, VideosQueryDto } from './videos.dto.js';
 import { VideosService } from './videos.service.js';
+
+const DELETED_VIDEO = {
+  title: 'DeletedVideo',
+  type: 'object',
+  required: ['id', 'object', 'deleted'],
+  properties: {
+    id: { type: 'string' },
+    object: { type: 'string', enum: ['video.deleted'] },
+    deleted: { type: 'boolean' },
+  },
+} as const;
+
+/** Generators of clients know no type of media, so the first one is that of any bytes. */
+const BYTES = { schema: { type: 'string', format: 'binary' } } as const;
 
 const EITHER = {
   title: 'VideoOrJob',
@@ -49,9 +61,8 @@ export class VideosController {
     operationId: 'createVideo',
     summary: 'Make a video',
     description:
-      'A job like those of `POST /v1/jobs`, in the shape that clients of the videos API read.',
+      'A job like those of `POST /v1/jobs`, in the shape that clients of the videos API read. The body may be a multipart form too.',
   })
-  @ApiConsumes('application/json', 'multipart/form-data')
   @ApiBody({
     schema: toOpenApiSchema(jobSchema),
     examples: {
@@ -77,6 +88,8 @@ export class VideosController {
     summary: 'List the videos that were made by `POST /v1/videos`',
   })
   @ApiOkResponse({ type: VideoListDto })
+  @ApiErrorResponse(400, 'A query parameter is not valid.')
+  @ApiErrorResponse(404, 'There is no video with the id of `after`.')
   list(@CurrentCaller() caller: Caller, @Query() query: VideosQueryDto): Promise<JsonObject> {
     return this.videos.list(caller, query);
   }
@@ -101,8 +114,10 @@ export class VideosController {
     summary: 'Read the video itself',
     description: 'Ranges are served.',
   })
-  @ApiProduces('video/mp4')
-  @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })
+  @ApiOkResponse({
+    content: { 'application/octet-stream': BYTES, 'video/*': BYTES },
+    description: 'The file, under its own type, such as `video/mp4`.',
+  })
   @ApiErrorResponse(404, 'The tenant has no such job.')
   @ApiErrorResponse(409, 'The video is not ready, or has failed.')
   @ApiErrorResponse(410, 'The video has expired.')
@@ -126,9 +141,11 @@ export class VideosController {
       'One that was made by `POST /v1/videos` is stopped and removed; a job of `POST /v1/jobs` is cancelled. The credits of an open one are given back in full.',
   })
   @ApiOkResponse({
-    type: JobDto,
-    description:
-      'The job, which is `cancelled` now, or `{id, object: "video.deleted", deleted: true}`.',
+    schema: toOpenApiSchema({
+      title: 'DeletedVideoOrJob',
+      oneOf: [DELETED_VIDEO, { $ref: getSchemaPath(JobDto) }],
+    }),
+    description: 'Of a job of `POST /v1/jobs` the job, which is `cancelled` now.',
   })
   @ApiErrorResponse(404, 'The tenant has no such job.')
   @ApiErrorResponse(409, 'The job has ended already.')

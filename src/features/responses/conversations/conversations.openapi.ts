@@ -54,6 +54,7 @@ export function ApiConversationItem(): MethodDecorator {
   return applyDecorators(
     ApiOperation({ operationId: 'getConversationItem', summary: 'Get an item of a conversation' }),
     ApiOkResponse({ description: 'The item.', schema: item }),
+    ApiErrorResponse(400, 'The query parameter is not valid.'),
   );
 }
 
