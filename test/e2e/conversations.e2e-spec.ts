@@ -77,9 +77,13 @@ describe('/v1/conversations', () => {
     expect(await client.conversations.items.retrieve(second, place)).toEqual(added.data[1]);
     expect(await client.conversations.items.delete(second, place)).toMatchObject({ id });
     expect(await textsOf(id)).toEqual(['one', 'three', 'four']);
-    await expect(client.conversations.items.retrieve(second, place)).rejects.toMatchObject({
-      status: 404,
-    });
+    for (const gone of [second, 'a\u0000']) {
+      const { items } = client.conversations;
+      const refusal = { status: 404 };
+      await expect(items.retrieve(gone, place)).rejects.toMatchObject(refusal);
+      await expect(items.delete(gone, place)).rejects.toMatchObject(refusal);
+      await expect(items.list(id, { after: gone })).rejects.toMatchObject(refusal);
+    }
   });
 
   it.each([false, true])(

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import { Database } from '../../../platform/database/database.js';
+import { toStoredText } from '../../../platform/database/stored-text.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 
 export interface ConversationRow {
@@ -156,7 +157,7 @@ export class StoredConversationsRepository {
     const { rows } = await this.database.query<{ item: string }>(
       `SELECT item FROM conversation_items WHERE conversation_id = $1 AND id = $2
        ORDER BY sequence LIMIT 1`,
-      [id, itemId],
+      [id, toStoredText(itemId)],
     );
     return rows[0]?.item;
   }
@@ -164,7 +165,7 @@ export class StoredConversationsRepository {
   async deleteItem(id: string, itemId: string): Promise<boolean> {
     const { rowCount } = await this.database.query(
       'DELETE FROM conversation_items WHERE conversation_id = $1 AND id = $2',
-      [id, itemId],
+      [id, toStoredText(itemId)],
     );
     return (rowCount ?? 0) > 0;
   }
@@ -190,7 +191,7 @@ export class StoredConversationsRepository {
     const { rows } = await this.database.query<{ sequence: number }>(
       `SELECT sequence FROM conversation_items WHERE conversation_id = $1 AND id = $2
        ORDER BY sequence LIMIT 1`,
-      [id, itemId],
+      [id, toStoredText(itemId)],
     );
     return rows[0]?.sequence;
   }
