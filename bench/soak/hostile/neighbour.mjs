@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { percentile } from '../../statistics.mjs';
 
-const EVERY_MS = 40;
+const EVERY_MS = 20;
 const ANSWER_LIMIT_MS = 10_000;
 /** What is still under way at the end gets so long. */
 const LAST_ANSWERS_MS = 3_000;

@@ -80,4 +80,53 @@ describe(InFlightLimiter.name, () => {
     first.emit('close');
     inFlight.admitReport(caller('b'), responseOf(), 1);
   });
+
+  describe('turns', () => {
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    /** Begins so many, and tells which may go on. */
+    const begin = (inFlight: InFlightLimiter, count: number, tenantId = 'tenant') => {
+      const atWork: number[] = [];
+      const responses = Array.from({ length: count }, (_, index) => {
+        const response = responseOf();
+        const turn = inFlight.waitForTurn(caller('a', tenantId), response);
+        if (turn) turn.then(() => atWork.push(index)).catch(() => undefined);
+        else atWork.push(index);
+        return response;
+      });
+      return { atWork, responses };
+    };
+
+    it('are had by four of a tenant at once, and by the others in their order', async () => {
+      const inFlight = limiter();
+      const { atWork, responses } = begin(inFlight, 7);
+      expect(atWork).toEqual([0, 1, 2, 3]);
+      expect(begin(inFlight, 1, 'other').atWork).toEqual([0]);
+      responses[2]!.emit('close');
+      await settle();
+      expect(atWork).toEqual([0, 1, 2, 3, 4]);
+      for (const index of [0, 1]) responses[index]!.emit('close');
+      await settle();
+      expect(atWork).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    });
+
+    it('pass over who has left while waiting', async () => {
+      const inFlight = limiter();
+      const { atWork, responses } = begin(inFlight, 6);
+      responses[4]!.emit('close');
+      responses[0]!.emit('close');
+      await settle();
+      expect(atWork).toEqual([0, 1, 2, 3, 5]);
+      for (const response of responses) response.emit('close');
+      expect(begin(inFlight, 5).atWork).toEqual([0, 1, 2, 3]);
+    });
+
+    it('are waited for by no more than five hundred', async () => {
+      const inFlight = limiter();
+      begin(inFlight, 504);
+      await expect(inFlight.waitForTurn(caller('a'), responseOf())).rejects.toEqual(
+        refusal('max_waiting_per_tenant'),
+      );
+      expect(begin(inFlight, 1, 'other').atWork).toEqual([0]);
+    });
+  });
 });

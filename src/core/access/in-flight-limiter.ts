@@ -1,10 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
+import { CallerGoneError } from '../../platform/http/read-body.js';
+import { FairQueue } from '../../platform/queue/fair-queue.js';
 import { countedKeyOf, type Caller } from './caller.js';
 
 /** Room may come with the end of any answer. */
 const RETRY_AFTER_SECONDS = 2;
+/** Of what is no inference, so many of a tenant are at work at once … */
+const TURNS_AT_ONCE = 4;
+/** … and so many wait for their turn. */
+const MAX_WAITING = 500;
 /** Counts of nobody are forgotten when there are more, not at each request: that would cost more. */
 const MAX_COUNTS = 10_000;
 
@@ -12,6 +18,7 @@ const MAX_COUNTS = 10_000;
 interface Closing {
   readonly destroyed: boolean;
   once(event: 'close', listener: () => void): unknown;
+  off(event: 'close', listener: () => void): unknown;
 }
 
 /** Requests that are open, by the id of whose they are. */
@@ -42,6 +49,8 @@ export class InFlightLimiter {
   private readonly byKey = new OpenRequests();
   private readonly byTenant = new OpenRequests();
   private readonly reportsByTenant = new OpenRequests();
+  private readonly turns = new FairQueue<() => void>(MAX_WAITING);
+  private readonly turnsByTenant = new OpenRequests();
   private readonly maxPerKey: number;
   private readonly maxPerTenant: number;
 
@@ -85,6 +94,45 @@ export class InFlightLimiter {
     }
     tenant.open++;
     response.once('close', () => tenant.open--);
+  }
+
+  /**
+   * For what is no inference: few of a tenant are at work at once, and the others wait, so that a
+   * hundred reads of one tenant do not come between another's single request and its answer.
+   *
+   * @returns undefined when it may go on at once
+   * @throws RateLimitError when too many wait already
+   */
+  waitForTurn({ tenantId }: Caller, response: Closing): Promise<void> | undefined {
+    if (response.destroyed) return undefined;
+    const atWork = this.turnsByTenant.of(tenantId);
+    const begin = (): void => {
+      atWork.open++;
+      response.once('close', () => {
+        atWork.open--;
+        this.turns.take((owner) => owner === tenantId)?.();
+      });
+    };
+    if (atWork.open < TURNS_AT_ONCE) {
+      begin();
+      return undefined;
+    }
+    return new Promise((resolve, reject) => {
+      const turn = (): void => {
+        response.off('close', leave);
+        begin();
+        resolve();
+      };
+      // Nobody is left to be told; whoever waits on the promise shall not wait for ever.
+      const leave = (): void => {
+        this.turns.remove(tenantId, turn);
+        reject(new CallerGoneError());
+      };
+      if (!this.turns.add(tenantId, turn)) {
+        return reject(tooMany('max_waiting_per_tenant', 'tenant', MAX_WAITING + TURNS_AT_ONCE));
+      }
+      response.once('close', leave);
+    });
   }
 }
 

@@ -11,7 +11,7 @@ import type { Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
-import { countedKeyOf } from './caller.js';
+import { countedKeyOf, type Caller } from './caller.js';
 import { callerOf, type GatewayRequest } from './gateway-request.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { KEY_REQUIREMENT, type KeyRequirement } from './api-key.guard.js';
@@ -30,14 +30,22 @@ export class ManagementLimitGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly rateLimiter: RateLimiter,
+    private readonly inFlight: InFlightLimiter,
     @Inject(APP_CONFIG) { admission }: Pick<AppConfig, 'admission'>,
   ) {
     this.perMinute = admission.managementPerMinute;
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const request = context.switchToHttp().getRequest<GatewayRequest>();
-    const apiKeyId = countedKeyOf(callerOf(request));
+    const http = context.switchToHttp();
+    const caller = callerOf(http.getRequest<GatewayRequest>());
+    // Refusals wait for their turn as well: to send thousands of them is work, too.
+    const turn = this.inFlight.waitForTurn(caller, http.getResponse<Response>());
+    return turn ? turn.then(() => this.count(caller, context)) : this.count(caller, context);
+  }
+
+  private count(caller: Caller, context: ExecutionContext): boolean | Promise<boolean> {
+    const apiKeyId = countedKeyOf(caller);
     const places = [context.getHandler(), context.getClass()];
     const { isPolled } = this.reflector.getAllAndOverride<KeyRequirement>(KEY_REQUIREMENT, places);
     const decision = this.rateLimiter.take(
@@ -60,6 +68,24 @@ function admit({ allowed, limit, retryAfterSeconds }: RateLimitDecision): true {
     retryAfterSeconds,
     'management_rate_limit_per_minute',
   );
+}
+
+/** Lets few of a tenant's requests be at work at once. */
+@Injectable()
+class TurnGuard implements CanActivate {
+  constructor(private readonly inFlight: InFlightLimiter) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const caller = callerOf(http.getRequest<GatewayRequest>());
+    await this.inFlight.waitForTurn(caller, http.getResponse<Response>());
+    return true;
+  }
+}
+
+/** For handlers below `@Inference` that take work in and answer at once; to stand above it. */
+export function InTurn(): MethodDecorator & ClassDecorator {
+  return UseGuards(TurnGuard);
 }
 
 /** Lets two reports of a tenant run at once. */

@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { GuardrailGoneError, ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import { PatternScanPool } from './pattern-scan.pool.js';
@@ -53,6 +54,21 @@ describe(PatternScanPool.name, () => {
     await endless;
     expect(outcome).toHaveBeenCalledWith(expect.any(ScanUnfinishedError));
     expect(await next).toEqual([{ start: 1, end: 4 }]);
+  });
+
+  it('leaves a tenant its thread when the search of another was ended with its own', async () => {
+    const posted = jest.spyOn(Worker.prototype, 'postMessage');
+    await pool.search('other', QUICK);
+    const endless = pool.search('tenant', ENDLESS).catch(() => undefined);
+    const next = pool.search('tenant', QUICK);
+    jest.advanceTimersByTime(TIME_LIMIT_MS);
+    await Promise.all([endless, next]);
+    await pool.search('other', QUICK);
+    const threads = posted.mock.contexts;
+    posted.mockRestore();
+    expect(threads).toHaveLength(4);
+    expect(new Set(threads).size).toBe(3);
+    expect(threads[3]).toBe(threads[0]);
   });
 
   describe('with two threads that are taken', () => {

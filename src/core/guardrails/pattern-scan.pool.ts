@@ -54,6 +54,9 @@ const PROGRAM = new URL('./pattern-scan.worker.mjs', import.meta.url);
 export class PatternScanPool implements OnApplicationShutdown {
   private readonly waiting = new FairQueue<Task>(MAX_WAITING_PER_TENANT);
   private readonly idle: Worker[] = [];
+  /** For whom a thread worked last: it has that tenant's patterns compiled. */
+  private readonly lastTenants = new WeakMap<Worker, string>();
+  private isClosed = false;
   private readonly busy = new Map<Worker, { task: Task; timer: NodeJS.Timeout }>();
 
   /**
@@ -89,6 +92,7 @@ export class PatternScanPool implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     const workers = [...this.idle, ...this.busy.keys()];
     this.idle.length = 0;
+    this.isClosed = true;
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
 
@@ -141,7 +145,8 @@ export class PatternScanPool implements OnApplicationShutdown {
     const tenants = new Set([...this.busy.values()].map(({ task }) => task.tenantId));
     const task = this.waiting.take((tenantId) => !tenants.has(tenantId));
     if (!task) return;
-    const worker = this.idle.pop() ?? this.startWorker();
+    const worker = this.takeIdle(task.tenantId) ?? this.startWorker();
+    this.lastTenants.set(worker, task.tenantId);
     const timer = setTimeout(() => {
       this.stopWorker(worker, 'the search took too long');
     }, TIME_LIMIT_MS);
@@ -150,9 +155,19 @@ export class PatternScanPool implements OnApplicationShutdown {
     worker.postMessage(task.job);
   }
 
+  /** The tenant's own thread, else one of nobody's; another tenant's only when no more may be started. */
+  private takeIdle(tenantId: string): Worker | undefined {
+    const lastTenants = this.idle.map((worker) => this.lastTenants.get(worker));
+    const own = lastTenants.indexOf(tenantId);
+    const index = own !== -1 ? own : lastTenants.indexOf(undefined);
+    if (index !== -1) return this.idle.splice(index, 1)[0];
+    return this.idle.length + this.busy.size < WORKERS ? undefined : this.idle.shift();
+  }
+
   /** A thread that waits for work does not keep the process alive. */
   private startWorker(): Worker {
     const worker = makeWorker();
+    worker.unref();
     worker.on('message', (answer: unknown) => {
       const task = this.release(worker);
       if (!task) return;
@@ -173,6 +188,8 @@ export class PatternScanPool implements OnApplicationShutdown {
     const task = this.release(worker);
     if (!task) return;
     void worker.terminate();
+    // Begun at once, since whoever is next would have to wait for its start.
+    if (!this.isClosed) this.idle.push(this.startWorker());
     task.reject(new ScanUnfinishedError(reason));
     this.startNext();
   }

@@ -2,6 +2,7 @@ import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res, Query } from 
 import { ApiTags, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Authenticated, Inference } from '../../core/access/authenticated.decorator.js';
+import { InTurn } from '../../core/access/management-limit.guard.js';
 import type { Caller } from '../../core/access/caller.js';
 import { CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
 import { callOf } from '../../core/answers/call.js';
@@ -58,6 +59,7 @@ export class JobsController {
 
   @Post()
   @HttpCode(202)
+  @InTurn()
   @Inference()
   @ApiSubmitJob()
   create(

@@ -9,6 +9,7 @@ import {
 } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Authenticated, Inference } from '../../core/access/authenticated.decorator.js';
+import { InTurn } from '../../core/access/management-limit.guard.js';
 import type { Caller } from '../../core/access/caller.js';
 import { CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
 import { callOf } from '../../core/answers/call.js';
@@ -56,6 +57,7 @@ export class VideosController {
 
   @Post()
   @HttpCode(200)
+  @InTurn()
   @Inference()
   @ApiOperation({
     operationId: 'createVideo',

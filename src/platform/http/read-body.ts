@@ -16,15 +16,18 @@ const MIN_BYTES_PER_SECOND = 8_192;
 const CHECK_EVERY_MS = 2_500;
 
 /** What is larger is read piece by piece, in turns. */
-const LARGE_BODY_BYTES = 262_144;
+const LARGE_BODY_BYTES = 65_536;
 /** How many pieces of large bodies, of 64 KB mostly, are read before others' events are looked at. */
 const PIECES_AT_ONCE = 2;
+/** When more than these wait, reading rests as long as it worked, so that others get half of the time. */
+const MANY_BODIES = 32;
 
 /**
  * Large bodies of which there is more to read. Their readers take turns, tenant by tenant: hundreds
  * of megabytes at once, and the parsing that follows, would leave the small requests of others waiting.
  */
 const turns = new FairQueue<IncomingMessage>(Infinity);
+let areTurnsGiven = false;
 
 /** One timer watches all bodies: a timer each costs more than reading a small body. */
 const timer = new CoarseTimer();
@@ -111,14 +114,23 @@ export async function readBody(
 
 function waitForTurn(request: BudgetedRequest): void {
   request.pause();
-  if (turns.size === 0) setImmediate(giveTurns);
   turns.add(request.bodyShare?.tenantId ?? '', request);
+  if (!areTurnsGiven) setImmediate(giveTurns);
+  areTurnsGiven = true;
 }
 
 /** Whose reading has ended meanwhile has no more use for its turn, and no harm from it. */
 function giveTurns(): void {
+  const areMany = turns.size > MANY_BODIES;
   for (let pieces = 0; pieces < PIECES_AT_ONCE; pieces++) turns.take()?.resume();
-  if (turns.size > 0) setImmediate(giveTurns);
+  const startedMs = performance.now();
+  // By then the pieces have come, and what was whole with them has been parsed.
+  setImmediate(() => {
+    areTurnsGiven = turns.size > 0;
+    if (!areTurnsGiven) return;
+    if (areMany) setTimeout(giveTurns, performance.now() - startedMs);
+    else giveTurns();
+  });
 }
 
 function ignore(): void {}

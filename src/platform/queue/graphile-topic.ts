@@ -59,11 +59,11 @@ export class GraphileTopic {
     void this.announce(workers);
   }
 
-  /** Has idle workers look for what is due. */
-  nudge(): void {
+  /** Has so many idle workers look for what is due; each asks the database, and goes on until nothing is. */
+  nudge(due: number): void {
     const workers = this.current;
     if (this.isStopping || !workers || workers._shuttingDown) return;
-    workers.nudge(this.options.concurrency);
+    workers.nudge(due);
   }
 
   /** Has workers who gave up followed by new ones. */

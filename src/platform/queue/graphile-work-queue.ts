@@ -164,8 +164,8 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
     let pauseMs = LOOK_EVERY_MS;
     try {
       await this.sweep();
-      for (const { topic, dueInMs } of await readNextDue(this.pool, [...this.topics.keys()])) {
-        if (dueInMs <= 0) this.topics.get(topic)?.nudge();
+      for (const { topic, dueInMs, due } of await readNextDue(this.pool, [...this.topics.keys()])) {
+        if (dueInMs <= 0) this.topics.get(topic)?.nudge(due);
         else pauseMs = Math.min(pauseMs, Math.ceil(dueInMs));
       }
     } catch {
