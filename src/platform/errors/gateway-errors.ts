@@ -45,7 +45,11 @@ export class GatewayError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(fields: GatewayErrorFields, options?: ErrorOptions) {
+    // A refusal's stack is never read, and to record one costs more than all else about a refusal.
+    const { stackTraceLimit } = Error;
+    if (fields.status !== 500) Error.stackTraceLimit = 0;
     super(fields.message, options);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = new.target.name;
     this.status = fields.status;
     this.type = fields.type;
