@@ -55,7 +55,7 @@ describe(loadSettings.name, () => {
         trustedProxies: [],
       },
       healthCacheMs: 5_000,
-      cacheMaxBytes: 67_108_864,
+      cache: { maxBytes: 67_108_864, maxBytesPerTenant: 67_108_864 },
       jobs: {
         pollMs: 2_000,
         deadlineSeconds: 3_600,
@@ -69,6 +69,8 @@ describe(loadSettings.name, () => {
       queue: { consume: true },
       workers: 1,
       drainSeconds: 30,
+      pendingTracesMaxBytes: 2_048_000_000,
+      storedContentMaxBytes: 100_000_000_000,
       responseRetentionDays: 30,
       logRetentionDays: 0,
     });
@@ -131,6 +133,9 @@ describe(loadSettings.name, () => {
       GATEWAY_TRUSTED_PROXIES: '10.0.0.1, fd00::/8',
       GATEWAY_HEALTH_CACHE_MS: '7',
       GATEWAY_CACHE_MAX_BYTES: '1000',
+      GATEWAY_BROADCAST_PENDING_MB: '3',
+      GATEWAY_STORED_CONTENT_MB: '4',
+      GATEWAY_CACHE_MAX_BYTES_PER_TENANT: '500',
       GATEWAY_JOB_POLL_MS: '10',
       GATEWAY_JOB_DEADLINE_SECONDS: '11',
       GATEWAY_ARTIFACT_TTL_SECONDS: '12',
@@ -245,7 +250,7 @@ describe(loadSettings.name, () => {
         ],
       },
       healthCacheMs: 7,
-      cacheMaxBytes: 1_000,
+      cache: { maxBytes: 1_000, maxBytesPerTenant: 500 },
       jobs: {
         pollMs: 10,
         deadlineSeconds: 11,
@@ -259,6 +264,8 @@ describe(loadSettings.name, () => {
       queue: { consume: false },
       workers: 1,
       drainSeconds: 0,
+      pendingTracesMaxBytes: 3_000_000,
+      storedContentMaxBytes: 4_000_000,
       responseRetentionDays: 7,
       logRetentionDays: 90,
     });
@@ -311,6 +318,7 @@ describe(loadSettings.name, () => {
     ['GATEWAY_COOLDOWN_MS', 'none'],
     ['GATEWAY_HEALTH_CACHE_MS', '-1'],
     ['GATEWAY_CACHE_MAX_BYTES', '64MB'],
+    ['GATEWAY_CACHE_MAX_BYTES_PER_TENANT', '-1'],
     ['GATEWAY_MAX_IN_FLIGHT_PER_KEY', '0'],
     ['GATEWAY_MAX_IN_FLIGHT_PER_TENANT', '1000001'],
     ['GATEWAY_BODY_BUDGET_MB', '99'],
@@ -323,6 +331,8 @@ describe(loadSettings.name, () => {
     ['GATEWAY_DRAIN_SECONDS', '1.5'],
     ['GATEWAY_RESPONSE_RETENTION_DAYS', '-1'],
     ['GATEWAY_LOG_RETENTION_DAYS', '1.5'],
+    ['GATEWAY_BROADCAST_PENDING_MB', '0'],
+    ['GATEWAY_STORED_CONTENT_MB', '1e3'],
   ])('refuses %s=%s in one line that names it and does not repeat it', (variable, value) => {
     const problems = problemsOf({ GATEWAY_SECRET: SECRET, [variable]: value });
     expect(problems).toHaveLength(1);

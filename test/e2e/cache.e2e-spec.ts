@@ -418,7 +418,11 @@ describe('the cache', () => {
 
   itWithRedis('is shared through Redis, and is merely empty when that dies', async () => {
     const redis = await startTestRedis();
-    const environment = { ...vendorsEnvironment, REDIS_URL: redis.url };
+    const environment = {
+      ...vendorsEnvironment,
+      REDIS_URL: redis.url,
+      GATEWAY_CACHE_MAX_BYTES_PER_TENANT: '100000',
+    };
     const one = await bootGateway(environment, { database });
     const two = await bootGateway(environment, { database });
     try {
@@ -433,6 +437,18 @@ describe('the cache', () => {
           break;
         }
       }
+      // Free embeddings of several times the tenant's share, by way of both.
+      for (let number = 0; number < 20; number++) {
+        const input = Array.from({ length: 20 }, (_, at) => `${prompt} ${number} ${at}`);
+        await ask(EMBEDDINGS, { input }, { through: number % 2 === 0 ? one : two });
+      }
+      let bytes = 0;
+      await until(async () => {
+        const figures = await (await two.fetch('/metrics')).text();
+        bytes = Number(/^gateway_cache_bytes (\d+)/m.exec(figures)?.[1] ?? 0);
+        return bytes > 40_000;
+      });
+      expect(bytes).toBeLessThanOrEqual(100_000);
       await redis.stop();
       for (let times = 0; times < 3; times++) {
         const startedMs = performance.now();

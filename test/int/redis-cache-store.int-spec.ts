@@ -1,9 +1,22 @@
-import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { RedisCacheStore } from '../../src/core/routing/cache/cache-stores.js';
+import { RedisCacheStore } from '../../src/core/routing/cache/redis-cache-store.js';
 import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
+
+const LIMITS = { maxBytes: 100_000_000, maxBytesPerTenant: 10_000_000 };
+/** What an entry counts beside its value. */
+const OVERHEAD = 700;
 
 describeWithRedis(RedisCacheStore.name, () => {
   // A machine that stops for longer than a command may take makes Redis seem to hang; for a second
@@ -16,7 +29,7 @@ describeWithRedis(RedisCacheStore.name, () => {
 
   beforeAll(async () => {
     redis = await startTestRedis();
-    stores = [new RedisCacheStore(redis.url), new RedisCacheStore(redis.url)];
+    stores = [new RedisCacheStore(redis.url, LIMITS), new RedisCacheStore(redis.url, LIMITS)];
     for (const store of stores) await store.onModuleInit();
   });
   afterEach(() => {
@@ -29,7 +42,7 @@ describeWithRedis(RedisCacheStore.name, () => {
 
   it('gives every instance the bytes that one was given, at once', async () => {
     const value = Buffer.from([0, 255, 13, 10, 128, 0]);
-    stores[0]!.set('bytes', value, 60);
+    stores[0]!.set('tenant', 'bytes', value, 60);
     expect(await stores[0]!.get('bytes')).toEqual(value);
     expect(await stores[1]!.get('bytes')).toEqual(value);
     expect(await stores[1]!.get('other')).toBeUndefined();
@@ -37,7 +50,7 @@ describeWithRedis(RedisCacheStore.name, () => {
   });
 
   it('forgets a value when its time is over', async () => {
-    stores[0]!.set('short', Buffer.from('x'), 60);
+    stores[0]!.set('tenant', 'short', Buffer.from('x'), 60);
     expect(await stores[0]!.get('short')).toBeDefined();
     const operator = new Redis(redis.url);
     const leftMs = await operator.pttl('gateway:cache:short');
@@ -51,20 +64,157 @@ describeWithRedis(RedisCacheStore.name, () => {
 
   it('gives back four megabytes', async () => {
     const value = Buffer.alloc(4_000_000, 'answer ');
-    stores[0]!.set('large', value, 60);
+    stores[0]!.set('tenant', 'large', value, 60);
     expect((await stores[0]!.get('large'))?.equals(value)).toBe(true);
+  });
+
+  describe('limits', () => {
+    const limits = { maxBytes: 400_000, maxBytesPerTenant: 200_000 };
+    const value = Buffer.alloc(20_000 - OVERHEAD, 'answer ');
+    let two: RedisCacheStore[];
+    let operator: Redis;
+
+    beforeEach(async () => {
+      operator = new Redis(redis.url);
+      await operator.flushall();
+      two = [new RedisCacheStore(redis.url, limits), new RedisCacheStore(redis.url, limits)];
+      for (const store of two) await store.onModuleInit();
+    });
+    afterEach(() => {
+      two.forEach((store) => store.onApplicationShutdown());
+      operator.disconnect();
+    });
+
+    /** Resolves when what was set before is there. */
+    const settled = () => Promise.all(two.map((store) => store.bytesInUse()));
+    const kept = (names: readonly string[]) =>
+      Promise.all(names.map(async (name) => (await two[0]!.get(name)) !== undefined));
+    const setAll = async (tenantId: string, names: readonly string[], ttlSeconds = 60) => {
+      names.forEach((name, at) => two[at % 2]!.set(tenantId, name, value, ttlSeconds));
+      await settled();
+    };
+    const named = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, at) => `${prefix}${at}`);
+    /** What Redis really has, in bytes of values and what counts for each. */
+    const reallyKept = async () => {
+      const keys = await operator.keys('gateway:cache:*');
+      const lengths = await Promise.all(keys.map((key) => operator.strlen(key)));
+      return lengths.reduce((sum, length) => sum + length + OVERHEAD, 0);
+    };
+
+    it('keeps so much for one tenant over all instances at once, whose oldest go', async () => {
+      await setAll('other', ['theirs']);
+      await setAll('tenant', named('a', 30));
+      expect(await reallyKept()).toBe(200_000 + 20_000);
+      expect(await two[1]!.bytesInUse()).toBe(220_000);
+      expect(await kept(['theirs', 'a0', 'a19', 'a20', 'a29'])).toEqual([
+        true,
+        false,
+        false,
+        true,
+        true,
+      ]);
+    });
+
+    it('keeps so much for all tenants together, of whom the oldest go', async () => {
+      for (const tenant of ['a', 'b', 'c', 'd']) await setAll(tenant, named(tenant, 8));
+      expect(await reallyKept()).toBe(400_000);
+      expect(await two[0]!.bytesInUse()).toBe(400_000);
+      expect(await kept(['a0', 'b3', 'b4', 'd7'])).toEqual([false, false, true, true]);
+    });
+
+    it('counts an entry once however often it is kept, and one that has ended not at all', async () => {
+      for (let times = 0; times < 15; times++) await setAll('tenant', ['same']);
+      expect(await two[0]!.bytesInUse()).toBe(20_000);
+      await setAll('tenant', named('short', 9), 1);
+      await until(async () => (await operator.exists('gateway:cache:short8')) === 0);
+      await setAll('tenant', named('next', 9));
+      expect(await two[0]!.bytesInUse()).toBe(200_000);
+      expect(await kept(['same', 'next0', 'next8'])).toEqual([true, true, true]);
+    });
+
+    it('forgets its counts with the entries, when Redis comes back empty', async () => {
+      await setAll('tenant', named('a', 10));
+      await operator.flushall();
+      await setAll('tenant', named('b', 10));
+      expect(await reallyKept()).toBe(200_000);
+      expect(await two[0]!.bytesInUse()).toBe(200_000);
+    });
+
+    it('does not keep what is longer than all that a tenant may have', async () => {
+      two[0]!.set('tenant', 'long', Buffer.alloc(200_000), 60);
+      await settled();
+      expect(await kept(['long'])).toEqual([false]);
+      expect(warnings).not.toHaveBeenCalled();
+    });
+  });
+
+  it('gives up half of what it keeps when Redis has no memory left, and goes on', async () => {
+    const ownRedis = await startTestRedis();
+    const operator = new Redis(ownRedis.url);
+    const store = new RedisCacheStore(ownRedis.url, LIMITS);
+    await store.onModuleInit();
+    try {
+      for (let at = 0; at < 50; at++) store.set('tenant', `k${at}`, Buffer.alloc(100_000), 60);
+      await until(async () => (await store.bytesInUse()) === 50 * (100_000 + OVERHEAD));
+      const used = Number(/used_memory:(\d+)/.exec(await operator.info('memory'))![1]);
+      await operator.config('SET', 'maxmemory', used);
+      store.set('tenant', 'one more', Buffer.alloc(100_000), 60);
+      await until(() => warnings.mock.calls.length > 0);
+      expect(warnings.mock.calls[0]![0]).toContain('OOM');
+      // Others can write again, as the queue does.
+      await operator.set('of the queue', Buffer.alloc(1_000_000));
+      let bytes = 0;
+      await until(async () => {
+        bytes = await store.bytesInUse().catch(() => 0);
+        return bytes > 0;
+      });
+      expect(bytes).toBeLessThanOrEqual(25 * (100_000 + OVERHEAD));
+      expect(await store.get('k49')).toBeDefined();
+      store.set('tenant', 'one more', Buffer.alloc(100_000), 60);
+      await until(async () => (await store.get('one more')) !== undefined);
+    } finally {
+      operator.disconnect();
+      store.onApplicationShutdown();
+      await ownRedis.stop();
+    }
+  });
+
+  it('leaves half of a Redis with a limit to others, and tells of one that drops keys', async () => {
+    const ownRedis = await startTestRedis();
+    const operator = new Redis(ownRedis.url);
+    await operator.config('SET', 'maxmemory', 16_000_000);
+    await operator.config('SET', 'maxmemory-policy', 'volatile-lru');
+    const store = new RedisCacheStore(ownRedis.url, LIMITS);
+    await store.onModuleInit();
+    try {
+      await until(() => warnings.mock.calls.length > 0);
+      expect(warnings.mock.calls[0]![0]).toContain('maxmemory-policy volatile-lru');
+      let bytes = 0;
+      for (let at = 0; at < 90; at++) {
+        store.set('tenant', `k${at}`, Buffer.alloc(100_000), 60);
+        bytes = await store.bytesInUse();
+      }
+      expect(bytes).toBeGreaterThan(7_500_000);
+      expect(bytes).toBeLessThanOrEqual(8_000_000);
+      expect(await store.get('k89')).toBeDefined();
+    } finally {
+      operator.disconnect();
+      store.onApplicationShutdown();
+      await ownRedis.stop();
+    }
   });
 
   it('has nothing while Redis is away, says so once, and returns to it', async () => {
     const ownRedis = await startTestRedis();
-    const store = new RedisCacheStore(ownRedis.url);
+    const store = new RedisCacheStore(ownRedis.url, LIMITS);
     await store.onModuleInit();
     try {
-      store.set('key', Buffer.from('x'), 60);
+      store.set('tenant', 'key', Buffer.from('x'), 60);
       expect(await store.get('key')).toBeDefined();
       await ownRedis.stop();
       for (let request = 0; request < 5; request++) {
-        store.set('key', Buffer.from('x'), 60);
+        store.set('tenant', 'key', Buffer.from('x'), 60);
         expect(await store.get('key')).toBeUndefined();
       }
       expect(warnings).toHaveBeenCalledTimes(1);
@@ -73,7 +223,7 @@ describeWithRedis(RedisCacheStore.name, () => {
       try {
         let found: Buffer | undefined;
         await until(async () => {
-          store.set('key', Buffer.from('y'), 60);
+          store.set('tenant', 'key', Buffer.from('y'), 60);
           found = await store.get('key');
           return found !== undefined;
         });
@@ -89,11 +239,11 @@ describeWithRedis(RedisCacheStore.name, () => {
 
   it('waits a tenth of a second for a Redis that hangs, and then not at all for a while', async () => {
     const ownRedis = await startTestRedis();
-    const store = new RedisCacheStore(ownRedis.url);
+    const store = new RedisCacheStore(ownRedis.url, LIMITS);
     await store.onModuleInit();
     const operator = new Redis(ownRedis.url);
     try {
-      store.set('key', Buffer.from('x'), 60);
+      store.set('tenant', 'key', Buffer.from('x'), 60);
       expect(await store.get('key')).toBeDefined();
       await operator.call('CLIENT', 'PAUSE', '60000', 'ALL');
       const startedMs = performance.now();
@@ -114,9 +264,9 @@ describeWithRedis(RedisCacheStore.name, () => {
   });
 
   it('starts without Redis', async () => {
-    const store = new RedisCacheStore('redis://127.0.0.1:1');
+    const store = new RedisCacheStore('redis://127.0.0.1:1', LIMITS);
     await store.onModuleInit();
-    store.set('key', Buffer.from('x'), 60);
+    store.set('tenant', 'key', Buffer.from('x'), 60);
     expect(await store.get('key')).toBeUndefined();
     expect(warnings).toHaveBeenCalledTimes(1);
     store.onApplicationShutdown();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DAY_MS } from '../../src/platform/time/dates.js';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { ConversationsService } from '../../src/features/responses/conversations.service.js';
 import { StoredConversationsRepository } from '../../src/features/responses/conversations/stored-conversations.repository.js';
 import { newResponseId } from '../../src/features/responses/item-id.js';
@@ -9,7 +9,9 @@ import {
   StoredResponsesRepository,
   type Conversation,
 } from '../../src/features/responses/stored-responses.repository.js';
+import { StoredContentLimit } from '../../src/features/responses/stored-content-limit.service.js';
 import { storedResponseRecord } from '../../src/features/responses/stored-turn.js';
+import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TENANT = randomUUID();
@@ -225,6 +227,54 @@ describe('the table of stored responses', () => {
       const rest = await sweep(30);
       expect([...counts, rest].reduce((sum, count) => sum + count)).toBe(4500);
       expect(await ids()).toEqual([living]);
+    });
+  });
+
+  describe(StoredContentLimit.name, () => {
+    const limited = (bytes: number): StoredContentLimit =>
+      new StoredContentLimit(own.database, new GatewayMetrics(), { storedContentMaxBytes: bytes });
+    // Kept as it is: PostgreSQL would make a word that is repeated short.
+    const text = () => randomBytes(7_500).toString('base64');
+    const OTHER = randomUUID();
+
+    it('deletes the oldest of the tenant that has the most, and of no other', async () => {
+      const conversation = { id: 'conv_old', metadata: '{}', createdAt: new Date('2020-01-01') };
+      const stored = new StoredConversationsRepository(own.database);
+      await stored.insert(TENANT, conversation, [{ id: 'msg_1', text: text() }]);
+      await own.database.query(`UPDATE conversations SET used_at = '2020-01-01'`);
+      const many: string[] = [];
+      for (let ageDays = 40; ageDays > 0; ageDays--) {
+        many.push(await keep({ ageDays, input: text() }));
+      }
+      const others = [
+        await keep({ ageDays: 99, input: text(), tenantId: OTHER }),
+        await keep({ ageDays: 98, input: text(), tenantId: OTHER }),
+      ];
+      expect(await limited(10_000_000).sweepNow()).toBe(0);
+      // About 10 KB each; 20 are to be left. Two instances at once delete no more than one.
+      const sweeps = await Promise.all([limited(215_000).sweepNow(), limited(215_000).sweepNow()]);
+      const deleted = sweeps[0] + sweeps[1];
+      expect(deleted).toBeGreaterThanOrEqual(20);
+      expect(deleted).toBeLessThanOrEqual(26);
+      // The conversation is the oldest of all.
+      expect(await stored.find(TENANT, conversation.id)).toBeUndefined();
+      expect(await ids()).toEqual([...others, ...many.slice(deleted - 1)].sort());
+      expect(await limited(215_000).sweepNow()).toBe(0);
+    });
+
+    it('takes from those that have as much as each other in turns', async () => {
+      for (let ageDays = 20; ageDays > 0; ageDays--) {
+        await keep({ ageDays, input: text() });
+        await keep({ ageDays, input: text(), tenantId: OTHER });
+      }
+      await limited(200_000).sweepNow();
+      const { rows } = await own.database.query<{ count: number }>(
+        'SELECT count(*) AS count FROM stored_responses GROUP BY tenant_id',
+      );
+      const [one, other] = rows.map(({ count }) => count);
+      expect(Math.abs(one! - other!)).toBeLessThanOrEqual(2);
+      expect(one! + other!).toBeGreaterThan(15);
+      expect(one! + other!).toBeLessThan(21);
     });
   });
 });

@@ -103,4 +103,36 @@ describe(DeliveryRepository.name, () => {
       { dropped: 3, lastError: 'no room' },
     ]);
   });
+
+  it('gives up what has waited longest of all when all of it is too much, and leaves the rest', async () => {
+    await database.database.query('DELETE FROM broadcast_deliveries');
+    const [failing, healthy] = [await makeDestination(), await makeDestination()];
+    const kilobyte = 'x'.repeat(1_000);
+    const drafts = Array.from({ length: 200 }, () => draftFor(kilobyte, failing));
+    await deliveries.insert(drafts);
+    await database.database.query(
+      `UPDATE broadcast_batches SET created_at = now() - interval '10 minutes'`,
+    );
+    const young = draftFor(kilobyte, failing, healthy);
+    await deliveries.insert([young]);
+    const none = await deliveries.dropOldest(1_000_000_000, 'no room');
+    expect(none).toEqual({ traces: 0, destinations: 0 });
+    // Two instances at once drop nothing twice.
+    const dropped = await Promise.all([
+      deliveries.dropOldest(50_000, 'no room'),
+      deliveries.dropOldest(50_000, 'no room'),
+    ]);
+    expect(dropped.reduce((sum, { traces }) => sum + traces, 0)).toBe(151 * 3);
+    expect([await stateOf(failing), await stateOf(healthy)]).toMatchObject([
+      { pending: 50, dropped: 151 * 3, lastError: 'no room' },
+      { pending: 1, dropped: 0, lastError: null },
+    ]);
+    await deliveries.removeSpentBatches();
+    expect(await deliveries.readBody(young.id)).toEqual(young.body);
+    const { rows } = await database.database.query<{ left: number }>(
+      'SELECT count(*) AS left FROM broadcast_batches WHERE id = ANY($1)',
+      [drafts.map(({ id }) => id)],
+    );
+    expect(rows[0]!.left).toBe(49);
+  });
 });

@@ -6,7 +6,9 @@ import { RoutingService } from './routing.service.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
-import { RedisCacheStore, InProcessCacheStore, CacheStore } from './cache/cache-stores.js';
+import { CacheStore } from './cache/cache-store.js';
+import { InProcessCacheStore } from './cache/in-process-cache-store.js';
+import { RedisCacheStore } from './cache/redis-cache-store.js';
 
 /** Answers that are given again; shared by all instances where there is a Redis. */
 @Module({
@@ -14,13 +16,22 @@ import { RedisCacheStore, InProcessCacheStore, CacheStore } from './cache/cache-
     {
       provide: CacheStore,
       inject: [APP_CONFIG, GatewayMetrics],
-      useFactory: (config: AppConfig, metrics: GatewayMetrics): CacheStore => {
-        if (config.redisUrl) return new RedisCacheStore(config.redisUrl);
-        const store = new InProcessCacheStore(config.cacheMaxBytes);
+      useFactory: ({ redisUrl, cache }: AppConfig, metrics: GatewayMetrics): CacheStore => {
+        if (redisUrl) {
+          const shared = new RedisCacheStore(redisUrl, cache);
+          metrics.trackShared(
+            'gateway_cache_bytes',
+            'Memory that cached answers take in Redis, of all instances together.',
+            [],
+            async () => [{ labels: {}, value: await shared.bytesInUse() }],
+          );
+          return shared;
+        }
+        const store = new InProcessCacheStore(cache);
         metrics.track(
           'gateway_cache_bytes',
           'Memory that cached answers take in this process.',
-          () => store.bytes,
+          () => store.bytesInUse(),
         );
         return store;
       },

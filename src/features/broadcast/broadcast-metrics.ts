@@ -4,7 +4,7 @@ import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
 /**
  * Why a trace did not arrive: `buffer_full`, `undecided` and `faulty` in this process, `storage`
- * because the database was away, `queue_full` at one destination, `refused`, `rejected` (by an answer
+ * because the database was away, `queue_full` at one destination, `crowded` at all together, `refused`, `rejected` (by an answer
  * that took the others) or `exhausted` by the receiver, `expired` while waiting, `disabled` with its
  * destination, deleted or `moved`.
  */
@@ -14,6 +14,7 @@ export type DropReason =
   | 'faulty'
   | 'storage'
   | 'queue_full'
+  | 'crowded'
   | 'refused'
   | 'rejected'
   | 'exhausted'

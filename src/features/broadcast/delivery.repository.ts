@@ -131,6 +131,40 @@ export class DeliveryRepository {
     );
   }
 
+  /**
+   * Gives up deliveries, those first that have waited longest, until the bodies of what waits are no
+   * longer than so many bytes. Reads them only when the table is larger than that.
+   *
+   * @returns how many traces were given up, of how many destinations
+   */
+  async dropOldest(
+    maxBytes: number,
+    reason: string,
+  ): Promise<{ traces: number; destinations: number }> {
+    const { rows } = await this.database.query<{ traces: number; destinations: number }>(
+      `WITH waiting AS (
+         SELECT id, sum(octet_length(body)) OVER (ORDER BY created_at DESC, id) AS bytes
+           FROM broadcast_batches batch
+          WHERE (SELECT pg_total_relation_size('broadcast_batches')) > $1
+            AND EXISTS (SELECT FROM broadcast_deliveries WHERE batch_id = batch.id)
+       ), dropped AS (
+         DELETE FROM broadcast_deliveries
+          WHERE batch_id IN (SELECT id FROM waiting WHERE bytes > $1)
+         RETURNING destination_id, trace_count
+       ), losses AS (
+         SELECT destination_id, sum(trace_count)::bigint AS traces FROM dropped GROUP BY 1
+       ), told AS (
+         UPDATE broadcast_destinations
+            SET dropped_count = dropped_count + traces,
+                last_error = coalesce(last_error, $2), last_error_at = coalesce(last_error_at, now())
+           FROM losses WHERE id = destination_id
+       )
+       SELECT coalesce(sum(traces), 0)::bigint AS traces, count(*) AS destinations FROM losses`,
+      [maxBytes, reason],
+    );
+    return rows[0]!;
+  }
+
   /** Notes traces that were lost before there was a delivery of them. */
   async countDropped(
     destinationId: string,

@@ -66,7 +66,8 @@ export class DeliveryService
     private readonly headers: HeaderEncryption,
     private readonly batches: RenderedBatches,
     private readonly metrics: BroadcastMetrics,
-    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'queue'>,
+    @Inject(APP_CONFIG)
+    private readonly config: Pick<AppConfig, 'queue' | 'pendingTracesMaxBytes'>,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -101,7 +102,24 @@ export class DeliveryService
       void this.engine.add(destinationId, id, { mayHaveMore: true });
     }
     this.overdueMs = OVERDUE_MS;
+    await this.keepWithinBound();
     await this.deliveries.removeSpentBatches();
+  }
+
+  /** What waits for receivers that take nothing must not fill the database. */
+  private async keepWithinBound(): Promise<void> {
+    const { pendingTracesMaxBytes } = this.config;
+    const reason = 'the gateway had no room for more traces of all tenants';
+    const { traces, destinations } = await this.deliveries.dropOldest(
+      pendingTracesMaxBytes,
+      reason,
+    );
+    if (traces === 0) return;
+    this.metrics.countDropped('crowded', traces);
+    this.logger.warn(
+      `${traces} traces for ${destinations} destinations are given up, the oldest that waited: ` +
+        `all together have ${pendingTracesMaxBytes} bytes (GATEWAY_BROADCAST_PENDING_MB)`,
+    );
   }
 
   private async consume(id: string): Promise<void> {

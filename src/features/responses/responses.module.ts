@@ -13,6 +13,7 @@ import { ItemReferencesService } from './item-references.service.js';
 import { ResponsesController, StoredResponsesController } from './responses.controller.js';
 import { ResponsesService } from './responses.service.js';
 import { ResponseSockets } from './socket/response-sockets.service.js';
+import { StoredContentLimit } from './stored-content-limit.service.js';
 import { StoredResponsesRepository } from './stored-responses.repository.js';
 import { TurnContextService } from './turn-context.service.js';
 import { TurnToolsService } from './turn-tools.service.js';
@@ -32,6 +33,7 @@ import { StoredResponsesService, ResponseRetentionService } from './stored-respo
     ResponseSockets,
     ResponsesService,
     StoredConversationsRepository,
+    StoredContentLimit,
     StoredConversationsService,
     StoredResponsesRepository,
     StoredResponsesService,

@@ -71,8 +71,11 @@ export interface AppConfig {
   };
   /** How long what was found out about a provider's health is shown before it is asked again. */
   readonly healthCacheMs: number;
-  /** Memory for cached answers in each process; where there is a Redis they are kept there instead. */
-  readonly cacheMaxBytes: number;
+  /** Memory for cached answers: of each process, or of Redis where there is one. */
+  readonly cache: {
+    readonly maxBytes: number;
+    readonly maxBytesPerTenant: number;
+  };
   readonly jobs: {
     /** Between two questions about work at a vendor that does not say when to ask. */
     readonly pollMs: number;
@@ -99,6 +102,10 @@ export interface AppConfig {
   /** HTTP processes on this machine. */
   readonly workers: number;
   readonly drainSeconds: number;
+  /** Traces of all tenants that wait for their receivers. */
+  readonly pendingTracesMaxBytes: number;
+  /** Stored responses and conversations of all tenants. */
+  readonly storedContentMaxBytes: number;
   /** Days for which stored responses are kept after their conversation's last turn; 0: for ever. */
   readonly responseRetentionDays: number;
   /** Days for which rows of the request log are kept; 0: for ever. */

@@ -20,6 +20,9 @@ const MAX_IN_FLIGHT = 1_000_000;
 /** A terabyte. With the least, one tenant has room for one body of 20 MB, received and parsed. */
 const MAX_BODY_BUDGET_MB = 1_000_000;
 
+/** A petabyte. */
+const MAX_STORED_MB = 1_000_000_000;
+
 /** Thirty days. */
 const MAX_JOB_SECONDS = 2_592_000;
 
@@ -206,11 +209,15 @@ export class EnvDto {
   GATEWAY_HEALTH_CACHE_MS?: number;
 
   @Describe(
-    'Memory for cached answers in each process; with `REDIS_URL` they are kept there instead, and this counts for nothing',
-    { default: '67108864', example: '134217728' },
+    'Memory for cached answers in each process, or with `REDIS_URL` there, where it is half of `maxmemory` at most; `0` keeps nothing',
+    { without: '`67108864`, with `REDIS_URL` `1073741824`', example: '134217728' },
   )
   @IntegerVariable(0, MAX_CACHE_BYTES)
   GATEWAY_CACHE_MAX_BYTES?: number;
+
+  @Describe('Of it for one tenant', { default: '67108864', example: '10000000' })
+  @IntegerVariable(0, MAX_CACHE_BYTES)
+  GATEWAY_CACHE_MAX_BYTES_PER_TENANT?: number;
 
   @Describe(
     'Between two questions about a job at a vendor that does not say when to ask; grows to 30 s',
@@ -329,6 +336,20 @@ export class EnvDto {
   )
   @IntegerVariable(0, MAX_RETENTION_DAYS)
   GATEWAY_RESPONSE_RETENTION_DAYS?: number;
+
+  @Describe(
+    'Megabytes that traces of all tenants may take while they wait for their receivers; the oldest are given up',
+    { default: '2048', example: '500' },
+  )
+  @IntegerVariable(1, MAX_BODY_BUDGET_MB)
+  GATEWAY_BROADCAST_PENDING_MB?: number;
+
+  @Describe(
+    'Megabytes that stored responses and conversations of all tenants may take; the oldest of the tenant with the most are deleted',
+    { default: '100000', example: '20000' },
+  )
+  @IntegerVariable(1, MAX_STORED_MB)
+  GATEWAY_STORED_CONTENT_MB?: number;
 
   @Describe('Days for which log rows and ended jobs are kept, by whole days; `0` is for ever', {
     default: '0',

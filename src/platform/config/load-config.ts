@@ -103,7 +103,10 @@ export function loadConfig(
       trustedProxies: readNetworks(env.GATEWAY_TRUSTED_PROXIES ?? '') ?? [],
     },
     healthCacheMs: env.GATEWAY_HEALTH_CACHE_MS ?? 5_000,
-    cacheMaxBytes: env.GATEWAY_CACHE_MAX_BYTES ?? 64 * 1024 * 1024,
+    cache: {
+      maxBytes: env.GATEWAY_CACHE_MAX_BYTES ?? (env.REDIS_URL ? 1024 : 64) * 1024 * 1024,
+      maxBytesPerTenant: env.GATEWAY_CACHE_MAX_BYTES_PER_TENANT ?? 64 * 1024 * 1024,
+    },
     jobs: {
       pollMs: env.GATEWAY_JOB_POLL_MS ?? 2_000,
       deadlineSeconds: env.GATEWAY_JOB_DEADLINE_SECONDS ?? 3_600,
@@ -118,6 +121,8 @@ export function loadConfig(
     queue: { consume: env.GATEWAY_JOB_WORKERS !== 'false' },
     workers: env.WORKERS ?? 1,
     drainSeconds: env.GATEWAY_DRAIN_SECONDS ?? 30,
+    pendingTracesMaxBytes: (env.GATEWAY_BROADCAST_PENDING_MB ?? 2_048) * 1_000_000,
+    storedContentMaxBytes: (env.GATEWAY_STORED_CONTENT_MB ?? 100_000) * 1_000_000,
     responseRetentionDays: env.GATEWAY_RESPONSE_RETENTION_DAYS ?? 30,
     logRetentionDays: env.GATEWAY_LOG_RETENTION_DAYS ?? 0,
   });

@@ -19,6 +19,8 @@ export interface PausingRedisOptions {
   /** What is logged once an outage begins, and once it is over. */
   readonly whenFailing: (reason: string) => string;
   readonly whenBack: string;
+  /** Called with each new connection; may fail. */
+  readonly onReady?: (redis: Redis) => Promise<void>;
 }
 
 /**
@@ -46,6 +48,9 @@ export class PausingRedis<Client extends Redis = Redis> {
     }) as Client;
     // Without a listener a connection error would be thrown at the process.
     this.redis.on('error', (error: Error) => this.reportFailure(error));
+    const { onReady } = options;
+    // Whoever may not ask it, or not in time, does without.
+    if (onReady) this.redis.on('ready', () => void onReady(this.redis).catch(() => undefined));
   }
 
   /** Whether Redis is left alone just now. */

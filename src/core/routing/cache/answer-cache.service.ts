@@ -5,7 +5,7 @@ import { isTextRequest, type RoutableRequest } from '../../../canonical/work-req
 import { GatewayMetrics } from '../../../platform/metrics/gateway-metrics.js';
 import { CacheRecorder } from './cache-recorder.js';
 import { cacheKeyOf, type CacheableRequest } from './cache-key.js';
-import { CacheStore } from './cache-stores.js';
+import { CacheStore } from './cache-store.js';
 import { decodeAnswer, encodeAnswer, type CachedAnswer } from './cached-answer.js';
 import type { IncomingHttpHeaders } from 'node:http';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
@@ -21,6 +21,7 @@ const MAX_ANSWER_BYTES = 4_000_000;
 
 /** What the cache has to do with one request whose caller asked for it. */
 export interface CacheLookup {
+  readonly tenantId: string;
   readonly key: string;
   readonly ttlSeconds: number;
   /** The answer that was kept, if there is one. */
@@ -50,7 +51,7 @@ export class AnswerCache {
     const bytes = await this.store.get(key);
     const hit = bytes && decodeAnswer(bytes);
     this.metrics.observeCacheLookup(hit !== undefined);
-    return { key, ttlSeconds, hit };
+    return { tenantId, key, ttlSeconds, hit };
   }
 
   /**
@@ -59,7 +60,7 @@ export class AnswerCache {
    * caller left.
    */
   async *keep<Event extends CanonicalEvent | WorkEvent<unknown>>(
-    { key, ttlSeconds }: CacheLookup,
+    { tenantId, key, ttlSeconds }: CacheLookup,
     events: AsyncIterable<Event>,
     upstreamModelOf: (event: RouteEvent) => string,
     callerGone: CancelSignal,
@@ -72,7 +73,9 @@ export class AnswerCache {
     if (callerGone.aborted) return undefined;
     const answer = recorder.result(upstreamModelOf);
     const bytes = answer && encodeAnswer(answer);
-    if (bytes && bytes.length <= MAX_ANSWER_BYTES) this.store.set(key, bytes, ttlSeconds);
+    if (bytes && bytes.length <= MAX_ANSWER_BYTES) {
+      this.store.set(tenantId, key, bytes, ttlSeconds);
+    }
     return undefined;
   }
 }

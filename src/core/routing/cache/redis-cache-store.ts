@@ -1,0 +1,163 @@
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Redis } from 'ioredis';
+import { PausingRedis } from '../../../platform/redis/pausing-redis.js';
+import { CacheStore, ENTRY_OVERHEAD_BYTES, type CacheLimits } from './cache-store.js';
+
+/** A request never waits longer for what may be kept for it. */
+const COMMAND_TIMEOUT_MS = 100;
+
+const KEY_PREFIX = 'gateway:cache:';
+/** What is kept for whom: each list has the keys of entries, without the prefix. */
+const LISTS = ['ends', 'order', 'sizes', 'bytes'].map((name) => `gateway:cache-${name}`);
+
+/** Of Redis's own limit: the queue and the counts of requests need the rest. */
+const SHARE_OF_REDIS = 0.5;
+
+/**
+ * Keeps an entry within the limits. KEYS: the entry, then LISTS. ARGV: the entry's key, the value, for
+ * how many ms, the tenant, the bytes it counts, the limit of the tenant, that of all.
+ *
+ * `ends` and `order` hold the keys by when they end and by their numbers, `order:<tenant>` those of one
+ * tenant; `sizes` has `<tenant> <bytes>` of each, `bytes` the sums. Entries that have ended are taken out
+ * first; Redis has dropped them itself. So that nobody waits, one call takes out so many at most, and
+ * keeps nothing when that does not do.
+ *
+ * The first write asks for memory: when Redis has none it fails, and says so before anything is changed.
+ * Then half of what is cached is given up, since others need the room more.
+ */
+const SET_SCRIPT = `
+local ends, order, sizes, bytes = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local key, tenant, size = ARGV[1], ARGV[4], tonumber(ARGV[5])
+local tenant_limit, limit = tonumber(ARGV[6]), tonumber(ARGV[7])
+local prefix = string.sub(KEYS[1], 1, -1 - #key)
+local removals = 0
+
+local function used(of)
+  return tonumber(redis.call('HGET', bytes, of) or '0')
+end
+
+local function remove(old)
+  removals = removals + 1
+  redis.call('DEL', prefix .. old)
+  local noted = redis.call('HGET', sizes, old)
+  redis.call('ZREM', ends, old)
+  redis.call('ZREM', order, old)
+  redis.call('HDEL', sizes, old)
+  if not noted then return end
+  local owner, count = string.match(noted, '^(%S+) (%d+)$')
+  redis.call('ZREM', order .. ':' .. owner, old)
+  redis.call('HINCRBY', bytes, 'all', -count)
+  if redis.call('HINCRBY', bytes, owner, -count) <= 0 then redis.call('HDEL', bytes, owner) end
+end
+
+local function make_room(list, of, most)
+  while removals < 1000 and used(of) > most do
+    local oldest = redis.call('ZRANGE', list, 0, 0)[1]
+    if not oldest then
+      redis.call('HDEL', bytes, of)
+      return true
+    end
+    remove(oldest)
+  end
+  return used(of) <= most
+end
+
+local number = redis.pcall('HINCRBY', bytes, 'number', 1)
+if type(number) == 'table' then
+  make_room(order, 'all', math.floor(used('all') / 2))
+  return number
+end
+local time = redis.call('TIME')
+local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, old in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now_ms, 'LIMIT', 0, 500)) do
+  remove(old)
+end
+if redis.call('HEXISTS', sizes, key) == 1 then remove(key) end
+if size > tenant_limit or size > limit then return 0 end
+local own = order .. ':' .. tenant
+if not make_room(own, tenant, tenant_limit - size) then return 0 end
+if not make_room(order, 'all', limit - size) then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+redis.call('ZADD', ends, now_ms + ARGV[3], key)
+redis.call('ZADD', order, number, key)
+redis.call('ZADD', own, number, key)
+redis.call('HSET', sizes, key, tenant .. ' ' .. ARGV[5])
+redis.call('HINCRBY', bytes, 'all', size)
+redis.call('HINCRBY', bytes, tenant, size)
+return 1
+`;
+
+interface RedisWithSet extends Redis {
+  keepAnswer(...words: (string | Buffer | number)[]): Promise<number>;
+}
+
+/** Keeps answers in Redis, for all instances. While Redis fails, nothing is found and nothing kept. */
+export class RedisCacheStore extends CacheStore implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(RedisCacheStore.name);
+  private readonly redis: PausingRedis<RedisWithSet>;
+  private maxBytes: number;
+
+  constructor(
+    url: string,
+    private readonly limits: CacheLimits,
+  ) {
+    super();
+    this.maxBytes = limits.maxBytes;
+    this.redis = new PausingRedis(url, {
+      name: 'model-gateway-cache',
+      commandTimeoutMs: COMMAND_TIMEOUT_MS,
+      scripts: { keepAnswer: { lua: SET_SCRIPT, numberOfKeys: 1 + LISTS.length } },
+      logger: this.logger,
+      whenFailing: (reason) =>
+        `Redis keeps no answers (${reason}); nothing is cached until it does`,
+      whenBack: 'Redis keeps answers again',
+      onReady: (redis) => this.readMemoryRules(redis),
+    });
+  }
+
+  onModuleInit(): Promise<void> {
+    return this.redis.connect();
+  }
+
+  onApplicationShutdown(): void {
+    this.redis.disconnect();
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    return (await this.redis.ask((redis) => redis.getBuffer(KEY_PREFIX + key))) ?? undefined;
+  }
+
+  set(tenantId: string, key: string, value: Buffer, ttlSeconds: number): void {
+    const { maxBytesPerTenant } = this.limits;
+    const bytes = value.length + ENTRY_OVERHEAD_BYTES;
+    if (bytes > maxBytesPerTenant || bytes > this.maxBytes) return;
+    const words = [key, value, ttlSeconds * 1000, tenantId, bytes, maxBytesPerTenant];
+    void this.redis.ask((redis) =>
+      redis.keepAnswer(KEY_PREFIX + key, ...LISTS, ...words, this.maxBytes),
+    );
+  }
+
+  async bytesInUse(): Promise<number> {
+    const bytes = await this.redis.ask((redis) => redis.hget('gateway:cache-bytes', 'all'));
+    if (bytes === undefined) throw new Error('Redis does not say how much it keeps');
+    return Number(bytes ?? 0);
+  }
+
+  /**
+   * Leaves room in a Redis that has a limit of its own, and tells the operator when it would rather drop
+   * keys: those of the queue are among them. Where Redis does not say, the limits are as they are set.
+   */
+  private async readMemoryRules(redis: Redis): Promise<void> {
+    const info = await redis.info('memory');
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';
+    const limit = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0);
+    this.maxBytes = this.limits.maxBytes;
+    if (limit > 0) this.maxBytes = Math.min(this.maxBytes, Math.floor(limit * SHARE_OF_REDIS));
+    if (policy !== 'noeviction') {
+      this.logger.warn(
+        `Redis has maxmemory-policy ${policy} and may drop wake-ups of the queue; set it to noeviction. ` +
+          'The cache keeps to its own limit (GATEWAY_CACHE_MAX_BYTES)',
+      );
+    }
+  }
+}
