@@ -22,8 +22,18 @@ export interface HttpCall {
 /** A pool per origin is kept; this many origins at most, the least recently used one closes first. */
 const MAX_POOLS = 200;
 
-interface UsedPool {
-  readonly pool: Pool;
+/** Connections to one origin that stay open between calls for as long as its server says, 10 s at least. */
+const WARM_CONNECTIONS = 32;
+const KEEP_ALIVE_MS = 10_000;
+/** Those beyond are used again only by calls that follow at once: a rush of callers leaves no hundreds. */
+const SURGE_KEEP_ALIVE_MS = 2_000;
+
+/** The connections to one origin. */
+interface OriginPools {
+  readonly warm: Pool;
+  readonly surge: Pool;
+  /** Calls that are under way over `warm`. */
+  warmCalls: number;
   /** Which call of all was its last. */
   lastUse: number;
 }
@@ -34,7 +44,7 @@ interface UsedPool {
  */
 @Injectable()
 export class HttpTransport implements OnApplicationShutdown {
-  private readonly pools = new Map<string, UsedPool>();
+  private readonly pools = new Map<string, OriginPools>();
   private uses = 0;
   private readonly timer = new CoarseTimer();
 
@@ -54,6 +64,14 @@ export class HttpTransport implements OnApplicationShutdown {
     return new Promise((resolve, reject) => {
       const response = new UpstreamResponse(call.limits, call.signal, this.timer, resolve, reject);
       if (response.isOver) return;
+      const pools = this.poolsOf(call.url.origin);
+      const isWarm = pools.warmCalls < WARM_CONNECTIONS;
+      if (isWarm) {
+        pools.warmCalls++;
+        response.onOver = () => {
+          pools.warmCalls--;
+        };
+      }
       const options: Dispatcher.DispatchOptions = {
         method: call.method,
         path: call.url.pathname + call.url.search,
@@ -63,7 +81,7 @@ export class HttpTransport implements OnApplicationShutdown {
         bodyTimeout: 0,
       };
       try {
-        this.poolOf(call.url.origin).dispatch(options, response);
+        (isWarm ? pools.warm : pools.surge).dispatch(options, response);
       } catch (error) {
         response.onResponseError(undefined, toError(error));
       }
@@ -71,31 +89,42 @@ export class HttpTransport implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.pools.values()].map(({ pool }) => pool.destroy()));
+    const pools = [...this.pools.values()].flatMap(({ warm, surge }) => [warm, surge]);
+    await Promise.all(pools.map((pool) => pool.destroy()));
     this.pools.clear();
   }
 
-  private poolOf(origin: string): Pool {
+  private poolsOf(origin: string): OriginPools {
     const known = this.pools.get(origin);
     if (known) {
       known.lastUse = ++this.uses;
-      return known.pool;
+      return known;
     }
     if (this.pools.size >= MAX_POOLS) this.closeOldest();
-    const pool = new Pool(origin, {
-      connect: this.connect,
-      pipelining: 1,
-      keepAliveTimeout: 10_000,
-    });
-    this.pools.set(origin, { pool, lastUse: ++this.uses });
-    return pool;
+    const pools = {
+      warm: new Pool(origin, {
+        connect: this.connect,
+        pipelining: 1,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+      }),
+      surge: new Pool(origin, {
+        connect: this.connect,
+        pipelining: 1,
+        keepAliveTimeout: SURGE_KEEP_ALIVE_MS,
+        keepAliveMaxTimeout: SURGE_KEEP_ALIVE_MS,
+      }),
+      warmCalls: 0,
+      lastUse: ++this.uses,
+    };
+    this.pools.set(origin, pools);
+    return pools;
   }
 
   private closeOldest(): void {
     const [oldest] = [...this.pools].sort(([, one], [, other]) => one.lastUse - other.lastUse);
     if (!oldest) return;
-    const [origin, { pool }] = oldest;
+    const [origin, { warm, surge }] = oldest;
     this.pools.delete(origin);
-    pool.close().catch(() => undefined);
+    for (const pool of [warm, surge]) pool.close().catch(() => undefined);
   }
 }

@@ -40,6 +40,8 @@ export class UpstreamResponse
   headers: IncomingHttpHeaders = {};
   deadlineMs: number;
   watchIndex = NOT_WATCHED;
+  /** Called once, when the answer has ended or failed. */
+  onOver: (() => void) | undefined;
 
   private readonly requestDeadlineMs: number;
   private controller: Dispatcher.DispatchController | undefined;
@@ -262,5 +264,6 @@ export class UpstreamResponse
   private release(): void {
     this.timer.unwatch(this);
     this.signal.removeEventListener('abort', this.onAbort);
+    this.onOver?.();
   }
 }
