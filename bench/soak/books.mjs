@@ -18,12 +18,13 @@ const POLL_MS = 250;
  * nothing beside them, no open hold, and the statements of docs/ledger.md, "Checking the books".
  */
 export class Books {
-  #dataDirectory;
+  #place;
   /** By request id. */
   #expected = new Map();
 
-  constructor(dataDirectory) {
-    this.#dataDirectory = dataDirectory;
+  /** @param place the data folder with the embedded database, or the URL of another */
+  constructor(place) {
+    this.#place = place;
   }
 
   /** How many requests have to be in the log. */
@@ -101,26 +102,31 @@ export class Books {
   }
 
   async #withDatabase(work) {
+    if (this.#place.startsWith('postgres:')) return withClient(this.#place, work);
     const module = pathToFileURL(join(PROJECT_ROOT, EMBEDDED_POSTGRES)).href;
     const { attachEmbeddedPostgres } = await import(module);
-    const database = await attachEmbeddedPostgres({ dataDirectory: this.#dataDirectory });
+    const database = await attachEmbeddedPostgres({ dataDirectory: this.#place });
     try {
-      const client = new pg.Client({
-        connectionString: database.url,
-        types: {
-          getTypeParser: (oid, format) =>
-            oid === INT8_OID ? Number : pg.types.getTypeParser(oid, format),
-        },
-      });
-      await client.connect();
-      try {
-        return await work(client);
-      } finally {
-        await client.end();
-      }
+      return await withClient(database.url, work);
     } finally {
       await database.stop();
     }
+  }
+}
+
+async function withClient(connectionString, work) {
+  const client = new pg.Client({
+    connectionString,
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === INT8_OID ? Number : pg.types.getTypeParser(oid, format),
+    },
+  });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
   }
 }
 

@@ -16,6 +16,11 @@ import { listen, readBody } from '../serving.mjs';
 const EVENTS_BEFORE_TROUBLE = 10;
 /** Of the calls that meet a trouble `~often`: the first three of each five. */
 const OFTEN = { of: 5, troubled: 3 };
+const GARBAGE_EVENT = 'data: {"choices":[{{{\n\n';
+/** The usage and the end of a stream come so much later than its last text. */
+const USAGE_DELAY_MS = 1_500;
+/** Which those are. */
+const LAST_EVENTS = 2;
 const FLOOD_EVENTS = 1_280;
 const FLOOD_EVENT_CHARACTERS = 4_096;
 
@@ -36,6 +41,14 @@ const TROUBLES = {
   'cut-late': (body, response) =>
     passSome(body, response, EVENTS_BEFORE_TROUBLE, () => response.destroy()),
   silent: (body, response) => passSome(body, response, EVENTS_BEFORE_TROUBLE, () => undefined),
+  /** Something else than an answer, as a proxy in between may send it. */
+  garbage: (body, response) => {
+    response.writeHead(200, { 'content-type': body.stream ? 'text/event-stream' : 'text/html' });
+    response.end(body.stream ? GARBAGE_EVENT : '<html>Welcome!</html>');
+  },
+  'garbage-late': (body, response) =>
+    passSome(body, response, EVENTS_BEFORE_TROUBLE, () => response.end(GARBAGE_EVENT)),
+  'usage-late': sendUsageLate,
   flood,
 };
 
@@ -97,14 +110,28 @@ function isDue(trouble, often) {
   return call % OFTEN.of < OFTEN.troubled;
 }
 
-/** Passes on the answer of the vendor behind, or so many events of it, and then does `end`. */
-async function passSome(body, response, events, end) {
-  const answered = await send(`${behind}/v1/chat/completions`, {
+async function sendUsageLate(body, response) {
+  const answered = await ask(body);
+  const text = await answered.body.text();
+  const events = text.split(/(?<=\n\n)/);
+  response.writeHead(answered.statusCode, { 'content-type': answered.headers['content-type'] });
+  response.write(events.slice(0, -LAST_EVENTS).join(''));
+  await wait(USAGE_DELAY_MS);
+  response.end(events.slice(-LAST_EVENTS).join(''));
+}
+
+function ask(body) {
+  return send(`${behind}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     dispatcher: agent,
   });
+}
+
+/** Passes on the answer of the vendor behind, or so many events of it, and then does `end`. */
+async function passSome(body, response, events, end) {
+  const answered = await ask(body);
   response.on('close', () => answered.body.destroy());
   answered.body.on('error', () => undefined);
   response.writeHead(answered.statusCode, { 'content-type': answered.headers['content-type'] });

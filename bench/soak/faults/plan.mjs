@@ -1,0 +1,164 @@
+/**
+ * What a run does, made from its seed alone: which requests are sent in whose name and what befalls them,
+ * and which faults hit the processes, when and for how long.
+ */
+
+/** The same numbers for the same seed: a failing run can be run again. */
+export class Random {
+  #state;
+
+  constructor(seed) {
+    this.#state = seed | 0;
+  }
+
+  /** A fraction from 0 up to, but not including, 1. */
+  next() {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  below(end) {
+    return Math.floor(this.next() * end);
+  }
+
+  between(least, most) {
+    return least + this.next() * (most - least);
+  }
+
+  pick(items) {
+    return items[this.below(items.length)];
+  }
+
+  shuffle(items) {
+    for (let index = items.length - 1; index > 0; index--) {
+      const other = this.below(index + 1);
+      [items[index], items[other]] = [items[other], items[index]];
+    }
+    return items;
+  }
+}
+
+/** How a vendor spoils an answer: see troubled-vendor.mjs. */
+export const VENDOR_TROUBLES = [
+  '500',
+  '429',
+  'reset',
+  'cut-early',
+  'cut-late',
+  'silent',
+  'garbage',
+  'garbage-late',
+  'usage-late',
+];
+/** Kinds of requests, each as often as it stands here. */
+const KINDS = [
+  ...Array(8).fill('chat'),
+  ...Array(6).fill('stream'),
+  ...Array(2).fill('paced-stream'),
+  ...Array(2).fill('message'),
+  ...Array(2).fill('response'),
+  'background',
+];
+const LEAVERS = ['leaves-stream', 'leaves-early', 'leaves-paced'];
+
+/**
+ * Each lane has one fault at a time, the lanes overlap; its share of the faults, of what is left the last
+ * one takes all. Per kind the longest time it lasts in seconds, and
+ * how often it comes in its lane's order.
+ */
+const LANES = [
+  {
+    lane: 'processes',
+    share: 0.4,
+    kinds: [
+      ['kill-gateway', 1.5],
+      ['stop-gateway', 6],
+      ['clock', 0.2],
+      ['kill-worker', 1.5],
+      ['kill-gateway', 1.5],
+      ['stop-worker', 6],
+      ['clock', 0.2],
+      // Long enough for the others to take it for dead.
+      ['stop-gateway', 26],
+    ],
+  },
+  {
+    lane: 'stores',
+    share: 0.4,
+    kinds: [
+      ['kill-postgres', 1],
+      ['kill-redis', 2],
+      ['stop-postgres', 6],
+      ['kill-backend', 0.2],
+      ['read-only', 4],
+      ['stop-redis', 5],
+      ['full-disk', 4],
+      ['full-log-disk', 3],
+    ],
+  },
+  {
+    lane: 'vendor',
+    share: 1,
+    kinds: [
+      ['vendor-failing', 3],
+      ['vendor-refusing', 3],
+      ['vendor-breaking', 3],
+    ],
+  },
+];
+
+/** Of all faults: those that hit processes; the rest hit single requests. */
+const PROCESS_SHARE = 0.15;
+const LEAVER_SHARE = 0.35;
+
+export function makePlan({ seed, requests, faults, seconds, tenants, gateways }) {
+  const random = new Random(seed);
+  const processFaults = Math.max(Math.round(faults * PROCESS_SHARE), Math.min(faults, 10));
+  const ofRequests = Math.min(requests, faults - processFaults);
+  const leavers = Math.round(ofRequests * LEAVER_SHARE);
+  const calls = [];
+  for (let index = 0; index < requests; index++) {
+    let kind = random.pick(KINDS);
+    let trouble;
+    if (index < leavers) kind = random.pick(LEAVERS);
+    else if (index < ofRequests) {
+      kind = random.pick(['chat', 'stream']);
+      trouble = random.pick(VENDOR_TROUBLES);
+    }
+    calls.push({
+      kind,
+      trouble,
+      hasFallback: trouble !== undefined && random.next() < 0.5,
+      tenant: random.below(tenants),
+      leavesAfter: random.next(),
+      instance: random.next(),
+    });
+  }
+  random.shuffle(calls);
+  let left = processFaults;
+  const lanes = LANES.map(({ lane, share, kinds }) => {
+    const count = Math.min(left, Math.ceil(processFaults * share));
+    left -= count;
+    return { lane, faults: makeFaults(random, kinds, { count, seconds, gateways }) };
+  });
+  return { calls, lanes };
+}
+
+/** Begins at another place of the list with each seed. */
+function makeFaults(random, kinds, { count, seconds, gateways }) {
+  const slot = seconds / count;
+  const first = count >= kinds.length ? 0 : random.below(kinds.length);
+  return Array.from({ length: count }, (_, index) => {
+    const [kind, longest] = kinds[(first + index) % kinds.length];
+    return {
+      kind,
+      atSeconds: slot * (index + random.next() * 0.3),
+      seconds: random.between(0.1, 1) * Math.min(longest, Math.max(slot * 0.6, 0.3)),
+      target: random.below(gateways),
+      jumpSeconds: random.pick([-3_600, -60, -2, 2, 60, 3_600]),
+      variant: random.below(2),
+    };
+  });
+}

@@ -1,0 +1,39 @@
+import { expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describeWithRedis } from '../support/redis-server.js';
+
+const SUITE = fileURLToPath(new URL('../../bench/soak/faults/run.mjs', import.meta.url));
+const LIMIT_MS = 170_000;
+/** The short form of `npm run test:faults`. */
+const SHORT = {
+  seed: 5,
+  requests: 200,
+  faults: 40,
+  seconds: 9,
+  tenants: 10,
+  gateways: 2,
+  settle: 0,
+};
+
+describeWithRedis('processes and stores that are killed, frozen and starved', () => {
+  // Signals, limits and /proc as Linux has them.
+  const itOnLinux = process.platform === 'linux' ? it : it.skip;
+
+  itOnLinux(
+    'leave every answer charged once and every failure free',
+    async () => {
+      const words = Object.entries(SHORT).flatMap(([name, value]) => [`--${name}`, String(value)]);
+      const { stdout } = await promisify(execFile)(process.execPath, [SUITE, ...words], {
+        timeout: LIMIT_MS,
+      }).catch((error: Error & { stdout?: string; stderr?: string }) => {
+        throw new Error(`${error.stdout}\n${error.stderr}`);
+      });
+      expect(stdout).toContain('violations: 0');
+      expect(stdout).toMatch(/requests: 200 .*\n.*delivered \d/);
+      expect(stdout).toMatch(/faults: 40, gateways killed [1-9]/);
+    },
+    LIMIT_MS,
+  );
+});
