@@ -19,6 +19,8 @@ const INCOMPLETE = [
   'the stream ends within an event',
   'a block has not ended',
 ];
+/** Said of a response that could not be kept while the database was away. */
+const NOT_KEPT = 'store is false, not true';
 const KEPT_WAITING = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT/;
 const BROKEN = /^(?:[A-Z][A-Z_]+|\w*Error): /;
 
@@ -203,7 +205,7 @@ class EarlyLeaver extends OddReader {
 }
 
 function verdictOf(fault) {
-  if (fault === undefined) return 'delivered';
+  if (fault === undefined || fault === NOT_KEPT) return 'delivered';
   if (fault.startsWith('status ')) return 'refused';
   if (KEPT_WAITING.test(fault)) return 'left';
   if (INCOMPLETE.some((words) => fault.startsWith(words))) return 'told';

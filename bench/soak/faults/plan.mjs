@@ -109,12 +109,16 @@ const LANES = [
   },
 ];
 
+/** In so long a run each fault may take its whole time; those behind it come a little later. */
+const LONG_RUN_SECONDS = 300;
+
 /** Of all faults: those that hit processes; the rest hit single requests. */
 const PROCESS_SHARE = 0.15;
 const LEAVER_SHARE = 0.35;
 
-export function makePlan({ seed, requests, faults, seconds, tenants, gateways }) {
+export function makePlan({ seed, requests, faults, seconds, tenants, gateways, workers = 1 }) {
   const random = new Random(seed);
+  const canHit = ([kind]) => workers > 0 || !kind.endsWith('-worker');
   const processFaults = Math.max(Math.round(faults * PROCESS_SHARE), Math.min(faults, 10));
   const ofRequests = Math.min(requests, faults - processFaults);
   const leavers = Math.round(ofRequests * LEAVER_SHARE);
@@ -141,7 +145,8 @@ export function makePlan({ seed, requests, faults, seconds, tenants, gateways })
   const lanes = LANES.map(({ lane, share, kinds }) => {
     const count = Math.min(left, Math.ceil(processFaults * share));
     left -= count;
-    return { lane, faults: makeFaults(random, kinds, { count, seconds, gateways }) };
+    const possible = kinds.filter(canHit);
+    return { lane, faults: makeFaults(random, possible, { count, seconds, gateways }) };
   });
   return { calls, lanes };
 }
@@ -149,13 +154,14 @@ export function makePlan({ seed, requests, faults, seconds, tenants, gateways })
 /** Begins at another place of the list with each seed. */
 function makeFaults(random, kinds, { count, seconds, gateways }) {
   const slot = seconds / count;
+  const room = seconds >= LONG_RUN_SECONDS ? Infinity : Math.max(slot * 0.6, 0.3);
   const first = count >= kinds.length ? 0 : random.below(kinds.length);
   return Array.from({ length: count }, (_, index) => {
     const [kind, longest] = kinds[(first + index) % kinds.length];
     return {
       kind,
       atSeconds: slot * (index + random.next() * 0.3),
-      seconds: random.between(0.1, 1) * Math.min(longest, Math.max(slot * 0.6, 0.3)),
+      seconds: random.between(0.1, 1) * Math.min(longest, room),
       target: random.below(gateways),
       jumpSeconds: random.pick([-3_600, -60, -2, 2, 60, 3_600]),
       variant: random.below(2),

@@ -1,6 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -75,11 +82,11 @@ export class FaultyPostgres {
         await wait(POLL_MS);
         continue;
       }
-      const log = openSync(this.#log, 'a');
       const words = ['-D', this.#folder, '-p', String(this.port), ...settings];
-      const options = { ...account(), stdio: ['ignore', log, log], detached: true };
+      // Through a pipe: a limit on files would hold for its log as well.
+      const options = { ...account(), stdio: ['ignore', 'ignore', 'pipe'], detached: true };
       this.#child = spawn(join(this.#binaries, 'postgres'), words, options);
-      closeSync(log);
+      this.#child.stderr.pipe(createWriteStream(this.#log, { flags: 'a' }));
       await once(this.#child, 'exit');
       await wait(POLL_MS);
     }
@@ -168,6 +175,10 @@ export class FaultyPostgres {
     this.#isDiskFull = true;
     try {
       for (const pid of this.#pids) await limitFiles(pid, bytes);
+      const limits = readFileSync(`/proc/${this.#child.pid}/limits`, 'utf8');
+      if (!new RegExp(`^Max file size +${bytes} `, 'm').test(limits)) {
+        throw new Error('no limit on the files of PostgreSQL can be set');
+      }
       await wait(ms);
     } finally {
       this.#isDiskFull = false;

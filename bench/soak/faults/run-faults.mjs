@@ -15,7 +15,8 @@ const USAGE = `npm run test:faults -- [options]
   --faults N     that hit requests or processes (200)
   --seconds N    over which both are spread (90)
   --tenants N    (50)
-  --gateways N   instances beside the worker (3)
+  --gateways N   instances (3)
+  --workers N    1, or 0 to leave background work to the gateways (1)
   --settle N     seconds to wait in the end for holds of the killed; 0 leaves them to the sweep (60)
   --keep         leaves the logs in a folder, and names it`;
 
@@ -35,6 +36,7 @@ function readOptions(words) {
       seconds: number,
       tenants: number,
       gateways: number,
+      workers: number,
       settle: number,
       keep: { type: 'boolean' },
     },
@@ -51,6 +53,7 @@ function readOptions(words) {
     seconds: read('seconds', 90),
     tenants: read('tenants', 50),
     gateways: read('gateways', 3),
+    workers: read('workers', 1),
     settleSeconds: read('settle', 60),
     keepsLogs: values.keep === true,
   };
@@ -202,9 +205,12 @@ function report({ options, plan, callers, world, violations, unwritten }) {
   const kills = world.gateways.reduce((sum, { killedAtMs }) => sum + killedAtMs.length, 0);
   const all = [...processFaults, ...requestFaults];
   console.log(`requests: ${plan.calls.length} of ${options.tenants} tenants`);
-  console.log(
-    `  ${tally(callers.seen.map(({ verdict }) => verdict))}, found nobody ${callers.unsent}`,
+  const seen = callers.seen.map(({ verdict, status }) =>
+    verdict === 'background' ? `background ${status}` : verdict,
   );
+  const refusals = callers.seen.filter(({ verdict }) => verdict === 'refused');
+  console.log(`  ${tally(seen)}, found nobody ${callers.unsent}`);
+  console.log(`  refused with: ${tally(refusals.map(({ fault }) => statusIn(fault)))}`);
   console.log(`faults: ${all.length}, gateways killed ${kills} times`);
   console.log(`  ${tally(all)}`);
   if (unwritten.length > 0) {
@@ -214,12 +220,18 @@ function report({ options, plan, callers, world, violations, unwritten }) {
   }
   console.log(`violations: ${violations.length}`);
   for (const violation of violations.slice(0, TOLD)) console.log(`  ${violation}`);
-  const { seed, requests, faults, seconds, tenants, gateways } = options;
+  const { seed, requests, faults, seconds, tenants, gateways, workers } = options;
   if (violations.length > 0) {
-    const words = Object.entries({ seed, requests, faults, seconds, tenants, gateways });
+    const words = Object.entries({ seed, requests, faults, seconds, tenants, gateways, workers });
     const again = words.map(([name, value]) => `--${name} ${value}`).join(' ');
     console.log(`To run it again: npm run test:faults -- ${again}`);
   }
+}
+
+/** As `503 provider_error`, of what a caller was told. */
+function statusIn(fault) {
+  const type = /"type": ?"(\w+)"/.exec(fault)?.[1] ?? '';
+  return `${/\d{3}/.exec(fault)?.[0] ?? 'no status'} ${type}`.trim();
 }
 
 function tally(words) {

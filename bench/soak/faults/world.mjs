@@ -48,7 +48,7 @@ export class World {
     this.#folder = folder;
   }
 
-  async start({ gateways, tenants }) {
+  async start({ gateways, workers, tenants }) {
     // PostgreSQL does not run as root, and has to pass through.
     chmodSync(this.#folder, 0o711);
     const log = (name) => ({ servers: this.#servers, logFile: join(this.#folder, `${name}.log`) });
@@ -68,10 +68,11 @@ export class World {
     for (let number = 0; number < gateways; number++) {
       this.gateways.push(await this.#service(`gateway-${number}`, BUILT_SERVICE, environment));
     }
-    this.worker = await this.#service('worker', BUILT_WORKER, environment);
+    if (workers > 0) this.worker = await this.#service('worker', BUILT_WORKER, environment);
     // The first one makes the tables.
     await this.gateways[0].start();
-    await Promise.all([...this.gateways.slice(1), this.worker].map((service) => service.start()));
+    const others = [...this.gateways.slice(1), this.worker].filter(Boolean);
+    await Promise.all(others.map((service) => service.start()));
   }
 
   /** @param fault of the plan; resolves when it is over and whatever it hit is back */
@@ -102,7 +103,8 @@ export class World {
 
   /** Programs that ended by themselves, in words. */
   get deaths() {
-    return [...this.gateways, this.worker, this.redis].flatMap(({ deaths }) => deaths);
+    const programs = [...this.gateways, this.worker, this.redis];
+    return programs.flatMap((program) => program?.deaths ?? []);
   }
 
   /** Everybody's clock is right again. */
