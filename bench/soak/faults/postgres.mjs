@@ -174,11 +174,10 @@ export class FaultyPostgres {
   async fullDisk(bytes, ms) {
     this.#isDiskFull = true;
     try {
-      for (const pid of this.#pids) await limitFiles(pid, bytes);
-      const limits = readFileSync(`/proc/${this.#child.pid}/limits`, 'utf8');
-      if (!new RegExp(`^Max file size +${bytes} `, 'm').test(limits)) {
-        throw new Error('no limit on the files of PostgreSQL can be set');
-      }
+      const pids = this.#pids;
+      await limitFiles(pids[0], bytes);
+      assertLimited(pids[0], bytes);
+      for (const pid of pids.slice(1)) await limitFiles(pid, bytes);
       await wait(ms);
     } finally {
       this.#isDiskFull = false;
@@ -208,6 +207,13 @@ async function limitFiles(pid, bytes) {
   await run('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`], account()).catch((error) => {
     if (error.code === 'ENOENT') throw error;
   });
+}
+
+function assertLimited(pid, bytes) {
+  if (!isRunning(pid)) return;
+  const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
+  if (new RegExp(`^Max file size +${bytes} `, 'm').test(limits)) return;
+  throw new Error('no limit on the files of PostgreSQL can be set');
 }
 
 async function findBinaries(folder) {

@@ -93,9 +93,10 @@ async function run(world, options, say) {
   await world.start(options);
   say(`Everything runs; seed ${seed}`);
   const callers = new Callers(world.gateways, world.keys);
-  const hits = plan.lanes.map((lane) => runLane(world, lane, say));
-  await callers.send(plan.calls, seconds);
-  await Promise.all(hits);
+  await Promise.all([
+    callers.send(plan.calls, seconds),
+    ...plan.lanes.map((lane) => runLane(world, lane, say)),
+  ]);
   world.setClocksRight();
   await Promise.all(world.gateways.map(untilReady));
   const openHolds = await untilSettled(world, callers, settleSeconds);
