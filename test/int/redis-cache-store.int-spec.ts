@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 
 const LIMITS = { maxBytes: 100_000_000, maxBytesPerTenant: 10_000_000 };
 /** What an entry counts beside its value. */
-const OVERHEAD = 700;
+const OVERHEAD = 800;
 
 describeWithRedis(RedisCacheStore.name, () => {
   // A machine that stops for longer than a command may take makes Redis seem to hang; for a second

@@ -18,6 +18,3 @@ export interface CacheLimits {
   readonly maxBytes: number;
   readonly maxBytesPerTenant: number;
 }
-
-/** What an entry takes beside its value, as measured here and in Redis: key, objects, places in lists. */
-export const ENTRY_OVERHEAD_BYTES = 700;

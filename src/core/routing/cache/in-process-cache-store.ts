@@ -1,5 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { CacheStore, ENTRY_OVERHEAD_BYTES, type CacheLimits } from './cache-store.js';
+import { CacheStore, type CacheLimits } from './cache-store.js';
+
+/** What an entry takes beside its value, as measured: key, buffer objects, places in the maps. */
+const ENTRY_OVERHEAD_BYTES = 700;
 
 interface Entry {
   readonly tenantId: string;

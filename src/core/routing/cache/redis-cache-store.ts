@@ -1,7 +1,10 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { PausingRedis } from '../../../platform/redis/pausing-redis.js';
-import { CacheStore, ENTRY_OVERHEAD_BYTES, type CacheLimits } from './cache-store.js';
+import { CacheStore, type CacheLimits } from './cache-store.js';
+
+/** What an entry takes beside its value, as measured: its key, and its places in the lists below. */
+const ENTRY_OVERHEAD_BYTES = 800;
 
 /** A request never waits longer for what may be kept for it. */
 const COMMAND_TIMEOUT_MS = 100;
