@@ -73,6 +73,7 @@ describe(loadSettings.name, () => {
       storedContentMaxBytes: 100_000_000_000,
       responseRetentionDays: 30,
       logRetentionDays: 0,
+      ledgerRetentionDays: 0,
     });
   });
 
@@ -146,6 +147,7 @@ describe(loadSettings.name, () => {
       GATEWAY_DRAIN_SECONDS: '0',
       GATEWAY_RESPONSE_RETENTION_DAYS: '7',
       GATEWAY_LOG_RETENTION_DAYS: '90',
+      GATEWAY_LEDGER_RETENTION_DAYS: '365',
     });
     expect(config).toEqual({
       http: {
@@ -268,6 +270,7 @@ describe(loadSettings.name, () => {
       storedContentMaxBytes: 4_000_000,
       responseRetentionDays: 7,
       logRetentionDays: 90,
+      ledgerRetentionDays: 365,
     });
   });
 
@@ -333,6 +336,8 @@ describe(loadSettings.name, () => {
     ['GATEWAY_LOG_RETENTION_DAYS', '1.5'],
     ['GATEWAY_BROADCAST_PENDING_MB', '0'],
     ['GATEWAY_STORED_CONTENT_MB', '1e3'],
+    ['GATEWAY_LEDGER_RETENTION_DAYS', '-1'],
+    ['GATEWAY_LEDGER_RETENTION_DAYS', '400'],
   ])('refuses %s=%s in one line that names it and does not repeat it', (variable, value) => {
     const problems = problemsOf({ GATEWAY_SECRET: SECRET, [variable]: value });
     expect(problems).toHaveLength(1);
@@ -346,6 +351,16 @@ describe(loadSettings.name, () => {
       'PORT',
       'GATEWAY_SANDBOX',
       'GATEWAY_SETTLE',
+    ]);
+  });
+
+  it('keeps the ledger as long as the log, or longer', () => {
+    const days = (log: string, ledger: string) =>
+      problemsOf({ GATEWAY_LOG_RETENTION_DAYS: log, GATEWAY_LEDGER_RETENTION_DAYS: ledger });
+    expect(days('90', '90')).toEqual([]);
+    expect(days('90', '0')).toEqual([]);
+    expect(days('91', '90')).toEqual([
+      'GATEWAY_LEDGER_RETENTION_DAYS must not be below GATEWAY_LOG_RETENTION_DAYS, which must be set',
     ]);
   });
 

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
+import { PartitionByMonth1764383000000 } from '../../migrations/1764383000000-partition-by-month.js';
 import { MIGRATIONS } from '../../src/app/migrations.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
+import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
+import { mintRequestId } from '../../src/platform/http/request-id.js';
+import { insertRequestLogRow } from '../support/request-log-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('migrations', () => {
@@ -51,6 +56,47 @@ describe('migrations', () => {
 
     await migrating.runMigrations();
     expect(await describeSchema()).toEqual(first);
+  });
+
+  it('unite the months on the way down with all that they hold, and divide on', async () => {
+    const ids = [randomUUID(), mintRequestId(), mintRequestId(Date.UTC(2024, 0))];
+    const later = MIGRATIONS.slice(MIGRATIONS.indexOf(PartitionByMonth1764383000000));
+    const rows: RequestLogRow[] = [];
+    const tenantId = randomUUID();
+    const insert = async (requestId: string) => {
+      rows.push(await insertRequestLogRow(empty.database, tenantId, { requestId }));
+      await empty.database.query(
+        `INSERT INTO ledger_entries (tenant_id, kind, amount, request_id) VALUES ($1, 'charge', -1, $2)`,
+        [tenantId, requestId],
+      );
+    };
+    for (const requestId of ids) await insert(requestId);
+    const stored = async () => {
+      const result = await empty.database.query(
+        `SELECT log.id::text, request_id AS "requestId", kind, amount
+         FROM request_logs AS log JOIN ledger_entries USING (request_id) ORDER BY log.id`,
+      );
+      return result.rows;
+    };
+    const told = () =>
+      rows.map(({ id, requestId }) => ({ id, requestId, kind: 'charge', amount: -1 }));
+    expect(await stored()).toEqual(told());
+    for (const direction of ['down', 'up']) {
+      if (direction === 'up') await migrating.runMigrations();
+      else for (const _ of later) await migrating.undoLastMigration();
+      expect(await stored()).toEqual(told());
+      await expect(insert(ids[1]!)).rejects.toMatchObject({ code: '23505' });
+      await insert(randomUUID());
+    }
+    expect(rows.map(({ id }) => Number(id))).toEqual(
+      [...rows].map(({ id }) => Number(id)).sort((left, right) => left - right),
+    );
+    // Broken off before its end, it is run again.
+    const runner = migrating.createQueryRunner();
+    await new PartitionByMonth1764383000000().up(runner);
+    await runner.release();
+    expect(await stored()).toEqual(told());
+    await empty.database.query('DELETE FROM request_logs');
   });
 
   it('refuse changes of ledger entries', async () => {

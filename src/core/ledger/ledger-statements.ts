@@ -129,10 +129,11 @@ export const writeLogs = (rows: string, condition: string): string => `
         managed_tool_fee = excluded.managed_tool_fee, shortfall = excluded.shortfall,
         billing_note = excluded.billing_note, streamed = excluded.streamed,
         flagged = excluded.flagged,
-        latency_ms = excluded.latency_ms, generation_time_ms = excluded.generation_time_ms
+        latency_ms = excluded.latency_ms, generation_time_ms = excluded.generation_time_ms,
+        replaces_crash = true
       WHERE existing.outcome = 'crashed' AND existing.tenant_id = excluded.tenant_id
-      -- A row that this statement inserted has no deleting transaction; one that it updated has.
-      RETURNING request_id, tenant_id, api_key_id, cost, shortfall, created_at, xmax = 0 AS is_new
+      RETURNING request_id, tenant_id, api_key_id, cost, shortfall, created_at,
+        NOT replaces_crash AS is_new
     ), entries AS (
       INSERT INTO ledger_entries (tenant_id, kind, amount, request_id)
       SELECT tenant_id, 'charge', -(cost + shortfall), request_id FROM written

@@ -4,7 +4,9 @@ import { GrantsService } from './grants.service.js';
 import { HoldSweeperService } from './hold-sweeper.service.js';
 import { InstanceService } from './instance.service.js';
 import { AbandonedAnswers } from './abandoned-answers.js';
+import { LedgerRetentionService } from './ledger-retention.service.js';
 import { LedgerService } from './ledger.service.js';
+import { MonthPartitionsService } from './month-partitions.service.js';
 import { RefundsService } from './refunds.service.js';
 import { StatementReader } from './statement.reader.js';
 import { LedgerStore } from './ledger-store.js';
@@ -17,8 +19,10 @@ import { TokenCounter } from './token-counter.js';
     HoldSweeperService,
     InstanceService,
     AbandonedAnswers,
+    LedgerRetentionService,
     LedgerService,
     LedgerStore,
+    MonthPartitionsService,
     RefundsService,
     StatementReader,
     TokenCounter,

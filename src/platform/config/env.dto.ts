@@ -357,4 +357,11 @@ export class EnvDto {
   })
   @IntegerVariable(0, MAX_RETENTION_DAYS)
   GATEWAY_LOG_RETENTION_DAYS?: number;
+
+  @Describe(
+    'Days after which whole months of ledger entries become sums; not below `GATEWAY_LOG_RETENTION_DAYS`, which must be set; `0` is never',
+    { default: '0', example: '2555' },
+  )
+  @IntegerVariable(0, MAX_RETENTION_DAYS)
+  GATEWAY_LEDGER_RETENTION_DAYS?: number;
 }

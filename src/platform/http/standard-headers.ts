@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { randomUUID } from 'node:crypto';
+import { mintRequestId } from './request-id.js';
 
 /** Of each answer: nobody takes it for something else than it says it is. */
 export const NOSNIFF = ['x-content-type-options', 'nosniff'] as const;
@@ -47,7 +47,7 @@ export function requestIdMiddleware(
   response: Response,
   next: NextFunction,
 ): void {
-  request.requestId = randomUUID();
+  request.requestId = mintRequestId();
   request.receivedAt = new Date();
   response.setHeader('x-request-id', request.requestId);
   response.setHeader('request-id', request.requestId);

@@ -55,7 +55,8 @@ export class RequestLogReader {
   /** @param requestId a UUID */
   async findByRequestId(tenantId: string, requestId: string): Promise<RequestLogRow | undefined> {
     const { rows } = await this.database.query<RequestLogRow>(
-      `SELECT ${ROW_COLUMNS} FROM request_logs WHERE tenant_id = $1 AND request_id = $2`,
+      `SELECT ${ROW_COLUMNS} FROM request_logs WHERE tenant_id = $1 AND request_id = $2
+         AND created_at >= (SELECT swept_before FROM request_log_progress)`,
       [tenantId, requestId],
     );
     return rows.map(withTextRead)[0];

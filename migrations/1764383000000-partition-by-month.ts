@@ -1,0 +1,310 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Request ids of this version lie between these; random ones do so once in 2^32. */
+const FIRST_ID = '6d6f6e74-0000-0000-0000-000000000000';
+const END_OF_IDS = '6d6f6e75-0000-0000-0000-000000000000';
+
+const OF_MONTHS = `request_id >= '${FIRST_ID}' AND request_id < '${END_OF_IDS}'`;
+
+const TABLES = ['request_logs', 'ledger_entries'] as const;
+type Table = (typeof TABLES)[number];
+
+/** What the partitioned table has and the old one has already, under the same names. */
+const INDEXES: Record<Table, Record<string, string>> = {
+  request_logs: {
+    request_logs_request_id_key:
+      'ALTER TABLE request_logs ADD CONSTRAINT request_logs_request_id_key UNIQUE (request_id)',
+    request_logs_tenant_id_created_at_idx: `CREATE INDEX request_logs_tenant_id_created_at_idx
+      ON request_logs (tenant_id, created_at DESC, id DESC)`,
+  },
+  ledger_entries: {
+    ledger_entries_request_id_kind_key: `CREATE UNIQUE INDEX ledger_entries_request_id_kind_key
+      ON ledger_entries (request_id, kind) WHERE request_id IS NOT NULL`,
+    ledger_entries_tenant_id_created_at_idx: `CREATE INDEX ledger_entries_tenant_id_created_at_idx
+      ON ledger_entries (tenant_id, created_at, id)`,
+    ledger_entries_rare_idx: `CREATE INDEX ledger_entries_rare_idx
+      ON ledger_entries (tenant_id, created_at) INCLUDE (kind, amount) WHERE kind <> 'charge'`,
+  },
+};
+/** Ids lead to rows of the log; those of a month are found by an index of the month alone. */
+const PRIMARY_KEYS: Record<Table, string> = {
+  request_logs: 'request_logs_pkey',
+  ledger_entries: 'ledger_entries_pkey',
+};
+
+const LOCK_LIMIT_MS = 200;
+const PAUSE_MS = 100;
+/** Two minutes of others that are never idle for a moment. */
+const MAX_ATTEMPTS = 400;
+/** Somebody else has the lock, or both waited for each other. */
+const RETRIED = new Set(['55P03', '40P01']);
+
+/**
+ * The log and the ledger in partitions by the month that a request's id names
+ * (docs/decisions/0038). The tables that are there become a partition as they are: for requests of
+ * before, and for entries without a request. Nothing is copied, and no lock that keeps others
+ * waiting is asked for longer than 200 ms, so requests of the version before go on meanwhile.
+ *
+ * Each step looks whether it was done, so that one that was broken off is simply run again.
+ */
+export class PartitionByMonth1764383000000 implements MigrationInterface {
+  readonly transaction = false;
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await makeFunctions(queryRunner);
+    await shortly(queryRunner, () =>
+      queryRunner.query(
+        `ALTER TABLE request_logs ADD COLUMN IF NOT EXISTS replaces_crash boolean NOT NULL DEFAULT false`,
+      ),
+    );
+    // A partition must keep to all that its table asks for; no lock that hinders anybody.
+    await validate(queryRunner, 'request_logs', 'request_logs_outcome_check');
+    for (const table of TABLES) {
+      if (await exists(queryRunner, `${table}_before_months`)) continue;
+      await reserveIds(queryRunner, table);
+      await shortly(queryRunner, () => partition(queryRunner, table));
+    }
+    await shortly(queryRunner, () => queryRunner.query(`SELECT make_month_partitions()`));
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    for (const table of TABLES) await unite(queryRunner, table);
+    await queryRunner.query(`DROP FUNCTION make_month_partitions`);
+    await queryRunner.query(`DROP FUNCTION first_request_id`);
+    await queryRunner.query(`ALTER TABLE request_logs DROP COLUMN replaces_crash`);
+    await queryRunner.query(`
+      ALTER TABLE request_logs
+        DROP CONSTRAINT request_logs_outcome_check,
+        ADD CONSTRAINT request_logs_outcome_check CHECK (
+          outcome IN ('completed', 'failed', 'cancelled', 'timeout', 'crashed', 'refused')
+        ) NOT VALID`);
+  }
+}
+
+async function makeFunctions(queryRunner: QueryRunner): Promise<void> {
+  // 'mont', then ten bits of months since 2020: see mintRequestId.
+  await queryRunner.query(`
+    CREATE OR REPLACE FUNCTION first_request_id(month date) RETURNS uuid
+    LANGUAGE sql IMMUTABLE AS $$
+      SELECT (
+        '6d6f6e74-' || lpad(to_hex(64 * (
+          (extract(year FROM month)::integer - 2020) * 12 + extract(month FROM month)::integer - 1
+        )), 4, '0') || '-0000-0000-000000000000'
+      )::uuid
+    $$`);
+  // A month that is made late takes over what came for it meanwhile.
+  await queryRunner.query(`
+    CREATE OR REPLACE FUNCTION make_month_partitions(
+      first_month date DEFAULT (now() AT TIME ZONE 'UTC')::date,
+      last_month date DEFAULT ((now() AT TIME ZONE 'UTC') + interval '3 months')::date
+    ) RETURNS integer LANGUAGE plpgsql AS $$
+    DECLARE
+      base text;
+      month date;
+      part text;
+      lower_bound uuid;
+      upper_bound uuid;
+      has_early boolean;
+      made integer := 0;
+    BEGIN
+      PERFORM pg_advisory_xact_lock(hashtext('model-gateway month partitions'));
+      FOREACH base IN ARRAY ARRAY['request_logs', 'ledger_entries'] LOOP
+        FOR month IN
+          SELECT generate_series(date_trunc('month', first_month), last_month, '1 month')::date
+        LOOP
+          part := base || to_char(month, '_YYYY_MM');
+          CONTINUE WHEN to_regclass(part) IS NOT NULL;
+          lower_bound := first_request_id(month);
+          upper_bound := first_request_id((month + interval '1 month')::date);
+          EXECUTE format(
+            'CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', part, base || '_months'
+          );
+          IF base = 'request_logs' THEN
+            EXECUTE format('CREATE INDEX %I ON %I (id)', part || '_id_idx', part);
+          ELSE
+            EXECUTE format(
+              'CREATE TRIGGER ledger_entries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON %I
+                 FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()', part
+            );
+          END IF;
+          EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', base || '_other');
+          EXECUTE format(
+            'SELECT EXISTS (SELECT FROM %I WHERE request_id >= $1 AND request_id < $2)', base || '_other'
+          ) INTO has_early USING lower_bound, upper_bound;
+          IF has_early THEN
+            EXECUTE format('ALTER TABLE %I DISABLE TRIGGER USER', base || '_other');
+            EXECUTE format(
+              'WITH early AS (DELETE FROM %I WHERE request_id >= $1 AND request_id < $2 RETURNING *)
+               INSERT INTO %I SELECT * FROM early', base || '_other', part
+            ) USING lower_bound, upper_bound;
+            EXECUTE format('ALTER TABLE %I ENABLE TRIGGER USER', base || '_other');
+          END IF;
+          EXECUTE format(
+            'ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
+            base || '_months', part, lower_bound, upper_bound
+          );
+          made := made + 1;
+        END LOOP;
+      END LOOP;
+      RETURN made;
+    END $$`);
+}
+
+/**
+ * Proves that no row of before has an id of the months, while others read and write. Where one has,
+ * this version was here and was undone: the rows then move while requests wait, and no proof is needed.
+ */
+async function reserveIds(queryRunner: QueryRunner, table: Table): Promise<void> {
+  const name = `${table}_before_months_check`;
+  const [found] = await ask<{ ids: boolean; rule: boolean }>(
+    queryRunner,
+    `SELECT EXISTS (SELECT FROM ${table} WHERE ${OF_MONTHS}) AS ids,
+       EXISTS (
+         SELECT FROM pg_constraint WHERE conrelid = '${table}'::regclass AND conname = '${name}'
+       ) AS rule`,
+  );
+  if (found!.ids) return;
+  if (!found!.rule) {
+    await shortly(queryRunner, () =>
+      queryRunner.query(
+        `ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK (NOT (
+           request_id IS NOT NULL AND ${OF_MONTHS}
+         )) NOT VALID`,
+      ),
+    );
+  }
+  await validate(queryRunner, table, name);
+}
+
+async function validate(queryRunner: QueryRunner, table: Table, name: string): Promise<void> {
+  // Reads the whole table, under a lock that only keeps other changes of its schema away.
+  await queryRunner.query(`ALTER TABLE ${table} VALIDATE CONSTRAINT ${name}`);
+}
+
+/** Puts a partitioned table into the place of one that becomes its partition. */
+async function partition(queryRunner: QueryRunner, table: Table): Promise<void> {
+  const before = `${table}_before_months`;
+  await queryRunner.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+  await queryRunner.query(`ALTER TABLE ${table} RENAME TO ${before}`);
+  const indexes = INDEXES[table];
+  for (const name of [...Object.keys(indexes), PRIMARY_KEYS[table]]) {
+    await queryRunner.query(`ALTER INDEX ${name} RENAME TO ${name.replace(table, before)}`);
+  }
+  const nextId = await nextIdOf(queryRunner, table);
+  await queryRunner.query(`ALTER TABLE ${before} ALTER COLUMN id DROP IDENTITY`);
+
+  // With a column that goes again, all others have other places than in the partitions, and rows are
+  // written down anew for these. Else PostgreSQL cannot give the xmax of a row that it has inserted,
+  // which the version before asks for.
+  await queryRunner.query(
+    `CREATE TABLE ${table} (place integer, LIKE ${before} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)
+       PARTITION BY RANGE (request_id)`,
+  );
+  await queryRunner.query(
+    `ALTER TABLE ${table} DROP COLUMN place, DROP CONSTRAINT IF EXISTS ${before}_check,
+       ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (START WITH ${nextId})`,
+  );
+  for (const statement of Object.values(indexes)) await queryRunner.query(statement);
+  await moveTriggers(queryRunner, table);
+  await queryRunner.query(
+    `CREATE TABLE ${table}_months PARTITION OF ${table}
+       FOR VALUES FROM ('${FIRST_ID}') TO ('${END_OF_IDS}') PARTITION BY RANGE (request_id)`,
+  );
+  // Of months that nobody has made, so that no request fails for want of one.
+  await queryRunner.query(`CREATE TABLE ${table}_other PARTITION OF ${table}_months DEFAULT`);
+  if (table === 'request_logs') {
+    await queryRunner.query(`CREATE INDEX ${table}_other_id_idx ON ${table}_other (id)`);
+  } else {
+    await keepAppendOnly(queryRunner, `${table}_other`);
+  }
+
+  await queryRunner.query(`ALTER TABLE ${before} DISABLE TRIGGER USER`);
+  await queryRunner.query(
+    `WITH moved AS (DELETE FROM ${before} WHERE ${OF_MONTHS} RETURNING *)
+     INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM moved`,
+  );
+  await queryRunner.query(`ALTER TABLE ${before} ENABLE TRIGGER USER`);
+  await queryRunner.query(`ALTER TABLE ${table} ATTACH PARTITION ${before} DEFAULT`);
+  await queryRunner.query(`ALTER TABLE ${before} DROP CONSTRAINT IF EXISTS ${before}_check`);
+}
+
+/** Triggers of rows are those of the whole; one of statements is for each table that they may name. */
+async function moveTriggers(queryRunner: QueryRunner, table: Table): Promise<void> {
+  if (table === 'ledger_entries') return keepAppendOnly(queryRunner, table);
+  await queryRunner.query(
+    `DROP TRIGGER request_logs_correct_roll_ups ON request_logs_before_months`,
+  );
+  await correctRollUps(queryRunner);
+}
+
+async function correctRollUps(queryRunner: QueryRunner): Promise<void> {
+  await queryRunner.query(`
+    CREATE TRIGGER request_logs_correct_roll_ups
+      AFTER UPDATE ON request_logs
+      FOR EACH ROW EXECUTE FUNCTION correct_request_log_roll_ups()`);
+}
+
+async function keepAppendOnly(queryRunner: QueryRunner, table: string): Promise<void> {
+  await queryRunner.query(`
+    CREATE TRIGGER ledger_entries_append_only
+      BEFORE UPDATE OR DELETE OR TRUNCATE ON ${table}
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()`);
+}
+
+/** The one table again, with the rows of all months. */
+async function unite(queryRunner: QueryRunner, table: Table): Promise<void> {
+  const before = `${table}_before_months`;
+  await queryRunner.query(`ALTER TABLE ${table} DETACH PARTITION ${before}`);
+  await queryRunner.query(`INSERT INTO ${before} SELECT * FROM ${table}`);
+  const nextId = await nextIdOf(queryRunner, table);
+  await queryRunner.query(`DROP TABLE ${table}`);
+  await queryRunner.query(`ALTER TABLE ${before} RENAME TO ${table}`);
+  for (const name of [...Object.keys(INDEXES[table]), PRIMARY_KEYS[table]]) {
+    await queryRunner.query(`ALTER INDEX ${name.replace(table, before)} RENAME TO ${name}`);
+  }
+  await queryRunner.query(
+    `ALTER TABLE ${table} ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (START WITH ${nextId})`,
+  );
+  if (table === 'request_logs') await correctRollUps(queryRunner);
+}
+
+async function nextIdOf(queryRunner: QueryRunner, table: Table): Promise<string> {
+  const [row] = await ask<{ next: string }>(
+    queryRunner,
+    `SELECT (last_value + is_called::integer)::text AS next FROM ${table}_id_seq`,
+  );
+  return row!.next;
+}
+
+function ask<Row>(queryRunner: QueryRunner, sql: string): Promise<Row[]> {
+  return queryRunner.manager.query<Row[]>(sql);
+}
+
+async function exists(queryRunner: QueryRunner, table: string): Promise<boolean> {
+  const [row] = await ask<{ found: boolean }>(
+    queryRunner,
+    `SELECT to_regclass('${table}') IS NOT NULL AS found`,
+  );
+  return row!.found;
+}
+
+/** In a transaction that gives up a lock rather than have all requests wait behind it for long. */
+async function shortly(queryRunner: QueryRunner, work: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    await queryRunner.startTransaction();
+    try {
+      await queryRunner.query(`SET LOCAL lock_timeout = ${LOCK_LIMIT_MS}`);
+      await work();
+      return await queryRunner.commitTransaction();
+    } catch (error) {
+      await queryRunner.rollbackTransaction();
+      if (attempt === MAX_ATTEMPTS || !RETRIED.has(codeOf(error))) throw error;
+      await pause(PAUSE_MS);
+    }
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
