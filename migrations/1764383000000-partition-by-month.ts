@@ -60,12 +60,12 @@ export class PartitionByMonth1764383000000 implements MigrationInterface {
     );
     // A partition must keep to all that its table asks for; no lock that hinders anybody.
     await validate(queryRunner, 'request_logs', 'request_logs_outcome_check');
-    for (const table of TABLES) {
-      if (await exists(queryRunner, `${table}_before_months`)) continue;
-      await reserveIds(queryRunner, table);
-      await shortly(queryRunner, () => partition(queryRunner, table));
-    }
-    await shortly(queryRunner, () => queryRunner.query(`SELECT make_month_partitions()`));
+    if (await isPartitioned(queryRunner)) return;
+    for (const table of TABLES) await reserveIds(queryRunner, table);
+    await shortly(queryRunner, async () => {
+      for (const table of TABLES) await partition(queryRunner, table);
+      await queryRunner.query(`SELECT make_month_partitions()`);
+    });
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
@@ -93,7 +93,8 @@ async function makeFunctions(queryRunner: QueryRunner): Promise<void> {
         )), 4, '0') || '-0000-0000-000000000000'
       )::uuid
     $$`);
-  // A month that is made late takes over what came for it meanwhile.
+  // A month that is made late takes over what came for it meanwhile. The lock of the months keeps
+  // statements from being planned without the new one, which their sessions would go on using.
   await queryRunner.query(`
     CREATE OR REPLACE FUNCTION make_month_partitions(
       first_month date DEFAULT (now() AT TIME ZONE 'UTC')::date,
@@ -128,7 +129,7 @@ async function makeFunctions(queryRunner: QueryRunner): Promise<void> {
                  FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()', part
             );
           END IF;
-          EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', base || '_other');
+          EXECUTE format('LOCK TABLE ONLY %I, %I IN ACCESS EXCLUSIVE MODE', base || '_months', base || '_other');
           EXECUTE format(
             'SELECT EXISTS (SELECT FROM %I WHERE request_id >= $1 AND request_id < $2)', base || '_other'
           ) INTO has_early USING lower_bound, upper_bound;
@@ -281,10 +282,10 @@ function ask<Row>(queryRunner: QueryRunner, sql: string): Promise<Row[]> {
   return queryRunner.manager.query<Row[]>(sql);
 }
 
-async function exists(queryRunner: QueryRunner, table: string): Promise<boolean> {
+async function isPartitioned(queryRunner: QueryRunner): Promise<boolean> {
   const [row] = await ask<{ found: boolean }>(
     queryRunner,
-    `SELECT to_regclass('${table}') IS NOT NULL AS found`,
+    `SELECT to_regclass('request_logs_before_months') IS NOT NULL AS found`,
   );
   return row!.found;
 }

@@ -54,19 +54,9 @@ const pool = new pg.Pool({
   max: 8,
   options: '-c plan_cache_mode=force_generic_plan -c lock_timeout=5000',
 });
+// The embedded server ends while connections idle.
+pool.on('error', () => undefined);
 const watcher = new pg.Client({ connectionString: url });
-try {
-  await watcher.connect();
-  const last = MIGRATIONS.findIndex(({ name }) => name.startsWith('PartitionByMonth'));
-  await migrateDatabase(url, MIGRATIONS.slice(0, last));
-  const tenants = await fill();
-  process.exitCode = (await migrateUnderLoad(tenants)) ? 0 : 1;
-} finally {
-  await pool.end();
-  await watcher.end();
-  await postgres?.stop();
-  if (directory) await rm(directory, { recursive: true, force: true });
-}
 
 /** Rows of the last six months in the order of time, with the entries and sums that belong to them. */
 async function fill() {
@@ -240,7 +230,6 @@ class Load {
     });
     if (found.rows.length !== 1) throw new Error('its row is not found');
     const page = await pool.query({
-      name: 'page',
       text: `SELECT * FROM request_logs WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT 20`,
       values: [tenant_id],
     });
@@ -311,4 +300,17 @@ async function timed(work) {
 
 function seconds(ms) {
   return (ms / 1_000).toFixed(1);
+}
+
+try {
+  await watcher.connect();
+  const last = MIGRATIONS.findIndex(({ name }) => name.startsWith('PartitionByMonth'));
+  await migrateDatabase(url, MIGRATIONS.slice(0, last));
+  const tenants = await fill();
+  process.exitCode = (await migrateUnderLoad(tenants)) ? 0 : 1;
+} finally {
+  await pool.end();
+  await watcher.end();
+  await postgres?.stop();
+  if (directory) await rm(directory, { recursive: true, force: true });
 }
