@@ -46,7 +46,7 @@ const RETRIED = new Set(['55P03', '40P01']);
  * before, and for entries without a request. Nothing is copied, and no lock that keeps others
  * waiting is asked for longer than 200 ms, so requests of the version before go on meanwhile.
  *
- * Each step looks whether it was done, so that one that was broken off is simply run again.
+ * Each step looks whether it was done, so that a migration which was broken off is simply run again.
  */
 export class PartitionByMonth1764383000000 implements MigrationInterface {
   readonly transaction = false;

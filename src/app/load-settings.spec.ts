@@ -337,7 +337,6 @@ describe(loadSettings.name, () => {
     ['GATEWAY_BROADCAST_PENDING_MB', '0'],
     ['GATEWAY_STORED_CONTENT_MB', '1e3'],
     ['GATEWAY_LEDGER_RETENTION_DAYS', '-1'],
-    ['GATEWAY_LEDGER_RETENTION_DAYS', '400'],
   ])('refuses %s=%s in one line that names it and does not repeat it', (variable, value) => {
     const problems = problemsOf({ GATEWAY_SECRET: SECRET, [variable]: value });
     expect(problems).toHaveLength(1);
@@ -351,16 +350,6 @@ describe(loadSettings.name, () => {
       'PORT',
       'GATEWAY_SANDBOX',
       'GATEWAY_SETTLE',
-    ]);
-  });
-
-  it('keeps the ledger as long as the log, or longer', () => {
-    const days = (log: string, ledger: string) =>
-      problemsOf({ GATEWAY_LOG_RETENTION_DAYS: log, GATEWAY_LEDGER_RETENTION_DAYS: ledger });
-    expect(days('90', '90')).toEqual([]);
-    expect(days('90', '0')).toEqual([]);
-    expect(days('91', '90')).toEqual([
-      'GATEWAY_LEDGER_RETENTION_DAYS must not be below GATEWAY_LOG_RETENTION_DAYS, which must be set',
     ]);
   });
 

@@ -222,19 +222,24 @@ describe(MonthPartitionsService.name, () => {
     expect(await services[0]!.makeAhead()).toBe(0);
   });
 
-  it('gives way to a reader who has the tables, and says so', async () => {
-    const reader = await database.pool.connect();
-    const month = suffixOf(monthFromNow(3));
-    await database.query(`DROP TABLE request_logs_${month}`);
+  it.each([
+    ['reads the tables', 'SELECT count(*) FROM request_logs'],
+    [
+      'may be planning without the new month',
+      'LOCK TABLE ONLY request_logs_months IN ACCESS SHARE MODE',
+    ],
+  ])('gives way to a session that %s, and says so', async (_, statement) => {
+    const session = await database.pool.connect();
+    await database.query(`DROP TABLE request_logs_${suffixOf(monthFromNow(3))}`);
     try {
-      await reader.query('BEGIN');
-      await reader.query('SELECT count(*) FROM request_logs');
+      await session.query('BEGIN');
+      await session.query(statement);
       expect(await new MonthPartitionsService(database).makeAhead()).toBeUndefined();
       // Nobody waits behind it.
       expect((await database.query('SELECT FROM request_logs LIMIT 0')).rowCount).toBe(0);
     } finally {
-      await reader.query('ROLLBACK');
-      reader.release();
+      await session.query('ROLLBACK');
+      session.release();
     }
     expect(await new MonthPartitionsService(database).makeAhead()).toBe(1);
   });

@@ -359,7 +359,7 @@ export class EnvDto {
   GATEWAY_LOG_RETENTION_DAYS?: number;
 
   @Describe(
-    'Days after which whole months of ledger entries become sums; not below `GATEWAY_LOG_RETENTION_DAYS`, which must be set; `0` is never',
+    'Days after which whole months of ledger entries become sums, once `GATEWAY_LOG_RETENTION_DAYS` has taken their log rows; `0` is never',
     { default: '0', example: '2555' },
   )
   @IntegerVariable(0, MAX_RETENTION_DAYS)

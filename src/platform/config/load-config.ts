@@ -50,14 +50,6 @@ export function loadConfig(
   if (env.GATEWAY_JOB_WORKERS === 'false' && !env.DATABASE_URL) {
     problems.push('DATABASE_URL must be set when GATEWAY_JOB_WORKERS is false');
   }
-  // Charges without their log rows could not be told from charges that have lost them.
-  const ledgerDays = env.GATEWAY_LEDGER_RETENTION_DAYS ?? 0;
-  const logDays = env.GATEWAY_LOG_RETENTION_DAYS ?? 0;
-  if (ledgerDays > 0 && (logDays === 0 || logDays > ledgerDays)) {
-    problems.push(
-      'GATEWAY_LEDGER_RETENTION_DAYS must not be below GATEWAY_LOG_RETENTION_DAYS, which must be set',
-    );
-  }
   problems.push(
     ...read.flatMap(({ vendor, env: given }) => vendor.incomplete?.(given) ?? []),
     ...incompleteS3(s3),
@@ -132,8 +124,8 @@ export function loadConfig(
     pendingTracesMaxBytes: (env.GATEWAY_BROADCAST_PENDING_MB ?? 2_048) * 1_000_000,
     storedContentMaxBytes: (env.GATEWAY_STORED_CONTENT_MB ?? 100_000) * 1_000_000,
     responseRetentionDays: env.GATEWAY_RESPONSE_RETENTION_DAYS ?? 30,
-    logRetentionDays: logDays,
-    ledgerRetentionDays: ledgerDays,
+    logRetentionDays: env.GATEWAY_LOG_RETENTION_DAYS ?? 0,
+    ledgerRetentionDays: env.GATEWAY_LEDGER_RETENTION_DAYS ?? 0,
   });
 }
 
