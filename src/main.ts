@@ -17,6 +17,7 @@ const onStop = endGracefully(logger, { isWorker: cluster.isWorker });
 
 try {
   const config = loadSettings();
+  logger.setLevel(config.log.level);
   if (config.workers > 1 && cluster.isPrimary) {
     await runWorkers(config, logger, onStop);
   } else {

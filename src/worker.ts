@@ -14,6 +14,7 @@ const onStop = endGracefully(logger, { isWorker: false });
 
 try {
   const config = loadSettings();
+  logger.setLevel(config.log.level);
   if (config.databaseUrl === undefined) {
     throw new ConfigError(['DATABASE_URL must be set for a worker']);
   }

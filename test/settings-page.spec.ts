@@ -34,6 +34,24 @@ describe('the page of the settings', () => {
   });
 });
 
+describe('a secret', () => {
+  const secrets = VARIABLES.filter(({ isSecret }) => isSecret).map(({ name }) => name);
+
+  it('is every variable that looks like one', () => {
+    const looks = /((?<!PER)_KEY|_TOKEN|_SECRET|_PREVIOUS|_HEADERS|PASSWORD)$|^(DATABASE|REDIS)_URL$/;
+    const alike = VARIABLES.map(({ name }) => name).filter((name) => looks.test(name));
+    expect(secrets).toEqual(alike);
+    expect(secrets.length).toBeGreaterThan(15);
+  });
+
+  it.each(secrets.filter((name) => name !== 'GATEWAY_SECRET'))('%s may be in a file', (name) => {
+    expect(() => loadSettings({ [`${name}_FILE`]: '/nowhere' })).toThrow(
+      `${name}_FILE names a file that cannot be read (ENOENT)`,
+    );
+    expect(readFileSync(PAGE, 'utf8')).toContain(`| \`${name}\`, \`${name}_FILE\` `);
+  });
+});
+
 describe('a described variable', () => {
   /** Variables that have no default, and what else makes each of the others have an effect. */
   const others = Object.fromEntries(

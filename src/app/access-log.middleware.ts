@@ -10,6 +10,9 @@ import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
  */
 const KEY = /(?:(?<![a-z])|(?<=%[\da-f]{2}))(?:s|%73)(?:k|%6b)(?:-|%2d)[^/]{8,}/gi;
 
+/** What machines ask for all day: a line only where the answer was no success, else on `debug`. */
+const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
+
 /** Writes one log line per request when its response has ended or its caller has left. */
 export function accessLogMiddleware(logger: JsonLogger) {
   return (request: GatewayRequest, response: Response, next: NextFunction): void => {
@@ -17,18 +20,23 @@ export function accessLogMiddleware(logger: JsonLogger) {
     const startedMs = performance.now();
     response.once('close', () => {
       const { caller } = request;
-      logger.request({
-        request_id: requestId,
-        method: request.method,
-        path: hideKeys(pathOf(request.originalUrl)),
-        // Until the head is sent it says 200, whatever would have come.
-        status: response.headersSent ? response.statusCode : undefined,
-        duration_ms: Math.round(performance.now() - startedMs),
-        aborted: response.writableFinished ? undefined : true,
-        tenant_id: caller?.tenantId,
-        api_key_id: caller?.apiKeyId,
-        provider: response.getHeader('x-gateway-provider'),
-      });
+      const path = pathOf(request.originalUrl);
+      const isDull = PROBES.has(path) && response.writableFinished && response.statusCode < 400;
+      logger.request(
+        {
+          request_id: requestId,
+          method: request.method,
+          path: hideKeys(path),
+          // Until the head is sent it says 200, whatever would have come.
+          status: response.headersSent ? response.statusCode : undefined,
+          duration_ms: Math.round(performance.now() - startedMs),
+          aborted: response.writableFinished ? undefined : true,
+          tenant_id: caller?.tenantId,
+          api_key_id: caller?.apiKeyId,
+          provider: response.getHeader('x-gateway-provider'),
+        },
+        isDull ? 'debug' : 'info',
+      );
     });
     next();
   };

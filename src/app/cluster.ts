@@ -31,6 +31,8 @@ export async function runWorkers(
   gatewaySecrets(config);
   const environment = {
     DATABASE_URL: database.url,
+    // Where the URL was read from a file, it is set already.
+    DATABASE_URL_FILE: '',
     ...(config.secret === undefined && { GATEWAY_SECRET_FILE: secretFileOf(config) }),
   };
 

@@ -68,10 +68,10 @@ export async function startGateway(
       new LeanExpressAdapter(),
       { bodyParser: false, logger, abortOnError: false },
     );
-    const jsonLogger = logger instanceof JsonLogger ? logger : undefined;
-    const record = recordRefusals(jsonLogger, application.get(GatewayMetrics, { strict: false }));
+    const requestLog = config.log.requests && logger instanceof JsonLogger ? logger : undefined;
+    const record = recordRefusals(requestLog, application.get(GatewayMetrics, { strict: false }));
     if (role === 'worker') application.use(operationsOnlyMiddleware(record));
-    await setUpApplication(application, jsonLogger, record);
+    await setUpApplication(application, requestLog, record);
     const server = application.getHttpServer();
     const bootstrap = role === 'worker' ? MADE_ELSEWHERE : await ensureFirstTenant(application);
     await application

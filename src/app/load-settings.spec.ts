@@ -65,6 +65,7 @@ describe(loadSettings.name, () => {
       },
       allowPrivateDestinations: false,
       settle: 'before-end',
+      log: { level: 'info', requests: true },
       metricsToken: undefined,
       queue: { consume: true },
       workers: 1,
@@ -91,7 +92,6 @@ describe(loadSettings.name, () => {
       S3_ACCESS_KEY_ID: 'id',
       S3_SECRET_ACCESS_KEY: 'secret',
       S3_REDIRECT: 'false',
-      GATEWAY_SECRET: SECRET,
       GATEWAY_SECRET_FILE: '/dev/null',
       GATEWAY_CORS_ORIGINS: 'https://App.example, http://localhost:5173',
       GATEWAY_SECRET_PREVIOUS: `${SECRET}-1, ${SECRET}-2`,
@@ -143,6 +143,8 @@ describe(loadSettings.name, () => {
       GATEWAY_JOB_CONCURRENCY: '13',
       GATEWAY_MAX_OPEN_JOBS_PER_TENANT: '14',
       GATEWAY_SETTLE: 'after-response',
+      LOG_LEVEL: 'WARN',
+      GATEWAY_REQUEST_LOG: 'off',
       GATEWAY_CUSTOMER_WRITES: 'management',
       GATEWAY_DRAIN_SECONDS: '0',
       GATEWAY_RESPONSE_RETENTION_DAYS: '7',
@@ -167,7 +169,7 @@ describe(loadSettings.name, () => {
         secretAccessKey: 'secret',
         redirect: false,
       },
-      secret: SECRET,
+      secret: undefined,
       secretFile: '/dev/null',
       previousSecrets: [`${SECRET}-1`, `${SECRET}-2`],
       bootstrap: {
@@ -262,6 +264,7 @@ describe(loadSettings.name, () => {
       },
       allowPrivateDestinations: true,
       settle: 'after-response',
+      log: { level: 'warn', requests: false },
       metricsToken: undefined,
       queue: { consume: false },
       workers: 1,
@@ -330,6 +333,8 @@ describe(loadSettings.name, () => {
     ['GATEWAY_TRUSTED_PROXIES', '10.0.0.0/33'],
     ['GATEWAY_TRUSTED_PROXIES', 'proxy.example'],
     ['GATEWAY_SETTLE', 'never'],
+    ['LOG_LEVEL', 'verbose'],
+    ['GATEWAY_REQUEST_LOG', 'file'],
     ['GATEWAY_CUSTOMER_WRITES', 'routing'],
     ['GATEWAY_DRAIN_SECONDS', '1.5'],
     ['GATEWAY_RESPONSE_RETENTION_DAYS', '-1'],
@@ -338,7 +343,8 @@ describe(loadSettings.name, () => {
     ['GATEWAY_STORED_CONTENT_MB', '1e3'],
     ['GATEWAY_LEDGER_RETENTION_DAYS', '-1'],
   ])('refuses %s=%s in one line that names it and does not repeat it', (variable, value) => {
-    const problems = problemsOf({ GATEWAY_SECRET: SECRET, [variable]: value });
+    const secret = variable === 'GATEWAY_SECRET_FILE' ? {} : { GATEWAY_SECRET: SECRET };
+    const problems = problemsOf({ ...secret, [variable]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${variable} must `));
     if (value.length > 4) expect(problems[0]).not.toContain(value);

@@ -74,6 +74,23 @@ describe('the files that settings name', () => {
       ]);
     });
 
+    it('takes the key of an entry from a file as well, also one that a vendor has too', () => {
+      const key = join(folder, 'key');
+      writeFileSync(key, 'a-vendor-key\n');
+      for (const name of ['LOCAL_KEY', 'OPENAI_API_KEY']) {
+        const config = load([{ ...entry, api_key_env: name }], { [`${name}_FILE`]: key });
+        const local = config.providers.find(({ id }) => id === 'local');
+        expect(local?.apiKey).toBe('a-vendor-key');
+      }
+      const problems = problemsOf(() =>
+        load([{ ...entry, api_key_env: 'LOCAL_KEY' }], { LOCAL_KEY_FILE: '/nowhere' }),
+      );
+      expect(problems).toEqual([
+        'GATEWAY_PROVIDERS: 0.api_key_env names a variable that cannot be read: ' +
+          'LOCAL_KEY_FILE names a file that cannot be read (ENOENT)',
+      ]);
+    });
+
     it.each([
       ['{', 'GATEWAY_PROVIDERS names a file that is not valid JSON'],
       [{}, 'GATEWAY_PROVIDERS must name a file with an array of providers'],

@@ -25,6 +25,7 @@ export function renderSettingsPage(vendors: readonly Vendor[]): string {
     '# Settings',
     '<!-- Made by `npm run docs:settings` of the descriptions in the code; change them there. -->',
     'Settings are environment variables, read once at the start. A bad value stops the start with a line that names it. An empty variable counts as unset.',
+    'Each secret can be given as a file instead, as Docker and Kubernetes mount them: `<NAME>_FILE` is the path of a file with the value; line breaks at its end do not count. To set both is an error. Such files are read at the start; only that of `GATEWAY_SECRET` is read again when it changes.',
     '## The service',
     tableOf(EnvDto),
     '## Artifacts in a bucket',
@@ -58,7 +59,7 @@ function formLine({ keyDescription, settings }: ByokAccountForm): string {
 function tableOf(Variables: new () => object): string {
   const rows = describeVariables(Variables).map((variable) =>
     [
-      `\`${variable.name}\``,
+      namesOf(variable),
       variable.meaning,
       withoutOf(variable),
       variable.rule ?? 'be any text',
@@ -68,6 +69,11 @@ function tableOf(Variables: new () => object): string {
   const head = ['variable', 'meaning', 'without it', 'must', 'example'];
   const lines = [head, head.map(() => '---'), ...rows];
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** `GATEWAY_SECRET_FILE` has a row of its own: it holds more than the secret. */
+function namesOf({ name, isSecret }: DescribedVariable): string {
+  return isSecret && name !== 'GATEWAY_SECRET' ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``;
 }
 
 function withoutOf({ default: value, without }: DescribedVariable): string {

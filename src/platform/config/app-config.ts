@@ -93,6 +93,13 @@ export interface AppConfig {
   /** Where the service's own traces and metrics go; undefined: nowhere. */
   readonly telemetry: TelemetryConfig | undefined;
   readonly settle: 'before-end' | 'after-response';
+  /** What is written to standard output. */
+  readonly log: {
+    /** Lines of lesser importance are left out. */
+    readonly level: LogLevel;
+    /** Whether each finished request is a line. */
+    readonly requests: boolean;
+  };
   /** Bearer token that `/metrics` asks for; undefined: open. */
   readonly metricsToken: string | undefined;
   readonly queue: {
@@ -113,6 +120,9 @@ export interface AppConfig {
   /** Days after which a month of the ledger becomes its sums; 0: never. */
   readonly ledgerRetentionDays: number;
 }
+
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** A bucket of S3, or of a server that speaks its language. */
 export interface S3Config {

@@ -12,6 +12,7 @@ import {
   ValidateBy,
 } from 'class-validator';
 import { findViolations, readJsonFile } from './config-error.js';
+import { readSecret } from './secret-files.js';
 import { messageOf } from '../errors/thrown.js';
 
 const VARIABLE = 'GATEWAY_PROVIDERS';
@@ -186,7 +187,13 @@ export function readProvidersFile(
       return [];
     }
     usedIds.add(entry.id);
-    const apiKey = entry.api_key_env === undefined ? undefined : environment[entry.api_key_env];
+    let apiKey: string | undefined;
+    try {
+      if (entry.api_key_env !== undefined) apiKey = readSecret(environment, entry.api_key_env);
+    } catch (error) {
+      complain('api_key_env', `names a variable that cannot be read: ${messageOf(error)}`);
+      return [];
+    }
     if (entry.api_key_env !== undefined && !apiKey) {
       complain('api_key_env', `names the variable ${entry.api_key_env}, which is not set`);
       return [];

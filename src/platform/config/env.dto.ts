@@ -1,4 +1,5 @@
 import { IsOptional, Matches, MinLength } from 'class-validator';
+import { LOG_LEVELS, type LogLevel } from './app-config.js';
 import { MAX_GRANT_CREDITS, MAX_RATE_LIMIT_PER_MINUTE, MAX_TIMEOUT_MS } from './setting-values.js';
 import {
   ChoiceVariable,
@@ -8,6 +9,7 @@ import {
   NetworksVariable,
   OriginsVariable,
   UrlVariable,
+  WordVariable,
   WorkersVariable,
   Describe,
 } from './variable.decorators.js';
@@ -69,6 +71,7 @@ export class EnvDto {
   @Describe('PostgreSQL 15 or newer, which instances may share', {
     without: 'an embedded PostgreSQL',
     example: 'postgres://gateway:secret@db:5432/gateway',
+    isSecret: true,
   })
   @UrlVariable('postgres', 'postgresql')
   DATABASE_URL?: string;
@@ -76,13 +79,18 @@ export class EnvDto {
   @Describe('Rate limits and cached answers of all instances', {
     without: 'each process has its own',
     example: 'redis://cache:6379',
+    isSecret: true,
   })
   @UrlVariable('redis', 'rediss')
   REDIS_URL?: string;
 
   @Describe(
     'The same on all instances; required with `DATABASE_URL`. Encrypts stored credentials and headers, signs URLs and webhooks',
-    { without: 'made, and kept in the data folder', example: '0123456789abcdef0123456789abcdef' },
+    {
+      without: 'made, and kept in the data folder',
+      example: '0123456789abcdef0123456789abcdef',
+      isSecret: true,
+    },
   )
   @IsOptional()
   @MinLength(32, { message: 'must have at least 32 characters' })
@@ -103,6 +111,7 @@ export class EnvDto {
     {
       without: 'none',
       example: '0123456789abcdef0123456789abcdef',
+      isSecret: true,
     },
   )
   @IsOptional()
@@ -114,6 +123,7 @@ export class EnvDto {
   @Describe('Routing key of the tenant `default`', {
     without: 'made and printed',
     example: 'sk-0123456789abcdef',
+    isSecret: true,
   })
   @KeyVariable('routing')
   GATEWAY_BOOTSTRAP_API_KEY?: string;
@@ -121,6 +131,7 @@ export class EnvDto {
   @Describe('Management key of the tenant `default`', {
     without: 'made and printed',
     example: 'sk-mgmt-0123456789abcdef',
+    isSecret: true,
   })
   @KeyVariable('management')
   GATEWAY_BOOTSTRAP_MANAGEMENT_KEY?: string;
@@ -304,9 +315,24 @@ export class EnvDto {
   @ChoiceVariable('any', 'management')
   GATEWAY_CUSTOMER_WRITES?: 'any' | 'management';
 
+  @Describe('Which lines are logged: those of this importance and above', {
+    default: 'info',
+    example: 'warn',
+  })
+  @WordVariable(...LOG_LEVELS)
+  LOG_LEVEL?: LogLevel;
+
+  @Describe('`off` writes no line for each finished request to the log', {
+    default: 'stdout',
+    example: 'off',
+  })
+  @ChoiceVariable('stdout', 'off')
+  GATEWAY_REQUEST_LOG?: 'stdout' | 'off';
+
   @Describe('`/metrics` then asks for `Authorization: Bearer <token>`', {
     without: '`/metrics` is open',
     example: '0123456789abcdef',
+    isSecret: true,
   })
   @IsOptional()
   @MinLength(16, { message: 'must have at least 16 characters' })

@@ -11,12 +11,14 @@ import {
 } from './configured-providers.js';
 import { incompleteS3, S3Env, s3Of } from './s3-settings.js';
 import { readTelemetry, TelemetryEnv } from './read-telemetry.js';
+import { withSecretFiles } from './secret-files.js';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
   withoutTrailingSlash,
   readNetworks,
   readOrigins,
 } from './setting-values.js';
+import { secretVariables } from './variable.decorators.js';
 import type { VendorSettings } from './vendor-settings.js';
 
 /** Who wants to be reached from elsewhere says so. */
@@ -31,7 +33,15 @@ export function loadConfig(
   environment: NodeJS.ProcessEnv,
   vendors: readonly VendorSettings[],
 ): AppConfig {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const problems: string[] = [];
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const classes = [
+    EnvDto,
+    S3Env,
+    TelemetryEnv,
+    ...vendors.flatMap(({ Variables }) => Variables ?? []),
+  ];
+  const set = withSecretFiles(given, classes.flatMap(secretVariables), problems);
   const env = plainToInstance(EnvDto, set);
   const s3 = plainToInstance(S3Env, set);
   const telemetry = plainToInstance(TelemetryEnv, set);
@@ -39,7 +49,7 @@ export function loadConfig(
   const own = read.filter(({ vendor }) => vendor.Variables).map((one) => one.env);
   const checked = [env, s3, telemetry, ...own];
   const violations = checked.flatMap((one) => findViolations(one, { refuseUnknown: false }));
-  const problems = violations.map(({ path, message }) => `${path} ${message}`);
+  problems.push(...violations.map(({ path, message }) => `${path} ${message}`));
   const badVariables = new Set(violations.map(({ path }) => path));
   if (env.DATABASE_URL && !env.GATEWAY_SECRET && !env.GATEWAY_SECRET_FILE) {
     problems.push('GATEWAY_SECRET or GATEWAY_SECRET_FILE must be set when DATABASE_URL is');
@@ -56,7 +66,7 @@ export function loadConfig(
   );
   const furtherProviders =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
-      ? readProvidersFile(env.GATEWAY_PROVIDERS, vendors, set, problems)
+      ? readProvidersFile(env.GATEWAY_PROVIDERS, vendors, given, problems)
       : [];
   if (problems.length > 0) throw new ConfigError(problems);
 
@@ -117,6 +127,7 @@ export function loadConfig(
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
     telemetry: readTelemetry(telemetry),
     settle: env.GATEWAY_SETTLE ?? 'before-end',
+    log: { level: env.LOG_LEVEL ?? 'info', requests: env.GATEWAY_REQUEST_LOG !== 'off' },
     metricsToken: env.GATEWAY_METRICS_TOKEN,
     queue: { consume: env.GATEWAY_JOB_WORKERS !== 'false' },
     workers: env.WORKERS ?? 1,

@@ -46,15 +46,15 @@ export class TelemetryEnv {
   @UrlVariable('http', 'https')
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?: string;
 
-  @Describe('Headers of every export', { example: 'authorization=Bearer%20token' })
+  @Describe('Headers of every export', { example: 'authorization=Bearer%20token', isSecret: true })
   @HeadersVariable()
   OTEL_EXPORTER_OTLP_HEADERS?: string;
 
-  @Describe('Further headers for traces', { example: 'x-team=gateway' })
+  @Describe('Further headers for traces', { example: 'x-team=gateway', isSecret: true })
   @HeadersVariable()
   OTEL_EXPORTER_OTLP_TRACES_HEADERS?: string;
 
-  @Describe('Further headers for metrics', { example: 'x-team=gateway' })
+  @Describe('Further headers for metrics', { example: 'x-team=gateway', isSecret: true })
   @HeadersVariable()
   OTEL_EXPORTER_OTLP_METRICS_HEADERS?: string;
 

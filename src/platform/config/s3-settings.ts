@@ -33,6 +33,7 @@ export class S3Env {
   @Describe('The secret part of that key', {
     without: "what the machine's role gives",
     example: 'wJalrXUtnFEMI…',
+    isSecret: true,
   })
   @IsOptional()
   S3_SECRET_ACCESS_KEY?: string;

@@ -71,14 +71,19 @@ export function ChoiceVariable(...choices: string[]): PropertyDecorator {
   return all(IsOptional(), IsIn(choices, { message: `must be ${choices.join(' or ')}` }));
 }
 
-/** `true` or `false` in letters of either size. */
-export function FlagVariable(): PropertyDecorator {
+/** One of a few words, in letters of either size. */
+export function WordVariable(...choices: string[]): PropertyDecorator {
   return all(
     Transform(({ value }: { value: unknown }) =>
       typeof value === 'string' ? value.toLowerCase() : value,
     ),
-    ChoiceVariable('true', 'false'),
+    ChoiceVariable(...choices),
   );
+}
+
+/** `true` or `false` in letters of either size. */
+export function FlagVariable(): PropertyDecorator {
+  return WordVariable('true', 'false');
 }
 
 /** A URL of one of the schemes, which are given without their colon. */
@@ -178,6 +183,8 @@ interface VariableNotes {
   readonly default?: string;
   /** In words, what holds without it where that is no value. */
   readonly without?: string;
+  /** Whether nobody else may see its value. It may then be given as a file, by `<name>_FILE`. */
+  readonly isSecret?: true;
 }
 
 /** One variable, as the page of the settings shows it. */
@@ -217,6 +224,13 @@ export function describeVariables(Variables: new () => object): DescribedVariabl
     if (!description) throw new Error(`${name} has no @Describe`);
     return { name, ...description, rule: ruleOf(Variables, name) };
   });
+}
+
+/** Names of the secrets among the variables of a class, without looking at their validations. */
+export function secretVariables(Variables: new () => object): string[] {
+  const described =
+    descriptions.get(Variables.prototype as object) ?? new Map<string, Description>();
+  return [...described].filter(([, { isSecret }]) => isSecret).map(([name]) => name);
 }
 
 /** What the validation says of a value that no variable can have. */

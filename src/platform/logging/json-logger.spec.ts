@@ -52,6 +52,28 @@ describe(JsonLogger.name, () => {
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ level: 'info', LONG });
   });
 
+  it.each([
+    ['error', ['fatal', 'error']],
+    ['warn', ['fatal', 'error', 'warn']],
+    ['info', ['fatal', 'error', 'warn', 'info', 'request']],
+    ['debug', ['fatal', 'error', 'warn', 'info', 'debug', 'request', 'dull request']],
+  ] as const)('writes on the level %s: %j', async (level, expected) => {
+    const logger = new JsonLogger(openPipe());
+    logger.setLevel(level);
+    logger.fatal('fatal');
+    logger.error('error');
+    logger.warn('warn');
+    logger.log('info');
+    logger.debug('debug');
+    logger.request({ msg: 'request' });
+    logger.request({ msg: 'dull request' }, 'debug');
+    await logger.close();
+    const piece = Buffer.alloc(10_000);
+    const text = piece.toString('latin1', 0, readPiece(pipe, piece));
+    const lines = text.trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(expected);
+  });
+
   it('closes in time when nobody reads', async () => {
     const logger = new JsonLogger(openPipe());
     fill(logger);

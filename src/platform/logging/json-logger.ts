@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino, type Logger, type LoggerOptions } from 'pino';
+import type { LogLevel } from '../config/app-config.js';
 
 /** Lines are gathered for so long, or until there are so many bytes, before they are written. */
 const FLUSH_EVERY_MS = 500;
@@ -50,14 +51,23 @@ export class JsonLogger implements LoggerService {
     this.flushing.unref();
   }
 
-  /** One line about one finished request. */
-  request(fields: Record<string, unknown>): void {
-    this.logger.info(fields);
+  /** From now on lines of lesser importance are left out. */
+  setLevel(level: LogLevel): void {
+    this.logger.level = level;
+  }
+
+  /** One line about one finished request; `debug` for one that nobody waits to read about. */
+  request(fields: Record<string, unknown>, level: 'info' | 'debug' = 'info'): void {
+    this.logger[level](fields);
   }
 
   /** Nest's own chatter about modules and routes is none of the operator's business. */
   log(message: unknown, context?: string): void {
     if (!QUIET_CONTEXTS.has(context ?? '')) this.write('info', message, [context]);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
   }
 
   warn(message: unknown, ...rest: unknown[]): void {
@@ -100,11 +110,7 @@ export class JsonLogger implements LoggerService {
   }
 
   /** Nest passes the context last; a plain object before it holds further members of the line. */
-  private write(
-    level: 'info' | 'warn' | 'error' | 'fatal',
-    message: unknown,
-    rest: unknown[],
-  ): void {
+  private write(level: LogLevel | 'fatal', message: unknown, rest: unknown[]): void {
     const context = rest.at(-1);
     const text = message instanceof Error ? (message.stack ?? message.message) : String(message);
     const fields = rest.find(isPlainObject);

@@ -4,7 +4,10 @@ import { KEY_ONLY, type Vendor } from '../vendor.js';
 import { AnthropicAdapter } from './anthropic.adapter.js';
 
 class AnthropicEnv {
-  @Describe('The API key; configures the provider `anthropic`', { example: 'sk-ant-…' })
+  @Describe('The API key; configures the provider `anthropic`', {
+    example: 'sk-ant-…',
+    isSecret: true,
+  })
   @IsOptional()
   ANTHROPIC_API_KEY?: string;
 

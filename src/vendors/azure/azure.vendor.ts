@@ -22,6 +22,7 @@ class AzureEnv {
 
   @Describe('The API key of the resource; its models are deployments', {
     example: '0123456789abcdef',
+    isSecret: true,
   })
   @IsOptional()
   AZURE_OPENAI_API_KEY?: string;

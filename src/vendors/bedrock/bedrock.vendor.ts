@@ -15,11 +15,11 @@ class BedrockEnv {
   @IsOptional()
   AWS_ACCESS_KEY_ID?: string;
 
-  @Describe('The secret access key', { example: 'wJalrXUtnFEMI…' })
+  @Describe('The secret access key', { example: 'wJalrXUtnFEMI…', isSecret: true })
   @IsOptional()
   AWS_SECRET_ACCESS_KEY?: string;
 
-  @Describe('Session token of temporary keys', { example: 'IQoJb3JpZ2lu…' })
+  @Describe('Session token of temporary keys', { example: 'IQoJb3JpZ2lu…', isSecret: true })
   @IsOptional()
   AWS_SESSION_TOKEN?: string;
 

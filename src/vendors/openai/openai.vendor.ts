@@ -4,7 +4,10 @@ import { KEY_ONLY, type Vendor } from '../vendor.js';
 import { OpenAiAdapter } from './openai.adapter.js';
 
 class OpenAiEnv {
-  @Describe('The API key; configures the provider `openai`', { example: 'sk-proj-…' })
+  @Describe('The API key; configures the provider `openai`', {
+    example: 'sk-proj-…',
+    isSecret: true,
+  })
   @IsOptional()
   OPENAI_API_KEY?: string;
 

@@ -30,6 +30,7 @@ class VertexEnv {
   @Describe('A fixed access token', {
     without: 'the application default credentials',
     example: 'ya29.…',
+    isSecret: true,
   })
   @IsOptional()
   VERTEX_ACCESS_TOKEN?: string;
