@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AccessModule } from '../core/access/access.module.js';
 import { AudioModule } from '../features/audio/audio.module.js';
 import { BroadcastModule } from '../features/broadcast/broadcast.module.js';
+import { CatalogueModule } from '../core/catalogue/catalogue.module.js';
 import { ChatModule } from '../features/chat/chat.module.js';
 import { ConfigModule, type AppConfig } from '../platform/config/app-config.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
@@ -18,11 +19,16 @@ import { ResponsesModule } from '../features/responses/responses.module.js';
 import { ServiceDrain } from './service-drain.js';
 import { LedgerModule } from '../core/ledger/ledger.module.js';
 import { BootstrapService } from './bootstrap/bootstrap.service.js';
+import { BuildInfo } from './operations/build-info.js';
 import { ClusterMetrics } from './operations/cluster-metrics.js';
 import { HealthController } from './operations/health.controller.js';
 import { MetricsController } from './operations/metrics.controller.js';
 
-@Module({ controllers: [HealthController, MetricsController], providers: [ClusterMetrics] })
+@Module({
+  imports: [CatalogueModule],
+  controllers: [HealthController, MetricsController],
+  providers: [BuildInfo, ClusterMetrics],
+})
 class OperationsModule {}
 
 /** What the first start makes. */

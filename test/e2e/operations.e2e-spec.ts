@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { connect } from 'node:net';
@@ -6,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
+import { until } from '../support/until.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const API_KEY = 'sk-operations-test-key-1';
@@ -51,6 +53,68 @@ describe('GET /metrics', () => {
     expect(text).toMatch(/gateway_settle_seconds_count 2/);
     expect(text).toContain('gateway_ledger_pending_settlements 0');
     expect(text).not.toContain(gateway.tenantId);
+  });
+
+  it('shows what is open, how the database is used, each route, and what runs', async () => {
+    const inFlight = async (): Promise<string | undefined> =>
+      /^gateway_requests_in_flight (\d+)$/m.exec(await (await read()).text())?.[1];
+    const leaver = new AbortController();
+    const hanging = gateway.fetch('/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...hello, model: 'sandbox/fault-hang' }),
+      signal: leaver.signal,
+    });
+    await until(async () => (await inFlight()) === '1');
+    leaver.abort();
+    await expect(hanging).rejects.toThrow();
+    await until(async () => (await inFlight()) === '0');
+    for (let call = 0; call < 3; call++) {
+      const failed = { ...hello, model: 'sandbox/fault-500' };
+      await (await gateway.post('/v1/chat/completions', failed)).text();
+    }
+    const text = await (await read()).text();
+    const route = (model: string, state: string) =>
+      `gateway_route_state{provider="sandbox",model="sandbox/${model}",state="${state}"}`;
+    expect(text).toContain(`${route('echo', 'healthy')} 1\n`);
+    expect(text).toContain(`${route('echo', 'open')} 0\n`);
+    expect(text).toContain(`${route('fault-500', 'open')} 1\n`);
+    expect(text).toContain('gateway_database_connections_max{pool="requests"} 10\n');
+    expect(text).toMatch(/gateway_database_connections\{pool="ledger",state="idle"\} [12]\n/);
+    expect(text).toContain('gateway_database_waiting{pool="requests"} 0\n');
+    expect(text).toContain('gateway_holds_swept_total 0\n');
+    expect(text).toMatch(
+      /gateway_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.[^"]+",catalogue="[0-9a-f]{12}"\} 1\n/,
+    );
+    expect(text).toContain('gateway_request_seconds_bucket{le="600",provider="sandbox"');
+  });
+
+  it('has each metric that the dashboard, the alerts and the documentation name', async () => {
+    const text = await (await read()).text();
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+    const exposed = types.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? [name, `${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+    );
+    const named = (file: string): string[] => [
+      ...new Set(
+        readFileSync(file, 'utf8').match(/\b(?:gateway|nodejs|process)_[a-z0-9_]*[a-z0-9]\b/g),
+      ),
+    ];
+    const words = /^gateway_(worker|id)$|^process_start$/;
+    for (const file of [
+      'docker/grafana/dashboards/model-gateway.json',
+      'docker/prometheus/alerts.yml',
+      'docs/operations.md',
+    ]) {
+      const unknown = named(file).filter((name) => !words.test(name) && !exposed.includes(name));
+      expect({ file, unknown }).toEqual({ file, unknown: [] });
+    }
+    const documented = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md') && !name.startsWith('runbooks'))
+      .flatMap((name) => named(`docs/${name}`));
+    const own = types.map(([, name = '']) => name).filter((name) => name.startsWith('gateway_'));
+    expect(own.filter((name) => !documented.includes(name))).toEqual([]);
+    expect(own.length).toBeGreaterThan(30);
   });
 
   it('is closed without the token', async () => {
@@ -107,6 +171,12 @@ describe('the service as a process', () => {
       sendRaw(gateway.url, 'GET /v1/models?x HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n'),
     ]);
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    for (const probe of ['/healthz', '/readyz?verbose']) {
+      expect((await fetch(gateway.url + probe)).status).toBe(200);
+    }
+    // Nothing is there, but it is no probe's path either.
+    await (await fetch(`${gateway.url}/healthz/x`)).text();
+    expect((await fetch(`${gateway.url}/metrics`, { method: 'POST' })).status).toBe(405);
     expect(metrics).toMatch(/gateway_errors_total\{type="invalid_request_error",status="417"\} 1/);
     expect(metrics).toMatch(/gateway_errors_total\{type="invalid_request_error",status="400"\} 2/);
     expect(await gateway.stop()).toBe(0);
@@ -116,6 +186,13 @@ describe('the service as a process', () => {
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const paths = lines.map(({ path }) => path);
+    expect(paths.filter((path) => path === '/healthz' || path === '/readyz')).toEqual([]);
+    expect(paths).toContain('/healthz/x');
+    // A probe that fails is told.
+    expect(lines.filter(({ path }) => path === '/metrics')).toEqual([
+      expect.objectContaining({ method: 'POST', status: 405 }),
+    ]);
     const own = lines.filter((line) => line.request_id === id);
     expect(own).toHaveLength(1);
     expect(own[0]).toMatchObject({

@@ -8,6 +8,8 @@ async function figuresOf(count: number): Promise<Figures> {
   const labelNames = ['kind'];
   new Counter({ name: 'asked', help: 'h', labelNames, registers }).inc({ kind: 'a' }, count);
   new Gauge({ name: 'running', help: 'h', registers }).set(count);
+  new Gauge({ name: 'away', help: 'h', registers, aggregator: 'max' }).set(count === 3 ? 1 : 0);
+  new Gauge({ name: 'build', help: 'h', registers, aggregator: 'first' }).set(1);
   const seconds = new Histogram({ name: 'seconds', help: 'h', buckets: [1, 10], registers });
   for (let index = 0; index < count; index++) seconds.observe(5);
   return registry.getMetricsAsJSON();
@@ -31,12 +33,19 @@ describe(ClusterFigures.name, () => {
     expect(text).toContain(`seconds_sum ${5 * grown}\n`);
     expect(text).toContain(`seconds_count ${grown}\n`);
     expect(text).toContain(`running ${running}\n`);
+    expect(text).toContain('build 1\n');
   };
 
   it('adds up the latest figures of all workers', async () => {
     await expectSums(7, 7);
     cluster.note(1, await figuresOf(5));
     await expectSums(9, 9);
+  });
+
+  it('says of what is true of any worker that it is true', async () => {
+    expect(await cluster.text()).toContain('away 1\n');
+    cluster.note(1, await figuresOf(4));
+    expect(await cluster.text()).toContain('away 0\n');
   });
 
   it('keeps what workers had counted that are gone, and not what they were doing', async () => {

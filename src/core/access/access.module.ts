@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyRepository } from './api-key.repository.js';
+import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { KeyDirectory } from './key-directory.service.js';
@@ -31,9 +32,13 @@ import { TenantsService } from './tenants.service.js';
     },
     {
       provide: RateLimiter,
-      inject: [APP_CONFIG],
-      useFactory: (config: AppConfig): RateLimiter =>
-        config.redisUrl ? new RedisRateLimiter(config.redisUrl) : new InProcessRateLimiter(),
+      inject: [APP_CONFIG, GatewayMetrics],
+      useFactory: ({ redisUrl }: AppConfig, metrics: GatewayMetrics): RateLimiter => {
+        if (!redisUrl) return new InProcessRateLimiter();
+        const limiter = new RedisRateLimiter(redisUrl);
+        metrics.trackRedis('rate_limits', () => limiter.isDegraded);
+        return limiter;
+      },
     },
   ],
   exports: [
@@ -46,4 +51,12 @@ import { TenantsService } from './tenants.service.js';
     BodyBudget,
   ],
 })
-export class AccessModule {}
+export class AccessModule {
+  constructor(metrics: GatewayMetrics, inFlight: InFlightLimiter) {
+    metrics.track(
+      'gateway_requests_in_flight',
+      'Calls of models from their admission to the end of their answers.',
+      () => inFlight.open,
+    );
+  }
+}

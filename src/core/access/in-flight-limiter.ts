@@ -35,6 +35,13 @@ class OpenRequests {
     return count;
   }
 
+  /** Of all together; added up when somebody asks, so that no request pays for it. */
+  get total(): number {
+    let total = 0;
+    for (const { open } of this.counts.values()) total += open;
+    return total;
+  }
+
   private forgetIdle(): void {
     for (const [id, { open }] of this.counts) if (open === 0) this.counts.delete(id);
   }
@@ -57,6 +64,11 @@ export class InFlightLimiter {
   constructor(@Inject(APP_CONFIG) { admission }: Pick<AppConfig, 'admission'>) {
     this.maxPerKey = admission.maxInFlightPerKey;
     this.maxPerTenant = admission.maxInFlightPerTenant;
+  }
+
+  /** Calls of models that are open in this process. */
+  get open(): number {
+    return this.byTenant.total;
   }
 
   /** @throws RateLimitError naming the limit, when the key or its tenant has too many open already */

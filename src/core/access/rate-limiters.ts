@@ -96,6 +96,11 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.redis.disconnect();
   }
 
+  /** Whether requests are counted by this instance alone just now. */
+  get isDegraded(): boolean {
+    return this.redis.isDegraded;
+  }
+
   take(caller: CountedCaller): RateLimitDecision | Promise<RateLimitDecision> {
     if (this.redis.isPaused) return this.fallback.take(caller);
     return this.takeFromRedis(caller);

@@ -9,9 +9,12 @@ export class CatalogueService {
   private readonly exact = new Map<string, Model>();
   /** Ids that end in `*`, the longest first. */
   private readonly families: Model[] = [];
+  /** The same where the same rows are: 12 hexadecimal digits. */
+  readonly fingerprint: string;
 
   constructor(@Inject(APP_CONFIG) config: AppConfig) {
-    const { models, problems } = loadCatalogue(config.catalogueFile);
+    const { models, problems, fingerprint } = loadCatalogue(config.catalogueFile);
+    this.fingerprint = fingerprint;
     const logger = new Logger(CatalogueService.name);
     for (const problem of problems) logger.warn(`Catalogue row not loaded: ${problem}`);
     for (const model of models) {
@@ -24,6 +27,11 @@ export class CatalogueService {
   /** All models but families, which stand for ids that nobody can list. */
   get models(): readonly Model[] {
     return [...this.exact.values()];
+  }
+
+  /** The same with the families, each under its own id. */
+  get rows(): readonly Model[] {
+    return [...this.models, ...this.families];
   }
 
   /** The model of an alias: the exact id, else the longest family it belongs to. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import { ConfigError, readJsonFile } from '../../platform/config/config-error.js';
@@ -7,6 +8,8 @@ import type { CatalogueModel, Model } from './catalogue.types.js';
 import { exactPricingOf, isCompletePricing } from './exact-pricing-of.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 const BUILT_IN = new URL('./data/', import.meta.url);
+
+const FINGERPRINT_DIGITS = 12;
 
 /** What a row may leave out. An operator's row for a local server then is an id and two prices. */
 const DEFAULTS = {
@@ -35,6 +38,8 @@ export interface LoadedCatalogue {
   models: Model[];
   /** Rows that were left out, each with the reason; a price that is missing is never a free model. */
   problems: string[];
+  /** The same where the same rows were read: 12 hexadecimal digits. */
+  fingerprint: string;
 }
 
 /**
@@ -59,7 +64,14 @@ export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
     }
   }
 
-  const catalogue: LoadedCatalogue = { models: [], problems: [] };
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([...rows]))
+    .digest('hex');
+  const catalogue: LoadedCatalogue = {
+    models: [],
+    problems: [],
+    fingerprint: fingerprint.slice(0, FINGERPRINT_DIGITS),
+  };
   for (const [id, row] of rows) {
     const complete = withDefaults(id, row);
     if (!validate(complete)) {

@@ -101,6 +101,8 @@ interface SweepOptions {
 @Injectable()
 export class HoldSweeperService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(HoldSweeperService.name);
+  /** Holds of other processes that this one has given back. */
+  swept = 0;
   private readonly timer = new SweepTimer(
     () => this.sweepIfSteady(),
     (error) => this.logger.warn(`The sweep of holds failed: ${describeError(error)}`),
@@ -140,6 +142,7 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
       });
     }
     await this.database.query(SWEEP_INSTANCES, dead);
+    this.swept += released;
     if (released > 0) this.logger.warn(`Released ${released} holds of processes that died`);
     return released;
   }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BalanceReader } from './balance.reader.js';
 import { GrantsService } from './grants.service.js';
 import { HoldSweeperService } from './hold-sweeper.service.js';
@@ -36,4 +37,12 @@ import { TokenCounter } from './token-counter.js';
     StatementReader,
   ],
 })
-export class LedgerModule {}
+export class LedgerModule {
+  constructor(metrics: GatewayMetrics, sweeper: HoldSweeperService) {
+    metrics.trackTotal(
+      'gateway_holds_swept_total',
+      'Holds of processes that died, which this process gave back.',
+      () => sweeper.swept,
+    );
+  }
+}

@@ -46,7 +46,11 @@ class World {
           }),
         }),
       } as unknown as UpstreamRegistry,
-      { observeAttempt: () => undefined, track: () => undefined } as unknown as GatewayMetrics,
+      {
+        observeAttempt: () => undefined,
+        track: () => undefined,
+        trackEach: () => undefined,
+      } as unknown as GatewayMetrics,
       { of: () => [] } as unknown as ByokUpstreams,
       {} as AnswerCache,
     );

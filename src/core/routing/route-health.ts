@@ -30,6 +30,16 @@ interface Memory {
   nextSpeed: number;
 }
 
+/** From well to bad. `cooling`: the vendor asked to wait; `open`: a run of failures opened the breaker. */
+export const ROUTE_STATES = ['healthy', 'cooling', 'open'] as const;
+export type RouteState = (typeof ROUTE_STATES)[number];
+
+export interface RouteCondition {
+  readonly provider: string;
+  readonly upstreamModel: string | undefined;
+  readonly state: RouteState;
+}
+
 /** Which route a memory is about: a provider's model, or with no model the whole provider. */
 export interface HealthKey {
   provider: string;
@@ -140,6 +150,18 @@ export class RouteHealth {
     }
   }
 
+  /** How each shared route does that has been called. Without a model it is the provider as a whole. */
+  sharedRoutes(nowMs = performance.now()): RouteCondition[] {
+    const routes: RouteCondition[] = [];
+    for (const [key, memory] of this.memories) {
+      const [provider = ''] = key.split('/', 1);
+      if (provider.includes(OWNER_END)) continue;
+      const upstreamModel = key === provider ? undefined : key.slice(provider.length + 1);
+      routes.push({ provider, upstreamModel, state: stateOf(memory, nowMs) });
+    }
+    return routes;
+  }
+
   /** Routes and whole providers that are cooling down, those over tenants' own accounts apart. */
   countCooling(nowMs = performance.now()): { shared: number; byok: number } {
     const counts = { shared: 0, byok: 0 };
@@ -177,6 +199,11 @@ export class RouteHealth {
     const [oldest] = this.memories.keys();
     if (oldest !== undefined) this.memories.delete(oldest);
   }
+}
+
+function stateOf({ coolUntilMs, failures }: Memory, nowMs: number): RouteState {
+  if (coolUntilMs <= nowMs) return 'healthy';
+  return failures >= FAILURES_TO_OPEN - 1 ? 'open' : 'cooling';
 }
 
 function beginPause(memory: Memory, nowMs: number, pauseMs: number): void {

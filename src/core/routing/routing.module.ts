@@ -19,6 +19,7 @@ import { RedisCacheStore } from './cache/redis-cache-store.js';
       useFactory: ({ redisUrl, cache }: AppConfig, metrics: GatewayMetrics): CacheStore => {
         if (redisUrl) {
           const shared = new RedisCacheStore(redisUrl, cache);
+          metrics.trackRedis('cache', () => shared.isDegraded);
           metrics.trackShared(
             'gateway_cache_bytes',
             'Memory that cached answers take in Redis, of all instances together.',

@@ -21,6 +21,7 @@ import { callerErrorOf } from './caller-error.js';
 import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { RouteHealth } from './route-health.js';
+import { trackRoutes } from './route-metrics.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
 import { RouteFallback, type RouteCall } from './route-fallback.js';
 import { selectRoutes, type RoutingState } from './select-routes.js';
@@ -66,16 +67,7 @@ export class RoutingService {
       byokFeePercent: config.byokFeePercent,
       byok: [],
     };
-    metrics.track(
-      'gateway_routes_cooling',
-      'Models at providers, and whole providers, that this process leaves alone for a while.',
-      () => this.health.countCooling().shared,
-    );
-    metrics.track(
-      'gateway_own_routes_cooling',
-      "The same over tenants' own accounts, each of which fails for itself.",
-      () => this.health.countCooling().byok,
-    );
+    trackRoutes(metrics, this.health, () => catalogue.rows);
   }
 
   /**

@@ -2,6 +2,7 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { databaseOptions } from './database-options.js';
 import { Database } from './database.js';
+import { DatabaseMetrics } from './database-metrics.js';
 
 /** The one connection pool, on a database that has been migrated. */
 @Global()
@@ -18,7 +19,7 @@ export class DatabaseModule {
           retryDelay: 1000,
         }),
       ],
-      providers: [Database],
+      providers: [Database, DatabaseMetrics],
       exports: [Database],
     };
   }

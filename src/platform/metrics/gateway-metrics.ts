@@ -1,5 +1,7 @@
-import { Injectable } from '@nestjs/common';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Counter, Histogram, collectDefaultMetrics } from 'prom-client';
+import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
+import { TrackedMetrics } from './tracked-metrics.js';
 
 /** A finished request, as far as metrics are concerned: never whose it was. */
 export interface ObservedRequest {
@@ -17,7 +19,8 @@ export interface ObservedRequest {
   firstContentMs: number | undefined;
 }
 
-const LATENCY_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const LATENCY_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
+const DEFAULT_REQUEST_LIMIT_MS = 600_000;
 const LEDGER_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2];
 
 /** The children of one label combination, looked up once instead of hashed at each request. */
@@ -32,10 +35,11 @@ interface RequestSeries {
 
 /** The service's Prometheus metrics. No label names a tenant or a key. */
 @Injectable()
-export class GatewayMetrics {
-  readonly registry = new Registry();
+export class GatewayMetrics extends TrackedMetrics {
   private readonly series = new Map<string, RequestSeries>();
   private readonly attemptSeries = new Map<string, Counter.Internal>();
+  private readonly latency: Histogram;
+  private readonly firstContent: Histogram;
 
   private readonly requests = new Counter({
     name: 'gateway_requests_total',
@@ -78,20 +82,6 @@ export class GatewayMetrics {
     labelNames: ['provider', 'model'],
     registers: [this.registry],
   });
-  private readonly latency = new Histogram({
-    name: 'gateway_request_seconds',
-    help: 'From the arrival of a request to the end of its answer.',
-    labelNames: ['provider', 'model'],
-    buckets: LATENCY_BUCKETS_SECONDS,
-    registers: [this.registry],
-  });
-  private readonly firstContent = new Histogram({
-    name: 'gateway_first_content_seconds',
-    help: 'From the arrival of a request to the first content of its answer.',
-    labelNames: ['provider', 'model'],
-    buckets: LATENCY_BUCKETS_SECONDS,
-    registers: [this.registry],
-  });
   private readonly attempts = new Counter({
     name: 'gateway_route_attempts_total',
     help: 'Calls to vendors, by what became of them.',
@@ -116,6 +106,12 @@ export class GatewayMetrics {
     buckets: LEDGER_BUCKETS_SECONDS,
     registers: [this.registry],
   });
+  private readonly settlements = new Counter({
+    name: 'gateway_settlements_total',
+    help: 'Settlements that took another way than their commit: journalled at the end of a process, recovered from such a journal, or lost.',
+    labelNames: ['fate'],
+    registers: [this.registry],
+  });
   private readonly webhooks = new Counter({
     name: 'gateway_webhook_deliveries_total',
     help: 'Attempts to deliver a webhook, by what became of them.',
@@ -123,47 +119,23 @@ export class GatewayMetrics {
     registers: [this.registry],
   });
 
-  constructor() {
+  constructor(@Optional() @Inject(APP_CONFIG) config?: Pick<AppConfig, 'limits'>) {
+    super();
+    const buckets = bucketsUpTo(
+      (config?.limits.requestTimeoutMs ?? DEFAULT_REQUEST_LIMIT_MS) / 1000,
+    );
+    const common = { labelNames: ['provider', 'model'], buckets, registers: [this.registry] };
+    this.latency = new Histogram({
+      name: 'gateway_request_seconds',
+      help: 'From the arrival of a request to the end of its answer.',
+      ...common,
+    });
+    this.firstContent = new Histogram({
+      name: 'gateway_first_content_seconds',
+      help: 'From the arrival of a request to the first content of its answer.',
+      ...common,
+    });
     collectDefaultMetrics({ register: this.registry });
-  }
-
-  /** A gauge whose value is read when metrics are scraped. */
-  track(name: string, help: string, read: () => number): void {
-    const { registry } = this;
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  }
-
-  /**
-   * A gauge of something that all instances share, read when metrics are scraped. What cannot be
-   * read is left out.
-   */
-  trackShared(
-    name: string,
-    help: string,
-    labelNames: string[],
-    read: () => Promise<readonly { labels: Record<string, string>; value: number }[]>,
-  ): void {
-    const { registry } = this;
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      // Several workers of one machine say the same.
-      aggregator: 'first',
-      async collect() {
-        const values = await read().catch(() => []);
-        this.reset();
-        for (const { labels, value } of values) this.set(labels, value);
-      },
-    });
   }
 
   observeRequest(request: ObservedRequest): void {
@@ -215,6 +187,10 @@ export class GatewayMetrics {
     this.settle.observe(durationMs / 1000);
   }
 
+  observeSettlements(fate: 'journalled' | 'recovered' | 'lost', count: number): void {
+    if (count > 0) this.settlements.inc({ fate }, count);
+  }
+
   private seriesOf({
     endpoint,
     provider,
@@ -236,4 +212,9 @@ export class GatewayMetrics {
     }
     return series;
   }
+}
+
+/** Up to what a request may take, so that no quantile is a guess; what takes longer is no request. */
+function bucketsUpTo(limitSeconds: number): number[] {
+  return [...LATENCY_BUCKETS_SECONDS.filter((bound) => bound < limitSeconds), limitSeconds];
 }

@@ -30,6 +30,11 @@ export class BullConnections implements OnApplicationShutdown {
     return (this.commandConnection ??= this.open('client'));
   }
 
+  /** Whether commands have to wait for Redis just now. */
+  get isDegraded(): boolean {
+    return this.commands.status !== 'ready';
+  }
+
   /** For Bull's `createClient`. */
   readonly create = (type: BullConnectionType): Redis => {
     if (type === 'client') return this.commands;

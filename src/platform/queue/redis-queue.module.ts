@@ -1,5 +1,6 @@
 import { BullModule } from '@nestjs/bull';
 import { Module, type DynamicModule } from '@nestjs/common';
+import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { BullConnections } from './bull-connections.js';
 import { BullWorkQueue } from './bull-work-queue.js';
 import { TOPICS, WorkQueue } from './work-queue.js';
@@ -9,6 +10,10 @@ import { BULL_PREFIX } from './bull-turns.js';
 /** The queue on Redis. Loaded only where there is one, since Bull takes some megabytes. */
 @Module({})
 export class RedisQueueModule {
+  constructor(metrics: GatewayMetrics, connections: BullConnections) {
+    metrics.trackRedis('queue', () => connections.isDegraded);
+  }
+
   static forRoot(redisUrl: string): DynamicModule {
     const connections = new BullConnections(redisUrl);
     return {

@@ -51,6 +51,13 @@ export class PausingRedis<Client extends Redis = Redis> {
     const { onReady } = options;
     // Whoever may not ask it, or not in time, does without.
     if (onReady) this.redis.on('ready', () => void onReady(this.redis).catch(() => undefined));
+    // Where nothing is asked of it, nothing else would end the outage.
+    this.redis.on('ready', () => this.reportSuccess());
+  }
+
+  /** Whether Redis failed last, or is not connected. */
+  get isDegraded(): boolean {
+    return this.isFailing || this.redis.status !== 'ready';
   }
 
   /** Whether Redis is left alone just now. */

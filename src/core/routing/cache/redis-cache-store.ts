@@ -126,6 +126,11 @@ export class RedisCacheStore extends CacheStore implements OnModuleInit, OnAppli
     this.redis.disconnect();
   }
 
+  /** Whether nothing is found and nothing kept just now. */
+  get isDegraded(): boolean {
+    return this.redis.isDegraded;
+  }
+
   async get(key: string): Promise<Buffer | undefined> {
     return (await this.redis.ask((redis) => redis.getBuffer(KEY_PREFIX + key))) ?? undefined;
   }

@@ -1,0 +1,87 @@
+import type { Model } from '../catalogue/catalogue.types.js';
+import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+import type { LabelledValue } from '../../platform/metrics/tracked-metrics.js';
+import {
+  ROUTE_STATES,
+  type RouteCondition,
+  type RouteHealth,
+  type RouteState,
+} from './route-health.js';
+
+/** In place of a model: the provider as a whole. */
+const WHOLE_PROVIDER = '*';
+
+/** Shows what this process remembers of its routes. */
+export function trackRoutes(
+  metrics: GatewayMetrics,
+  health: RouteHealth,
+  rows: () => readonly Model[],
+): void {
+  metrics.track(
+    'gateway_routes_cooling',
+    'Models at providers, and whole providers, that this process leaves alone for a while.',
+    () => health.countCooling().shared,
+  );
+  metrics.track(
+    'gateway_own_routes_cooling',
+    "The same over tenants' own accounts, each of which fails for itself.",
+    () => health.countCooling().byok,
+  );
+  metrics.trackEach(
+    'gateway_route_state',
+    'Processes for which a shared route that they have called is in this state.',
+    ['provider', 'model', 'state'],
+    () => describeRoutes(health.sharedRoutes(), rows()),
+  );
+}
+
+/**
+ * A value for each state of each route, by catalogue row: callers make up the names in families, so
+ * a family is as its worst member is. A whole provider that fails takes all of its models with it.
+ */
+export function describeRoutes(
+  conditions: readonly RouteCondition[],
+  rows: readonly Model[],
+): LabelledValue[] {
+  const providers = new Map<string, RouteState>();
+  const routes = new Map<string, RouteState>();
+  for (const { provider, upstreamModel, state } of conditions) {
+    if (upstreamModel === undefined) providers.set(provider, state);
+    else routes.set(`${provider}/${upstreamModel}`, state);
+  }
+  const states = new Map<string, Map<string, RouteState>>();
+  const note = (provider: string, model: string, ...found: (RouteState | undefined)[]): void => {
+    const models = states.get(provider) ?? new Map<string, RouteState>();
+    const known = found.filter((state) => state !== undefined);
+    states.set(provider, models.set(model, worstOf([models.get(model) ?? 'healthy', ...known])));
+  };
+  for (const [provider, state] of providers) note(provider, WHOLE_PROVIDER, state);
+  for (const { catalogueId, routes: planned } of rows) {
+    for (const { provider, upstreamModel } of planned) {
+      const name = `${provider}/${upstreamModel}`;
+      const found = name.endsWith('*') ? worstMember(routes, name) : routes.get(name);
+      if (found) note(provider, catalogueId, found, providers.get(provider));
+    }
+  }
+  return [...states].flatMap(([provider, models]) =>
+    [...models].flatMap(([model, current]) =>
+      ROUTE_STATES.map((state) => ({
+        labels: { provider, model, state },
+        value: Number(state === current),
+      })),
+    ),
+  );
+}
+
+function worstMember(
+  routes: ReadonlyMap<string, RouteState>,
+  family: string,
+): RouteState | undefined {
+  const beginning = family.slice(0, -1);
+  const members = [...routes].filter(([name]) => name.startsWith(beginning));
+  return members.length === 0 ? undefined : worstOf(members.map(([, state]) => state));
+}
+
+function worstOf(states: readonly RouteState[]): RouteState {
+  return ROUTE_STATES.findLast((state) => states.includes(state)) ?? 'healthy';
+}
