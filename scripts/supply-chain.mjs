@@ -1,0 +1,153 @@
+/**
+ * What the service is made of, by package-lock.json:
+ *   npm run licences     lists the licences of what is shipped; fails on one that nobody has looked at
+ *   npm run audit:lock   compares what is shipped with advisories: the registry's, or where it gives
+ *                        none those in scripts/advisories.json; fails on one that is not known there
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { satisfies } from 'semver';
+import { PROJECT_ROOT } from './project-root.mjs';
+import { runNpm } from './run-program.mjs';
+
+/** Licences that let a service be run and its image be handed on. */
+const ALLOWED_LICENCES = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+  'PostgreSQL',
+  'Python-2.0',
+]);
+
+const AUDIT_LIMIT_MS = 60_000;
+
+/** `{ name, version, licence }` of each package that is shipped, optional ones included, by name. */
+export function shippedPackages(root = PROJECT_ROOT) {
+  const { packages } = readJson(join(root, 'package-lock.json'));
+  return Object.entries(packages)
+    .filter(([place, { dev, devOptional }]) => place !== '' && !dev && !devOptional)
+    .map(([place, { version, license }]) => ({
+      name: place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length),
+      version,
+      licence: license ?? licenceOf(join(root, place)),
+    }))
+    .sort((one, other) => one.name.localeCompare(other.name, 'en'));
+}
+
+/** Shipped packages whose licence is none of those that somebody has looked at. */
+export function unknownLicences(packages) {
+  return packages.filter(({ licence }) => !isAllowed(licence));
+}
+
+/** Advisories of the shipped list that hold for one of the packages. */
+export function knownAdvisories(packages, advisories = readAdvisories()) {
+  return advisories.filter(({ name, range }) =>
+    packages.some((one) => one.name === name && satisfies(one.version, range)),
+  );
+}
+
+function readAdvisories() {
+  return readJson(join(PROJECT_ROOT, 'scripts', 'advisories.json')).advisories;
+}
+
+/** Older packages say it in other ways, and some of other systems are not installed here. */
+function licenceOf(folder) {
+  let manifest;
+  try {
+    manifest = readJson(join(folder, 'package.json'));
+  } catch {
+    return undefined;
+  }
+  const { license, licenses } = manifest;
+  return license?.type ?? license ?? licenses?.map(({ type }) => type).join(' OR ');
+}
+
+/** `(MIT OR GPL-2.0)` is allowed by either, `MIT AND ISC` by both. */
+function isAllowed(licence) {
+  // Packages for other systems have that of the one for this system.
+  if (licence === undefined) return true;
+  const words = licence.replace(/[()]/g, '');
+  return words
+    .split(' OR ')
+    .some((one) => one.split(' AND ').every((each) => ALLOWED_LICENCES.has(each.trim())));
+}
+
+function printLicences() {
+  const packages = shippedPackages();
+  const counts = new Map();
+  for (const { licence = 'not installed here' } of packages) {
+    counts.set(licence, (counts.get(licence) ?? 0) + 1);
+  }
+  for (const { name, version, licence = 'not installed here' } of packages) {
+    console.log(`${licence.padEnd(20)} ${name}@${version}`);
+  }
+  console.log([...counts].map(([licence, count]) => `${licence}: ${count}`).join(', '));
+  fail(unknownLicences(packages).map(({ name, licence }) => `${name} has the licence ${licence}`));
+}
+
+async function audit() {
+  const asked = await askRegistry();
+  const source = asked ? "the registry's advisories" : 'scripts/advisories.json';
+  const found = asked ?? knownAdvisories(shippedPackages());
+  const accepted = new Set(
+    readAdvisories()
+      .filter(({ accepted: reason }) => reason)
+      .map(({ id }) => id),
+  );
+  for (const { id, name, range, severity, title } of found) {
+    const mark = accepted.has(id) ? ' (accepted)' : '';
+    console.log(`${severity.padEnd(9)} ${name} ${range}: ${title} ${id}${mark}`);
+  }
+  console.log(`${found.length} advisories hold, by ${source}`);
+  fail(found.filter(({ id }) => !accepted.has(id)).map(({ id, name }) => `${name}: ${id}`));
+}
+
+/** The advisories that hold, by the registry; undefined where it gives none. */
+async function askRegistry() {
+  const parameters = ['audit', '--json', '--omit=dev', '--package-lock-only', '--loglevel=silent'];
+  const answer = runNpm(parameters, { cwd: PROJECT_ROOT });
+  const tooLate = new Promise((resolve) => setTimeout(resolve, AUDIT_LIMIT_MS, {}).unref());
+  const { output = '' } = await Promise.race([answer, tooLate]);
+  let report;
+  try {
+    report = JSON.parse(output);
+  } catch {
+    return undefined;
+  }
+  if (!report.vulnerabilities) return undefined;
+  const advisories = Object.values(report.vulnerabilities)
+    .flatMap(({ via }) => via)
+    .filter((via) => typeof via === 'object')
+    .map(({ url, name, range, severity, title }) => ({
+      id: url.slice(url.lastIndexOf('/') + 1),
+      name,
+      range,
+      severity,
+      title,
+    }));
+  return [...new Map(advisories.map((one) => [`${one.id} ${one.name}`, one])).values()];
+}
+
+function fail(problems) {
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , command] = process.argv;
+  if (command === 'licences') printLicences();
+  else if (command === 'audit') await audit();
+  else {
+    console.error('Usage: node scripts/supply-chain.mjs licences | audit');
+    process.exitCode = 1;
+  }
+}

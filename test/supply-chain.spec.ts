@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import {
+  knownAdvisories,
+  shippedPackages,
+  unknownLicences,
+  type Advisory,
+} from '../scripts/supply-chain.mjs';
+
+const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
+const packages = shippedPackages();
+
+describe('what is shipped', () => {
+  it('has licences that somebody has looked at', () => {
+    expect(packages.length).toBeGreaterThan(150);
+    expect(unknownLicences(packages)).toEqual([]);
+    const strange = { name: 'x', version: '1.0.0' };
+    expect(unknownLicences([{ ...strange, licence: 'AGPL-3.0' }])).toHaveLength(1);
+    expect(unknownLicences([{ ...strange, licence: '(MIT OR GPL-3.0)' }])).toEqual([]);
+    expect(unknownLicences([{ ...strange, licence: 'MIT AND GPL-3.0' }])).toHaveLength(1);
+  });
+
+  it('has no version of which the shipped advisories warn', () => {
+    expect(knownAdvisories(packages).filter(({ accepted }) => !accepted)).toEqual([]);
+    const { name, version } = packages[0]!;
+    const advisory: Advisory = {
+      id: 'x',
+      name,
+      range: `<=${version}`,
+      severity: 'high',
+      title: 'x',
+    };
+    expect(knownAdvisories(packages, [advisory])).toEqual([advisory]);
+    expect(knownAdvisories(packages, [{ ...advisory, range: `<${version}` }])).toEqual([]);
+  });
+});
+
+describe('an installation', () => {
+  const { scripts, allowScripts } = json('package.json') as {
+    scripts: Record<string, string>;
+    allowScripts: Record<string, boolean>;
+  };
+
+  it('runs no script of a package, with any release of npm', () => {
+    expect(readFileSync('.npmrc', 'utf8')).toMatch(/^ignore-scripts=true$/m);
+    const { packages: locked } = json('package-lock.json') as {
+      packages: Record<string, { hasInstallScript?: boolean }>;
+    };
+    const withScript = Object.entries(locked)
+      .filter(([, { hasInstallScript }]) => hasInstallScript)
+      .map(([place]) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length));
+    expect(withScript.filter((name) => allowScripts[name] !== false)).toEqual([]);
+    expect(Object.values(allowScripts)).not.toContain(true);
+    for (const line of readFileSync('docker/Dockerfile', 'utf8').match(/^RUN npm ci .*/gm)!) {
+      expect(line).toContain('--ignore-scripts');
+    }
+  });
+
+  it('needs none of our own either', () => {
+    const hooks = Object.keys(scripts).filter((name) =>
+      /^(pre|post)|^prepare$|^install$/.test(name),
+    );
+    expect(hooks).toEqual([]);
+  });
+});
