@@ -10,11 +10,14 @@ const ANSWER_LIMIT_MS = 30_000;
 export class Driver {
   #pool;
   #sent = 0;
+  #isFresh;
   /** Requests without a correct answer, and the first of them in words. */
   failures = 0;
   faults = [];
 
-  constructor(target, workload, { connections }) {
+  /** @param options.isFresh whether each request is the only one of its connection */
+  constructor(target, workload, { connections, isFresh = false }) {
+    this.#isFresh = isFresh;
     this.target = target;
     this.workload = workload;
     this.#pool = new Pool(target.origin, {
@@ -46,13 +49,17 @@ export class Driver {
   /**
    * Sends at a fixed rate, however long the answers take. Latencies count from the scheduled
    * moment, so that a target that stalls cannot hide it by delaying what would have come next.
+   *
+   * @param options.until ends it instead of a time, once it says so
    */
-  async openLoop({ perSecond, durationMs }) {
-    const requests = Math.round((perSecond * durationMs) / 1000);
-    const latenciesMs = new Float64Array(requests);
+  async openLoop({ perSecond, durationMs = Infinity, until = () => false }) {
+    const most = Math.round((perSecond * durationMs) / 1000);
+    const latenciesMs = [];
+    let requests = 0;
     const startMs = performance.now();
     const answers = [];
-    for (let index = 0; index < requests; index++) {
+    for (let index = 0; index < most && !until(); index++) {
+      requests++;
       const scheduledMs = startMs + (index * 1000) / perSecond;
       while (performance.now() < scheduledMs) await wait(scheduledMs - performance.now());
       answers.push(
@@ -62,7 +69,7 @@ export class Driver {
       );
     }
     await Promise.all(answers);
-    return { requests, latenciesMs };
+    return { requests, latenciesMs: Float64Array.from(latenciesMs) };
   }
 
   /** Opens so many streams, one after the other within `rampMs`, and reads them all to their ends. */
@@ -86,6 +93,7 @@ export class Driver {
     this.#pool.dispatch(
       {
         method: 'POST',
+        reset: this.#isFresh,
         path: request.dialect.path,
         headers: {
           'content-type': 'application/json',

@@ -26,7 +26,7 @@ try {
     // Of several workers, the primary process speaks for all.
     if (cluster.isPrimary) process.stdout.write(describeStart(gateway));
     else process.send?.({ type: 'gateway:listening', ...describable(gateway) });
-    onStop(() => gateway.close());
+    onStop(gateway);
   }
 } catch (error) {
   const reason = messageOf(error);

@@ -23,7 +23,7 @@ try {
   });
   controlHeapGrowth();
   process.stdout.write(`\nModel Gateway's worker listens on ${worker.url}\n\n`);
-  onStop(() => worker.close());
+  onStop(worker);
 } catch (error) {
   const reason = messageOf(error);
   process.stderr.write(`The worker cannot start.\n${reason}\n`);

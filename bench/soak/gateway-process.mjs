@@ -40,6 +40,9 @@ export async function startGateway({ servers, folder, providers, models, environ
   return {
     pid,
     dataDirectory,
+    /** To start it once more. */
+    environment,
+    printed,
     url,
     port: Number(new URL(url).port),
     inspectorUrl: /ws:\/\/\S+/.exec(printed())[0],

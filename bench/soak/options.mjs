@@ -5,6 +5,7 @@ import { SCENARIOS } from './scenarios.mjs';
 export const USAGE = `npm run soak -- [options]
   --only a,b       only these scenarios: ${SCENARIOS.map(({ id }) => id).join(', ')}
   --attacks a,b    of \`hostile\` only these: ${ATTACKS.map(({ id }) => id).join(', ')}
+  --balancer DIR   for \`rolling\`: where HAProxy's Debian packages were unpacked (else it is in PATH)
   --minutes N      how long \`mixed\` lasts (10)
   --json FILE      write all figures to a file`;
 
@@ -21,6 +22,7 @@ export function readOptions(words) {
       only: { type: 'string' },
       attacks: { type: 'string' },
       minutes: { type: 'string' },
+      balancer: { type: 'string' },
       json: { type: 'string' },
       // Not in the usage text: shortens every load, to see whether the scenarios still work.
       seconds: { type: 'string' },
@@ -34,6 +36,7 @@ export function readOptions(words) {
         values.seconds === undefined ? undefined : readNumber('--seconds', values.seconds),
       ),
       attacks: choose('attack', ATTACKS, values.attacks),
+      balancer: values.balancer,
     },
     jsonFile: values.json,
   };

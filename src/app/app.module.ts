@@ -13,6 +13,7 @@ import { JobsModule } from '../features/jobs/jobs.module.js';
 import { MessagesModule } from '../features/messages/messages.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
 import { ProvidersModule } from '../features/providers/providers.module.js';
+import { ServiceStopModule } from '../platform/time/service-stop.js';
 import { QueueModule } from '../platform/queue/queue.module.js';
 import { WebhooksModule } from '../platform/outbound/webhooks.module.js';
 import { ResponsesModule } from '../features/responses/responses.module.js';
@@ -49,6 +50,7 @@ export class AppModule {
         ConfigModule.forRoot(config),
         DatabaseModule.forRoot(databaseUrl),
         MetricsModule,
+        ServiceStopModule,
         QueueModule.forRoot(config, databaseUrl),
         AccessModule,
         ChatModule,

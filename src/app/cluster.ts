@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BootstrapOutcome } from './bootstrap/bootstrap.service.js';
 import { describeStart, type StartDescription } from './bootstrap/describe-start.js';
+import type { WayToClose } from './process/end-gracefully.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { gatewaySecrets, secretFileOf } from '../platform/config/gateway-secret.js';
 import { migrateDatabase } from '../platform/database/migrate-database.js';
@@ -13,6 +14,9 @@ import { serveClusterMetrics } from './operations/cluster-metrics.js';
 /** A worker that dies is replaced after this pause, so that one that cannot start does not spin. */
 const RESTART_AFTER_MS = 1_000;
 
+/** How long a worker may take to close after its drain: its own limit, and to write its log. */
+const CLOSE_LIMIT_MS = 5_500;
+
 type WorkerStart = StartDescription & { type: 'gateway:listening'; bootstrap: BootstrapOutcome };
 
 /**
@@ -22,7 +26,7 @@ type WorkerStart = StartDescription & { type: 'gateway:listening'; bootstrap: Bo
 export async function runWorkers(
   config: AppConfig,
   logger: JsonLogger,
-  onStop: (close: () => Promise<void>) => void,
+  onStop: (way: WayToClose) => void,
 ): Promise<void> {
   const database = await openDatabase(config);
   await migrateDatabase(database.url, MIGRATIONS);
@@ -57,10 +61,24 @@ export async function runWorkers(
     return worker;
   };
 
-  onStop(async () => {
-    stopping = true;
-    await Promise.all(Object.values(cluster.workers ?? {}).map(stopWorker));
-    await database.stop();
+  const { lameDuckSeconds, drainSeconds } = config;
+  let lameDuckEndsAtMs = 0;
+  onStop({
+    async close() {
+      stopping = true;
+      lameDuckEndsAtMs = performance.now() + lameDuckSeconds * 1_000;
+      const limitMs = (lameDuckSeconds + drainSeconds) * 1_000 + CLOSE_LIMIT_MS;
+      const ends = workersNow().map((worker) => stopWorker(worker, limitMs));
+      const areClean = await Promise.all(ends);
+      await database.stop();
+      if (areClean.includes(false)) throw new Error('A worker came to no clean end; see above.');
+    },
+    hurry() {
+      if (performance.now() >= lameDuckEndsAtMs) return false;
+      lameDuckEndsAtMs = 0;
+      for (const worker of workersNow()) worker.process.kill('SIGTERM');
+      return true;
+    },
   });
 
   // The first one alone: it makes the first tenant, and shows whether a worker can start at all.
@@ -83,10 +101,20 @@ function listens(worker: Worker): Promise<boolean> {
   });
 }
 
-function stopWorker(worker: Worker | undefined): Promise<void> {
-  if (!worker || worker.isDead()) return Promise.resolve();
+function workersNow(): Worker[] {
+  const workers = Object.values(cluster.workers ?? {});
+  return workers.filter((worker) => worker !== undefined).filter((worker) => !worker.isDead());
+}
+
+/** Ends a worker, by force when it takes longer than it may. @returns whether it left nothing behind */
+function stopWorker(worker: Worker, limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
-    worker.once('exit', () => resolve());
+    const force = setTimeout(() => worker.process.kill('SIGKILL'), limitMs);
+    worker.once('exit', (code, signal) => {
+      clearTimeout(force);
+      // One that had not come to listen to signals yet has nothing to leave behind either.
+      resolve(code === 0 || signal === 'SIGTERM');
+    });
     worker.process.kill('SIGTERM');
   });
 }

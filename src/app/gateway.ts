@@ -13,9 +13,13 @@ import { JsonLogger } from '../platform/logging/json-logger.js';
 import { baseUrlOf } from '../platform/http/base-url.js';
 import { LeanExpressAdapter } from '../platform/http/lean-express.adapter.js';
 import { HoldSweeperService } from '../core/ledger/hold-sweeper.service.js';
+import { LedgerStore } from '../core/ledger/ledger-store.js';
+import { SettlementRecovery } from '../core/ledger/settlement-recovery.service.js';
+import { ServiceStop } from '../platform/time/service-stop.js';
 import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 import { MIGRATIONS } from './migrations.js';
 import { recordRefusals } from './access-log.middleware.js';
+import { ServiceDrain } from './service-drain.js';
 import { endsWithin } from '../platform/time/within.js';
 import { UpstreamRegistry } from '../vendors/upstream.registry.js';
 import { NotFoundError } from '../platform/errors/gateway-errors.js';
@@ -25,10 +29,11 @@ import { codeOf } from '../platform/errors/thrown.js';
 const OPERATIONS = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
- * How long the parts of a stopping service may take to close, beside what answers and jobs are waited
- * for: a few seconds where they can, but connections to a database that has fallen silent never close.
+ * How long the parts of a stopping service may take to close, after the time in which answers and jobs
+ * may end: a moment where they can, but connections to a database that has fallen silent never close.
+ * An embedded database has what is left of 10 seconds.
  */
-const CLOSE_LIMIT_MS = 25_000;
+const CLOSE_LIMIT_MS = 4_000;
 
 /** A running service. */
 export interface Gateway {
@@ -42,8 +47,15 @@ export interface Gateway {
   providers: readonly string[];
   /** A chat model to try first. */
   exampleModel: string | undefined;
-  /** Lets running answers end (up to the drain limit), settles what is open, and stops everything. */
+  /**
+   * Serves on for the time of a lame duck, lets running answers end (up to the drain limit), settles what
+   * is open, and stops everything. What cannot be settled is journalled.
+   *
+   * @throws Error when not all could be closed, or not all be settled
+   */
   close(): Promise<void>;
+  /** While it closes: ends the time of the lame duck. @returns false when that was over */
+  hurry(): boolean;
 }
 
 /** A worker leaves the first tenant to the gateways. */
@@ -74,10 +86,17 @@ export async function startGateway(
     await setUpApplication(application, requestLog, record);
     const server = application.getHttpServer();
     const bootstrap = role === 'worker' ? MADE_ELSEWHERE : await ensureFirstTenant(application);
+    // Before the sweep, which would show these requests as crashed for a moment.
+    await application.get(SettlementRecovery, { strict: false }).recoverAll();
     await application
       .get(HoldSweeperService, { strict: false })
       .sweepNow({ assumeOthersDead: config.databaseUrl === undefined });
+    const stop = application.get(ServiceStop, { strict: false });
+    const ledger = application.get(LedgerStore, { strict: false });
     await listen(application, config);
+    // Also when somebody cannot wait for the end.
+    const onExit = (): void => void ledger.journalPending();
+    process.on('exit', onExit);
 
     return {
       application,
@@ -87,15 +106,22 @@ export async function startGateway(
       providers: config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),
       async close() {
+        // Nobody sends requests to a worker.
+        if (role === 'worker') stop.hurry();
+        await application.get(ServiceDrain).announce();
         // `ServiceDrain` goes first, then each part before those that it needs.
         const closing = application.close();
-        // Answers and jobs are waited for, one after the other, and then everything else.
-        const limitMs = 2 * config.drainSeconds * 1_000 + CLOSE_LIMIT_MS;
-        const isClosed = await endsWithin(limitMs, closing);
+        const isClosed = await endsWithin(stop.leftMs + CLOSE_LIMIT_MS, closing);
+        ledger.journalPending();
         await database.stop();
+        // Some may have come to their end only now.
+        const left = ledger.journalPending();
+        process.off('exit', onExit);
+        if (left > 0) throw new Error(`${left} settlements could not be written to the database.`);
         if (!isClosed) throw new Error('Not everything could be closed; the database is silent.');
         await closing;
       },
+      hurry: () => stop.hurry(),
     };
   } catch (error) {
     await database.stop();

@@ -1,10 +1,11 @@
 import type { Server } from 'node:http';
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
-import { APP_CONFIG, type AppConfig } from '../platform/config/app-config.js';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost, ModuleRef, type AbstractHttpAdapter } from '@nestjs/core';
+import { LedgerService } from '../core/ledger/ledger.service.js';
 import { ServerDrain } from '../platform/http/server-drain.js';
 import { IdleMemory } from './process/idle-memory.js';
 import { WorkQueue } from '../platform/queue/work-queue.js';
+import { ServiceStop } from '../platform/time/service-stop.js';
 
 /**
  * Lets requests and background work end, up to the drain limit, before anything else stops: it stands
@@ -20,7 +21,8 @@ export class ServiceDrain implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly host: HttpAdapterHost<AbstractHttpAdapter<Server>>,
     private readonly queue: WorkQueue,
-    @Inject(APP_CONFIG) private readonly config: AppConfig,
+    private readonly stop: ServiceStop,
+    private readonly modules: ModuleRef,
   ) {}
 
   onModuleInit(): void {
@@ -29,9 +31,18 @@ export class ServiceDrain implements OnModuleInit, OnModuleDestroy {
     this.memory = new IdleMemory(server);
   }
 
+  /** Serves on for the time of a lame duck, in which balancers learn to send nothing more. */
+  async announce(): Promise<void> {
+    this.server?.announce();
+    await this.stop.announce();
+  }
+
   async onModuleDestroy(): Promise<void> {
     this.memory?.stop();
-    const limitMs = this.config.drainSeconds * 1_000;
-    await Promise.all([this.server?.drain(limitMs), this.queue.stop(limitMs)]);
+    const { leftMs } = this.stop;
+    // An answer that only waits for its commit can still be delivered.
+    const ledger = this.modules.get(LedgerService, { strict: false });
+    const drained = this.server?.drain(leftMs, () => ledger.endWaits());
+    await Promise.all([drained, this.queue.stop(leftMs)]);
   }
 }

@@ -46,6 +46,16 @@ describe('a service that is stopped while streams run', () => {
       ...rest,
     });
 
+  const chat = (url: string): Promise<Response> =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'openai/gpt-4o-mini',
+        messages: [{ role: 'user', content: 'Hello' }],
+      }),
+    });
+
   interface Read {
     id: string;
     isComplete: boolean;
@@ -141,6 +151,48 @@ describe('a service that is stopped while streams run', () => {
     );
     expect(rows).toEqual([{ count: STREAMS }]);
     expect(await findLedgerFaults(database.database)).toEqual([]);
+  });
+
+  it('SIGTERM to a lame duck: not ready, and no request fails until it is gone', async () => {
+    fake.answer = politeAnswer();
+    gateway = await start({ GATEWAY_LAME_DUCK_SECONDS: '2' });
+    const { url } = gateway;
+    const ready = async (): Promise<number> => (await fetch(`${url}/readyz`)).status;
+    expect(await ready()).toBe(200);
+    const exit = gateway.stop('SIGTERM');
+    const startedMs = performance.now();
+    await until(async () => (await ready()) === 503);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    // Over connections of before, and over new ones; each is told that it is the last.
+    for (let request = 0; request < 5; request++) {
+      const response = await chat(url);
+      expect(response.headers.get('connection')).toBe('close');
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(await exit).toBe(0);
+    expect(performance.now() - startedMs).toBeGreaterThan(1_900);
+  });
+
+  it('SIGHUP drains; a second signal ends the time of the lame duck, and nothing else', async () => {
+    let goOn = (): void => undefined;
+    const release = new Promise<void>((resolve) => (goOn = resolve));
+    fake.answer = async (call, response) => {
+      await release;
+      return politeAnswer()(call, response);
+    };
+    gateway = await start({ GATEWAY_LAME_DUCK_SECONDS: '600' });
+    fake.calls.length = 0;
+    const answered = chat(gateway.url);
+    await until(() => fake.calls.length === 1);
+    const exit = gateway.stop('SIGHUP');
+    await wait(1_100);
+    gateway.process.kill('SIGTERM');
+    await wait(100);
+    goOn();
+    expect((await answered).status).toBe(200);
+    expect(await exit).toBe(0);
   });
 
   it('SIGTERM while idle: gone at once', async () => {

@@ -1,9 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCommand } from '../../src/app/commands/run-command.js';
+import { loadSettings } from '../../src/app/load-settings.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { hangAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
+import {
+  hangAnswer,
+  politeAnswer,
+  startFakeOpenAi,
+  type FakeOpenAi,
+} from '../support/fake-openai.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
 import { CHAT, MESSAGES, RESPONSES } from '../support/paths.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { delta, streamOf } from '../support/vendor-stream.js';
@@ -12,10 +22,13 @@ import { readAvailable } from '../support/streamed-answer.js';
 const USER = { role: 'user', content: 'Hello' };
 const MODEL = 'one/a';
 
+const isJournal = (name: string): boolean => name.endsWith('.jsonl');
+
 describe('what still runs when the drain limit has passed', () => {
   let one: FakeOpenAi;
   let files: OperatorFiles;
   let database: TestDatabase;
+  let proxy: TcpProxy;
   let gateway: BootedGateway;
 
   beforeEach(async () => {
@@ -23,14 +36,24 @@ describe('what still runs when the drain limit has passed', () => {
     const pricing = { prompt: '0.000001', completion: '0.000002' };
     files = await writeOperatorFiles({ one: one.baseUrl }, [{ id: MODEL, pricing }]);
     database = await createTestDatabase();
+    const url = new URL(database.url);
+    proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
+    await proxy.open();
+    url.port = String(proxy.port);
     gateway = await bootGateway(
-      { ...files.environment, GATEWAY_DRAIN_SECONDS: '1', GATEWAY_REQUEST_TIMEOUT_MS: '4000' },
+      {
+        ...files.environment,
+        DATABASE_URL: url.href,
+        GATEWAY_DRAIN_SECONDS: '1',
+        GATEWAY_REQUEST_TIMEOUT_MS: '4000',
+      },
       { database },
     );
   });
   afterEach(async () => {
     await one.close();
     await files.remove();
+    await proxy.cut();
     await database.drop();
   });
 
@@ -63,6 +86,37 @@ describe('what still runs when the drain limit has passed', () => {
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ error: { type: 'provider_unavailable' } });
     expect(await expectSettled('cancelled')).toBe(0);
+  });
+
+  it('an answer that only waits for its commit is delivered, and charged later', async () => {
+    let goOn = (): void => undefined;
+    const release = new Promise<void>((resolve) => (goOn = resolve));
+    one.answer = async (call, response) => {
+      await release;
+      return politeAnswer()(call, response);
+    };
+    const answered = gateway.post(CHAT, { model: MODEL, messages: [USER] });
+    await until(() => one.calls.length === 1);
+    proxy.silence();
+    const closed = gateway.close();
+    // Its wait for the database would last longer than the drain.
+    goOn();
+    const response = await answered;
+    expect(response.status).toBe(200);
+    expect(await response.json()).toHaveProperty('choices');
+    await expect(closed).rejects.toThrow('1 settlements could not be written to the database');
+    await proxy.cut();
+    const { dataDirectory } = gateway.config;
+    const [name = ''] = (await readdir(join(dataDirectory, 'settlements'))).filter(isJournal);
+    const status = await runCommand(['settle', join(dataDirectory, 'settlements', name)], {
+      loadConfig: () =>
+        loadSettings({ DATABASE_URL: database.url, GATEWAY_SECRET: 'x'.repeat(32) }),
+      print: () => undefined,
+      printError: () => undefined,
+    });
+    await rm(dataDirectory, { recursive: true });
+    expect(status).toBe(0);
+    expect(await expectSettled('completed')).toBeGreaterThan(0);
   });
 
   it('a stream that takes longer than a request may is paid for up to there', async () => {

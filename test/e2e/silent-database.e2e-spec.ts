@@ -1,25 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCommand } from '../../src/app/commands/run-command.js';
+import { loadSettings } from '../../src/app/load-settings.js';
+import { startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { readStream } from '../support/streamed-answer.js';
+import { until } from '../support/until.js';
+import { delta, DONE, finish, usageChunk } from '../support/vendor-stream.js';
 
 const API_KEY = 'sk-silent-database-key-1';
-const HELLO = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] };
+const HELLO = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
+const STREAMS = 30;
+const DRAIN_SECONDS = 1;
 
 describe('a database that keeps its connections and says nothing more', () => {
   let own: TestDatabase;
   let proxy: TcpProxy;
+  let fake: FakeOpenAi;
   let dataDirectory: string;
+  let environment: Record<string, string>;
   let gateway: SpawnedGateway;
 
   const ask = (): Promise<Response> =>
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify(HELLO),
+      body: JSON.stringify({ ...HELLO, stream: true }),
     });
 
   beforeAll(async () => {
@@ -29,22 +40,35 @@ describe('a database that keeps its connections and says nothing more', () => {
     await proxy.open();
     url.port = String(proxy.port);
     dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-silent-database-'));
-    gateway = await spawnGateway({
-      DATABASE_URL: url.href,
+    fake = await startFakeOpenAi();
+    environment = {
       GATEWAY_DATA_DIR: dataDirectory,
       GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
       GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
-      GATEWAY_SANDBOX: 'true',
-      GATEWAY_DRAIN_SECONDS: '1',
-    });
-    const answered = await ask();
-    expect(answered.status).toBe(200);
-    await answered.text();
+      OPENAI_API_KEY: 'sk-vendor',
+      OPENAI_BASE_URL: fake.baseUrl,
+      GATEWAY_DRAIN_SECONDS: String(DRAIN_SECONDS),
+    };
+    gateway = await spawnGateway({ ...environment, DATABASE_URL: url.href });
+    let goOn = (): void => undefined;
+    const release = new Promise<void>((resolve) => (goOn = resolve));
+    fake.answer = async ({ headers }, response) => {
+      expect(headers.authorization).toBe('Bearer sk-vendor');
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(delta({ role: 'assistant', content: 'Hello' }));
+      await release;
+      response.end(finish() + usageChunk() + DONE);
+    };
+    const streams = Array.from({ length: STREAMS }, async () => readStream(await ask()));
+    await until(() => fake.calls.length === STREAMS);
     proxy.silence();
+    goOn();
+    for (const { isDone } of await Promise.all(streams)) expect(isDone).toBe(true);
   });
   afterAll(async () => {
     await gateway.stop('SIGKILL');
     await proxy.cut();
+    await fake.close();
     await own.drop();
     await rm(dataDirectory, { recursive: true, force: true });
   });
@@ -63,8 +87,57 @@ describe('a database that keeps its connections and says nothing more', () => {
     }
   });
 
-  it('does not keep a service from its end', async () => {
+  it('does not keep a service from its end, which writes down what was not charged yet', async () => {
+    const startedMs = performance.now();
     expect(await gateway.stop()).toBe(1);
-    expect(gateway.output()).toContain('the database is silent');
+    expect(performance.now() - startedMs).toBeLessThan((DRAIN_SECONDS + 10) * 1_000);
+    const path = await journalOf();
+    expect(gateway.output()).toMatch(
+      new RegExp(
+        `^${STREAMS} settlements could not .* \\\`npm run gateway -- settle ${path}\\\`$`,
+        'm',
+      ),
+    );
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
+
+  it('takes it from the next start, or from a command at the same time, exactly once', async () => {
+    const copy = join(dataDirectory, 'copy.jsonl');
+    await copyFile(await journalOf(), copy);
+    const printed: string[] = [];
+    const command = runCommand(['settle', copy], {
+      loadConfig: () => loadSettings({ ...environment, DATABASE_URL: own.url }),
+      print: (line) => printed.push(line),
+      printError: (line) => printed.push(line),
+    });
+    gateway = await spawnGateway({ ...environment, DATABASE_URL: own.url });
+    expect([await command, printed]).toEqual([0, expect.anything()]);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const byStart = /gateway_settlements_total\{fate="recovered"\} (\d+)/.exec(metrics)?.[1];
+    const byCommand = /^Booked (\d+) settlements/.exec(printed[0]!)?.[1];
+    expect(Number(byStart ?? 0) + Number(byCommand)).toBe(STREAMS);
+
+    const { rows } = await own.database.query<{ outcome: string; cost: number }>(
+      'SELECT outcome, cost FROM request_logs',
+    );
+    const [{ cost } = { cost: 0 }] = rows;
+    expect(cost).toBeGreaterThan(0);
+    expect(rows).toEqual(Array.from({ length: STREAMS }, () => ({ outcome: 'completed', cost })));
+    const charges = await own.database.query<{ amount: number }>(
+      "SELECT amount FROM ledger_entries WHERE kind = 'charge'",
+    );
+    expect(charges.rows).toEqual(Array.from({ length: STREAMS }, () => ({ amount: -cost })));
+    expect((await own.database.query('SELECT FROM holds')).rows).toEqual([]);
+    expect(await findLedgerFaults(own.database)).toEqual([]);
+    await expect(journalOf()).rejects.toThrow('no journal');
+    expect(await gateway.stop()).toBe(0);
+  });
+
+  /** @throws Error when there is none */
+  async function journalOf(): Promise<string> {
+    const folder = join(dataDirectory, 'settlements');
+    const name = (await readdir(folder)).find((entry) => entry.endsWith('.jsonl'));
+    if (name === undefined) throw new Error('no journal');
+    return join(folder, name);
+  }
 });

@@ -37,6 +37,11 @@ describe('the embedded PostgreSQL after a failure', () => {
     return child.pid ?? 0;
   }
 
+  function childrenOf(pid: number): number[] {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return children.trim().split(/\s+/).filter(Boolean).map(Number);
+  }
+
   async function countRows(url: string): Promise<number> {
     const [row] = await query(url, 'SELECT count(*)::int AS rows FROM kept');
     return row?.rows as number;
@@ -46,6 +51,7 @@ describe('the embedded PostgreSQL after a failure', () => {
     installLauncher(scene.launcher);
     const { url } = await scene.start();
     await query(url, 'CREATE TABLE kept (value int)');
+    await query(url, 'CREATE TABLE frozen (value int)');
     await scene.stopAll();
   });
   afterEach(async () => {
@@ -79,6 +85,20 @@ describe('the embedded PostgreSQL after a failure', () => {
 
     const { url } = await scene.start();
     expect(await countRows(url)).toBe(2);
+  });
+
+  it('ends one that was stopped by a signal, with all of its children, and loses nothing', async () => {
+    const service = await scene.start();
+    await query(service.url, 'INSERT INTO frozen VALUES (1)');
+    const postmaster = postmasterOf(cluster);
+    for (const pid of [postmaster, ...childrenOf(postmaster)]) process.kill(pid, 'SIGSTOP');
+    const startedMs = performance.now();
+    await service.stop();
+    expect(performance.now() - startedMs).toBeLessThan(4_500);
+    expect(isProcessRunning(postmaster)).toBe(false);
+    expect(existsSync(join(cluster, 'postmaster.pid'))).toBe(false);
+    const { url } = await scene.start();
+    expect(await query(url, 'SELECT value FROM frozen')).toEqual([{ value: 1 }]);
   });
 
   it('brings a PostgreSQL that was killed back on the same port, so that pools reconnect', async () => {

@@ -76,6 +76,19 @@ describe(ServerDrain.name, () => {
     await drained;
   });
 
+  it('serves on before it drains, each connection for one more answer', async () => {
+    const early = await Connection.open(server);
+    await answered(early);
+    drain.announce();
+    for (const connection of [early, await Connection.open(server)]) {
+      connection.received = '';
+      await answered(connection);
+      expect(await connection.over).toBe('end');
+      expect(connection.received).toMatch(/^HTTP\/1\.1 200 .*connection: close/is);
+    }
+    await drain.drain(LIMIT_MS);
+  });
+
   it('lets an answer end that has begun, and then closes its connection', async () => {
     const connection = await Connection.open(server);
     connection.ask();

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { NO_USAGE } from '../../src/canonical/usage.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
@@ -11,6 +14,8 @@ import type {
   SettleOperation,
 } from '../../src/core/ledger/ledger-operations.js';
 import { LedgerStore } from '../../src/core/ledger/ledger-store.js';
+import { SettlementJournal } from '../../src/core/ledger/settlement-journal.js';
+import { SettlementRecovery } from '../../src/core/ledger/settlement-recovery.service.js';
 import type { RequestLogDraft } from '../../src/core/ledger/request-log/request-log-row.js';
 
 export interface TestTenant {
@@ -97,6 +102,11 @@ export function settleOperation(
 
 export interface TestLedger {
   store: LedgerStore;
+  /** In a data folder of its own. */
+  journal: SettlementJournal;
+  /** Settlements that its metric has counted, by their fate. */
+  fates: Readonly<Record<string, number>>;
+  recovery: SettlementRecovery;
   instance: InstanceService;
   database: Database;
   close(): Promise<void>;
@@ -107,15 +117,25 @@ export async function connectLedger(url: string): Promise<TestLedger> {
   const dataSource = await new DataSource(databaseOptions(url)).initialize();
   const database = new Database(dataSource);
   const instance = new InstanceService(database);
-  const store = new LedgerStore(database, instance);
+  const dataDirectory = join(tmpdir(), `gateway-ledger-${randomUUID()}`);
+  const fates: Record<string, number> = {};
+  const journal = new SettlementJournal(
+    { dataDirectory },
+    { observeSettlements: (fate, count) => (fates[fate] = (fates[fate] ?? 0) + count) },
+  );
+  const store = new LedgerStore(database, instance, journal);
   return {
     store,
+    journal,
+    fates,
+    recovery: new SettlementRecovery(database, store, journal),
     instance,
     database,
     async close() {
       await store.drain();
       await database.onApplicationShutdown();
       await dataSource.destroy();
+      await rm(dataDirectory, { recursive: true, force: true });
     },
   };
 }

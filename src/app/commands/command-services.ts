@@ -10,6 +10,10 @@ import { migrateDatabase } from '../../platform/database/migrate-database.js';
 import { MIGRATIONS } from '../migrations.js';
 import { attachEmbeddedPostgres } from '../../platform/database/embedded-postgres.js';
 import { GrantsService } from '../../core/ledger/grants.service.js';
+import { InstanceService } from '../../core/ledger/instance.service.js';
+import { LedgerStore } from '../../core/ledger/ledger-store.js';
+import { SettlementJournal } from '../../core/ledger/settlement-journal.js';
+import { SettlementRecovery } from '../../core/ledger/settlement-recovery.service.js';
 
 /** What commands do their work with. */
 export interface CommandServices {
@@ -17,8 +21,11 @@ export interface CommandServices {
   tenants: TenantsService;
   apiKeys: ApiKeyRepository;
   grants: GrantsService;
+  recovery: SettlementRecovery;
   close(): Promise<void>;
 }
+
+type CommandConfig = Pick<AppConfig, 'databaseUrl' | 'dataDirectory'>;
 
 /**
  * Connects to the service's database: that of `DATABASE_URL`, else the embedded one, which is
@@ -26,13 +33,13 @@ export interface CommandServices {
  * would take a second to start.
  */
 export async function openCommandServices(
-  config: Pick<AppConfig, 'databaseUrl' | 'dataDirectory'>,
+  config: CommandConfig,
   log: (line: string) => void,
 ): Promise<CommandServices> {
-  if (config.databaseUrl) return connect(config.databaseUrl);
+  if (config.databaseUrl) return connect(config.databaseUrl, config);
   const embedded = await attachEmbeddedPostgres({ dataDirectory: config.dataDirectory, log });
   try {
-    const services = await connect(embedded.url);
+    const services = await connect(embedded.url, config);
     return {
       ...services,
       async close() {
@@ -46,7 +53,7 @@ export async function openCommandServices(
   }
 }
 
-async function connect(url: string): Promise<CommandServices> {
+async function connect(url: string, config: CommandConfig): Promise<CommandServices> {
   // A command may come before the service's first start.
   await migrateDatabase(url, MIGRATIONS);
   const dataSource = new DataSource({
@@ -56,11 +63,18 @@ async function connect(url: string): Promise<CommandServices> {
   });
   await dataSource.initialize();
   const database = new Database(dataSource);
+  // Nobody reads the figures of a command.
+  const journal = new SettlementJournal(config, { observeSettlements: () => undefined });
+  const store = new LedgerStore(database, new InstanceService(database), journal);
   return {
     database,
     tenants: new TenantsService(database),
     apiKeys: new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database),
     grants: new GrantsService(database),
-    close: () => dataSource.destroy(),
+    recovery: new SettlementRecovery(database, store, journal),
+    async close() {
+      await database.onApplicationShutdown();
+      await dataSource.destroy();
+    },
   };
 }

@@ -11,6 +11,7 @@ import {
 import { keyCreateCommand, keyRevokeCommand } from './key.commands.js';
 import { settingsPageCommand } from './settings-page.command.js';
 import { secretRotateCommand } from './secret-rotate.command.js';
+import { settleCommand } from './settle.command.js';
 import {
   tenantCreateCommand,
   tenantListCommand,
@@ -43,6 +44,7 @@ const COMMANDS: readonly Command[] = [
   keyCreateCommand,
   keyRevokeCommand,
   secretRotateCommand,
+  settleCommand,
   catalogueCheckCommand,
   settingsPageCommand,
 ];
@@ -77,7 +79,7 @@ export async function runCommand(
 }
 
 async function execute(words: readonly string[], environment: CommandEnvironment): Promise<void> {
-  const command = COMMANDS.find(({ name }) => name === words.slice(0, 2).join(' '));
+  const command = COMMANDS.find(({ name }) => words.slice(0, wordsIn(name)).join(' ') === name);
   if (!command) {
     if (words.length > 0 && !words.some((word) => word === '--help' || word === '-h')) {
       throw new UsageError(`There is no command ${JSON.stringify(words.slice(0, 2).join(' '))}`);
@@ -86,7 +88,7 @@ async function execute(words: readonly string[], environment: CommandEnvironment
     if (words.length === 0) throw new UsageError('A command is missing');
     return;
   }
-  const { values, positionals } = parse(command, words.slice(2));
+  const { values, positionals } = parse(command, words.slice(wordsIn(command.name)));
   if (values.help === true) {
     help([command]).forEach(environment.print);
     return;
@@ -100,6 +102,10 @@ async function execute(words: readonly string[], environment: CommandEnvironment
   } finally {
     await context.close();
   }
+}
+
+function wordsIn(name: string): number {
+  return name.split(' ').length;
 }
 
 /** All options but `--help` take a text. */

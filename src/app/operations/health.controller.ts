@@ -11,6 +11,7 @@ import type { Request, Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Database } from '../../platform/database/database.js';
 import { sendJson } from '../../platform/http/send-body.js';
+import { ServiceStop } from '../../platform/time/service-stop.js';
 import { within } from '../../platform/time/within.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 
@@ -20,8 +21,11 @@ class HealthDto {
 }
 
 class ReadinessDto {
-  @ApiProperty({ enum: ['ok', 'unavailable'] })
-  status: 'ok' | 'unavailable';
+  @ApiProperty({
+    enum: ['ok', 'unavailable', 'stopping'],
+    description: '`stopping`: requests are still answered, but send new ones elsewhere.',
+  })
+  status: 'ok' | 'unavailable' | 'stopping';
 
   @ApiProperty({ enum: ['ok', 'unreachable'] })
   database: 'ok' | 'unreachable';
@@ -53,6 +57,7 @@ export class HealthController {
   constructor(
     private readonly database: Database,
     private readonly queue: WorkQueue,
+    private readonly stop: ServiceStop,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -78,9 +83,9 @@ export class HealthController {
   @ApiServiceUnavailableResponse({ type: ReadinessDto })
   async readiness(@Res() response: Response): Promise<void> {
     const [hasDatabase, hasQueue] = await Promise.all([this.pingDatabase(), this.pingQueue()]);
-    const isReady = hasDatabase && hasQueue;
+    const isReady = hasDatabase && hasQueue && !this.stop.hasBegun;
     const readiness: ReadinessDto = {
-      status: isReady ? 'ok' : 'unavailable',
+      status: this.stop.hasBegun ? 'stopping' : isReady ? 'ok' : 'unavailable',
       database: hasDatabase ? 'ok' : 'unreachable',
       rate_limits: this.config.redisUrl === undefined ? 'in-process' : 'redis',
       queue: hasQueue ? this.queue.kind : 'unreachable',

@@ -1,10 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { JsonLogger } from '../../platform/logging/json-logger.js';
-import { endGracefully } from './end-gracefully.js';
+import { endGracefully, type WayToClose } from './end-gracefully.js';
 
 const error = jest.fn();
 const logger = { close: () => Promise.resolve(), error } as unknown as JsonLogger;
 const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'uncaughtException', 'unhandledRejection'] as const;
+
+/** A way to close, of a service that is no lame duck. */
+const by = (close: () => Promise<void>, hurry = (): boolean => false): WayToClose => ({
+  close,
+  hurry,
+});
 
 const untilClosed = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -33,7 +39,7 @@ describe(endGracefully.name, () => {
 
   it('takes signals within a second for one, and a later one for impatience', async () => {
     const close = jest.fn(() => new Promise<void>(() => undefined));
-    endGracefully(logger, { isWorker: false })(close);
+    endGracefully(logger, { isWorker: false })(by(close));
     signalAt(5_000, 'SIGINT');
     signalAt(5_010, 'SIGINT');
     signalAt(5_999, 'SIGTERM');
@@ -44,8 +50,28 @@ describe(endGracefully.name, () => {
     expect(close).toHaveBeenCalledTimes(1);
   });
 
+  it('hurries at the second signal where that is of use, and ends at the third', async () => {
+    const hurry = jest
+      .fn(() => true)
+      .mockReturnValueOnce(true)
+      .mockReturnValue(false);
+    endGracefully(logger, { isWorker: false })(by(() => new Promise(() => undefined), hurry));
+    signalAt(5_000, 'SIGTERM');
+    signalAt(5_500, 'SIGTERM');
+    expect(hurry).not.toHaveBeenCalled();
+    signalAt(6_500, 'SIGTERM');
+    // npm passes its own on besides.
+    signalAt(6_510, 'SIGTERM');
+    await untilClosed();
+    expect(hurry).toHaveBeenCalledTimes(1);
+    expect(exit).not.toHaveBeenCalled();
+    signalAt(7_500, 'SIGTERM');
+    await untilClosed();
+    expect(exit).toHaveBeenCalledWith(1);
+  });
+
   it('lets a worker of several go on, which its primary process ends', () => {
-    endGracefully(logger, { isWorker: true })(() => new Promise(() => undefined));
+    endGracefully(logger, { isWorker: true })(by(() => new Promise(() => undefined)));
     signalAt(5_000, 'SIGINT');
     signalAt(9_000, 'SIGTERM');
     expect(exit).not.toHaveBeenCalled();
@@ -62,7 +88,7 @@ describe(endGracefully.name, () => {
     [() => Promise.resolve(), 0],
     [() => Promise.reject(new Error('no')), 1],
   ])('ends the process when all is closed', async (close, code) => {
-    endGracefully(logger, { isWorker: false })(close);
+    endGracefully(logger, { isWorker: false })(by(close));
     signalAt(5_000, 'SIGTERM');
     await untilClosed();
     expect(exit).toHaveBeenCalledWith(code);
@@ -70,7 +96,7 @@ describe(endGracefully.name, () => {
 
   it('drains when its terminal is closed', async () => {
     const close = jest.fn(() => Promise.resolve());
-    endGracefully(logger, { isWorker: false })(close);
+    endGracefully(logger, { isWorker: false })(by(close));
     signalAt(5_000, 'SIGHUP');
     await untilClosed();
     expect(close).toHaveBeenCalledTimes(1);
@@ -82,7 +108,8 @@ describe(endGracefully.name, () => {
     async (failure) => {
       let finish = (): void => undefined;
       const close = jest.fn(() => new Promise<void>((resolve) => (finish = resolve)));
-      endGracefully(logger, { isWorker: true })(close);
+      const hurry = jest.fn(() => true);
+      endGracefully(logger, { isWorker: true })(by(close, hurry));
       const emit = (words: string): void => {
         const [own] = process
           .rawListeners(failure)
@@ -96,6 +123,7 @@ describe(endGracefully.name, () => {
         [new Error('while it stops'), failure],
       ]);
       expect(close).toHaveBeenCalledTimes(1);
+      expect(hurry).toHaveBeenCalled();
       await untilClosed();
       expect(exit).not.toHaveBeenCalled();
       finish();
@@ -107,7 +135,7 @@ describe(endGracefully.name, () => {
   it('ends with status 1 when something fails while it stops', async () => {
     let finish = (): void => undefined;
     endGracefully(logger, { isWorker: false })(
-      () => new Promise<void>((resolve) => (finish = resolve)),
+      by(() => new Promise<void>((resolve) => (finish = resolve))),
     );
     signalAt(5_000, 'SIGTERM');
     const listeners = process.rawListeners('uncaughtException') as ((error: Error) => void)[];

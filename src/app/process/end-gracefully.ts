@@ -12,6 +12,13 @@ const FAILURES = ['uncaughtException', 'unhandledRejection'] as const;
  */
 const SAME_WISH_MS = 1_000;
 
+/** How a service that runs is closed. */
+export interface WayToClose {
+  close(): Promise<void>;
+  /** Ends what is only done for the convenience of others. @returns false when there is nothing of it */
+  hurry(): boolean;
+}
+
 /**
  * Closes on a signal, or on an error that nobody caught, and ends the process: with status 0, or 1
  * after such an error or when not all could be closed. Until it is known how to close, while the
@@ -19,15 +26,15 @@ const SAME_WISH_MS = 1_000;
  * which an embedded database is told to end, not by the signal, which it would outlive.
  *
  * @param options.isWorker a worker gets Ctrl-C along with its primary process, which then tells it
- *   to stop as well; elsewhere a second signal, a second or more after the first, means not to wait
- *   any more
+ *   to stop as well; elsewhere a second signal, a second or more after the first, means to hurry, and
+ *   where that is of no use not to wait any more
  * @returns takes the way to close, once the service runs
  */
 export function endGracefully(
   logger: JsonLogger,
   options: { isWorker: boolean },
-): (close: () => Promise<void>) => void {
-  let close: (() => Promise<void>) | undefined;
+): (way: WayToClose) => void {
+  let way: WayToClose | undefined;
   let stoppingSinceMs: number | undefined;
   let status = 0;
   const end = (): void => void logger.close().then(() => process.exit(status));
@@ -38,27 +45,36 @@ export function endGracefully(
   const stop = (): void => {
     if (stoppingSinceMs !== undefined) return;
     stoppingSinceMs = performance.now();
-    const closed = close?.() ?? Promise.resolve();
+    const closed = way?.close() ?? Promise.resolve();
     void closed.catch((error: unknown) => fail(error, 'stop')).then(end);
   };
   const onSignal = (): void => {
-    const isImpatient = performance.now() - (stoppingSinceMs ?? Infinity) >= SAME_WISH_MS;
-    if (isImpatient && !options.isWorker) {
+    if (stoppingSinceMs === undefined) return stop();
+    const nowMs = performance.now();
+    if (nowMs - stoppingSinceMs < SAME_WISH_MS) return;
+    if (way?.hurry()) stoppingSinceMs = nowMs;
+    else if (!options.isWorker) {
       status = 1;
       end();
-    } else stop();
+    }
   };
   for (const signal of SIGNALS) if (!isIgnored(signal)) process.on(signal, onSignal);
   for (const failure of FAILURES) {
     process.on(failure, (error: unknown) => {
       fail(error, failure);
       stop();
+      way?.hurry();
     });
   }
   // A worker does not outlive its primary process.
-  if (options.isWorker) process.on('disconnect', stop);
-  return (way) => {
-    close = way;
+  if (options.isWorker) {
+    process.on('disconnect', () => {
+      stop();
+      way?.hurry();
+    });
+  }
+  return (known) => {
+    way = known;
   };
 }
 

@@ -23,6 +23,11 @@ export class CommitWait {
     private readonly logger: Logger,
   ) {}
 
+  /** Nobody waits any longer, as far as they may go without: the service stops. */
+  endAll(): void {
+    this.timer.expireAll();
+  }
+
   /** @returns the commit's outcome; undefined when it did not stand in time */
   for<Outcome>(
     commit: Promise<Outcome>,

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
 import { classifyFailure, describeError, describeLoss } from './database-failure.js';
-import type { Ask, Ending, HoldEntry, LedgerGroup } from './ledger-entry.js';
+import type { Ask, Ending, HoldEntry, LedgerGroup, SettleEntry } from './ledger-entry.js';
 import { flushGroup } from './ledger-flush.js';
 import { blankLog } from './ledger-rows.js';
 import { quickFlush } from './quick-flush.js';
@@ -20,11 +20,15 @@ const LONGEST_CONFLICT_PAUSE_MS = 20;
 export class LedgerCommitter {
   private readonly logger = new Logger(LedgerCommitter.name);
 
-  /** `giveBack` gets holds that were opened after their callers had given up. */
+  /**
+   * `giveBack` gets holds that were opened after their callers had given up; `onLoss` is called for
+   * each settlement that cannot be stored at all.
+   */
   constructor(
     private readonly pool: () => Pool,
     private readonly instanceId: string,
     private readonly giveBack: (hold: HoldEntry) => void,
+    private readonly onLoss: (entry: SettleEntry) => void,
   ) {}
 
   /**
@@ -98,6 +102,7 @@ export class LedgerCommitter {
     }
     if (entry.kind === 'settle') {
       this.logger.error(`${describeLoss(entry)}, ${subject}`);
+      this.onLoss(entry);
     } else {
       this.logger.error(`A ${entry.kind} can't be stored, ${subject}`);
     }

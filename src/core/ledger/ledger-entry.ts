@@ -50,6 +50,8 @@ export class SettleEntry extends LedgerEntry<SettleOutcome> {
   readonly kind = 'settle';
   /** True in the last try of a row that failed alone. */
   blanked = false;
+  /** True once it stands in a journal, because the process ends. */
+  journalled = false;
 
   constructor(
     public log: RequestLogDraft,

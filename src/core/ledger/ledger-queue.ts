@@ -13,11 +13,16 @@ const MAX_GROUP_SIZE = 500;
 export class LedgerQueue {
   private endings: Ending[] = [];
   private asks: Ask[] = [];
-  private endingsInFlight = 0;
+  private inFlight: Ending[] = [];
 
   /** Endings that wait or are in a transaction now. */
   get pendingEndings(): number {
-    return this.endings.length + this.endingsInFlight;
+    return this.endings.length + this.inFlight.length;
+  }
+
+  /** Those that wait or are in a transaction now. */
+  openEndings(): Ending[] {
+    return [...this.inFlight, ...this.endings].filter((ending) => !ending.answered);
   }
 
   isEmpty(): boolean {
@@ -36,13 +41,13 @@ export class LedgerQueue {
       if (!ask.answered) group.asks.push(ask);
       else if (mayBeOrphan(ask)) group.endings.push(releaseOf(ask));
     }
-    this.endingsInFlight = group.endings.length;
+    this.inFlight = group.endings;
     return group;
   }
 
   /** Ends the flight of a group that was committed. */
   landed(): void {
-    this.endingsInFlight = 0;
+    this.inFlight = [];
   }
 
   /** Ends the flight of a group that was not committed, or only in part, and queues the rest again. */

@@ -7,6 +7,7 @@ import { InternalError } from '../../platform/errors/gateway-errors.js';
 import type { InstanceService } from './instance.service.js';
 import type { SettleOperation } from './ledger-operations.js';
 import { LedgerStore } from './ledger-store.js';
+import type { SettlementJournal } from './settlement-journal.js';
 
 let errors: string[];
 
@@ -48,11 +49,13 @@ function settlement(): SettleOperation {
 
 describe(LedgerStore.name, () => {
   it('keeps a bounded number of settlements while the database is away, and tells what is lost', async () => {
+    let lost = 0;
     // The connection never comes, and never fails either.
     const database = { ledgerPool: { connect: () => new Promise(() => undefined) } };
     const store = new LedgerStore(
       database as unknown as Database,
       { id: randomUUID() } as InstanceService,
+      { observeLoss: () => lost++ } as unknown as SettlementJournal,
     );
     for (let count = 0; count < 20_000; count++) void store.settle(settlement());
     await new Promise(setImmediate);
@@ -66,5 +69,6 @@ describe(LedgerStore.name, () => {
     expect(errors).toHaveLength(2);
     expect(errors[0]).toContain(surplus.log.requestId);
     expect(errors[0]).toContain('5 credits');
+    expect(lost).toBe(2);
   });
 });

@@ -24,48 +24,19 @@ import type {
   HoldOutcome,
   SettleOperation,
   SettleOutcome,
-  SettlementRecord,
 } from './ledger-operations.js';
 import { LedgerQueue, releaseOf } from './ledger-queue.js';
+import { PendingRecords } from './pending-records.js';
+import type { JournalledSettlement } from './journal-lines.js';
+import { SettlementJournal } from './settlement-journal.js';
 import { totalOf, isAmount, toStorableCharge } from './pricing.js';
-/** Characters of records kept in memory while the database is away: about 64 MB. */
-const MAX_PENDING_CHARACTERS = 64_000_000;
-
-/** Bounds the memory of records that wait for their commit; a record beyond it is given up. */
-class PendingRecords {
-  private characters = 0;
-
-  /** The record, or undefined when there is no room for it. */
-  admit(record: SettlementRecord | undefined): SettlementRecord | undefined {
-    if (!record) return undefined;
-    const size = sizeOf(record);
-    const isFull = this.characters > 0 && this.characters + size > MAX_PENDING_CHARACTERS;
-    if (isFull && !record.required) return undefined;
-    this.characters += size;
-    return record;
-  }
-
-  /** Says in the outcome whether the record was written, and makes room for others. */
-  async track(
-    settled: Promise<SettleOutcome>,
-    admitted: SettlementRecord | undefined,
-    isWritten: () => boolean,
-  ): Promise<SettleOutcome> {
-    try {
-      const outcome = await settled;
-      return { ...outcome, recorded: outcome.applied && isWritten() };
-    } finally {
-      if (admitted) this.characters -= sizeOf(admitted);
-    }
-  }
-}
 
 /** Settlements kept in memory while the database is away: about 20 MB. */
 const MAX_PENDING_SETTLEMENTS = 20_000;
 /** How often an outage is told again. */
 const OUTAGE_REMINDER_MS = 10_000;
-/** How long a shutdown waits here for what is still queued. */
-const SHUTDOWN_LIMIT_MS = 5_000;
+/** How long a shutdown waits here for what is still queued; what is left then is journalled. */
+const SHUTDOWN_LIMIT_MS = 2_000;
 
 const NO_CHARGE: Charge = Object.freeze({ modelCharge: 0, byokPlatformFee: 0, managedToolFee: 0 });
 
@@ -85,15 +56,19 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
   private readonly committer: LedgerCommitter;
   private readonly records = new PendingRecords();
   private toldOutageAtMs: number | undefined;
+  /** Settlements that were still to be committed when the process had to end. */
+  private leftBehind = 0;
 
   constructor(
     private readonly database: Database,
-    instance: InstanceService,
+    private readonly instance: InstanceService,
+    private readonly journal: SettlementJournal,
   ) {
     this.committer = new LedgerCommitter(
       () => this.database.ledgerPool,
       instance.id,
       (hold) => this.add(releaseOf(hold)),
+      (entry) => this.journal.observeLoss(entry),
     );
   }
 
@@ -181,6 +156,11 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     await this.addSettlement(new SettleEntry(log, NO_CHARGE, false));
   }
 
+  /** Settles what a process before this one could not write, unless somebody has. */
+  recover({ log, charge, hadHold }: JournalledSettlement): Promise<SettleOutcome> {
+    return this.addSettlement(new SettleEntry(log, charge, hadHold));
+  }
+
   /** Resolves when nothing is queued or under way, which takes a database. */
   drain(): Promise<void> {
     return this.groupCommit.whenIdle();
@@ -188,10 +168,28 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await within(SHUTDOWN_LIMIT_MS, this.drain(), () => undefined);
+    this.journalPending();
+  }
+
+  /**
+   * Ends all commits, because the process ends, and writes down what none has taken: also what is in
+   * one now, as nobody knows what becomes of it. Synchronous, and of no effect where nothing waits.
+   *
+   * @returns how many settlements this process leaves behind in all, journalled or lost
+   */
+  journalPending(): number {
     this.groupCommit.stop();
-    if (this.pendingSettlements > 0) {
-      this.logger.error(`${this.pendingSettlements} settlements are lost: no database took them`);
+    const left: SettleEntry[] = [];
+    for (const ending of this.queue.openEndings()) {
+      // Work whose row has to end with its settlement is ended by another instance.
+      if (ending.kind !== 'settle' || ending.journalled || ending.record?.required) continue;
+      ending.journalled = true;
+      left.push(ending);
     }
+    if (left.length === 0) return this.leftBehind;
+    this.journal.write(this.instance.id, left);
+    this.leftBehind += left.length;
+    return this.leftBehind;
   }
 
   hasWork(): boolean {
@@ -219,6 +217,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     if (this.pendingSettlements >= MAX_PENDING_SETTLEMENTS) {
       const cause = new Error(`${MAX_PENDING_SETTLEMENTS} settlements wait for the database`);
       this.logger.error(`${describeLoss(entry)}, request ${entry.requestId}: ${cause.message}`);
+      this.journal.observeLoss(entry);
       entry.fail(new InternalError({ cause }));
     } else {
       this.add(entry);
@@ -258,11 +257,4 @@ function toRange({ most, base }: CreditRange): CreditRange {
 function refuseAmount(credits: number): Promise<never> {
   const cause = new RangeError(`${credits} is no amount of credits`);
   return Promise.reject(new InternalError({ cause }));
-}
-
-function sizeOf({ values }: SettlementRecord): number {
-  return values.reduce<number>(
-    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
-    0,
-  );
 }

@@ -11,6 +11,8 @@ import { MonthPartitionsService } from './month-partitions.service.js';
 import { RefundsService } from './refunds.service.js';
 import { StatementReader } from './statement.reader.js';
 import { LedgerStore } from './ledger-store.js';
+import { SettlementJournal } from './settlement-journal.js';
+import { SettlementRecovery } from './settlement-recovery.service.js';
 import { TokenCounter } from './token-counter.js';
 
 @Module({
@@ -25,6 +27,8 @@ import { TokenCounter } from './token-counter.js';
     LedgerStore,
     MonthPartitionsService,
     RefundsService,
+    SettlementJournal,
+    SettlementRecovery,
     StatementReader,
     TokenCounter,
   ],

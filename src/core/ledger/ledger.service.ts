@@ -6,7 +6,7 @@ import type { SettledEvent } from '../../canonical/canonical-event.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { InternalError, type GatewayError } from '../../platform/errors/gateway-errors.js';
-import { within } from '../../platform/time/within.js';
+import { endsWithin } from '../../platform/time/within.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
 import { CommitWait } from './commit-wait.js';
@@ -91,7 +91,6 @@ export class LedgerService implements OnModuleDestroy {
       }
       return hold;
     }
-
     const refusal = refusalOf(amount, outcome, request);
     await this.refuse(caller, request, refusal);
     throw refusal;
@@ -186,15 +185,18 @@ export class LedgerService implements OnModuleDestroy {
     return settled;
   }
 
+  /** Lets answers go that only wait for their commits, while they can still be delivered. */
+  endWaits(): void {
+    this.commits.endAll();
+  }
+
   /** Waits, for a bounded time, until every hold is settled and every settlement committed. */
   async onModuleDestroy(): Promise<void> {
     this.abandonedAnswers.endGraces();
-    const settled = new Promise<void>((resolve) => {
-      this.onLastSettled = resolve;
-      if (this.openHolds === 0) resolve();
-    });
+    const settled = new Promise<void>((resolve) => (this.onLastSettled = resolve));
+    if (this.openHolds === 0) this.onLastSettled?.();
     const drained = settled.then(() => this.store.drain());
-    await within(DRAIN_LIMIT_MS, drained, () => undefined);
+    await endsWithin(DRAIN_LIMIT_MS, drained);
   }
 
   private async close(
@@ -279,8 +281,7 @@ export class LedgerService implements OnModuleDestroy {
   private forget(hold: Hold): void {
     if (!hold.isOpen) return;
     hold.isOpen = false;
-    this.openHolds--;
-    if (this.openHolds === 0) this.onLastSettled?.();
+    if (--this.openHolds === 0) this.onLastSettled?.();
   }
 
   /** A record that cannot be made must not keep the settlement back. */

@@ -6,6 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { ServiceStop } from '../../platform/time/service-stop.js';
 import { endsWithin } from '../../platform/time/within.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { reasonOf } from './job-failure.js';
@@ -52,6 +53,7 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly runner: JobRunner,
     private readonly followUp: JobFollowUp,
     private readonly endEvents: JobEndEvents,
+    private readonly stop: ServiceStop,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {
     this.limiter = new JobLimiter(config.jobs.concurrency);
@@ -75,7 +77,7 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
   async beforeApplicationShutdown(): Promise<void> {
     this.stopAsking();
     const works = [...[...this.running].map(({ work }) => work), ...this.turns];
-    await endsWithin(this.config.drainSeconds * 1_000, Promise.allSettled(works));
+    await endsWithin(this.stop.leftMs, Promise.allSettled(works));
     for (const { lease } of this.running) lease.abandon();
   }
 

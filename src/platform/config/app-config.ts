@@ -108,6 +108,8 @@ export interface AppConfig {
   };
   /** HTTP processes on this machine. */
   readonly workers: number;
+  /** How long a service that is told to stop serves on, before it drains. */
+  readonly lameDuckSeconds: number;
   readonly drainSeconds: number;
   /** Traces of all tenants that wait for their receivers. */
   readonly pendingTracesMaxBytes: number;

@@ -352,6 +352,14 @@ export class EnvDto {
   @WorkersVariable()
   WORKERS?: number;
 
+  @Describe(
+    'How long the service goes on taking requests after SIGTERM, while `/readyz` is 503 so that ' +
+      'balancers leave it; the image sets `5`',
+    { default: '0', example: '5' },
+  )
+  @IntegerVariable(0, 3_600)
+  GATEWAY_LAME_DUCK_SECONDS?: number;
+
   @Describe('How long SIGTERM lets running answers go on', { default: '30', example: '60' })
   @IntegerVariable(0, 86_400)
   GATEWAY_DRAIN_SECONDS?: number;

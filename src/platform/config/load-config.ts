@@ -131,6 +131,7 @@ export function loadConfig(
     metricsToken: env.GATEWAY_METRICS_TOKEN,
     queue: { consume: env.GATEWAY_JOB_WORKERS !== 'false' },
     workers: env.WORKERS ?? 1,
+    lameDuckSeconds: env.GATEWAY_LAME_DUCK_SECONDS ?? 0,
     drainSeconds: env.GATEWAY_DRAIN_SECONDS ?? 30,
     pendingTracesMaxBytes: (env.GATEWAY_BROADCAST_PENDING_MB ?? 2_048) * 1_000_000,
     storedContentMaxBytes: (env.GATEWAY_STORED_CONTENT_MB ?? 100_000) * 1_000_000,

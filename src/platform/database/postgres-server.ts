@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './cluster-location.js';
 import { PostgresProgram, type PostgresContext } from './postgres-program.js';
-import { isProcessRunning, processCommandLine } from './process-identity.js';
+import { continueProcess, isProcessRunning, processCommandLine } from './process-identity.js';
 import { messageOf } from '../errors/thrown.js';
 
 const SETTINGS = {
@@ -34,10 +34,13 @@ const LAST_WORDS_LIMIT_MS = 200;
 
 /** Asks for the end of a PostgreSQL more and more firmly: fast, immediate, by force. */
 const STOP_STEPS = [
-  { signal: 'SIGINT', waitMs: 10_000 },
+  { signal: 'SIGINT', waitMs: 5_000 },
   { signal: 'SIGQUIT', waitMs: 3_000 },
   { signal: 'SIGKILL', waitMs: 2_000 },
 ] as const;
+
+/** A PostgreSQL that takes longer to end may have been stopped by somebody, or a child of it. */
+const FROZEN_AFTER_MS = 500;
 
 /** Waits before each attempt to bring back a PostgreSQL that ended by itself, about 15 s in all. */
 const RESTART_DELAYS_MS = [0, 100, 200, 400, 800, 1_600, 3_200, 8_000];
@@ -167,7 +170,7 @@ export async function stopLeftoverPostgres(
   const hasEnded = (): boolean => !isPostmasterOf(pid, clusterFolder);
   if (!hasEnded()) {
     log(`Stopping a PostgreSQL that outlived its service (process ${pid})`);
-    if (!(await endProcess((signal) => process.kill(pid, signal), hasEnded))) {
+    if (!(await endProcess(pid, (signal) => process.kill(pid, signal), hasEnded))) {
       throw new EmbeddedPostgresError(
         `A PostgreSQL that outlived its service (process ${pid}) cannot be stopped: end it by hand.`,
       );
@@ -236,6 +239,7 @@ function isPostmasterOf(pid: number, clusterFolder: string): boolean {
  */
 async function endRun(run: PostgresProgram): Promise<void> {
   await endProcess(
+    run.child.pid,
     (signal) => run.child.kill(signal),
     () => run.hasEnded,
   );
@@ -244,6 +248,7 @@ async function endRun(run: PostgresProgram): Promise<void> {
 
 /** Answers whether the process has ended, by itself or by a signal. */
 async function endProcess(
+  pid: number | undefined,
   send: (signal: NodeJS.Signals) => void,
   hasEnded: () => boolean,
 ): Promise<boolean> {
@@ -254,6 +259,8 @@ async function endProcess(
     } catch {
       // It may have ended by itself a moment ago.
     }
+    if (await until(hasEnded, FROZEN_AFTER_MS)) break;
+    if (pid !== undefined) continueProcess(pid);
     await until(hasEnded, waitMs);
   }
   return hasEnded();

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { codeOf } from '../errors/thrown.js';
 
 /**
@@ -34,6 +34,27 @@ export function processSpace(): string {
     return `${readBoot()}:${readlinkSync('/proc/self/ns/pid')}`;
   } catch {
     return 'only';
+  }
+}
+
+/** Lets a process that was stopped go on, and its children. Does nothing to one that runs. */
+export function continueProcess(pid: number): void {
+  for (const one of [...childrenOf(pid), pid]) {
+    try {
+      process.kill(one, 'SIGCONT');
+    } catch {
+      // It has ended meanwhile, or is not ours.
+    }
+  }
+}
+
+/** None where the system does not tell. */
+function childrenOf(pid: number): number[] {
+  try {
+    const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+    return pids.filter((child) => readStatus(child)?.[1] === String(pid));
+  } catch {
+    return [];
   }
 }
 

@@ -48,22 +48,30 @@ export class ServerDrain {
     });
   }
 
-  /**
-   * Takes no new connections and waits for the running answers. Those that still run after `limitMs`
-   * are told so by `announceStop` and cut a moment later.
-   */
-  async drain(limitMs: number): Promise<void> {
-    if (!this.server.listening) return;
+  /** Serves on, but from now on each answer is the last of its connection, so that none is left idle. */
+  announce(): void {
     this.isDraining = true;
     for (const { response } of this.connections.values()) {
       if (response) announceEnd(response);
     }
+  }
+
+  /**
+   * Takes no new connections and waits for the running answers. Those that still run after `limitMs`
+   * are told so by `announceStop` and cut a moment later.
+   *
+   * @param onLimit called first when the time is up
+   */
+  async drain(limitMs: number, onLimit: () => void = () => undefined): Promise<void> {
+    if (!this.server.listening) return;
+    this.announce();
     // Not by the HTTP server's own `close`, which cuts whatever is idle at this moment.
     const closed = new Promise<void>((resolve) =>
       NetServer.prototype.close.call(this.server, () => resolve()),
     );
     const idle = setInterval(() => this.closeIdle(), CHECK_EVERY_MS);
     let limit = setTimeout(() => {
+      onLimit();
       this.announceStops();
       limit = setTimeout(() => this.server.closeAllConnections(), LAST_WORDS_MS);
     }, limitMs);

@@ -49,6 +49,15 @@ export class CoarseTimer {
     last.watchIndex = index;
   }
 
+  /** Ends every deadline now. */
+  expireAll(): void {
+    for (const entry of [...this.watched]) {
+      if (entry.watchIndex === NOT_WATCHED) continue;
+      this.unwatch(entry);
+      entry.onDeadline();
+    }
+  }
+
   private tick(): void {
     const nowMs = performance.now();
     const isLate = nowMs - this.lastTickMs > TICK_MS + LATE_MS;

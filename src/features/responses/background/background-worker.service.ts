@@ -18,6 +18,7 @@ import { GatewayError, ProviderError } from '../../../platform/errors/gateway-er
 import { BodyBudget } from '../../../platform/http/body-budget.js';
 import { parseJsonBody } from '../../../platform/http/json-body.js';
 import { WorkQueue } from '../../../platform/queue/work-queue.js';
+import { ServiceStop } from '../../../platform/time/service-stop.js';
 import { SweepTimer } from '../../../platform/time/sweep-timer.js';
 import { endsWithin } from '../../../platform/time/within.js';
 import { ResponseAnswer } from '../response-answer.js';
@@ -67,6 +68,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
     private readonly answers: AnswersService,
     private readonly ledger: LedgerService,
     private readonly bodies: BodyBudget,
+    private readonly stop: ServiceStop,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -85,10 +87,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
     this.isStopping = true;
     await this.timer.stop();
     const runs = [...this.running.values()];
-    await endsWithin(
-      this.config.drainSeconds * 1_000,
-      Promise.allSettled(runs.map(({ ended }) => ended)),
-    );
+    await endsWithin(this.stop.leftMs, Promise.allSettled(runs.map(({ ended }) => ended)));
     await Promise.all(runs.map((run) => this.leave(run)));
   }
 

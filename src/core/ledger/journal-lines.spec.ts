@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { NO_USAGE } from '../../canonical/usage.js';
+import {
+  readJournalText,
+  toJournalEnd,
+  toJournalLine,
+  type JournalledSettlement,
+} from './journal-lines.js';
+
+const settlement = (credits: number): JournalledSettlement => ({
+  charge: { modelCharge: credits, byokPlatformFee: 0, managedToolFee: 2 },
+  hadHold: true,
+  log: {
+    requestId: randomUUID(),
+    tenantId: randomUUID(),
+    apiKeyId: randomUUID(),
+    endpoint: 'chat',
+    model: 'a/b "c" 模\n型',
+    provider: 'a',
+    outcome: 'completed',
+    errorType: null,
+    finishReason: 'stop',
+    trafficMode: 'shared',
+    usage: { ...NO_USAGE, inputTokens: 3, outputTokens: 4, reasoningTokens: 1 },
+    usageSource: 'upstream',
+    billingNote: null,
+    streamed: true,
+    flagged: false,
+    latencyMs: 12,
+    generationTimeMs: 7,
+    createdAt: new Date(),
+  },
+});
+
+describe(readJournalText.name, () => {
+  const settlements = [settlement(1), settlement(2), settlement(Number.MAX_SAFE_INTEGER - 2)];
+  const lines = settlements.map(toJournalLine);
+  const whole = lines.join('') + toJournalEnd(3);
+
+  it('reads what was written', () => {
+    expect(readJournalText(whole)).toEqual({ settlements, damagedLines: [], isComplete: true });
+  });
+
+  it('names the last line of a process that died while it wrote it', () => {
+    for (const cut of [1, 40, lines[2]!.length - 1]) {
+      const torn = lines.slice(0, 2).join('') + lines[2]!.slice(0, cut);
+      const [first, second] = settlements;
+      expect(readJournalText(torn)).toMatchObject({
+        settlements: [first, second],
+        damagedLines: [3],
+        isComplete: false,
+      });
+    }
+  });
+
+  it('names what is missing where a process died between two lines', () => {
+    const text = readJournalText(lines.join(''));
+    expect(text.settlements).toHaveLength(3);
+    expect(text).toMatchObject({ damagedLines: [4], isComplete: false });
+    expect(readJournalText('')).toMatchObject({ damagedLines: [1], isComplete: false });
+  });
+
+  it.each([
+    ['a changed figure', (line: string) => line.replace('"modelCharge":2', '"modelCharge":1')],
+    ['another layout', (line: string) => line.replace('{"v":1', '{"v":2')],
+    ['no JSON', () => 'hello\n'],
+    ['JSON of something else', () => '{"v":1,"content":{"settlement":{}}}\n'],
+    ['a list', () => '[]\n'],
+    ['nothing', () => '\n'],
+  ])('reads the others beside a line with %s', (_what, change) => {
+    const [first, second, third] = lines as [string, string, string];
+    const text = readJournalText(first + change(second) + third + toJournalEnd(3));
+    expect(text).toEqual({
+      settlements: [settlements[0], settlements[2]],
+      damagedLines: [2],
+      isComplete: true,
+    });
+  });
+
+  it('keeps a charge whose other figures are none, and texts within bounds', () => {
+    const odd = settlement(5);
+    odd.log.usage.inputTokens = NaN;
+    odd.log.model = 'm'.repeat(100_000);
+    const line = toJournalLine(odd);
+    expect(line.length).toBeLessThan(2_000);
+    const [read] = readJournalText(line).settlements;
+    expect(read).toMatchObject({ charge: odd.charge, log: { usage: NO_USAGE } });
+  });
+});

@@ -1,0 +1,40 @@
+import type { SettleOutcome, SettlementRecord } from './ledger-operations.js';
+
+/** Characters of records kept in memory while the database is away: about 64 MB. */
+const MAX_PENDING_CHARACTERS = 64_000_000;
+
+/** Bounds the memory of records that wait for their commit; a record beyond it is given up. */
+export class PendingRecords {
+  private characters = 0;
+
+  /** The record, or undefined when there is no room for it. */
+  admit(record: SettlementRecord | undefined): SettlementRecord | undefined {
+    if (!record) return undefined;
+    const size = sizeOf(record);
+    const isFull = this.characters > 0 && this.characters + size > MAX_PENDING_CHARACTERS;
+    if (isFull && !record.required) return undefined;
+    this.characters += size;
+    return record;
+  }
+
+  /** Says in the outcome whether the record was written, and makes room for others. */
+  async track(
+    settled: Promise<SettleOutcome>,
+    admitted: SettlementRecord | undefined,
+    isWritten: () => boolean,
+  ): Promise<SettleOutcome> {
+    try {
+      const outcome = await settled;
+      return { ...outcome, recorded: outcome.applied && isWritten() };
+    } finally {
+      if (admitted) this.characters -= sizeOf(admitted);
+    }
+  }
+}
+
+function sizeOf({ values }: SettlementRecord): number {
+  return values.reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+    0,
+  );
+}

@@ -1,0 +1,247 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
+import type { SettlementRecord } from '../../src/core/ledger/ledger-operations.js';
+import {
+  brokenAccounts,
+  connectLedger,
+  createTenant,
+  holdOperation,
+  logDraft,
+  settleOperation,
+  snapshot,
+  type TestLedger,
+  type TestTenant,
+} from '../support/ledger-factories.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const RECORD: SettlementRecord = {
+  name: 'write-conversation',
+  text: 'INSERT INTO conversations VALUES ($1)',
+  values: ['what was said'],
+};
+
+describe('settlements that no database takes before the process ends', () => {
+  let own: TestDatabase;
+  let proxy: TcpProxy;
+  /** The process that ends, and one that goes on. */
+  let ending: TestLedger;
+  let living: TestLedger;
+  let tenant: TestTenant;
+  let told: string[];
+  const stderr = jest.spyOn(process.stderr, 'write');
+
+  beforeEach(async () => {
+    Logger.overrideLogger(false);
+    told = [];
+    stderr.mockImplementation((line) => told.push(String(line)) > 0);
+    own = await createTestDatabase();
+    const url = new URL(own.url);
+    proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
+    await proxy.open();
+    url.port = String(proxy.port);
+    ending = await connectLedger(url.href);
+    living = await connectLedger(own.url);
+    tenant = await createTenant(own.database, 1_000);
+  });
+  afterEach(async () => {
+    expect(await brokenAccounts(own.database, [tenant])).toEqual([]);
+    await proxy.cut();
+    await ending.close();
+    await living.close();
+    await own.drop();
+    stderr.mockReset();
+  });
+
+  const account = () => snapshot(own.database, tenant.tenantId);
+
+  const outcomes = async (): Promise<[string, number][]> => {
+    const { rows } = await own.database.query<{ outcome: string; cost: number }>(
+      'SELECT outcome, cost FROM request_logs ORDER BY cost',
+    );
+    return rows.map(({ outcome, cost }) => [outcome, cost]);
+  };
+
+  const hold = async (amount = 100): Promise<string> => {
+    const operation = holdOperation(tenant, amount);
+    await ending.store.hold(operation);
+    return operation.requestId;
+  };
+
+  /** Charges 1, 2, 3 … credits which the database never takes. @returns the journal's path */
+  const endWith = async (count: number): Promise<string> => {
+    const requestIds = await Promise.all(Array.from({ length: count }, () => hold()));
+    proxy.silence();
+    requestIds.forEach((requestId, index) => {
+      void ending.store.settle({
+        ...settleOperation(tenant, requestId, index + 1),
+        record: RECORD,
+      });
+    });
+    // The first is in a transaction by now.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(ending.store.journalPending()).toBe(count);
+    const [path] = ending.journal.list();
+    return path!;
+  };
+
+  it('are written down once, for nobody else to read, and told in one line', async () => {
+    const path = await endWith(3);
+    expect(ending.store.journalPending()).toBe(3);
+    expect(ending.journal.list()).toEqual([path]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(ending.journal.folder).mode & 0o777).toBe(0o700);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatch(/^3 settlements could not be written [^\n]*\n$/);
+    expect(told[0]).toContain(`npm run gateway -- settle ${path}`);
+    expect(ending.fates).toEqual({ journalled: 3 });
+    expect(readFileSync(path, 'utf8')).not.toMatch(/conversation|what was said/);
+  });
+
+  it('are booked by the next process, and their holds given back', async () => {
+    const path = await endWith(3);
+    expect(await living.recovery.recover(path)).toEqual({
+      booked: 3,
+      known: 0,
+      refused: 0,
+      damagedLines: [],
+      path: undefined,
+    });
+    expect(existsSync(path)).toBe(false);
+    expect(living.fates).toEqual({ recovered: 3 });
+    expect(await account()).toMatchObject({ balance: 994, held: 0, spent: 6, requests: 3 });
+    expect(await outcomes()).toEqual([1, 2, 3].map((cost) => ['completed', cost]));
+  });
+
+  it('are booked once, by however many at once and however often', async () => {
+    const path = await endWith(20);
+    const copies = [1, 2, 3].map((number) => `${path}.copy-${number}`);
+    for (const copy of copies) copyFileSync(path, copy);
+    const third = await connectLedger(own.url);
+    const recovered = await Promise.all([
+      living.recovery.recover(copies[0]!),
+      third.recovery.recover(copies[1]!),
+      living.recovery.recover(path),
+    ]);
+    await third.close();
+    expect(recovered.reduce((sum, { booked }) => sum + booked, 0)).toBe(20);
+    expect(recovered.reduce((sum, { known }) => sum + known, 0)).toBe(40);
+    expect(await living.recovery.recover(copies[2]!)).toMatchObject({ booked: 0, known: 20 });
+    expect(await account()).toMatchObject({ balance: 790, held: 0, spent: 210, requests: 20 });
+  });
+
+  it('replace what a sweeper has written meanwhile, and cost what they cost', async () => {
+    const path = await endWith(3);
+    const sweeper = new HoldSweeperService(living.database, living.instance);
+    expect(await sweeper.sweepNow({ assumeOthersDead: true })).toBe(3);
+    expect(await outcomes()).toEqual([1, 2, 3].map(() => ['crashed', 0]));
+    expect(await account()).toMatchObject({ balance: 1_000, held: 0 });
+    expect(await living.recovery.recover(path)).toMatchObject({ booked: 3 });
+    expect(await account()).toMatchObject({ balance: 994, held: 0, spent: 6, requests: 3 });
+    expect(await outcomes()).toEqual([1, 2, 3].map((cost) => ['completed', cost]));
+  });
+
+  it('are borne by the operator where the tenant has spent its credits meanwhile', async () => {
+    const path = await endWith(1);
+    const sweeper = new HoldSweeperService(living.database, living.instance);
+    await sweeper.sweepNow({ assumeOthersDead: true });
+    const other = holdOperation(tenant, 1_000);
+    await living.store.hold(other);
+    await living.store.settle(settleOperation(tenant, other.requestId, 1_000));
+    expect(await living.recovery.recover(path)).toMatchObject({ booked: 1 });
+    expect(await account()).toMatchObject({ balance: 0, entries: 0, spent: 1_000 });
+    const { rows } = await own.database.query(
+      "SELECT kind, amount FROM ledger_entries WHERE kind IN ('charge', 'shortfall') ORDER BY amount",
+    );
+    expect(rows).toEqual([
+      { kind: 'charge', amount: -1_000 },
+      { kind: 'charge', amount: -1 },
+      { kind: 'shortfall', amount: 1 },
+    ]);
+  });
+
+  it('cost nothing more when their commit took place after all', async () => {
+    const requestId = await hold();
+    proxy.loseNextReplyTo('ledger-quick', { thenCut: true });
+    void ending.store.settle(settleOperation(tenant, requestId, 7));
+    while ((await outcomes()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    ending.store.journalPending();
+    const [path] = ending.journal.list();
+    expect(await living.recovery.recover(path!)).toMatchObject({ booked: 0, known: 1 });
+    expect(await account()).toMatchObject({ balance: 993, spent: 7, requests: 1 });
+  });
+
+  it('have their refused neighbours beside them, and not the ends of work that goes on', async () => {
+    const requestId = await hold();
+    proxy.silence();
+    void ending.store.record(
+      logDraft(tenant, holdOperation(tenant, 1).requestId, { outcome: 'refused' }),
+    );
+    void ending.store.settle({
+      ...settleOperation(tenant, requestId, 7),
+      record: { ...RECORD, required: true },
+    });
+    expect(ending.store.journalPending()).toBe(1);
+    expect(await living.recovery.recover(ending.journal.list()[0]!)).toMatchObject({ booked: 1 });
+    expect(await outcomes()).toEqual([['refused', 0]]);
+    expect(await account()).toMatchObject({ balance: 1_000, held: 100, requests: 1 });
+  });
+
+  it('are booked as far as they can be read, and the rest is named', async () => {
+    const path = await endWith(3);
+    const lines = readFileSync(path, 'utf8').split('\n');
+    const torn = join(ending.journal.folder, 'torn.jsonl');
+    appendFileSync(torn, `${lines[0]}\n${lines[1]}\n${lines[2]!.slice(0, 100)}`);
+    // Somebody may still be writing it.
+    expect(await living.recovery.recover(torn)).toMatchObject({
+      booked: 2,
+      damagedLines: [3],
+      path: torn,
+    });
+    utimesSync(torn, new Date(), new Date(Date.now() - 60_000));
+    expect(await living.recovery.recover(torn)).toMatchObject({
+      booked: 0,
+      known: 2,
+      damagedLines: [3],
+      path: `${torn}.damaged`,
+    });
+    expect(existsSync(torn)).toBe(false);
+    expect(await account()).toMatchObject({ balance: 997, requests: 2 });
+    await living.recovery.recover(path);
+    expect(await account()).toMatchObject({ balance: 994, requests: 3 });
+  });
+
+  it('stay where they are when this is another database', async () => {
+    const path = await endWith(2);
+    const foreign = await createTestDatabase();
+    const elsewhere = await connectLedger(foreign.url);
+    expect(await elsewhere.recovery.recover(path)).toMatchObject({ refused: 2, path });
+    const { rows } = await foreign.database.query('SELECT FROM request_logs');
+    expect(rows).toEqual([]);
+    await elsewhere.close();
+    await foreign.drop();
+    expect(await living.recovery.recover(path)).toMatchObject({ booked: 2 });
+  });
+
+  it('are said to be lost where the data folder takes nothing', async () => {
+    const requestId = await hold();
+    proxy.silence();
+    appendFileSync(join(ending.journal.folder, '..'), 'a file in place of the folder');
+    void ending.store.settle(settleOperation(tenant, requestId, 7));
+    expect(ending.store.journalPending()).toBe(1);
+    expect(told.join('')).toMatch(
+      /^1 settlements are lost: neither the database nor .* took them\n$/,
+    );
+    expect(ending.fates).toEqual({ lost: 1 });
+  });
+});
