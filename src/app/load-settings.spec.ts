@@ -147,6 +147,7 @@ describe(loadSettings.name, () => {
       LOG_LEVEL: 'WARN',
       GATEWAY_REQUEST_LOG: 'off',
       GATEWAY_CUSTOMER_WRITES: 'management',
+      GATEWAY_LAME_DUCK_SECONDS: '15',
       GATEWAY_DRAIN_SECONDS: '0',
       GATEWAY_RESPONSE_RETENTION_DAYS: '7',
       GATEWAY_LOG_RETENTION_DAYS: '90',
