@@ -5,6 +5,7 @@ import { DatabaseModule } from '../../src/platform/database/database.module.js';
 import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
 import { InstanceService } from '../../src/core/ledger/instance.service.js';
 import { LedgerStore } from '../../src/core/ledger/ledger-store.js';
+import { SettlementJournal } from '../../src/core/ledger/settlement-journal.js';
 import {
   brokenAccounts,
   connectLedger,
@@ -242,7 +243,12 @@ describe('InstanceService', () => {
   it('is on the list while its application runs, and leaves once all is settled', async () => {
     const module = await Test.createTestingModule({
       imports: [DatabaseModule.forRoot(testDatabase.url)],
-      providers: [InstanceService, LedgerStore, HoldSweeperService],
+      providers: [
+        InstanceService,
+        LedgerStore,
+        HoldSweeperService,
+        { provide: SettlementJournal, useValue: living.journal },
+      ],
     })
       .setLogger(new ConsoleLogger({ logLevels: [] }))
       .compile();

@@ -1,11 +1,16 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   appendFileSync,
   copyFileSync,
   existsSync,
+  mkdtempSync,
   readFileSync,
+  rmSync,
   statSync,
   utimesSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   afterAll,
@@ -20,6 +25,7 @@ import {
 import { Logger } from '@nestjs/common';
 import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
 import type { SettlementRecord } from '../../src/core/ledger/ledger-operations.js';
+import { SettlementJournal } from '../../src/core/ledger/settlement-journal.js';
 import {
   brokenAccounts,
   connectLedger,
@@ -33,6 +39,15 @@ import {
 } from '../support/ledger-factories.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const smallDisk = mkdtempSync(join(tmpdir(), 'gateway-small-disk-'));
+/** Only who may mount can have a full disk. */
+const itWithSmallDisk = mountSmallDisk() ? it : it.skip;
+
+function mountSmallDisk(): boolean {
+  const parameters = ['-t', 'tmpfs', '-o', 'size=5m', 'tmpfs', smallDisk];
+  return spawnSync('mount', parameters, { stdio: 'ignore' }).status === 0;
+}
 
 const RECORD: SettlementRecord = {
   name: 'write-conversation',
@@ -74,6 +89,8 @@ describe('settlements that no database takes before the process ends', () => {
   afterAll(async () => {
     await living.close();
     await own.drop();
+    spawnSync('umount', [smallDisk], { stdio: 'ignore' });
+    rmSync(smallDisk, { recursive: true });
   });
 
   const account = () => snapshot(own.database, tenant.tenantId);
@@ -248,6 +265,27 @@ describe('settlements that no database takes before the process ends', () => {
     await foreign.drop();
     expect(await living.recovery.recover(path)).toMatchObject({ booked: 2 });
   });
+
+  itWithSmallDisk(
+    'are written down on a disk that is full, in the room kept for them',
+    async () => {
+      const journal = new SettlementJournal(
+        { dataDirectory: smallDisk },
+        { observeSettlements: () => undefined },
+      );
+      journal.reserve();
+      expect(() => appendFileSync(join(smallDisk, 'filler'), Buffer.alloc(8e6))).toThrow('ENOSPC');
+      const settlements = Array.from({ length: 1_000 }, () => {
+        const { charge, log } = settleOperation(tenant, randomUUID(), 7);
+        return { charge, log, hadHold: true };
+      });
+      journal.write('full', settlements);
+      const [path] = journal.list();
+      expect(statSync(path!).mode & 0o777).toBe(0o600);
+      expect(journal.read(path!)).toMatchObject({ damagedLines: [], isComplete: true });
+      expect(journal.read(path!).settlements).toHaveLength(1_000);
+    },
+  );
 
   it('are said to be lost where the data folder takes nothing', async () => {
     const requestId = await hold();
