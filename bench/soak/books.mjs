@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +6,7 @@ import { PROJECT_ROOT } from '../../scripts/project-root.mjs';
 import { costOf, usageOf } from '../answers.mjs';
 
 const EMBEDDED_POSTGRES = 'dist/src/platform/database/embedded-postgres.js';
-const LEDGER_PAGE = 'docs/ledger.md';
+const BOOKS = 'dist/src/core/ledger/books.js';
 const INT8_OID = 20;
 /** How long the last settlements may take to be committed. */
 const SETTLE_LIMIT_MS = 10_000;
@@ -15,7 +14,7 @@ const POLL_MS = 250;
 
 /**
  * What the gateway has to have booked, and whether it has: every row of the request log by its id,
- * nothing beside them, no open hold, and the statements of docs/ledger.md, "Checking the books".
+ * nothing beside them, no open hold, and the checks of src/core/ledger/books.ts.
  */
 export class Books {
   #place;
@@ -103,8 +102,7 @@ export class Books {
 
   async #withDatabase(work) {
     if (this.#place.startsWith('postgres:')) return withClient(this.#place, work);
-    const module = pathToFileURL(join(PROJECT_ROOT, EMBEDDED_POSTGRES)).href;
-    const { attachEmbeddedPostgres } = await import(module);
+    const { attachEmbeddedPostgres } = await importBuilt(EMBEDDED_POSTGRES);
     const database = await attachEmbeddedPostgres({ dataDirectory: this.#place });
     try {
       return await withClient(database.url, work);
@@ -130,16 +128,15 @@ async function withClient(connectionString, work) {
   }
 }
 
-/** What the statements of docs/ledger.md find, in words. */
+/** What the service's own checks of its books find, in words. */
 async function findImbalances(client) {
-  const faults = [];
-  for (const statement of bookStatements()) {
-    const { rows } = await client.query(statement);
-    if (rows.length > 0) {
-      faults.push(`the books do not balance: ${JSON.stringify(rows.slice(0, 3))}`);
-    }
-  }
-  return faults;
+  const { findBookFaults } = await importBuilt(BOOKS);
+  const faults = await findBookFaults(client, { isLogWhole: true });
+  return faults.map((fault) => `the books do not balance: ${fault}`);
+}
+
+function importBuilt(path) {
+  return import(pathToFileURL(join(PROJECT_ROOT, path)).href);
 }
 
 async function readLog(client) {
@@ -155,15 +152,6 @@ async function waitForHolds(client) {
     if (rows[0].holds === 0 || Date.now() > limitMs) return rows[0].holds;
     await wait(POLL_MS);
   }
-}
-
-/** The statements that operators are told to use. Each of them finds nothing in sound books. */
-function bookStatements() {
-  const page = readFileSync(join(PROJECT_ROOT, LEDGER_PAGE), 'utf8');
-  const section = page.slice(page.indexOf('\n## Checking the books'));
-  const statements = [...section.matchAll(/```sql\n(.*?)```/gs)].map(([, statement]) => statement);
-  if (statements.length === 0) throw new Error(`${LEDGER_PAGE} has no statements to check with`);
-  return statements;
 }
 
 function findRowFault(row, expected) {

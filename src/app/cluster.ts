@@ -28,7 +28,7 @@ export async function runWorkers(
   logger: JsonLogger,
   onStop: (way: WayToClose) => void,
 ): Promise<void> {
-  const database = await openDatabase(config);
+  const database = await openDatabase(config, (line) => logger.warn(line, 'database'));
   await migrateDatabase(database.url, MIGRATIONS);
   serveClusterMetrics();
   // Made here, once. The workers read the file too, so that they hear of it when it changes.

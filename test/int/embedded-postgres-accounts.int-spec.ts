@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -79,6 +80,30 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(readFileSync(pointer, 'utf8').trim()).toBe(location);
   });
 
+  it('says in the data folder and at each start that the data is not there', async () => {
+    const location = readFileSync(pointer, 'utf8').trim();
+    const note = join(unreachable.dataDirectory, 'DATABASE-IS-NOT-HERE.txt');
+    rmSync(note);
+    const log: string[] = [];
+    await scene.start({ ...unreachable, log: (line) => log.push(line) });
+    expect(log).toEqual([
+      `The database does not lie in the data folder ${unreachable.dataDirectory} but in ${location}: ` +
+        'a copy of the data folder is no copy of the data (docs/backup.md)',
+    ]);
+    expect(readFileSync(note, 'utf8')).toContain(location);
+    expect(readFileSync(note, 'utf8')).toContain('A COPY OF THIS FOLDER IS NO COPY OF THE DATA');
+  });
+
+  it("refuses a copy of the data folder, rather than open the original's database", async () => {
+    const dataDirectory = join(closed, 'copy');
+    cpSync(unreachable.dataDirectory, dataDirectory, { recursive: true });
+    await expect(scene.start({ dataDirectory, fallbackRoot })).rejects.toThrow(
+      `${dataDirectory} is a copy of ${unreachable.dataDirectory} and has no data of its own`,
+    );
+    rmSync(dataDirectory, { recursive: true });
+    await scene.start(unreachable);
+  });
+
   it('keeps the data when the data folder is moved', async () => {
     const dataDirectory = join(closed, 'moved');
     renameSync(unreachable.dataDirectory, dataDirectory);
@@ -92,7 +117,10 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     const location = readFileSync(pointer, 'utf8').trim();
     renameSync(location, `${location}.away`);
     await expect(scene.start(unreachable)).rejects.toThrow(
-      `The database folder ${location} is gone. Put it back, or delete the file ${pointer} `,
+      new RegExp(
+        `The database folder ${location} is gone. Put it back, or delete the file ${pointer} .*` +
+          'a copy of it has no data',
+      ),
     );
     renameSync(`${location}.away`, location);
   });

@@ -19,12 +19,16 @@ export interface CommandContext {
   services(): Promise<CommandServices>;
   /** Writes a line to standard output. */
   print: (line: string) => void;
+  /** Writes a line to standard error, for whoever watches while standard output is piped on. */
+  note: (line: string) => void;
 }
 
 interface CommandInput {
   /** As many as the command has `parameters`. */
   parameters: string[];
   options: Record<string, string | undefined>;
+  /** Those of the command's `flags` that were written. */
+  flags: ReadonlySet<string>;
 }
 
 /** One of the operator's commands. */
@@ -36,15 +40,18 @@ export interface Command {
   readonly parameters: readonly string[];
   /** Options with a value, each with the placeholder that the help shows for it. */
   readonly options: Readonly<Record<string, string>>;
+  /** Options without a value. */
+  readonly flags?: readonly string[];
   /** @throws UsageError, CommandError, ConfigError */
   run(input: CommandInput, context: CommandContext): Promise<void>;
 }
 
-/** For `parseArgs`: every option takes a value. */
+/** For `parseArgs`. */
 export function parseArgsOptions(command: Command): NonNullable<ParseArgsConfig['options']> {
   const names = Object.keys(command.options);
   return {
     ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+    ...Object.fromEntries(command.flags?.map((flag) => [flag, { type: 'boolean' as const }]) ?? []),
     help: { type: 'boolean', short: 'h' },
   };
 }

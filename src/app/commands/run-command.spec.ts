@@ -17,6 +17,9 @@ describe(runCommand.name, () => {
         'key create <tenant> [--type routing|management] [--name NAME] [--rate-limit N] [--monthly-spend-limit CREDITS] [--expires ISO-TIME]',
         'key revoke <key-id>',
         'catalogue check',
+        'backup <file> [--without-artifacts]',
+        'restore <file> [--replace] [--other-secret]',
+        'move <to> [--binaries FOLDER] [--replace]',
       ]) {
         expect(output).toContain(`  ${command}\n`);
       }
@@ -65,6 +68,14 @@ describe(runCommand.name, () => {
     ['key', 'revoke'],
     ['key', 'revoke', 'not-a-uuid'],
     ['catalogue', 'check', 'now'],
+    ['backup'],
+    ['backup', 'one', 'two'],
+    ['backup', 'file', '--replace'],
+    ['restore'],
+    ['restore', 'file', '--other-secret=mine'],
+    ['move'],
+    ['move', 'mysql://db/gateway'],
+    ['move', 'postgres://'],
   ])('answers 2 and one line to: %s %s %s %s %s', async (...words) => {
     const { code, output, errors } = await run(...words);
     expect([code, output]).toEqual([2, '']);

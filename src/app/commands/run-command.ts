@@ -8,6 +8,7 @@ import {
   UsageError,
   CommandError,
 } from './command.js';
+import { backupCommand, moveCommand, restoreCommand } from './backup.commands.js';
 import { keyCreateCommand, keyRevokeCommand } from './key.commands.js';
 import { settingsPageCommand } from './settings-page.command.js';
 import { secretRotateCommand } from './secret-rotate.command.js';
@@ -45,6 +46,9 @@ const COMMANDS: readonly Command[] = [
   keyRevokeCommand,
   secretRotateCommand,
   settleCommand,
+  backupCommand,
+  restoreCommand,
+  moveCommand,
   catalogueCheckCommand,
   settingsPageCommand,
 ];
@@ -98,7 +102,8 @@ async function execute(words: readonly string[], environment: CommandEnvironment
   }
   const context = openContext(environment);
   try {
-    await command.run({ parameters: positionals, options: textsOf(values) }, context);
+    const flags = new Set(command.flags?.filter((flag) => values[flag] === true));
+    await command.run({ parameters: positionals, options: textsOf(values), flags }, context);
   } finally {
     await context.close();
   }
@@ -133,6 +138,7 @@ function openContext(environment: CommandEnvironment): CommandContext & { close(
     config: environment.loadConfig,
     services: () => (services ??= openServices(environment)),
     print: environment.print,
+    note: environment.printError,
     async close() {
       // When it could not be opened, the command has failed with the reason already.
       const opened = await services?.catch(() => undefined);
@@ -154,7 +160,8 @@ async function openServices({
 function usage(command: Command): string {
   const parameters = command.parameters.map((name) => `<${name}>`);
   const options = Object.entries(command.options).map(([name, value]) => `[--${name} ${value}]`);
-  return [command.name, ...parameters, ...options].join(' ');
+  const flags = command.flags?.map((flag) => `[--${flag}]`) ?? [];
+  return [command.name, ...parameters, ...options, ...flags].join(' ');
 }
 
 function help(commands: readonly Command[]): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SecretBox, DecryptionError } from './secret-box.js';
+import { SecretBox, DecryptionError, secretFingerprint } from './secret-box.js';
 
 const SECRET = 'a-secret-of-at-least-32-characters';
 const box = new SecretBox(SECRET, 'tests');
@@ -34,5 +34,13 @@ describe('SecretBox', () => {
       expect(() => box.decrypt(changed, 'row 1')).toThrow(DecryptionError);
       expect(() => box.decrypt(encrypted.subarray(0, index), 'row 1')).toThrow(DecryptionError);
     }
+  });
+});
+
+describe('secretFingerprint', () => {
+  it('names a secret without telling it, the same at every start', () => {
+    expect(secretFingerprint(SECRET)).toMatch(/^[0-9a-f]{16}$/);
+    expect(secretFingerprint(SECRET)).toBe(secretFingerprint(SECRET));
+    expect(secretFingerprint(`${SECRET}!`)).not.toBe(secretFingerprint(SECRET));
   });
 });

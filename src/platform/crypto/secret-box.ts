@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, hkdfSync } from 'node:crypto';
 
 const KEY_BYTES = 32;
+const FINGERPRINT_BYTES = 8;
 
 /** The keys of one purpose, one for each of the service's secrets, derived when first needed. */
 export class DerivedKeys {
@@ -101,6 +102,15 @@ function open(bytes: Buffer, context: string, key: Buffer): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Names a secret without telling it: 16 hex digits, derived as the keys are. The database keeps that of
+ * the secret with which its values were encrypted.
+ */
+export function secretFingerprint(secret: string): string {
+  const bytes = hkdfSync('sha256', secret, '', 'model-gateway:fingerprint', FINGERPRINT_BYTES);
+  return Buffer.from(bytes).toString('hex');
 }
 
 /** The service's secrets, the current one first and those of before behind it; asked at each use. */

@@ -12,6 +12,11 @@ import { dirname, join } from 'node:path';
 import { createWholeFile } from './whole-file.js';
 import { messageOf } from '../errors/thrown.js';
 
+/** In a data folder whose database was moved to a server: says so, and stops the start. */
+const MOVED_FILE = 'DATABASE-WAS-MOVED.txt';
+/** In a data folder whose cluster lies elsewhere: says so to whoever copies the folder. */
+const ELSEWHERE_FILE = 'DATABASE-IS-NOT-HERE.txt';
+
 /** Where clusters lie that `nobody` could not reach inside the data folder. */
 export const DEFAULT_FALLBACK_ROOT = '/var/lib/model-gateway';
 
@@ -31,6 +36,8 @@ export interface ClusterLocation {
   dataDirectory: string;
   /** PostgreSQL's own folder. */
   clusterFolder: string;
+  /** Whether that is in the data folder, so that a copy of the data folder is one of the data. */
+  isInside: boolean;
   /** Names the Node process that owns the cluster. */
   lockFile: string;
   /** What PostgreSQL prints. */
@@ -56,6 +63,7 @@ export function locateCluster(dataDirectory: string, fallbackRoot: string): Clus
     return {
       dataDirectory: folder,
       clusterFolder,
+      isInside: parent === join(folder, 'postgres'),
       lockFile: join(parent, 'owner.lock'),
       logFile: join(parent, 'postgres.log'),
       passwordFile: join(folder, 'postgres-password'),
@@ -63,8 +71,12 @@ export function locateCluster(dataDirectory: string, fallbackRoot: string): Clus
       account: chooseAccount(clusterFolder),
     };
   };
+  assertNotMoved(folder);
   const chosen = readPointer(folder);
-  if (chosen !== undefined) return describe(chosen);
+  if (chosen !== undefined) {
+    writeNote(folder, ELSEWHERE_FILE, elsewhereText(chosen));
+    return describe(chosen);
+  }
   const inside = join(folder, 'postgres');
   const location = describe(inside);
   const { account, clusterFolder } = location;
@@ -149,15 +161,91 @@ function openDataDirectory(path: string): string {
 
 const pointerFile = (dataDirectory: string): string => join(dataDirectory, 'postgres-location');
 
+/** @throws EmbeddedPostgresError where the cluster is gone, or is that of another data folder */
 function readPointer(dataDirectory: string): string | undefined {
   const pointer = pointerFile(dataDirectory);
-  if (statSync(pointer, { throwIfNoEntry: false }) === undefined) return undefined;
-  const folder = readFileSync(pointer, 'utf8').trim();
-  if (lookUp(folder) !== undefined) return folder;
+  const folder = targetOf(dataDirectory);
+  if (folder === undefined) return undefined;
+  if (lookUp(folder) === undefined) {
+    throw new EmbeddedPostgresError(
+      `The database folder ${folder} is gone. Put it back, or delete the file ${pointer} to start with an ` +
+        `empty database. ${dataDirectory} only names that folder: a copy of it has no data. ` +
+        `Make copies with "npm run gateway -- backup" (docs/backup.md).`,
+    );
+  }
+  const belongsTo = join(folder, 'belongs-to');
+  const owner = lookUp(belongsTo) && readFileSync(belongsTo, 'utf8').trim();
+  if (owner === undefined || owner === dataDirectory) return folder;
+  if (targetOf(owner) === folder) {
+    throw new EmbeddedPostgresError(
+      `${dataDirectory} is a copy of ${owner} and has no data of its own: it only names the database of that one, ` +
+        `in ${folder}. Delete the file ${pointer} to start with an empty database, and fill it with ` +
+        `"npm run gateway -- backup" there and "restore" here (docs/backup.md).`,
+    );
+  }
+  // The data folder was moved.
+  writeNote(folder, 'belongs-to', `${dataDirectory}\n`);
+  return folder;
+}
+
+/** The folder that a data folder names as the place of its cluster. */
+function targetOf(dataDirectory: string): string | undefined {
+  const pointer = pointerFile(dataDirectory);
+  return lookUp(pointer) && readFileSync(pointer, 'utf8').trim();
+}
+
+/**
+ * Says in a data folder that its database is at `place` from now on; the embedded one is not started
+ * any more. @returns what takes that back
+ */
+export function markAsMoved(dataDirectory: string, place: string): () => void {
+  const file = join(dataDirectory, MOVED_FILE);
+  writeFileSync(file, movedText(place, new Date()), { mode: 0o644 });
+  return () => rmSync(file, { force: true });
+}
+
+function assertNotMoved(dataDirectory: string): void {
+  const file = join(dataDirectory, MOVED_FILE);
+  if (!lookUp(file)) return;
+  const [firstLine = ''] = readFileSync(file, 'utf8').split('\n', 1);
   throw new EmbeddedPostgresError(
-    `The database folder ${folder} is gone. Put it back, or delete the file ${pointer} ` +
-      'to start with an empty database.',
+    `${firstLine} Set DATABASE_URL to it, as ${file} explains, which also says how to go back.`,
   );
+}
+
+function movedText(place: string, now: Date): string {
+  return `The database of this service was moved to ${place} on ${now.toISOString()}.
+Start the service with DATABASE_URL set to it, and with the same GATEWAY_SECRET.
+
+What lies here in "postgres" is as it was at that moment and is not used any more: every charge since is in
+the other place alone. Keep it until there is a first backup from there, then delete it.
+
+Should the data not be there, because the move was broken off, delete this file: the service then starts
+with the database that lies here. Do not do so after the service has worked in the other place.
+`;
+}
+
+function elsewhereText(folder: string): string {
+  return `The database of this service does not lie in this folder.
+
+It lies in ${folder}, since the account that PostgreSQL runs as cannot enter this folder.
+A COPY OF THIS FOLDER IS NO COPY OF THE DATA: no tenants, keys, credits or logs are in it.
+A container that keeps only this folder loses all of them with its next image.
+
+To make a copy:        npm run gateway -- backup FILE     (docs/backup.md)
+To have it in here:    make a backup, set GATEWAY_DATA_DIR to a new folder that everybody may pass
+                       through (chmod o+x on each part of the way), and restore there.
+`;
+}
+
+/** Written where it can be: a folder that cannot be written to says so where it matters. */
+function writeNote(folder: string, name: string, text: string): void {
+  const path = join(folder, name);
+  try {
+    if (!lookUp(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
+  } catch {
+    // The start goes on.
+  }
 }
 
 /**
@@ -180,7 +268,10 @@ function chooseFallback(dataDirectory: string, fallbackRoot: string): string {
     );
   }
   writeFileSync(join(folder, 'belongs-to'), `${dataDirectory}\n`);
-  if (createWholeFile(pointerFile(dataDirectory), `${folder}\n`)) return folder;
+  if (createWholeFile(pointerFile(dataDirectory), `${folder}\n`)) {
+    writeNote(dataDirectory, ELSEWHERE_FILE, elsewhereText(folder));
+    return folder;
+  }
   // Another process starting at the same moment was faster: its choice holds for both.
   rmSync(folder, { recursive: true });
   return readPointer(dataDirectory) ?? folder;

@@ -45,6 +45,7 @@ export async function prepareCluster(
   // What an interrupted first start left. An `initdb` that still writes there fails by itself.
   removeAbandoned(`${clusterFolder}.unfinished-`, -Infinity);
   const versionFile = join(clusterFolder, 'PG_VERSION');
+  finishUpgrade(clusterFolder);
   if (!existsSync(versionFile)) {
     await createCluster(context, binaries, password, createsDatabases);
     return;
@@ -53,7 +54,8 @@ export async function prepareCluster(
   if (version !== binaries.majorVersion) {
     throw new EmbeddedPostgresError(
       `The database in ${clusterFolder} was made by PostgreSQL ${version}, the installed one is ` +
-        `${binaries.majorVersion}: move its data with pg_dump, or install the binaries of before.`,
+        `${binaries.majorVersion}: take its data over with "npm run gateway -- move embedded" ` +
+        '(docs/backup.md), or install the binaries of before.',
     );
   }
   // A cluster that root restored from a backup belongs to root.
@@ -102,6 +104,30 @@ async function createCluster(
     rmSync(passwordFile, { force: true });
     rmSync(unfinished, { recursive: true, force: true });
   }
+}
+
+/** Where the cluster of a new major version is made, beside that of the old one. */
+export function upgradedFolder(clusterFolder: string): string {
+  return `${clusterFolder}.upgraded`;
+}
+
+/**
+ * Puts the upgraded cluster, which is whole and stopped, in the place of the old one.
+ * @returns where the old one lies now
+ */
+export function replaceCluster(clusterFolder: string, oldVersion: string): string {
+  const kept = `${clusterFolder}.postgresql-${oldVersion}`;
+  rmSync(kept, { recursive: true, force: true });
+  renameSync(clusterFolder, kept);
+  renameSync(upgradedFolder(clusterFolder), clusterFolder);
+  return kept;
+}
+
+/** What was killed between the two steps of `replaceCluster` is done to its end. */
+function finishUpgrade(clusterFolder: string): void {
+  const upgraded = upgradedFolder(clusterFolder);
+  const wasReplaced = !existsSync(clusterFolder) && existsSync(upgraded);
+  if (wasReplaced) renameSync(upgraded, clusterFolder);
 }
 
 function giveAway(paths: string[], { uid, gid }: PostgresAccount): void {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DEFAULT_FALLBACK_ROOT,
@@ -58,6 +59,28 @@ export function attachEmbeddedPostgres(
   return open(options, 'command');
 }
 
+/** Whatever is done with a cluster that nobody else may use meanwhile. */
+export async function withOwnCluster<Result>(
+  {
+    dataDirectory,
+    fallbackRoot = DEFAULT_FALLBACK_ROOT,
+    log = () => undefined,
+  }: EmbeddedPostgresOptions,
+  work: (location: ClusterLocation) => Promise<Result>,
+): Promise<Result> {
+  try {
+    const location = locateCluster(dataDirectory, fallbackRoot);
+    const unlock = await lockOrFind(location, 'service', log);
+    try {
+      return await work(location);
+    } finally {
+      if (typeof unlock === 'function') unlock();
+    }
+  } catch (error) {
+    throw explain(error, dataDirectory);
+  }
+}
+
 async function open(
   options: EmbeddedPostgresOptions,
   kind: ClusterOwnerKind,
@@ -65,6 +88,12 @@ async function open(
   const { dataDirectory, fallbackRoot = DEFAULT_FALLBACK_ROOT, log = () => undefined } = options;
   try {
     const location = locateCluster(dataDirectory, fallbackRoot);
+    if (kind === 'service' && !location.isInside) {
+      log(
+        `The database does not lie in the data folder ${location.dataDirectory} but in ${dirname(location.clusterFolder)}: ` +
+          'a copy of the data folder is no copy of the data (docs/backup.md)',
+      );
+    }
     const lock = await lockOrFind(location, kind, log);
     return typeof lock === 'number'
       ? { url: composeUrl(location, lock), stop: () => Promise.resolve() }
@@ -139,7 +168,7 @@ async function start(
   }
 }
 
-function composeUrl({ passwordFile }: ClusterLocation, port: number): string {
+export function composeUrl({ passwordFile }: ClusterLocation, port: number): string {
   const password = readPassword(passwordFile);
   return `postgres://${EMBEDDED_USER}:${password}@127.0.0.1:${port}/${EMBEDDED_DATABASE}`;
 }

@@ -58,7 +58,7 @@ function findPackage(): { folder: string; name: string; version: string } {
  * A package cannot hold symbolic links; its postinstall script makes them. Where scripts are not
  * run we make them. Answers false when they are missing and this folder cannot be written.
  */
-function makeLinks(native: string): boolean {
+export function makeLinks(native: string): boolean {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return true;
   const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../errors/thrown.js';
 
@@ -18,6 +19,19 @@ export function createWholeFile(path: string, text: string, mode = 0o644): boole
     return linkIfFree(candidate, path);
   } finally {
     rmSync(candidate, { force: true });
+  }
+}
+
+/** Makes a rename in a folder outlast a power cut, on systems where a folder can be opened for it. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => undefined);
+  if (!folder) return;
+  try {
+    await folder.sync();
+  } catch {
+    // Some systems cannot do it; the file is in place all the same.
+  } finally {
+    await folder.close();
   }
 }
 

@@ -17,6 +17,7 @@ import {
   type ByteRange,
   type OpenedArtifact,
 } from './artifact-store.js';
+import { syncFolder } from '../../../platform/database/whole-file.js';
 import { codeOf } from '../../../platform/errors/thrown.js';
 
 const SWEEP_EVERY_MS = 6 * HOUR_MS;
@@ -162,19 +163,6 @@ async function writeWhole(file: FileHandle, chunk: Buffer): Promise<void> {
   while (written < chunk.length) {
     const { bytesWritten } = await file.write(chunk, written);
     written += bytesWritten;
-  }
-}
-
-/** Makes a rename outlast a power cut, on systems where a folder can be opened for it. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch(() => undefined);
-  if (!folder) return;
-  try {
-    await folder.sync();
-  } catch {
-    // Some systems cannot do it; the file is in place all the same.
-  } finally {
-    await folder.close();
   }
 }
 

@@ -1,0 +1,74 @@
+import { resolve } from 'node:path';
+import type { BookFigures } from '../../core/ledger/books.js';
+import type { AppConfig } from '../../platform/config/app-config.js';
+import type { BackupCounts, BackupHeader } from './backup-header.js';
+import type { RestoredBackup } from './restore-backup.js';
+import type { WrittenBackup } from './write-backup.js';
+
+/** What an operator reads when a backup was written. */
+export function describeWritten(
+  { header, ...counts }: WrittenBackup,
+  { file, config, withArtifacts }: { file: string; config: AppConfig; withArtifacts: boolean },
+): string[] {
+  return [
+    `Wrote ${file === '-' ? 'the backup' : resolve(file)}: ${contentLine(header, counts)}, as of ${header.createdAt}.`,
+    artifactLine(counts, config, withArtifacts),
+    booksLine(header.books.figures),
+    ...header.books.faults.map((fault) => `THE BOOKS DO NOT BALANCE: ${fault}`),
+    `GATEWAY_SECRET (fingerprint ${header.secrets.join(', ')}) is not in it and is needed to restore it: keep it in another place.`,
+  ];
+}
+
+/** What an operator reads when a backup was restored. */
+export function describeRestored({
+  header,
+  counts,
+  figures,
+  faults,
+  newMigrations,
+}: RestoredBackup): string[] {
+  const open = Number(figures['open holds']);
+  return [
+    `Restored the database as of ${header.createdAt} (version ${header.version}): ${contentLine(header, counts)}, ${counts.artifacts.files} artifacts.`,
+    ...(newMigrations.length === 0
+      ? []
+      : [`Brought its schema up to this version: ${newMigrations.join(', ')}.`]),
+    booksLine(figures),
+    ...(faults.length === 0
+      ? ['The books balance.']
+      : faults.map((fault) => `THE BOOKS DO NOT BALANCE, as in the backup: ${fault}`)),
+    ...(open === 0
+      ? []
+      : [
+          `${open} requests and jobs were open: credits of requests are given back when the service starts, with log rows "crashed" at no cost; jobs go on.`,
+        ]),
+  ];
+}
+
+/** A database's URL without what opens it. */
+export function placeOf(url: string): string {
+  const { protocol, username, host, pathname } = new URL(url);
+  return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
+}
+
+function contentLine({ tables, migrations }: BackupHeader, { rows }: BackupCounts): string {
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  return `${total} rows of ${tables.length} tables, schema ${migrations.at(-1) ?? 'none'}`;
+}
+
+function booksLine(figures: Record<string, string> | BookFigures): string {
+  const parts = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
+  return `Books: ${parts.join(', ')}.`;
+}
+
+function artifactLine(
+  { artifacts: { files, bytes } }: BackupCounts,
+  { s3 }: AppConfig,
+  withArtifacts: boolean,
+): string {
+  if (s3)
+    return `Artifacts are NOT in it: they lie in the bucket ${s3.bucket}; keep copies of that one by its own means.`;
+  if (!withArtifacts)
+    return 'Artifacts were left out, as asked for: what jobs have made will be gone.';
+  return `Artifacts: ${files} files of ${bytes} bytes.`;
+}

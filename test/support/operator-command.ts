@@ -1,0 +1,14 @@
+import { runCommand } from '../../src/app/commands/run-command.js';
+import { loadSettings } from '../../src/app/load-settings.js';
+
+/** Runs one of the operator's commands of the sources, as `npm run gateway -- …` does. */
+export async function runOperatorCommand(environment: Record<string, string>, ...words: string[]) {
+  let output = '';
+  let errors = '';
+  const code = await runCommand(words, {
+    loadConfig: () => loadSettings({ GATEWAY_SECRET: 'x'.repeat(32), ...environment }),
+    print: (line) => (output += `${line}\n`),
+    printError: (line) => (errors += `${line}\n`),
+  });
+  return { code, output, errors };
+}
