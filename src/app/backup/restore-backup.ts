@@ -120,7 +120,7 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
     const newMigrations = MIGRATIONS.map(({ name }) => name).filter(
       (name) => !header.migrations.includes(name),
     );
-    await migrateDatabase(url, MIGRATIONS);
+    if (newMigrations.length > 0) await migrateDatabase(url, MIGRATIONS);
     await client.query('ANALYZE');
     const { isLogWhole } = header.books;
     const faults = await findBookFaults(client, { isLogWhole });
