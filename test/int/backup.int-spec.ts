@@ -342,6 +342,24 @@ describe('a backup', () => {
     expect(rows).toEqual([{ balance: 77, migrations: MIGRATIONS.length }]);
   });
 
+  it('leaves out tables that are not of the service, and removes none', async () => {
+    await source.database.query('CREATE TABLE invoices (id serial)');
+    await source.database.query('INSERT INTO invoices DEFAULT VALUES');
+    const file = await backUp('with-invoices');
+    await source.database.query('DROP TABLE invoices');
+    const target = await makeTarget();
+    const { code, output } = await run(target, 'restore', file);
+    expect([code, output]).toEqual([
+      0,
+      expect.stringContaining(`not the service's: the table invoices, 1 rows`),
+    ]);
+    await target.database.query('CREATE TABLE invoices ()');
+    expect(await run(target, 'restore', file, '--replace')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining("tables beside the service's (invoices)"),
+    });
+  });
+
   it('is restored where an earlier restore was killed half way', async () => {
     const file = await backUp('again');
     const target = await makeTarget();

@@ -26,6 +26,7 @@ export function describeRestored({
   figures,
   faults,
   newMigrations,
+  foreign,
 }: RestoredBackup): string[] {
   const open = Number(figures['open holds']);
   return [
@@ -33,6 +34,10 @@ export function describeRestored({
     ...(newMigrations.length === 0
       ? []
       : [`Brought its schema up to this version: ${newMigrations.join(', ')}.`]),
+    ...foreign.map(
+      (name) =>
+        `NOT RESTORED, as it is not the service's: the table ${name}, ${counts.rows[name] ?? 0} rows.`,
+    ),
     booksLine(figures),
     ...(faults.length === 0
       ? ['The books balance.']

@@ -24,6 +24,8 @@ export interface RestoredBackup {
   readonly faults: readonly string[];
   /** Names of the migrations that the backup did not have yet. */
   readonly newMigrations: readonly string[];
+  /** Tables in the backup that are not the service's, which were left out. */
+  readonly foreign: readonly string[];
 }
 
 /**
@@ -115,7 +117,7 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
   const loader = new StagingLoader(url, options);
   try {
     for await (const member of readBackup(source)) await loader.take(member);
-    const { header, counts } = loader.finished();
+    const { header, counts, foreign } = loader.finished();
     const client = await loader.complete(header);
     const newMigrations = MIGRATIONS.map(({ name }) => name).filter(
       (name) => !header.migrations.includes(name),
@@ -129,7 +131,13 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
       throw new RestoreError(`The restored books do not balance: ${newFaults.join('; ')}`);
     }
     const figures = await readBookFigures(client);
-    return { header, counts, figures, faults, newMigrations };
+    const isSame = Object.entries(figures).every(
+      ([name, value]) => value === (header.books.figures[name] ?? value),
+    );
+    if (newMigrations.length === 0 && !isSame) {
+      throw new RestoreError('The restored books are not those of the backup.');
+    }
+    return { header, counts, figures, faults, newMigrations, foreign };
   } finally {
     await loader.close();
   }
@@ -144,6 +152,7 @@ async function takePlace(target: Client, options: RestoreOptions): Promise<void>
     // A service that starts now waits, and finds everything in place.
     if (tables.length > 0) await target.query(`LOCK TABLE ${tables.join(', ')}`);
     await assertFree(target, options);
+    await assertNothingForeign(target);
     await emptySchema(target, schema);
     await moveObjects(target, STAGING, schema);
     await target.query(`DROP SCHEMA ${STAGING}`);
@@ -152,6 +161,23 @@ async function takePlace(target: Client, options: RestoreOptions): Promise<void>
     await target.query('ROLLBACK');
     throw error;
   }
+}
+
+/** @throws RestoreError where tables would be lost that were not restored, and are not a newer version's */
+async function assertNothingForeign(target: Client): Promise<void> {
+  const known = new Set(MIGRATIONS.map(({ name }) => name));
+  if ((await listMigrations(target)).some((name) => !known.has(name))) return;
+  const { rows } = await target.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+        AND NOT relispartition AND relname NOT IN (
+          SELECT relname FROM pg_class WHERE relnamespace = '${STAGING}'::regnamespace
+        )`,
+  );
+  if (rows.length === 0) return;
+  throw new RestoreError(
+    `The database holds tables beside the service's (${rows.map(({ name }) => name).join(', ')}): move them to another schema or database first.`,
+  );
 }
 
 /** Where the role's tables are made: `public`, unless the operator has set it otherwise. */

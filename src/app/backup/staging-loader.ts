@@ -14,6 +14,7 @@ import {
   enableTriggers,
   listTables,
   makeMonths,
+  readSequences,
   setSequences,
 } from '../../platform/backup/table-copy.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
@@ -54,6 +55,8 @@ export class StagingLoader {
   private client: Client | undefined;
   private header: BackupHeader | undefined;
   private counts: BackupCounts | undefined;
+  /** Tables that somebody else has made beside the service's. */
+  private readonly foreign = new Set<string>();
   private readonly rows = new Map<string, number>();
   private readonly store: ArtifactStore;
   private artifacts = 0;
@@ -80,10 +83,10 @@ export class StagingLoader {
   }
 
   /** @throws BackupFileError unless everything that the backup says it has was there */
-  finished(): { header: BackupHeader; counts: BackupCounts } {
+  finished(): { header: BackupHeader; counts: BackupCounts; foreign: string[] } {
     const { header, counts } = this;
     if (!header || !counts) throw new BackupFileError('The file is no backup of this service.');
-    for (const { name } of header.tables) {
+    for (const { name } of header.tables.filter((table) => !this.foreign.has(table.name))) {
       const [told, found] = [counts.rows[name] ?? 0, this.rows.get(name) ?? 0];
       if (told !== found) {
         throw new BackupFileError(`The backup has ${found} of the ${told} rows of ${name}.`);
@@ -92,13 +95,17 @@ export class StagingLoader {
     if (counts.artifacts.files !== this.artifacts) {
       throw new BackupFileError('The backup does not have all the artifacts that it names.');
     }
-    return { header, counts };
+    return { header, counts, foreign: [...this.foreign] };
   }
 
   /** Everything is loaded: sequences go on where they were, and no process of before is alive. */
   async complete({ sequences }: BackupHeader): Promise<Client> {
     const client = this.connected();
-    await setSequences(client, sequences);
+    const own = new Set((await readSequences(client)).map(({ name }) => name));
+    await setSequences(
+      client,
+      sequences.filter(({ name }) => own.has(name)),
+    );
     await client.query('DELETE FROM instances');
     if (this.options.takesOtherSecret) await forgetSecret(client);
     await enableTriggers(client);
@@ -120,7 +127,9 @@ export class StagingLoader {
     this.client = await connectForCopy(this.url);
     const own = new Map((await listTables(this.client)).map((table) => [table.name, table]));
     for (const { name, columns } of header.tables) {
-      const missing = columns.filter((column) => own.get(name)?.columns.includes(column) !== true);
+      const table = own.get(name);
+      if (!table) this.foreign.add(name);
+      const missing = columns.filter((column) => table?.columns.includes(column) === false);
       if (missing.length > 0) {
         throw new RestoreError(
           `The backup has a table ${name} with columns that the service does not make: ${missing.join(', ')}.`,
@@ -135,6 +144,7 @@ export class StagingLoader {
   private async load(name: string, content: AsyncIterable<Buffer>): Promise<void> {
     const table = this.header?.tables.find((one) => one.name === name);
     if (!table) throw new BackupFileError(`The backup has rows of a table that it does not name.`);
+    if (this.foreign.has(name)) return drain(content);
     const rows = await copyIn(this.connected(), table, content);
     this.rows.set(name, (this.rows.get(name) ?? 0) + rows);
   }
@@ -143,6 +153,10 @@ export class StagingLoader {
     if (this.client) return this.client;
     throw new BackupFileError('The backup does not begin with its description.');
   }
+}
+
+async function drain(content: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _ of content);
 }
 
 /** The next start notes its own: what the secret of before has encrypted is given up. */
