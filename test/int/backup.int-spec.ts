@@ -198,6 +198,28 @@ describe('a backup', () => {
     expect(readdirSync(folder)).toEqual(before);
   });
 
+  it('that is broken off leaves the file of before as it was, and no other', async () => {
+    const file = await backUp('kept');
+    const [before, whole] = [readdirSync(folder), readFileSync(file)];
+    const lock = await source.database.pool.connect();
+    await lock.query('BEGIN');
+    await lock.query('LOCK TABLE webhook_secrets');
+    const backup = run(source, 'backup', file);
+    // Its file is begun, and it waits for a table.
+    await until(async () => {
+      const { rows } = await source.database.query(
+        `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+          WHERE application_name = 'model-gateway backup' AND wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    expect(await backup).toMatchObject({ code: 1, output: '' });
+    await lock.query('ROLLBACK');
+    lock.release();
+    expect(readdirSync(folder)).toEqual(before);
+    expect(readFileSync(file).equals(whole)).toBe(true);
+  });
+
   it('has the artifacts of the data folder, or says that it has not', async () => {
     const artifacts = join(folder, 'artifacts');
     mkdirSync(join(artifacts, 'ab'), { recursive: true });

@@ -45,12 +45,12 @@ const COMMANDS: readonly Command[] = [
   keyCreateCommand,
   keyRevokeCommand,
   secretRotateCommand,
+  catalogueCheckCommand,
+  settingsPageCommand,
   settleCommand,
   backupCommand,
   restoreCommand,
   moveCommand,
-  catalogueCheckCommand,
-  settingsPageCommand,
 ];
 
 interface CommandEnvironment {
