@@ -72,7 +72,7 @@ export async function startGateway(
   logger: LoggerService,
   { role }: StartOptions = { role: 'gateway' },
 ): Promise<Gateway> {
-  const database = await openDatabase(config, (line) => logger.warn(line, 'database'));
+  const database = await openDatabase(config, (line) => void logger.warn(line, 'database'));
   try {
     await migrateDatabase(database.url, MIGRATIONS);
     const application = await NestFactory.create<INestApplication<Server>>(
