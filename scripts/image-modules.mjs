@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { PROJECT_ROOT } from './project-root.mjs';
 
 /** Megabytes (10^6 bytes) that the modules of the image may have. */
-export const MODULES_BOUND_MB = 110;
+export const MODULES_BOUND_MB = 100;
 
 /** Declarations, sources and maps: Node loads no TypeScript from packages, and nobody debugs there. */
 const NEVER_LOADED = /\.(?:[cm]?ts|map|tsbuildinfo|flow)$/;

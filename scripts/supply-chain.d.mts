@@ -2,6 +2,8 @@ export interface ShippedPackage {
   name: string;
   version: string;
   licence: string | undefined;
+  integrity?: string | undefined;
+  optional?: boolean;
 }
 export interface Advisory {
   id: string;
@@ -17,3 +19,7 @@ export function knownAdvisories(
   packages: readonly ShippedPackage[],
   advisories?: readonly Advisory[],
 ): Advisory[];
+export function cycloneDx(packages: readonly ShippedPackage[]): {
+  bomFormat: string;
+  components: { name: string; version: string; purl: string; scope: string }[];
+};

@@ -1,5 +1,6 @@
 /**
  * What the service is made of, by package-lock.json:
+ *   npm run sbom         prints it in CycloneDX, as JSON
  *   npm run licences     lists the licences of what is shipped; fails on one that nobody has looked at
  *   npm run audit:lock   compares what is shipped with advisories: the registry's, or where it gives
  *                        none those in scripts/advisories.json; fails on one that is not known there
@@ -26,15 +27,17 @@ const ALLOWED_LICENCES = new Set([
 
 const AUDIT_LIMIT_MS = 60_000;
 
-/** `{ name, version, licence }` of each package that is shipped, optional ones included, by name. */
+/** Of each package that is shipped, optional ones included, by name. */
 export function shippedPackages(root = PROJECT_ROOT) {
   const { packages } = readJson(join(root, 'package-lock.json'));
   return Object.entries(packages)
     .filter(([place, { dev, devOptional }]) => place !== '' && !dev && !devOptional)
-    .map(([place, { version, license }]) => ({
+    .map(([place, { version, license, integrity, optional = false }]) => ({
       name: place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length),
       version,
       licence: license ?? licenceOf(join(root, place)),
+      integrity,
+      optional,
     }))
     .sort((one, other) => one.name.localeCompare(other.name, 'en'));
 }
@@ -49,6 +52,48 @@ export function knownAdvisories(packages, advisories = readAdvisories()) {
   return advisories.filter(({ name, range }) =>
     packages.some((one) => one.name === name && satisfies(one.version, range)),
   );
+}
+
+/**
+ * The shipped packages as a CycloneDX document. npm's own `npm sbom --omit=dev` leaves out whatever
+ * a development package needs as well.
+ */
+export function cycloneDx(packages) {
+  const { name, version } = readJson(join(PROJECT_ROOT, 'package.json'));
+  const components = new Map(packages.map((one) => [purlOf(one), componentOf(one)]));
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
+    metadata: { component: { type: 'application', name, version, 'bom-ref': name } },
+    components: [...components.values()],
+  };
+}
+
+function componentOf(one) {
+  const { name, version, licence, integrity, optional } = one;
+  const [, algorithm, digest] = /^(sha\d+)-(.+)$/.exec(integrity ?? '') ?? [];
+  return {
+    type: 'library',
+    name,
+    version,
+    'bom-ref': purlOf(one),
+    purl: purlOf(one),
+    scope: optional ? 'optional' : 'required',
+    ...(licence && { licenses: [{ expression: licence }] }),
+    ...(digest && {
+      hashes: [
+        {
+          alg: algorithm.replace('sha', 'SHA-'),
+          content: Buffer.from(digest, 'base64').toString('hex'),
+        },
+      ],
+    }),
+  };
+}
+
+function purlOf({ name, version }) {
+  return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
 function readAdvisories() {
@@ -144,10 +189,11 @@ function readJson(path) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , command] = process.argv;
-  if (command === 'licences') printLicences();
+  if (command === 'sbom') console.log(JSON.stringify(cycloneDx(shippedPackages()), null, 2));
+  else if (command === 'licences') printLicences();
   else if (command === 'audit') await audit();
   else {
-    console.error('Usage: node scripts/supply-chain.mjs licences | audit');
+    console.error('Usage: node scripts/supply-chain.mjs sbom | licences | audit');
     process.exitCode = 1;
   }
 }

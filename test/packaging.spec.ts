@@ -107,7 +107,7 @@ describe('the time to stop', () => {
 describe('the image', () => {
   it('sets what there is to set, and is not run as root', () => {
     const dockerfile = read('docker/Dockerfile');
-    const names = [...dockerfile.matchAll(/^(?:ENV|   ) (\w+)=/gm)].map(([, name = '']) => name);
+    const names = [...dockerfile.matchAll(/^(?:ENV| {3}) (\w+)=/gm)].map(([, name = '']) => name);
     expect(unknownOf(names).filter((name) => name !== 'GATEWAY_LAME_DUCK_SECONDS')).toEqual([]);
     expect(dockerfile).toMatch(/^USER 1000:1000$/m);
     expect(dockerfile).toMatch(/^HEALTHCHECK /m);

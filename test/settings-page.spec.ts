@@ -38,7 +38,8 @@ describe('a secret', () => {
   const secrets = VARIABLES.filter(({ isSecret }) => isSecret).map(({ name }) => name);
 
   it('is every variable that looks like one', () => {
-    const looks = /((?<!PER)_KEY|_TOKEN|_SECRET|_PREVIOUS|_HEADERS|PASSWORD)$|^(DATABASE|REDIS)_URL$/;
+    const looks =
+      /((?<!PER)_KEY|_TOKEN|_SECRET|_PREVIOUS|_HEADERS|PASSWORD)$|^(DATABASE|REDIS)_URL$/;
     const alike = VARIABLES.map(({ name }) => name).filter((name) => looks.test(name));
     expect(secrets).toEqual(alike);
     expect(secrets.length).toBeGreaterThan(15);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import {
+  cycloneDx,
   knownAdvisories,
   shippedPackages,
   unknownLicences,
@@ -18,6 +19,27 @@ describe('what is shipped', () => {
     expect(unknownLicences([{ ...strange, licence: 'AGPL-3.0' }])).toHaveLength(1);
     expect(unknownLicences([{ ...strange, licence: '(MIT OR GPL-3.0)' }])).toEqual([]);
     expect(unknownLicences([{ ...strange, licence: 'MIT AND GPL-3.0' }])).toHaveLength(1);
+  });
+
+  it('stands in the SBOM, each version once', () => {
+    const { bomFormat, components } = cycloneDx(packages);
+    expect(bomFormat).toBe('CycloneDX');
+    expect(new Set(components.map(({ purl }) => purl)).size).toBe(components.length);
+    const direct = Object.keys(
+      (json('package.json') as { dependencies: Record<string, string> }).dependencies,
+    );
+    const names = components.map(({ name }) => name);
+    expect(direct.filter((name) => !names.includes(name))).toEqual([]);
+    expect(names).not.toContain('jest');
+    expect(components.find(({ name }) => name === 'undici')).toMatchObject({
+      purl: expect.stringMatching(/^pkg:npm\/undici@\d/),
+      scope: 'required',
+      licenses: [{ expression: 'MIT' }],
+      hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }],
+    });
+    expect(components.find(({ name }) => name === '@nestjs/core')?.purl).toMatch(
+      /^pkg:npm\/%40nestjs\/core@/,
+    );
   });
 
   it('has no version of which the shipped advisories warn', () => {

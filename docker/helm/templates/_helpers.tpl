@@ -41,7 +41,7 @@ metadata:
     {{- end }}
 spec:
   serviceAccountName: {{ include "model-gateway.serviceAccountName" .root }}
-  automountServiceAccountToken: {{ $values.serviceAccount.create }}
+  automountServiceAccountToken: false
   # Before SIGTERM, the lame duck, the drain limit, and what the rest of the stop may take.
   terminationGracePeriodSeconds: {{ add $stop.preStopSeconds $stop.lameDuckSeconds $stop.drainSeconds 10 }}
   securityContext:

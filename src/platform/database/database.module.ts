@@ -1,6 +1,7 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { databaseOptions } from './database-options.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
 
@@ -12,6 +13,7 @@ export class DatabaseModule {
     return {
       module: DatabaseModule,
       imports: [
+        MetricsModule,
         TypeOrmModule.forRoot({
           ...databaseOptions(url),
           autoLoadEntities: true,

@@ -49,7 +49,8 @@ function findPackage(): { folder: string; name: string; version: string } {
   } catch {
     throw new EmbeddedPostgresError(
       `No embedded PostgreSQL is installed for this system (package ${name}): ` +
-        'set DATABASE_URL to a PostgreSQL server of your own.',
+        'set DATABASE_URL to a PostgreSQL server of your own. ' +
+        'Of the images only the target `embedded` has one.',
     );
   }
 }
