@@ -84,7 +84,7 @@ describe('GET /metrics', () => {
     expect(text).toContain('gateway_database_waiting{pool="requests"} 0\n');
     expect(text).toContain('gateway_holds_swept_total 0\n');
     expect(text).toMatch(
-      /gateway_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.[^"]+",catalogue="[0-9a-f]{12}"\} 1\n/,
+      /gateway_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.[^"]+",catalogue="[0-9a-f]{12,16}"\} 1\n/,
     );
     expect(text).toContain('gateway_request_seconds_bucket{le="600",provider="sandbox"');
   });

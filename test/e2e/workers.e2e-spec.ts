@@ -78,6 +78,13 @@ describeWithRedis('several workers', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(LIMIT);
 
     expect(await completed()).toBe(LIMIT);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    // Said by both: once; added up: of both.
+    expect(metrics).toMatch(/gateway_build_info\{[^}]*\} 1\n/);
+    for (const use of ['rate_limits', 'cache', 'queue']) {
+      expect(metrics).toContain(`gateway_redis_degraded{use="${use}"} 0\n`);
+    }
+    expect(metrics).toContain('gateway_database_connections_max{pool="ledger"} 4\n');
   });
 
   const replaced = async (pick: 'eldest' | 'youngest', signal: NodeJS.Signals): Promise<void> => {

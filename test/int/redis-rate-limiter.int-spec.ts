@@ -61,12 +61,14 @@ describeWithRedis(RedisRateLimiter.name, () => {
       await awaitRoomInThisMinute();
       const caller = callerWith(3);
       await limiter.take(caller);
+      expect(limiter.isDegraded).toBe(false);
       await ownRedis.stop();
 
       const decisions: RateLimitDecision[] = [];
       for (let request = 0; request < 5; request++) decisions.push(await limiter.take(caller));
       expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false, false]);
       expect(warnings).toHaveBeenCalledTimes(1);
+      expect(limiter.isDegraded).toBe(true);
 
       const restarted = await startTestRedis(Number(new URL(ownRedis.url).port));
       try {
@@ -78,6 +80,7 @@ describeWithRedis(RedisRateLimiter.name, () => {
           await limiter.take(shared);
           return (await other.take(shared)).remaining === 8;
         });
+        expect(limiter.isDegraded).toBe(false);
         other.onApplicationShutdown();
       } finally {
         await restarted.stop();
