@@ -91,6 +91,29 @@ describeWithRedis('the queue on Redis', () => {
     }
   });
 
+  it('wakes a key of which a Redis that came back empty has only a remnant', async () => {
+    const own = await startTestRedis();
+    const { Redis } = await import('ioredis');
+    const probe = new Redis(own.url);
+    // What a worker leaves that was handed the wake-up before: it says when it began.
+    await probe.hset('gateway-queue:jobs:a key:0', 'processedOn', '1790000000000');
+    const instance = await openQueue({ redisUrl: own.url, databaseUrl: '' });
+    try {
+      const delivered = await collectKeys(instance.queue, 'jobs');
+      await instance.queue.wake('jobs', 'a key');
+      await until(() => delivered.includes('a key'), 10_000);
+      // The worker goes on with a wake-up that has lost its key.
+      await probe.lpush('gateway-queue:jobs:wait', 'lost:0');
+      await instance.queue.wake('jobs', 'another');
+      await until(() => delivered.includes('another'));
+      expect(delivered).toEqual(['a key', 'another']);
+    } finally {
+      probe.disconnect();
+      await instance.close();
+      await own.stop();
+    }
+  });
+
   it('starts, and stops, without a Redis', async () => {
     const instance = await openQueue({ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' });
     await collectKeys(instance.queue, 'jobs');

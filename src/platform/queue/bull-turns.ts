@@ -20,14 +20,24 @@ local holder = redis.call('GET', KEYS[1])
 local alive = holder and redis.call('EXISTS', ARGV[1] .. holder .. ':lock') == 1
 `;
 
-/** Gives -1 when the key's worker will be woken again, else the count for a new wake-up's id. */
+/**
+ * Gives -1 when the key's worker will be woken again, else the count for a new wake-up's id.
+ *
+ * A worker that was handed a wake-up by a Redis which then lost everything notes in the new one when it
+ * began, and so leaves a wake-up there without data, in no list. Bull would refuse its id for ever.
+ */
 const ASK_SCRIPT = `
 ${HAS_LIVE_HOLDER}
 if alive then
   redis.call('SET', KEYS[2], '1', 'PX', ARGV[2])
   return -1
 end
-return tonumber(redis.call('GET', KEYS[3]) or '0')
+local count = tonumber(redis.call('GET', KEYS[3]) or '0')
+local wake_up = ARGV[1] .. ARGV[3] .. ':' .. count
+if redis.call('EXISTS', wake_up) == 1 and redis.call('HEXISTS', wake_up, 'data') == 0 then
+  redis.call('DEL', wake_up)
+end
+return count
 `;
 
 const BEGIN_SCRIPT = `
@@ -71,7 +81,8 @@ export class BullTurns {
    * its turn has been told.
    */
   async ask(topic: Topic, key: string): Promise<string | undefined> {
-    const count = await this.redis.askForTurn(...keysOf(topic, key), lockPrefix(topic), TURN_MS);
+    const keys = keysOf(topic, key);
+    const count = await this.redis.askForTurn(...keys, lockPrefix(topic), TURN_MS, key);
     return count < 0 ? undefined : `${key}:${count}`;
   }
 

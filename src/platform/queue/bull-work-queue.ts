@@ -18,7 +18,7 @@ const LIMIT_MS = 2_000;
 const INTERRUPT_AFTER_MS = 20;
 const ERROR_LINE_EVERY_MS = 10_000;
 
-/** What stands in Redis for a wake-up. */
+/** What stands in Redis for a wake-up; nothing when Redis has lost it since it was handed out. */
 interface WakeUp {
   key: string;
   /** How often the consumer has thrown in a row. */
@@ -113,6 +113,7 @@ export class BullWorkQueue extends WorkQueue {
 
   private async deliver(topic: Topic, job: Job<WakeUp>, consumer: Consumer): Promise<void> {
     const { key, failures } = job.data;
+    if (!key) return;
     const id = String(job.id);
     if (!(await this.turns.begin(topic, key, id))) return;
     let failure: { error: unknown } | undefined;
