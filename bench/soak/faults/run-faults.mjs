@@ -23,6 +23,8 @@ const USAGE = `npm run test:faults -- [options]
 const POLL_MS = 250;
 /** A hold whose process has said so little for so long is one that the sweep will give back. */
 const DEAD_AFTER_SECONDS = 7;
+/** A response in the background whose worker was killed is begun again by another one after a while. */
+const LEAST_SETTLE_SECONDS = 60;
 const TOLD = 20;
 
 function readOptions(words) {
@@ -136,7 +138,7 @@ async function untilReady({ url, name }) {
 
 /** @returns how many holds are open that nobody is going to give back */
 async function untilSettled(world, callers, settleSeconds) {
-  const limitMs = Date.now() + Math.max(settleSeconds, 20) * 1_000;
+  const limitMs = Date.now() + Math.max(settleSeconds, LEAST_SETTLE_SECONDS) * 1_000;
   for (;;) {
     const [{ alive, dead }] = await world.postgres.query(
       `SELECT count(*) FILTER (WHERE heartbeat_at > now() - interval '${DEAD_AFTER_SECONDS} s')::int AS alive,
