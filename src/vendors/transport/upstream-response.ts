@@ -41,7 +41,7 @@ export class UpstreamResponse
   deadlineMs: number;
   watchIndex = NOT_WATCHED;
   /** Called once, when the answer has ended or failed. */
-  onOver: (() => void) | undefined;
+  onOver: (() => void) | undefined = undefined;
 
   private readonly requestDeadlineMs: number;
   private controller: Dispatcher.DispatchController | undefined;
