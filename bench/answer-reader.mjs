@@ -79,6 +79,8 @@ export class AnswerReader {
   }
 
   #readEvent(event) {
+    // A comment, by which the gateway tells that it is still there.
+    if (event.startsWith(':')) return;
     this.events++;
     try {
       this.#stream.read(event);
