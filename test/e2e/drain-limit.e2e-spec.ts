@@ -21,6 +21,8 @@ import { readAvailable } from '../support/streamed-answer.js';
 
 const USER = { role: 'user', content: 'Hello' };
 const MODEL = 'one/a';
+const VECTORS = 'one/vectors';
+const VOICE = 'one/voice';
 
 const isJournal = (name: string): boolean => name.endsWith('.jsonl');
 
@@ -34,7 +36,11 @@ describe('what still runs when the drain limit has passed', () => {
   beforeEach(async () => {
     one = await startFakeOpenAi();
     const pricing = { prompt: '0.000001', completion: '0.000002' };
-    files = await writeOperatorFiles({ one: one.baseUrl }, [{ id: MODEL, pricing }]);
+    files = await writeOperatorFiles({ one: one.baseUrl }, [
+      { id: MODEL, pricing },
+      { id: VECTORS, kind: 'embedding', pricing: { prompt: '0.000001' } },
+      { id: VOICE, kind: 'speech', pricing: { audio_character: '0.000001' } },
+    ]);
     database = await createTestDatabase();
     const url = new URL(database.url);
     proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
@@ -88,6 +94,26 @@ describe('what still runs when the drain limit has passed', () => {
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ error: { type: 'provider_unavailable' } });
     expect(await expectSettled('cancelled')).toBe(0);
+  });
+
+  it('nothing of what was not delivered costs anything, whatever was asked for', async () => {
+    one.answer = hangAnswer;
+    const asked: [string, object][] = [
+      [MESSAGES, { model: MODEL, messages: [USER], max_tokens: 9 }],
+      [RESPONSES, { model: MODEL, input: 'Hello' }],
+      [RESPONSES, { model: MODEL, input: 'Hello', stream: true }],
+      ['/v1/completions', { model: MODEL, prompt: 'Hello' }],
+      ['/v1/embeddings', { model: VECTORS, input: 'Hello' }],
+      ['/v1/audio/speech', { model: VOICE, input: 'Hello', voice: 'alloy' }],
+    ];
+    const answers = asked.map(([path, body]) => gateway.post(path, body));
+    await until(() => one.calls.length === asked.length);
+    await gateway.close();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses).toEqual(asked.map(() => 503));
+    const { rows } = await database.database.query('SELECT outcome, cost FROM request_logs');
+    expect(rows).toEqual(asked.map(() => ({ outcome: 'cancelled', cost: 0 })));
+    expect((await database.database.query('SELECT FROM holds')).rows).toEqual([]);
   });
 
   it('an answer that only waits for its commit is delivered, and charged later', async () => {

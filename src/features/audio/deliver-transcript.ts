@@ -4,12 +4,17 @@ import type { WorkEvent } from '../../canonical/canonical-event.js';
 import type { Transcript } from '../../canonical/work-request.js';
 import { setRouteHeaders } from '../../core/answers/answer-headers.js';
 import { errorBody } from '../../platform/errors/error-response.js';
-import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
+import {
+  GatewayError,
+  InternalError,
+  ServiceStopsError,
+} from '../../platform/errors/gateway-errors.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
+import { isStoppedByService } from '../../platform/http/server-drain.js';
 import { SseWriter } from '../../platform/http/sse-writer.js';
 
-const logger = new Logger('deliverTranscript');
+const logger = new Logger('deliverAudio');
 
 /**
  * Sends a transcript as server-sent events: those of a vendor that streams as they come, and of any
@@ -38,14 +43,24 @@ export async function deliverTranscript(
     }
     await writer.write(last);
   } catch (error) {
-    if (error instanceof CallerGoneError || response.destroyed) return;
+    if (response.destroyed) return;
     if (!response.headersSent) throw error;
-    if (!(error instanceof GatewayError)) logger.error(error);
-    const told = error instanceof GatewayError ? error : new InternalError();
+    const told = failureToTell(response, error);
+    if (!told) return;
     await writer.write(spell({ type: 'error', ...errorBody(told) }));
   } finally {
     writer.end();
   }
+}
+
+/** What a stream that had begun says at its end; undefined: nobody is there to hear it. */
+export function failureToTell(response: ServerResponse, error: unknown): GatewayError | undefined {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof CallerGoneError) {
+    return isStoppedByService(response) ? new ServiceStopsError() : undefined;
+  }
+  logger.error(error);
+  return new InternalError();
 }
 
 function isEvent({ contentType }: Transcript): boolean {

@@ -1,14 +1,15 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { AudioPiece } from '../../canonical/work-request.js';
 import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import type { Reply } from '../../core/answers/deliver.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
+import { failureToTell } from './deliver-transcript.js';
 import { parseSpeech } from './speech.parse.js';
 import type { ServerResponse } from 'node:http';
 import type { SettledEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import { errorBody } from '../../platform/errors/error-response.js';
-import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
+import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import { drained } from '../../platform/http/drained.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { SseWriter } from '../../platform/http/sse-writer.js';
@@ -77,8 +78,6 @@ function sseOf(event: object): string {
   return `data: ${JSON.stringify(event)}\n\n`;
 }
 
-const logger = new Logger('deliverSpeech');
-
 /** Text to speech, whose bytes are passed on as they come. What it costs begins in `parseSpeech`. */
 @Injectable()
 export class SpeechService {
@@ -131,10 +130,10 @@ async function deliverSpeech(
       else if (event.type === 'settled') await sink.end(event);
     }
   } catch (error) {
-    if (error instanceof CallerGoneError || response.destroyed) return;
+    if (response.destroyed) return;
     if (!response.headersSent) throw error;
-    if (!(error instanceof GatewayError)) logger.error(error);
-    await sink.fail(error instanceof GatewayError ? error : new InternalError());
+    const told = failureToTell(response, error);
+    if (told) await sink.fail(told);
   } finally {
     sink.close();
   }
