@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ConsoleLogger, Logger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { DatabaseModule } from '../../src/platform/database/database.module.js';
+import { MetricsModule } from '../../src/platform/metrics/metrics.module.js';
 import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
 import { InstanceService } from '../../src/core/ledger/instance.service.js';
 import { LedgerStore } from '../../src/core/ledger/ledger-store.js';
@@ -242,7 +243,7 @@ describe('InstanceService', () => {
 
   it('is on the list while its application runs, and leaves once all is settled', async () => {
     const module = await Test.createTestingModule({
-      imports: [DatabaseModule.forRoot(testDatabase.url)],
+      imports: [DatabaseModule.forRoot(testDatabase.url), MetricsModule],
       providers: [
         InstanceService,
         LedgerStore,
