@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PROJECT_ROOT } from '../../scripts/project-root.mjs';
 
-const CONFIGURATION = 'docker/haproxy.cfg';
+const CONFIGURATION = 'docker/haproxy/haproxy.cfg';
 const START_LIMIT_MS = 10_000;
 
 /**
@@ -29,15 +29,15 @@ export function findBalancer(folder) {
   return { program, environment: { ...process.env, LD_LIBRARY_PATH: libraries.join(delimiter) } };
 }
 
-/** Starts it with the documented configuration, but for the addresses. @returns its URL and how to end it */
+/** Starts it with the configuration of `docker/`, but for the addresses. @returns its URL and how to end it */
 export async function startBalancer({ program, environment }, { folder, gateways }) {
   const port = await findFreePort();
   const text = gateways.reduce(
     (configuration, address, index) => configuration.replace(`gateway-${index + 1}:3000`, address),
-    readFileSync(join(PROJECT_ROOT, CONFIGURATION), 'utf8').replace(
-      'bind :8080',
-      `bind 127.0.0.1:${port}`,
-    ),
+    readFileSync(join(PROJECT_ROOT, CONFIGURATION), 'utf8')
+      .replace('bind :3000', `bind 127.0.0.1:${port}`)
+      // Each takes two open files, of which a shell has fewer than a container.
+      .replace('maxconn 20000', 'maxconn 4000'),
   );
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(file, text);
