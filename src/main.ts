@@ -22,6 +22,10 @@ try {
     await runWorkers(config, logger, onStop);
   } else {
     const gateway = await startGateway(config, logger);
+    // Of several workers, the first speaks for all.
+    if (cluster.isPrimary || cluster.worker?.id === 1) {
+      for (const warning of gateway.warnings) process.stderr.write(`Warning: ${warning}\n`);
+    }
     controlHeapGrowth();
     // Of several workers, the primary process speaks for all.
     if (cluster.isPrimary) process.stdout.write(describeStart(gateway));

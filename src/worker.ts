@@ -22,6 +22,7 @@ try {
     role: 'worker',
   });
   controlHeapGrowth();
+  for (const warning of worker.warnings) process.stderr.write(`Warning: ${warning}\n`);
   process.stdout.write(`\nModel Gateway's worker listens on ${worker.url}\n\n`);
   onStop(worker);
 } catch (error) {

@@ -22,13 +22,14 @@ import { LedgerModule } from '../core/ledger/ledger.module.js';
 import { BootstrapService } from './bootstrap/bootstrap.service.js';
 import { BuildInfo } from './operations/build-info.js';
 import { ClusterMetrics } from './operations/cluster-metrics.js';
+import { InstanceFit } from './operations/instance-fit.service.js';
 import { HealthController } from './operations/health.controller.js';
 import { MetricsController } from './operations/metrics.controller.js';
 
 @Module({
-  imports: [CatalogueModule],
+  imports: [CatalogueModule, JobsModule, LedgerModule],
   controllers: [HealthController, MetricsController],
-  providers: [BuildInfo, ClusterMetrics],
+  providers: [BuildInfo, ClusterMetrics, InstanceFit],
 })
 class OperationsModule {}
 

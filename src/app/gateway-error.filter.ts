@@ -11,10 +11,10 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { Response, Express } from 'express';
 import type { GatewayRequest } from '../core/access/gateway-request.js';
 import { setRateLimitHeaders } from '../core/access/rate-limit.guard.js';
+import { gatewayErrorOf } from '../platform/database/database-outage.js';
 import { errorBody } from '../platform/errors/error-response.js';
 import {
   GatewayError,
-  InternalError,
   InvalidRequestError,
   NotFoundError,
   ServiceStopsError,
@@ -103,7 +103,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
     if (typeof status === 'number' && status >= 400 && status < 500) {
       return new InvalidRequestError('path', 'The path of the request is malformed.');
     }
-    return new InternalError({ cause: thrown });
+    return gatewayErrorOf(thrown);
   }
 
   private describeUnknownPath({ method, path }: GatewayRequest): GatewayError {

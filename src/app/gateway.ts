@@ -18,6 +18,9 @@ import { SettlementRecovery } from '../core/ledger/settlement-recovery.service.j
 import { ServiceStop } from '../platform/time/service-stop.js';
 import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 import { MIGRATIONS } from './migrations.js';
+import { gatewaySecrets } from '../platform/config/gateway-secret.js';
+import { assertOwnSecret } from './stored-secrets.js';
+import { InstanceFit } from './operations/instance-fit.service.js';
 import { recordRefusals } from './access-log.middleware.js';
 import { ServiceDrain } from './service-drain.js';
 import { endsWithin } from '../platform/time/within.js';
@@ -34,6 +37,8 @@ const OPERATIONS = new Set(['/healthz', '/readyz', '/metrics']);
  * An embedded database has what is left of 10 seconds.
  */
 const CLOSE_LIMIT_MS = 4_000;
+/** The same for one whose start has failed. */
+const BREAK_OFF_LIMIT_MS = 5_000;
 
 /** A running service. */
 export interface Gateway {
@@ -43,6 +48,8 @@ export interface Gateway {
   /** The address that it listens on. */
   host: string;
   bootstrap: BootstrapOutcome;
+  /** In what it does not fit the other instances on its database, a sentence each. */
+  warnings: readonly string[];
   /** Ids of the configured providers. */
   providers: readonly string[];
   /** A chat model to try first. */
@@ -73,18 +80,23 @@ export async function startGateway(
   { role }: StartOptions = { role: 'gateway' },
 ): Promise<Gateway> {
   const database = await openDatabase(config, (line) => void logger.warn(line, 'database'));
+  let begun: INestApplication | undefined;
   try {
     await migrateDatabase(database.url, MIGRATIONS);
+    await assertOwnSecret(database.url, () => gatewaySecrets(config));
     const application = await NestFactory.create<INestApplication<Server>>(
       AppModule.forRoot(config, database.url),
       new LeanExpressAdapter(),
       { bodyParser: false, logger, abortOnError: false },
     );
+    begun = application;
     const requestLog = config.log.requests && logger instanceof JsonLogger ? logger : undefined;
     const record = recordRefusals(requestLog, application.get(GatewayMetrics, { strict: false }));
     if (role === 'worker') application.use(operationsOnlyMiddleware(record));
     await setUpApplication(application, requestLog, record);
     const server = application.getHttpServer();
+    const fit = application.get(InstanceFit, { strict: false });
+    await fit.join(role);
     const bootstrap = role === 'worker' ? MADE_ELSEWHERE : await ensureFirstTenant(application);
     // Before the sweep, which would show these requests as crashed for a moment.
     await application.get(SettlementRecovery, { strict: false }).recoverAll();
@@ -103,6 +115,7 @@ export async function startGateway(
       url: baseUrlOf(server, config),
       host: config.http.host,
       bootstrap,
+      warnings: fit.misfits.map(({ reason }) => reason),
       providers: config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),
       async close() {
@@ -124,6 +137,8 @@ export async function startGateway(
       hurry: () => stop.hurry(),
     };
   } catch (error) {
+    // Its heartbeat and its workers would go on.
+    if (begun) await endsWithin(BREAK_OFF_LIMIT_MS, begun.close());
     await database.stop();
     throw error;
   }

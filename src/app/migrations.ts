@@ -20,6 +20,7 @@ import { CreateWebhookSecrets1764340100000 } from '../../migrations/176434010000
 import { DeleteVideos1764360000000 } from '../../migrations/1764360000000-delete-videos.js';
 import { CreateConversations1764370000000 } from '../../migrations/1764370000000-create-conversations.js';
 import { CreateBackgroundResponses1764370100000 } from '../../migrations/1764370100000-create-background-responses.js';
+import { DescribeInstances1764380000000 } from '../../migrations/1764380000000-describe-instances.js';
 import { PartitionByMonth1764383000000 } from '../../migrations/1764383000000-partition-by-month.js';
 
 /** Every migration, oldest first. */
@@ -46,5 +47,6 @@ export const MIGRATIONS = [
   DeleteVideos1764360000000,
   CreateConversations1764370000000,
   CreateBackgroundResponses1764370100000,
+  DescribeInstances1764380000000,
   PartitionByMonth1764383000000,
 ];

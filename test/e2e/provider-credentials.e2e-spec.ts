@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { loadSettings } from '../../src/app/load-settings.js';
+import { CredentialCipher } from '../../src/core/credentials/credential-cipher.service.js';
 import { errorAnswer, sendJson, type FakeAnswer } from '../support/fake-openai.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import {
@@ -458,13 +460,15 @@ describe('a change', () => {
     }
   });
 
-  it('is of no use with another secret, and does not fall to shared capacity', async () => {
+  it('is of no use when it was encrypted with another secret, and does not fall to shared capacity', async () => {
     const tenant = await newTenant();
-    await store(tenant.key, { provider: 'one', key: vendorKey() });
-    const other = await boot({
-      GATEWAY_BOOTSTRAP_API_KEY: accounts.gateway.apiKey,
-      GATEWAY_SECRET: 'another-secret-of-at-least-32-characters',
-    });
+    const { id } = await store(tenant.key, { provider: 'one', key: vendorKey() });
+    const another = loadSettings({ GATEWAY_SECRET: 'another-secret-of-at-least-32-characters' });
+    await accounts.gateway.database.query(
+      'UPDATE provider_credentials SET sealed_key = $2 WHERE id = $1',
+      [id, new CredentialCipher(another).encrypt(vendorKey(), id)],
+    );
+    const other = await boot({ GATEWAY_BOOTSTRAP_API_KEY: accounts.gateway.apiKey });
     try {
       const body = { model: 'one/a', messages: [{ role: 'user', content: 'Hello' }] };
       const answer = await other.post('/v1/chat/completions', body, as(tenant.key));

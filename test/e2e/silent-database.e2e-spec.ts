@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { runCommand } from '../../src/app/commands/run-command.js';
 import { loadSettings } from '../../src/app/load-settings.js';
 import { startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
@@ -62,6 +63,8 @@ describe('a database that keeps its connections and says nothing more', () => {
     const streams = Array.from({ length: STREAMS }, async () => readStream(await ask()));
     await until(() => fake.calls.length === STREAMS);
     proxy.silence();
+    // What was found out before is good for so long.
+    await wait(300);
     goOn();
     for (const { isDone } of await Promise.all(streams)) expect(isDone).toBe(true);
   });
@@ -78,12 +81,18 @@ describe('a database that keeps its connections and says nothing more', () => {
       const startedMs = performance.now();
       const probes = Array.from({ length: 12 }, () => fetch(`${gateway.url}/readyz`));
       const [caller, metrics] = await Promise.all([ask(), fetch(`${gateway.url}/metrics`)]);
-      expect(performance.now() - startedMs).toBeLessThan(45_000);
-      expect(caller.status).toBe(500);
-      expect(await caller.json()).toMatchObject({ error: { type: 'internal_error' } });
-      expect(metrics.status).toBe(200);
+      // 5 s on a machine that has nothing else to do.
+      expect(performance.now() - startedMs).toBeLessThan(10_000);
+      expect([caller.status, caller.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(await caller.json()).toMatchObject({
+        error: { type: 'provider_unavailable', param: 'database' },
+      });
+      expect([metrics.status, metrics.headers.get('retry-after')]).toEqual([503, '5']);
       expect(await metrics.text()).toContain('gateway_requests_total{');
-      for (const probe of await Promise.all(probes)) expect(probe.status).toBe(503);
+      for (const probe of await Promise.all(probes)) {
+        expect(probe.status).toBe(503);
+        expect(await probe.json()).toMatchObject({ status: 'unavailable', database: 'silent' });
+      }
     }
   });
 

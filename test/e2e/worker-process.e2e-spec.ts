@@ -3,9 +3,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootGateway } from '../support/boot-gateway.js';
-import { describeWithRedis, startTestRedis } from '../support/redis-server.js';
+import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
 
 describe('a worker process', () => {
   let database: TestDatabase;
@@ -67,24 +68,44 @@ describe('a worker process', () => {
 });
 
 describeWithRedis('GET /readyz', () => {
-  it('says that the queue is away when Redis is', async () => {
+  it('says that Redis is away, with which chats go on, and when it is back', async () => {
     const redis = await startTestRedis();
+    let again: TestRedis | undefined;
     const gateway = await bootGateway({ REDIS_URL: redis.url });
     try {
       const before = await gateway.fetch('/readyz');
       expect(before.status).toBe(200);
-      expect(await before.json()).toMatchObject({ queue: 'redis', rate_limits: 'redis' });
+      expect(await before.json()).toMatchObject({
+        queue: 'redis',
+        rate_limits: 'redis',
+        degraded: [],
+      });
       await redis.stop();
       const after = await gateway.fetch('/readyz');
-      expect(after.status).toBe(503);
+      expect(after.status).toBe(200);
       expect(await after.json()).toMatchObject({
-        status: 'unavailable',
+        status: 'ok',
         database: 'ok',
+        rate_limits: 'process',
         queue: 'unreachable',
+        degraded: ['redis'],
       });
+      const body = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello' }] };
+      expect((await gateway.post('/v1/chat/completions', body)).status).toBe(200);
+
+      again = await startTestRedis(Number(new URL(redis.url).port));
+      await until(async () => {
+        const readiness = (await (await gateway.fetch('/readyz')).json()) as Record<
+          string,
+          unknown
+        >;
+        return readiness.rate_limits === 'redis' && readiness.queue === 'redis';
+      });
+      expect(await (await gateway.fetch('/readyz')).json()).toMatchObject({ degraded: [] });
     } finally {
       await gateway.close();
       await redis.stop();
+      await again?.stop();
     }
   });
 });

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
-import { InternalError } from '../../src/platform/errors/gateway-errors.js';
+import { DatabaseUnavailableError } from '../../src/platform/errors/gateway-errors.js';
 import {
   brokenAccounts,
   connectLedger,
@@ -47,10 +47,10 @@ async function account() {
   return snapshot(testDatabase.database, tenant.tenantId);
 }
 
-/** Milliseconds until the promise rejected with an InternalError. */
+/** Milliseconds until the promise rejected with an DatabaseUnavailableError. */
 async function rejectionMs(promise: Promise<unknown>): Promise<number> {
   const startMs = performance.now();
-  await expect(promise).rejects.toBeInstanceOf(InternalError);
+  await expect(promise).rejects.toBeInstanceOf(DatabaseUnavailableError);
   return performance.now() - startMs;
 }
 

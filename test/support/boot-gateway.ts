@@ -55,7 +55,8 @@ export async function bootGateway(
     HOST: '127.0.0.1',
     DATABASE_URL: own.url,
     GATEWAY_DATA_DIR: dataDirectory,
-    GATEWAY_SECRET: randomBytes(32).toString('hex'),
+    // The same at each boot, as a database takes no other one.
+    GATEWAY_SECRET: 'the-secret-of-every-gateway-under-test',
     GATEWAY_BOOTSTRAP_API_KEY: apiKey,
     GATEWAY_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
     GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '100000',

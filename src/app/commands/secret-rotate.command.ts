@@ -8,41 +8,8 @@ import {
 } from '../../platform/config/gateway-secret.js';
 import type { Database } from '../../platform/database/database.js';
 import type { Command } from './command.js';
-import { SecretBox, DecryptionError } from '../../platform/crypto/secret-box.js';
-
-const BATCH = 200;
-
-/** Everything that is stored encrypted. */
-const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
-  {
-    name: 'Provider credentials',
-    table: 'provider_credentials',
-    column: 'sealed_key',
-    id: 'id',
-    purpose: 'provider-credential',
-  },
-  {
-    name: 'Destination headers',
-    table: 'broadcast_destinations',
-    column: 'sealed_headers',
-    id: 'id',
-    purpose: 'destination-headers',
-  },
-  {
-    name: 'Webhook secrets',
-    table: 'webhook_secrets',
-    column: 'sealed_secret',
-    id: 'tenant_id',
-    purpose: 'webhook-secret',
-  },
-  {
-    name: 'Previous webhook secrets',
-    table: 'webhook_secrets',
-    column: 'sealed_previous',
-    id: 'tenant_id',
-    purpose: 'webhook-secret',
-  },
-];
+import { secretFingerprint } from '../../platform/crypto/secret-box.js';
+import { readStoredFingerprint, renewEncrypted, type Renewal } from '../stored-secrets.js';
 
 /**
  * A service that encrypted something with the old secret of the file has stored it by then: no
@@ -55,20 +22,24 @@ export const secretRotateCommand: Command = {
   summary:
     'Encrypt what is stored with the current GATEWAY_SECRET; the one in the data folder is made anew first.',
   parameters: [],
-  options: {},
-  async run(_input, context) {
+  options: { lost: 'fingerprint' },
+  async run({ options: { lost } }, context) {
     const config = context.config();
     const { database } = await context.services();
-    await rotateSecret(config, database, context.print);
+    await rotateSecret(config, database, context.print, STORED_AFTER_MS, lost);
   },
 };
 
-/** @param storedAfterMs see STORED_AFTER_MS; waited for where services hear of the new secret just now */
+/**
+ * @param storedAfterMs see STORED_AFTER_MS; waited for where services hear of the new secret just now
+ * @param lost fingerprint of a secret that nobody has any more: what was made with it is given up
+ */
 export async function rotateSecret(
   config: AppConfig,
   database: Database,
   print: (line: string) => void,
   storedAfterMs = STORED_AFTER_MS,
+  lost?: string,
 ): Promise<void> {
   const ownFile = ownFileOf(config);
   const secrets = (): readonly string[] => gatewaySecrets(config);
@@ -84,8 +55,11 @@ export async function rotateSecret(
     more = again.some(({ renewed }) => renewed > 0);
     again.forEach(({ renewed }, index) => (total[index]!.renewed += renewed));
   }
+  // Before the old secret goes, so that a service which starts meanwhile has the one that is asked for.
+  const foreign = await noteSecret(database, secrets(), lost);
   if (ownFile !== undefined) writeSecretFile(ownFile, secrets().slice(0, 1));
   total.flatMap(describe).forEach(print);
+  if (foreign !== undefined) print(describeForeign(foreign));
   print(
     ownFile === undefined
       ? 'Once this has run while every instance had this GATEWAY_SECRET as its current one, GATEWAY_SECRET_PREVIOUS may go; links to artifacts that were signed with it are void then.'
@@ -112,77 +86,27 @@ function describe({ name, renewed, current, unreadable }: Renewal): string[] {
   ];
 }
 
-/** A column with encrypted values, each bound to the id of its row. */
-interface EncryptedColumn {
-  readonly name: string;
-  readonly table: string;
-  readonly column: string;
-  readonly id: string;
-  readonly purpose: string;
-}
-
-/** What became of the values of one column. */
-interface Renewal {
-  readonly name: string;
-  renewed: number;
-  /** They had been encrypted with the current secret already. */
-  current: number;
-  /** Ids of rows whose value none of the secrets opens; it stays as it is. */
-  readonly unreadable: string[];
-}
-
 /**
- * Encrypts all stored values with the current one of the secrets, a batch at a time. Safe while
- * services run and change them, and may be broken off and done again.
+ * Notes in the database with which secret its values are encrypted now.
+ *
+ * @returns the fingerprint of the one that is noted there, when it is none of these and stays
  */
-async function renewEncrypted(
+async function noteSecret(
   database: Database,
-  secrets: () => readonly string[],
-): Promise<Renewal[]> {
-  const renewals: Renewal[] = [];
-  for (const column of ENCRYPTED_COLUMNS) {
-    const box = new SecretBox(secrets, column.purpose);
-    renewals.push(await renewColumn(database, column, box));
-  }
-  return renewals;
+  secrets: readonly string[],
+  lost: string | undefined,
+): Promise<string | undefined> {
+  const noted = await readStoredFingerprint(database);
+  const own = secrets.map(secretFingerprint);
+  if (noted !== null && noted !== lost && !own.includes(noted)) return noted;
+  await database.query('UPDATE installation SET secret_fingerprint = $1', [own[0]]);
+  return undefined;
 }
 
-async function renewColumn(
-  database: Database,
-  { name, table, column, id }: EncryptedColumn,
-  box: SecretBox,
-): Promise<Renewal> {
-  const renewal: Renewal = { name, renewed: 0, current: 0, unreadable: [] };
-  let last: string | null = null;
-  for (;;) {
-    const { rows }: { rows: { id: string; encrypted: Buffer }[] } = await database.query(
-      `SELECT ${id} AS id, ${column} AS encrypted FROM ${table}
-        WHERE ($1::uuid IS NULL OR ${id} > $1) AND ${column} IS NOT NULL ORDER BY ${id} LIMIT $2`,
-      [last, BATCH],
-    );
-    for (const row of rows) {
-      const renewed = renew(box, row.encrypted, row.id);
-      if (renewed === 'unreadable') renewal.unreadable.push(row.id);
-      else if (renewed === undefined) renewal.current++;
-      else {
-        // What somebody changed meanwhile is theirs, and found by the next pass if need be.
-        await database.query(
-          `UPDATE ${table} SET ${column} = $3 WHERE ${id} = $1 AND ${column} = $2`,
-          [row.id, row.encrypted, renewed],
-        );
-        renewal.renewed++;
-      }
-    }
-    if (rows.length < BATCH) return renewal;
-    last = rows.at(-1)!.id;
-  }
-}
-
-function renew(box: SecretBox, encrypted: Buffer, id: string): Buffer | 'unreadable' | undefined {
-  try {
-    return box.renew(encrypted, id);
-  } catch (error) {
-    if (error instanceof DecryptionError) return 'unreadable';
-    throw error;
-  }
+function describeForeign(fingerprint: string): string {
+  return (
+    `The database's values were encrypted with another secret (fingerprint ${fingerprint}), without which no service starts on it. ` +
+    'Give that one in GATEWAY_SECRET_PREVIOUS and run this again; if it is lost, add ' +
+    `\`--lost ${fingerprint}\`: what cannot be opened then has to be given anew.`
+  );
 }

@@ -9,11 +9,14 @@ import {
 } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { Database } from '../../platform/database/database.js';
+import { DATABASE_STATES, type DatabaseState } from '../../platform/database/database-pulse.js';
+import { DATABASE_RETRY_AFTER_SECONDS } from '../../platform/errors/gateway-errors.js';
 import { sendJson } from '../../platform/http/send-body.js';
 import { ServiceStop } from '../../platform/time/service-stop.js';
-import { within } from '../../platform/time/within.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
+import { RateLimiter } from '../../core/access/rate-limiters.js';
+import { InstanceService } from '../../core/ledger/instance.service.js';
+import { InstanceFit } from './instance-fit.service.js';
 
 class HealthDto {
   @ApiProperty({ enum: ['ok'] })
@@ -27,17 +30,38 @@ class ReadinessDto {
   })
   status: 'ok' | 'unavailable' | 'stopping';
 
-  @ApiProperty({ enum: ['ok', 'unreachable'] })
-  database: 'ok' | 'unreachable';
+  @ApiProperty({
+    enum: DATABASE_STATES,
+    description:
+      'Whether it takes writes: `read-only` and `full` refuse them, `silent` has its connections and does not answer.',
+  })
+  database: DatabaseState;
 
-  @ApiProperty({ enum: ['in-process', 'redis'], description: 'Where rate limits are counted.' })
-  rate_limits: 'in-process' | 'redis';
+  @ApiProperty({
+    enum: ['in-process', 'redis', 'process'],
+    description:
+      'Where rate limits are counted: in this process, as no Redis is set; in Redis; or in this process for now, as Redis is away.',
+  })
+  rate_limits: 'in-process' | 'redis' | 'process';
 
   @ApiProperty({
     enum: ['redis', 'database', 'unreachable'],
     description: 'Where the queue of background work is kept.',
   })
   queue: 'redis' | 'database' | 'unreachable';
+
+  @ApiProperty({
+    enum: ['redis', 'queue', 'secret', 'schema', 'artifacts', 'catalogue'],
+    isArray: true,
+    description: 'What is not as it should be, although chats are answered.',
+  })
+  degraded: string[];
+
+  @ApiProperty({
+    type: [String],
+    description: 'A sentence for each way in which this instance does not fit the others.',
+  })
+  reasons: string[];
 }
 
 const INDEX = {
@@ -48,14 +72,14 @@ const INDEX = {
   health: '/healthz',
 } as const;
 
-const DATABASE_TIMEOUT_MS = 2_000;
-
 /** For orchestrators: whether the process lives, and whether it should get traffic. */
 @ApiTags('Operations')
 @Controller()
 export class HealthController {
   constructor(
-    private readonly database: Database,
+    private readonly instance: InstanceService,
+    private readonly fit: InstanceFit,
+    private readonly rateLimiter: RateLimiter,
     private readonly queue: WorkQueue,
     private readonly stop: ServiceStop,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
@@ -82,15 +106,35 @@ export class HealthController {
   @ApiOkResponse({ type: ReadinessDto })
   @ApiServiceUnavailableResponse({ type: ReadinessDto })
   async readiness(@Res() response: Response): Promise<void> {
-    const [hasDatabase, hasQueue] = await Promise.all([this.pingDatabase(), this.pingQueue()]);
-    const isReady = hasDatabase && hasQueue && !this.stop.hasBegun;
+    const [database, hasQueue] = await Promise.all([
+      this.instance.check(),
+      this.pingQueue(),
+      this.rateLimiter.check(),
+    ]);
+    const isReady = database === 'ok' && !this.stop.hasBegun;
+    const { misfits } = this.fit;
     const readiness: ReadinessDto = {
       status: this.stop.hasBegun ? 'stopping' : isReady ? 'ok' : 'unavailable',
-      database: hasDatabase ? 'ok' : 'unreachable',
-      rate_limits: this.config.redisUrl === undefined ? 'in-process' : 'redis',
+      database,
+      rate_limits: this.placeOfRateLimits(),
       queue: hasQueue ? this.queue.kind : 'unreachable',
+      degraded: [...this.degradedParts(hasQueue), ...misfits.map(({ part }) => part)],
+      reasons: misfits.map(({ reason }) => reason),
     };
+    if (!isReady) response.setHeader('Retry-After', String(DATABASE_RETRY_AFTER_SECONDS));
     sendJson(response, isReady ? 200 : 503, readiness);
+  }
+
+  private placeOfRateLimits(): ReadinessDto['rate_limits'] {
+    if (this.config.redisUrl === undefined) return 'in-process';
+    return this.rateLimiter.isDegraded ? 'process' : 'redis';
+  }
+
+  /** Without a queue work in the background waits; chats need neither it nor Redis. */
+  private degradedParts(hasQueue: boolean): string[] {
+    const isRedisAway = this.rateLimiter.isDegraded || (this.queue.kind === 'redis' && !hasQueue);
+    if (isRedisAway) return ['redis'];
+    return hasQueue ? [] : ['queue'];
   }
 
   private pingQueue(): Promise<boolean> {
@@ -98,13 +142,5 @@ export class HealthController {
       () => true,
       () => false,
     );
-  }
-
-  private pingDatabase(): Promise<boolean> {
-    const answered = this.database.lookUps.query('SELECT 1').then(
-      () => true,
-      () => false,
-    );
-    return within(DATABASE_TIMEOUT_MS, answered, () => false);
   }
 }

@@ -1,10 +1,19 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiOkResponse,
+  ApiOperation,
+  ApiServiceUnavailableResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import type { Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
-import { AuthenticationError } from '../../platform/errors/gateway-errors.js';
+import {
+  AuthenticationError,
+  DATABASE_RETRY_AFTER_SECONDS,
+} from '../../platform/errors/gateway-errors.js';
+import { InstanceService } from '../../core/ledger/instance.service.js';
 import { ClusterMetrics } from './cluster-metrics.js';
 
 /** For Prometheus. */
@@ -13,6 +22,7 @@ import { ClusterMetrics } from './cluster-metrics.js';
 export class MetricsController {
   constructor(
     private readonly metrics: ClusterMetrics,
+    private readonly instance: InstanceService,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -24,6 +34,10 @@ export class MetricsController {
   })
   @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' } } } })
   @ApiErrorResponse(401, 'The metrics token is missing or wrong.')
+  @ApiServiceUnavailableResponse({
+    description: 'The database is away; the body has what this process counts by itself.',
+    content: { 'text/plain': { schema: { type: 'string' } } },
+  })
   async read(
     @Headers('authorization') authorization = '',
     @Res() response: Response,
@@ -33,7 +47,12 @@ export class MetricsController {
       throw new AuthenticationError('Send the metrics token: `Authorization: Bearer <token>`.');
     }
     const { contentType, text } = await this.metrics.read();
-    response.writeHead(200, { 'content-type': contentType });
+    // Afterwards: what was read while the server fell silent has gaps.
+    const database = await this.instance.check();
+    // What the process counts by itself is told all the same, to whoever reads it.
+    const isAway = database === 'silent' || database === 'unreachable';
+    if (isAway) response.setHeader('Retry-After', String(DATABASE_RETRY_AFTER_SECONDS));
+    response.writeHead(isAway ? 503 : 200, { 'content-type': contentType });
     response.end(text);
   }
 }

@@ -35,6 +35,7 @@ export function Authenticated(
           ApiErrorResponse(429, 'The key has made too many such requests; see `Retry-After`.'),
         ]),
     ApiBearerAuth(),
+    ApiErrorResponse(503, "The service's database is away; see `Retry-After`."),
     ApiErrorResponse(401, 'The key is missing, malformed, unknown, expired or revoked.'),
     ...(keyType === 'any' ? [] : [ApiErrorResponse(403, FORBIDDEN[keyType])]),
   );
@@ -60,7 +61,10 @@ export function Inference(options?: InferenceOptions): ClassDecorator & MethodDe
     Authenticated('routing', { ...options, isInference: true }),
     UseGuards(RateLimitGuard),
     ...(options?.writesResponse ? [] : [UseInterceptors(RateLimitInterceptor)]),
-    ApiErrorResponse(503, 'The gateway has no memory for the body; see `Retry-After`.'),
+    ApiErrorResponse(
+      503,
+      'The gateway has no memory for the body, or its database is away; see `Retry-After`.',
+    ),
     ApiErrorResponse(
       429,
       "The key's requests of this minute are used up, or it has too many open; see `Retry-After`.",

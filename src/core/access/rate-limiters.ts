@@ -10,6 +10,16 @@ export abstract class RateLimiter {
    * and no further than one that refuses, so that it cannot use up more of theirs than its own.
    */
   abstract take(caller: CountedCaller): RateLimitDecision | Promise<RateLimitDecision>;
+
+  /** Whether it counts in this process alone for now, because Redis fails. */
+  get isDegraded(): boolean {
+    return false;
+  }
+
+  /** Finds out whether Redis is back, which else shows with the next request. Never rejects. */
+  check(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 export const WINDOW_MS = 60_000;
@@ -96,9 +106,13 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.redis.disconnect();
   }
 
-  /** Whether requests are counted by this instance alone just now. */
-  get isDegraded(): boolean {
+  override get isDegraded(): boolean {
     return this.redis.isDegraded;
+  }
+
+  /** By counting, since a Redis without memory answers and counts nothing. */
+  override async check(): Promise<void> {
+    await this.redis.ask((redis) => redis.takeRequest('gateway:rate-limit:check'));
   }
 
   take(caller: CountedCaller): RateLimitDecision | Promise<RateLimitDecision> {

@@ -13,11 +13,8 @@ import {
 import type { Answer } from './answers.service.js';
 import { callOf, type Call } from './call.js';
 import { Logger } from '@nestjs/common';
-import {
-  GatewayError,
-  InternalError,
-  ServiceStopsError,
-} from '../../platform/errors/gateway-errors.js';
+import { gatewayErrorOf } from '../../platform/database/database-outage.js';
+import { GatewayError, ServiceStopsError } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { SERVICE_STOPS } from '../../platform/http/server-drain.js';
 import { SseWriter } from '../../platform/http/sse-writer.js';
@@ -152,7 +149,7 @@ async function deliverStream(
     if (!response.headersSent) throw error;
     if (error instanceof CallerGoneError) return;
     if (!(error instanceof GatewayError)) logger.error(error);
-    writer.cut(renderer.error(error instanceof GatewayError ? error : new InternalError()));
+    writer.cut(renderer.error(gatewayErrorOf(error)));
   } finally {
     writer.end();
   }

@@ -62,7 +62,10 @@ export function ApiGenerationErrors(): MethodDecorator {
     ApiErrorResponse(413, 'The body is larger than 20 MB.'),
     ApiErrorResponse(415, 'The body is not JSON.'),
     ApiErrorResponse(502, 'Every route failed.'),
-    ApiErrorResponse(503, 'No provider of the model is configured.'),
+    ApiErrorResponse(
+      503,
+      'No provider of the model is configured, or the database is away; see `Retry-After`.',
+    ),
     ApiErrorResponse(504, 'Every route timed out.'),
   );
 }

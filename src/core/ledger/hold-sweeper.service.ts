@@ -7,7 +7,7 @@ import {
 import { Database } from '../../platform/database/database.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { describeError } from './database-failure.js';
-import { InstanceService } from './instance.service.js';
+import { DEAD_AFTER_SECONDS, InstanceService } from './instance.service.js';
 
 /**
  * The statements of the hold sweeper. $1 is the instance that sweeps, which never is dead; $2 the
@@ -79,8 +79,6 @@ const SWEEP_INSTANCES = `
   WHERE id <> $1::uuid AND heartbeat_at <= now() - make_interval(secs => $2)`;
 
 const SWEEP_INTERVAL_MS = 5_000;
-/** Four missed heartbeats; with the interval of sweeps a dead process is noticed within 25 s. */
-const DEAD_AFTER_SECONDS = 20;
 /**
  * After an outage of the database every heartbeat is old, so whoever is back first must leave the
  * others the time to come back too.

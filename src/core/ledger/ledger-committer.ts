@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { InternalError } from '../../platform/errors/gateway-errors.js';
+import { gatewayErrorOf } from '../../platform/database/database-outage.js';
 import { classifyFailure, describeError, describeLoss } from './database-failure.js';
 import type { Ask, Ending, HoldEntry, LedgerGroup, SettleEntry } from './ledger-entry.js';
 import { flushGroup } from './ledger-flush.js';
@@ -107,7 +107,7 @@ export class LedgerCommitter {
       this.logger.error(`A ${entry.kind} can't be stored, ${subject}`);
     }
     if (entry.kind === 'hold' && entry.maybeCommitted) this.giveBack(entry);
-    entry.fail(new InternalError({ cause: error }));
+    entry.fail(gatewayErrorOf(error));
   }
 }
 
@@ -115,7 +115,7 @@ export class LedgerCommitter {
 function refuseCoversInDoubt(group: LedgerGroup, error: unknown): void {
   group.asks = group.asks.filter((ask) => {
     if (ask.kind !== 'cover' || !ask.maybeCommitted) return true;
-    ask.fail(new InternalError({ cause: error }));
+    ask.fail(gatewayErrorOf(error));
     return false;
   });
 }

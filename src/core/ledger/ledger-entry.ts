@@ -1,5 +1,5 @@
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
-import { InternalError } from '../../platform/errors/gateway-errors.js';
+import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
 import type {
   Charge,
@@ -102,7 +102,8 @@ abstract class AskEntry<Outcome> extends LedgerEntry<Outcome> implements Watched
 
   onDeadline(): void {
     this.timedOut = true;
-    this.fail(new InternalError({ cause: new Error('the ledger did not answer in time') }));
+    const cause = new Error('the ledger did not answer in time');
+    this.fail(new DatabaseUnavailableError({ cause }));
   }
 
   override succeed(): void {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { NO_USAGE } from '../../canonical/usage.js';
 import type { Database } from '../../platform/database/database.js';
-import { InternalError } from '../../platform/errors/gateway-errors.js';
+import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
 import type { InstanceService } from './instance.service.js';
 import type { SettleOperation } from './ledger-operations.js';
 import { LedgerStore } from './ledger-store.js';
@@ -63,8 +63,8 @@ describe(LedgerStore.name, () => {
     expect(errors).toEqual([]);
 
     const surplus = settlement();
-    await expect(store.settle(surplus)).rejects.toBeInstanceOf(InternalError);
-    await expect(store.record(surplus.log)).rejects.toBeInstanceOf(InternalError);
+    await expect(store.settle(surplus)).rejects.toBeInstanceOf(DatabaseUnavailableError);
+    await expect(store.record(surplus.log)).rejects.toBeInstanceOf(DatabaseUnavailableError);
     expect(store.pendingSettlements).toBe(20_000);
     expect(errors).toHaveLength(2);
     expect(errors[0]).toContain(surplus.log.requestId);

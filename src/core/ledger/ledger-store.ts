@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { InternalError } from '../../platform/errors/gateway-errors.js';
+import { DatabaseUnavailableError, InternalError } from '../../platform/errors/gateway-errors.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import { within } from '../../platform/time/within.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
@@ -45,7 +45,7 @@ const NO_CHARGE: Charge = Object.freeze({ modelCharge: 0, byokPlatformFee: 0, ma
  * one transaction; every promise resolves after its commit.
  *
  * While the database is away settlements wait for as long as it takes; holds and covers fail with
- * an `InternalError` after 2 seconds, as no work may start without them.
+ * a `DatabaseUnavailableError` after 2 seconds, as no work may start without them.
  */
 @Injectable()
 export class LedgerStore implements CommitSource, OnApplicationShutdown {
@@ -218,7 +218,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
       const cause = new Error(`${MAX_PENDING_SETTLEMENTS} settlements wait for the database`);
       this.logger.error(`${describeLoss(entry)}, request ${entry.requestId}: ${cause.message}`);
       this.journal.observeLoss(entry);
-      entry.fail(new InternalError({ cause }));
+      entry.fail(new DatabaseUnavailableError({ cause }));
     } else {
       this.add(entry);
     }

@@ -36,6 +36,7 @@ import { TokenCounter } from './token-counter.js';
     BalanceReader,
     GrantsService,
     HoldSweeperService,
+    InstanceService,
     LedgerService,
     RefundsService,
     StatementReader,

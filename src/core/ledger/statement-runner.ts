@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import pg, {
   type Pool,
   type PoolClient,
@@ -7,13 +6,6 @@ import pg, {
   type QueryResultRow,
 } from 'pg';
 import { withQueryLimit } from '../../platform/database/database.js';
-
-declare module 'pg' {
-  interface ClientBase {
-    /** Has no type of its own; its stream is the socket. */
-    readonly connection: { readonly stream: Writable };
-  }
-}
 
 /** A statement that takes so long has lost its server. */
 const STATEMENT_LIMIT_MS = 10_000;

@@ -3,12 +3,9 @@ import { Logger } from '@nestjs/common';
 import type { WorkEvent } from '../../canonical/canonical-event.js';
 import type { Transcript } from '../../canonical/work-request.js';
 import { setRouteHeaders } from '../../core/answers/answer-headers.js';
+import { gatewayErrorOf } from '../../platform/database/database-outage.js';
 import { errorBody } from '../../platform/errors/error-response.js';
-import {
-  GatewayError,
-  InternalError,
-  ServiceStopsError,
-} from '../../platform/errors/gateway-errors.js';
+import { GatewayError, ServiceStopsError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { isStoppedByService } from '../../platform/http/server-drain.js';
@@ -60,7 +57,7 @@ export function failureToTell(response: ServerResponse, error: unknown): Gateway
     return isStoppedByService(response) ? new ServiceStopsError() : undefined;
   }
   logger.error(error);
-  return new InternalError();
+  return gatewayErrorOf(error);
 }
 
 function isEvent({ contentType }: Transcript): boolean {

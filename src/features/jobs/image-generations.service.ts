@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../../core/access/caller.js';
 import { ArtifactUrls } from './artifacts/artifact-urls.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
-import { InternalError } from '../../platform/errors/gateway-errors.js';
+import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { sendJson } from '../../platform/http/send-body.js';
@@ -17,7 +18,7 @@ import type { Call } from '../../core/answers/call.js';
 import { parseImageGeneration } from './image-generation.parse.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { JobEndings } from './job-endings.service.js';
-import { DEADLINE_PASSED, toGatewayError, toJobFailure } from './job-failure.js';
+import { DEADLINE_PASSED, reasonOf, toGatewayError, toJobFailure } from './job-failure.js';
 import { JobWaiter } from './job-waiter.service.js';
 import type { JobView, JobArtifact } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
@@ -36,26 +37,48 @@ export class EncodedImages {
   constructor(private readonly store: ArtifactStore) {}
 
   /**
+   * All of them, before anything is sent of any.
+   *
+   * @throws Error when one cannot be read here
+   */
+  async open(artifacts: readonly JobArtifact[]): Promise<Readable[]> {
+    const opened = await Promise.allSettled(artifacts.map((artifact) => this.openOne(artifact)));
+    const streams = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const failed = opened.find((one) => one.status === 'rejected');
+    if (!failed) return streams;
+    for (const stream of streams) stream.destroy();
+    throw failed.reason;
+  }
+
+  /**
    * @param rest the answer's fields beside `data`
-   * @throws GatewayError before anything was sent; CallerGoneError when the reader has left
+   * @throws CallerGoneError when the reader has left, and what a file throws that breaks off
    */
   async send(
     response: ServerResponse,
-    artifacts: readonly JobArtifact[],
+    streams: readonly Readable[],
     rest: JsonObject,
   ): Promise<void> {
-    for (const [index, { id }] of artifacts.entries()) {
-      const opened = await this.store.open(id);
-      if (!opened) throw new InternalError({ cause: new Error(`the file ${id} is gone`) });
-      if (index === 0) {
-        response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
-        await write(response, `${JSON.stringify(rest).slice(0, -1)},"data":[`);
+    try {
+      response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+      await write(response, `${JSON.stringify(rest).slice(0, -1)},"data":[`);
+      for (const [index, stream] of streams.entries()) {
+        await write(response, `${index === 0 ? '' : ','}{"b64_json":"`);
+        await this.sendEncoded(response, stream);
+        await write(response, '"}');
       }
-      await write(response, `${index === 0 ? '' : ','}{"b64_json":"`);
-      await this.sendEncoded(response, opened.stream);
-      await write(response, '"}');
+      response.end(']}');
+    } finally {
+      for (const stream of streams) stream.destroy();
     }
-    response.end(']}');
+  }
+
+  private async openOne({ id }: JobArtifact): Promise<Readable> {
+    const opened = await this.store.open(id);
+    if (!opened) throw new Error(`the file ${id} is not where this instance keeps its artifacts`);
+    // One that breaks off before its turn says so when it is read; unheard it would end the process.
+    opened.stream.on('error', () => undefined);
+    return opened.stream;
   }
 
   private async sendEncoded(
@@ -129,15 +152,34 @@ export class ImageGenerationsService {
       sendJson(response, 200, { created, data, usage });
       return;
     }
-    const [first] = job.artifacts;
-    if (first) await this.artifacts.fetched(first.id);
+    let streams: Readable[];
     try {
-      await this.images.send(response, job.artifacts, { created, usage });
+      streams = await this.images.open(job.artifacts);
     } catch (error) {
+      await this.giveBack(job, error);
+      setCostHeader(response, 0);
+      throw cannotHandOver(error);
+    }
+    try {
+      const [first] = job.artifacts;
+      if (first) await this.artifacts.fetched(first.id);
+      await this.images.send(response, streams, { created, usage });
+    } catch (error) {
+      for (const stream of streams) stream.destroy();
       if (error instanceof CallerGoneError || response.destroyed) return;
       if (!response.headersSent) throw error;
-      this.logger.error(error);
+      await this.giveBack(job, error);
       response.destroy();
+    }
+  }
+
+  /** What was made cannot be handed over, which is no fault of the caller's: it costs nothing. */
+  private async giveBack(job: JobView, reason: unknown): Promise<void> {
+    this.logger.error(`The pictures of ${job.id} cannot be handed over: ${reasonOf(reason)}`);
+    try {
+      await this.endings.refund(job, { onlyUnfetched: false });
+    } catch (error) {
+      this.logger.error(`The charge of ${job.id} is not given back: ${reasonOf(error)}`);
     }
   }
 
@@ -146,6 +188,21 @@ export class ImageGenerationsService {
     const job = await this.repository.findEndable(tenantId, id);
     if (job) await this.endings.cancel(job);
   }
+}
+
+function cannotHandOver(cause: unknown): GatewayError {
+  const message =
+    'The pictures were made, but cannot be read from where this service keeps them. Nothing is charged; send the request again.';
+  return new GatewayError(
+    {
+      status: 503,
+      type: 'provider_unavailable',
+      param: 'artifacts',
+      message,
+      retryAfterSeconds: 5,
+    },
+    { cause },
+  );
 }
 
 function failureOf({ status, error }: JobView): Error {

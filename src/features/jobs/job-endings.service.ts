@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { LedgerService } from '../../core/ledger/ledger.service.js';
+import { RefundsService } from '../../core/ledger/refunds.service.js';
 import type { RequestOutcome } from '../../core/ledger/request-log/request-log-row.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { DEADLINE_PASSED, toJobFailure } from './job-failure.js';
@@ -10,7 +11,7 @@ import { JobMetrics } from './job-metrics.js';
 import { JobEndEvents } from './job-waiter.service.js';
 import { readRoutes, type StoredAttempt } from './job-routes.js';
 import { JobTraces } from './job-traces.service.js';
-import type { EndableJob, JobFailure, JobStatus } from './job.js';
+import type { EndableJob, JobFailure, JobStatus, JobView } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
@@ -23,6 +24,12 @@ interface JobSuccess {
   readonly source: UsageSource;
   readonly artifactIds: readonly string[];
 }
+
+/** A job that has succeeded, as far as its charge is concerned. */
+export type RefundableJob = Pick<
+  JobView,
+  'id' | 'tenantId' | 'requestId' | 'modality' | 'provider'
+>;
 
 type Ending = Omit<JobEnding, 'jobId' | 'endedBy' | 'attempts'>;
 
@@ -40,6 +47,7 @@ export class JobEndings {
     private readonly endEvents: JobEndEvents,
     private readonly metrics: JobMetrics,
     private readonly traces: JobTraces,
+    private readonly refunds: RefundsService,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -70,6 +78,32 @@ export class JobEndings {
   /** The deadline has passed. Costs nothing. */
   expire(job: EndableJob): Promise<boolean> {
     return this.end(job, 'failed', { status: 'expired', failure: toJobFailure(DEADLINE_PASSED) });
+  }
+
+  /**
+   * Gives the charge of a job that has succeeded back: nobody has what it made.
+   *
+   * @param onlyUnfetched whether it has to have expired without anybody having begun to fetch it
+   */
+  async refund(job: RefundableJob, { onlyUnfetched }: { onlyUnfetched: boolean }): Promise<void> {
+    const { id, tenantId, requestId, modality, provider } = job;
+    const refunded = await this.refunds.refund({
+      tenantId,
+      requestId,
+      decide: async (client) => {
+        const { rowCount } = await client.query(
+          `UPDATE jobs SET status = 'expired', actual_cost = 0,
+             webhook_due = webhook_url IS NOT NULL, run_at = now()
+           WHERE id = $1 AND status = 'succeeded'
+             AND (NOT $2 OR (fetched_at IS NULL AND expires_at <= now()))`,
+          [id, onlyUnfetched],
+        );
+        return rowCount === 1;
+      },
+    });
+    if (refunded === undefined) return;
+    this.metrics.ended(modality, provider ?? '', 'expired');
+    await this.followUp.run(id);
   }
 
   private async end(

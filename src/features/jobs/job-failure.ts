@@ -1,6 +1,6 @@
+import { gatewayErrorOf } from '../../platform/database/database-outage.js';
 import {
   GatewayError,
-  InternalError,
   InvalidRequestError,
   ProviderError,
   TimeoutError,
@@ -34,7 +34,7 @@ export function toJobFailure(error: unknown): JobFailure {
     const known = error.code === CONTENT_POLICY ? refused(error) : new ProviderError(error.message);
     return { ...fieldsOf(known), code: error.code };
   }
-  return fieldsOf(error instanceof GatewayError ? error : new InternalError());
+  return fieldsOf(gatewayErrorOf(error));
 }
 
 /** The reverse, for a caller who waits. */

@@ -8,15 +8,13 @@ import {
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Database } from '../../platform/database/database.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
-import { RefundsService } from '../../core/ledger/refunds.service.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { reasonOf } from './job-failure.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
-import { JobEndings } from './job-endings.service.js';
-import { JobMetrics } from './job-metrics.js';
+import { JobEndings, type RefundableJob } from './job-endings.service.js';
 import { JobTraces } from './job-traces.service.js';
-import type { EndableJob, JobModality } from './job.js';
+import type { EndableJob } from './job.js';
 import { ENDABLE } from './jobs.repository.js';
 
 const SWEEP_INTERVAL_MS = 3_000;
@@ -25,14 +23,6 @@ const LOST_AFTER_SECONDS = 5;
 /** Who began to fetch just before the end is given the time to be seen. */
 const FETCH_GRACE_SECONDS = 5;
 const MAX_ROWS = 200;
-
-interface UnfetchedJob {
-  id: string;
-  tenantId: string;
-  requestId: string;
-  modality: JobModality;
-  provider: string | null;
-}
 
 /**
  * Looks through the rows from time to time for what no wake-up brings about: jobs whose wake-up got
@@ -54,8 +44,6 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly followUp: JobFollowUp,
     private readonly traces: JobTraces,
     private readonly artifacts: JobArtifacts,
-    private readonly refunds: RefundsService,
-    private readonly metrics: JobMetrics,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -106,39 +94,14 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   private async refundUnfetched(): Promise<void> {
-    const { rows } = await this.database.query<UnfetchedJob>(
+    const { rows } = await this.database.query<RefundableJob>(
       `SELECT id, tenant_id AS "tenantId", request_id AS "requestId", modality, provider FROM jobs
        WHERE status = 'succeeded' AND fetched_at IS NULL
          AND expires_at <= now() - make_interval(secs => $1)
        ORDER BY expires_at LIMIT $2`,
       [FETCH_GRACE_SECONDS, MAX_ROWS],
     );
-    await this.forEach(rows, (job) => this.refund(job));
-  }
-
-  private async refund({
-    id,
-    tenantId,
-    requestId,
-    modality,
-    provider,
-  }: UnfetchedJob): Promise<void> {
-    const refunded = await this.refunds.refund({
-      tenantId,
-      requestId,
-      decide: async (client) => {
-        const { rowCount } = await client.query(
-          `UPDATE jobs SET status = 'expired', actual_cost = 0,
-             webhook_due = webhook_url IS NOT NULL, run_at = now()
-           WHERE id = $1 AND status = 'succeeded' AND fetched_at IS NULL AND expires_at <= now()`,
-          [id],
-        );
-        return rowCount === 1;
-      },
-    });
-    if (refunded === undefined) return;
-    this.metrics.ended(modality, provider ?? '', 'expired');
-    await this.followUp.run(id);
+    await this.forEach(rows, (job) => this.endings.refund(job, { onlyUnfetched: true }));
   }
 
   private async followUpEnds(): Promise<void> {

@@ -101,5 +101,6 @@ import { CreateJobService } from './create-job.service.js';
     VideosService,
     CreateJobService,
   ],
+  exports: [ArtifactStore],
 })
 export class JobsModule {}

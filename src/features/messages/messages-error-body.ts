@@ -4,6 +4,7 @@ import {
   type MESSAGES_ERROR_TYPES,
 } from '../../platform/errors/error-response.js';
 import {
+  DatabaseUnavailableError,
   OverloadedError,
   ProviderOverloadedError,
   ServiceStopsError,
@@ -53,6 +54,7 @@ function typeOf(error: GatewayError): MessagesErrorType {
   const isOverload =
     error instanceof ProviderOverloadedError ||
     error instanceof OverloadedError ||
+    error instanceof DatabaseUnavailableError ||
     error instanceof ServiceStopsError;
   return isOverload ? 'overloaded_error' : TYPES[error.type];
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '../../canonical/usage.js';
 import type { CallForm } from './client-tools.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { GatewayError, InternalError } from '../../platform/errors/gateway-errors.js';
+import { gatewayErrorOf } from '../../platform/database/database-outage.js';
 import { responseDefaults } from '../../vendors/dialects/responses/response-defaults.js';
 
 export type ResponseStatus =
@@ -76,7 +76,7 @@ export function usageFields(usage: Usage): object {
 
 /** A failure as the dialect's `error` object; its codes are few. */
 export function toResponseError(failure: unknown): { code: string; message: string } {
-  const error = failure instanceof GatewayError ? failure : new InternalError();
+  const error = gatewayErrorOf(failure);
   const code = error.type === 'rate_limit_error' ? 'rate_limit_exceeded' : 'server_error';
   return { code, message: error.message };
 }

@@ -1,5 +1,6 @@
 import pg, { type PoolConfig } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
+import { DatabaseSessions } from './sessions.js';
 
 const INT8_OID = 20;
 
@@ -11,7 +12,10 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 });
 
 // A process that was stopped in mid-transaction must not keep others waiting.
-const TIME_LIMITS = '-c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000';
+export const TIME_LIMITS = '-c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000';
+
+/** For a session to open, or to come free; a request has to be answered within 5 s in any case. */
+const CONNECT_LIMIT_MS = 3_000;
 
 /**
  * Options of the pool that only the ledger's few statements use: they are planned once per
@@ -25,18 +29,22 @@ export function ledgerPoolOptions(url: string): PoolConfig {
     pipeline: true,
     options: `-c plan_cache_mode=force_generic_plan ${TIME_LIMITS}`,
     max: 2,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
     // The connections stay: what they have planned is of use as long as the process lives.
     idleTimeoutMillis: 0,
   };
   return options;
 }
 
-/** TypeORM's options for a PostgreSQL URL, shared by the service, its commands and the tests. */
+/**
+ * TypeORM's options for a PostgreSQL URL, shared by the service, its commands and the tests. The sessions
+ * are those of one data source.
+ */
 export function databaseOptions(url: string) {
   return {
     type: 'postgres',
     url,
+    driver: new DatabaseSessions().driver,
     synchronize: false,
     migrationsTransactionMode: 'each',
     // Ids come from PostgreSQL's own gen_random_uuid(); no extension has to be installed.
@@ -47,6 +55,6 @@ export function databaseOptions(url: string) {
       options: TIME_LIMITS,
     },
     poolSize: 10,
-    connectTimeoutMS: 5_000,
+    connectTimeoutMS: CONNECT_LIMIT_MS,
   } satisfies DataSourceOptions;
 }

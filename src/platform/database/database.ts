@@ -1,17 +1,13 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import pg, {
-  type Pool,
-  type PoolClient,
-  type QueryResult,
-  type QueryResultRow,
-  type QueryConfig,
-} from 'pg';
+import type { PoolClient, QueryResult, QueryResultRow, QueryConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ledgerPoolOptions } from './database-options.js';
+import type { DatabaseSessions, SessionPool } from './sessions.js';
+
 /** A look-up that takes so long has lost its server. */
-const LOOK_UP_LIMIT_MS = 5_000;
+const LOOK_UP_LIMIT_MS = 4_000;
 
 /**
  * Plain SQL on TypeORM's own connection pool, for the paths where an entity manager would cost
@@ -19,7 +15,7 @@ const LOOK_UP_LIMIT_MS = 5_000;
  */
 @Injectable()
 export class Database implements OnApplicationShutdown {
-  private ledgerConnections: Pool | undefined;
+  private ledgerConnections: SessionPool | undefined;
 
   /**
    * Queries of a few rows that requests and probes wait for. One that a server which has fallen
@@ -32,19 +28,22 @@ export class Database implements OnApplicationShutdown {
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  get pool(): Pool {
-    return this.driver.master as Pool;
+  get url(): string {
+    return this.driver.options.url ?? '';
+  }
+
+  get pool(): SessionPool {
+    return this.driver.master as SessionPool;
+  }
+
+  /** Those of the pool and of the ledger. */
+  get sessions(): DatabaseSessions {
+    return this.pool.sessions;
   }
 
   /** The ledger's own connections, made on first use. */
-  get ledgerPool(): Pool {
-    if (this.ledgerConnections) return this.ledgerConnections;
-    const { url = '' } = this.driver.options;
-    const pool = new pg.Pool(ledgerPoolOptions(url));
-    // One that dies while it idles is replaced; unheard it would end the process.
-    pool.on('error', () => undefined);
-    this.ledgerConnections = pool;
-    return pool;
+  get ledgerPool(): SessionPool {
+    return (this.ledgerConnections ??= this.sessions.open(ledgerPoolOptions(this.url)));
   }
 
   private get driver(): PostgresDriver {

@@ -1,5 +1,7 @@
-import pg from 'pg';
+import pg, { type QueryResult, type QueryResultRow } from 'pg';
 import { DataSource, type MigrationInterface } from 'typeorm';
+import { ConfigError } from '../config/config-error.js';
+import { programVersion } from '../config/program-version.js';
 import { databaseOptions } from './database-options.js';
 
 const LOCK_NAME = 'model-gateway migrations';
@@ -8,6 +10,7 @@ const LOCK_NAME = 'model-gateway migrations';
  * Runs the pending ones of these migrations; of several instances that start at once only one does.
  *
  * @param migrations all that the program has, oldest first
+ * @throws ConfigError when the database has migrations that the program does not know
  */
 export async function migrateDatabase(
   url: string,
@@ -17,14 +20,74 @@ export async function migrateDatabase(
   await locker.connect();
   try {
     await locker.query(`SELECT pg_advisory_lock(hashtext($1))`, [LOCK_NAME]);
+    const known = migrations.map(({ name }) => name);
+    const newer = await readNewerSchema(locker, known);
+    if (newer) throw new ConfigError([describeNewerSchema(newer)]);
     const options = { ...databaseOptions(url), migrations, poolSize: 1 };
     const dataSource = await new DataSource(options).initialize();
     try {
-      await dataSource.runMigrations();
+      const done = await dataSource.runMigrations();
+      if (done.length > 0 && (await hasTable(locker, 'installation'))) {
+        await locker.query('UPDATE installation SET migrated_by = $1', [programVersion()]);
+      }
     } finally {
       await dataSource.destroy();
     }
   } finally {
     await locker.end();
   }
+}
+
+/** A connection, or whatever else reads a few rows. */
+interface SqlReader {
+  query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<QueryResult<Row>>;
+}
+
+/** What a database has that came with a later version of the program. */
+export interface NewerSchema {
+  /** The last of its migrations that are not known here. */
+  readonly last: string;
+  readonly count: number;
+  /** The version that made them. */
+  readonly migratedBy: string | null;
+}
+
+/** @param known names of all migrations that the program has; undefined: the database has no others */
+export async function readNewerSchema(
+  executor: SqlReader,
+  known: readonly string[],
+): Promise<NewerSchema | undefined> {
+  if (!(await hasTable(executor, 'migrations'))) return undefined;
+  const { rows } = await executor.query<{ name: string }>(
+    'SELECT name FROM migrations WHERE name <> ALL ($1) ORDER BY timestamp DESC, id DESC',
+    [known],
+  );
+  const [last] = rows;
+  if (!last) return undefined;
+  const made = (await hasTable(executor, 'installation'))
+    ? await executor.query<{ migratedBy: string | null }>(
+        'SELECT migrated_by AS "migratedBy" FROM installation',
+      )
+    : undefined;
+  const migratedBy = made?.rows[0]?.migratedBy ?? null;
+  return { last: last.name, count: rows.length, migratedBy };
+}
+
+export function describeNewerSchema({ last, count, migratedBy }: NewerSchema): string {
+  const own = programVersion();
+  const maker = migratedBy === null || migratedBy === own ? 'a later version' : migratedBy;
+  return (
+    `The database's schema is newer than this program, version ${own}: it has ` +
+    `${count === 1 ? 'a migration' : `${count} migrations`} that this version does not know, the last of them ${last}. ` +
+    `Start ${maker === 'a later version' ? maker : `version ${maker}, which made them, or a later one`}; ` +
+    'to go back to this one, restore a backup that was made before the upgrade.'
+  );
+}
+
+async function hasTable(executor: SqlReader, name: string): Promise<boolean> {
+  const { rows } = await executor.query<{ found: boolean }>(
+    'SELECT to_regclass($1) IS NOT NULL AS found',
+    [name],
+  );
+  return rows[0]?.found === true;
 }

@@ -147,6 +147,9 @@ export class OverloadedError extends GatewayError {
   }
 }
 
+/** A failover is over by then, as a rule. */
+export const DATABASE_RETRY_AFTER_SECONDS = 5;
+
 export class InternalError extends GatewayError {
   constructor(options?: ErrorOptions) {
     super(
@@ -179,6 +182,23 @@ export class ProviderOverloadedError extends ProviderError {}
 export class ProviderUnavailableError extends GatewayError {
   constructor(message: string) {
     super({ status: 503, type: 'provider_unavailable', param: 'model', message });
+  }
+}
+
+/** The database does not answer, or takes no writes. Another try in a few seconds may go through. */
+export class DatabaseUnavailableError extends GatewayError {
+  constructor(options?: ErrorOptions) {
+    super(
+      {
+        status: 503,
+        type: 'provider_unavailable',
+        param: 'database',
+        message:
+          "The service's database does not answer or takes no writes at the moment. Send the request again in a few seconds.",
+        retryAfterSeconds: DATABASE_RETRY_AFTER_SECONDS,
+      },
+      options,
+    );
   }
 }
 

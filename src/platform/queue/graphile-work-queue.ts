@@ -1,6 +1,8 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { runMigrations, Logger as GraphileLogger } from 'graphile-worker';
-import pg from 'pg';
+import type pg from 'pg';
+import { TIME_LIMITS } from '../database/database-options.js';
+import { DatabaseSessions } from '../database/sessions.js';
 import { endsWithin, within } from '../time/within.js';
 import { GraphilePresence } from './graphile-presence.js';
 import {
@@ -191,15 +193,14 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
 
 /** A pool of its own: workers listen on its connections for as long as they run. */
 function openPool(url: string): pg.Pool {
-  const pool = new pg.Pool({
+  // Workers hold theirs for as long as they run, which says nothing of the server.
+  const pool = new DatabaseSessions().open({
     connectionString: url,
     application_name: 'model-gateway queue',
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECTION_LIMIT_MS,
-    options: '-c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000',
+    options: TIME_LIMITS,
   });
-  // A connection that dies is replaced; unheard it would end the process.
-  pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }

@@ -66,6 +66,9 @@ export abstract class ArtifactStore {
   /** Does nothing when there is no such file. */
   abstract remove(id: string): Promise<void>;
 
+  /** Names the place where the files are: the same text wherever the same files can be opened. */
+  abstract whereabouts(): Promise<string>;
+
   /** A URL from which anyone may read the file directly; undefined: only through the gateway. */
   abstract presign(id: string, options: PresignOptions): Promise<string | undefined>;
 }

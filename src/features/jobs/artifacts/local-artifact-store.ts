@@ -1,5 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import {
+  mkdir,
+  open,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
   Injectable,
@@ -91,6 +102,19 @@ export class LocalArtifactStore
 
   async remove(id: string): Promise<void> {
     await rm(this.pathOf(id), { force: true });
+  }
+
+  /** By a file with a name of the folder's own, since machines may see one folder at different paths. */
+  async whereabouts(): Promise<string> {
+    const path = join(this.root, 'name');
+    try {
+      await mkdir(this.root, { recursive: true, mode: PRIVATE_FOLDER });
+      await writeFile(path, randomUUID(), { flag: 'wx', mode: PRIVATE_FILE });
+    } catch {
+      // It has its name, or is a place where nothing can be kept.
+    }
+    const name = await readFile(path, 'utf8').catch(() => '');
+    return `the folder ${name === '' ? `${this.root} on ${hostname()}` : name.slice(0, 8)}`;
   }
 
   async presign(): Promise<undefined> {

@@ -82,6 +82,11 @@ export class S3ArtifactStore extends ArtifactStore implements OnApplicationShutd
     }
   }
 
+  async whereabouts(): Promise<string> {
+    const { bucket, endpoint = 's3' } = this.config;
+    return `the bucket ${bucket} at ${endpoint}`;
+  }
+
   async open(id: string, range?: ByteRange): Promise<OpenedArtifact | undefined> {
     const { client, GetObjectCommand, NoSuchKey } = await this.load();
     const Range = range && `bytes=${range.start}-${range.end}`;

@@ -13,10 +13,10 @@ import type { Caller } from '../../../core/access/caller.js';
 import { InFlightLimiter } from '../../../core/access/in-flight-limiter.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { WrongKeys } from '../../../core/access/wrong-keys.js';
+import { gatewayErrorOf } from '../../../platform/database/database-outage.js';
 import {
   AuthenticationError,
   GatewayError,
-  InternalError,
   PermissionError,
 } from '../../../platform/errors/gateway-errors.js';
 import { BodyBudget } from '../../../platform/http/body-budget.js';
@@ -110,7 +110,7 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
       });
     } catch (error) {
       if (!(error instanceof GatewayError)) this.logger.error(error);
-      this.refuse(request, socket, error instanceof GatewayError ? error : new InternalError());
+      this.refuse(request, socket, gatewayErrorOf(error));
     }
   }
 

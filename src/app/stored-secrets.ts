@@ -1,0 +1,193 @@
+import pg from 'pg';
+import type { SqlExecutor } from '../core/access/api-key.repository.js';
+import { ConfigError } from '../platform/config/config-error.js';
+import { DecryptionError, SecretBox, secretFingerprint } from '../platform/crypto/secret-box.js';
+import type { Database } from '../platform/database/database.js';
+
+const BATCH = 200;
+/** So many values of each kind show whether a secret is the one that they were made with. */
+const SAMPLE = 5;
+
+/** Everything that is stored encrypted. */
+const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
+  {
+    name: 'Provider credentials',
+    table: 'provider_credentials',
+    column: 'sealed_key',
+    id: 'id',
+    purpose: 'provider-credential',
+  },
+  {
+    name: 'Destination headers',
+    table: 'broadcast_destinations',
+    column: 'sealed_headers',
+    id: 'id',
+    purpose: 'destination-headers',
+  },
+  {
+    name: 'Webhook secrets',
+    table: 'webhook_secrets',
+    column: 'sealed_secret',
+    id: 'tenant_id',
+    purpose: 'webhook-secret',
+  },
+  {
+    name: 'Previous webhook secrets',
+    table: 'webhook_secrets',
+    column: 'sealed_previous',
+    id: 'tenant_id',
+    purpose: 'webhook-secret',
+  },
+];
+
+/** A column with encrypted values, each bound to the id of its row. */
+interface EncryptedColumn {
+  readonly name: string;
+  readonly table: string;
+  readonly column: string;
+  readonly id: string;
+  readonly purpose: string;
+}
+
+/** What became of the values of one column. */
+export interface Renewal {
+  readonly name: string;
+  renewed: number;
+  /** They had been encrypted with the current secret already. */
+  current: number;
+  /** Ids of rows whose value none of the secrets opens; it stays as it is. */
+  readonly unreadable: string[];
+}
+
+/**
+ * Encrypts all stored values with the current one of the secrets, a batch at a time. Safe while
+ * services run and change them, and may be broken off and done again.
+ */
+export async function renewEncrypted(
+  database: Database,
+  secrets: () => readonly string[],
+): Promise<Renewal[]> {
+  const renewals: Renewal[] = [];
+  for (const column of ENCRYPTED_COLUMNS) {
+    const box = new SecretBox(secrets, column.purpose);
+    renewals.push(await renewColumn(database, column, box));
+  }
+  return renewals;
+}
+
+async function renewColumn(
+  database: Database,
+  { name, table, column, id }: EncryptedColumn,
+  box: SecretBox,
+): Promise<Renewal> {
+  const renewal: Renewal = { name, renewed: 0, current: 0, unreadable: [] };
+  let last: string | null = null;
+  for (;;) {
+    const { rows }: { rows: { id: string; encrypted: Buffer }[] } = await database.query(
+      `SELECT ${id} AS id, ${column} AS encrypted FROM ${table}
+        WHERE ($1::uuid IS NULL OR ${id} > $1) AND ${column} IS NOT NULL ORDER BY ${id} LIMIT $2`,
+      [last, BATCH],
+    );
+    for (const row of rows) {
+      const renewed = renew(box, row.encrypted, row.id);
+      if (renewed === 'unreadable') renewal.unreadable.push(row.id);
+      else if (renewed === undefined) renewal.current++;
+      else {
+        // What somebody changed meanwhile is theirs, and found by the next pass if need be.
+        await database.query(
+          `UPDATE ${table} SET ${column} = $3 WHERE ${id} = $1 AND ${column} = $2`,
+          [row.id, row.encrypted, renewed],
+        );
+        renewal.renewed++;
+      }
+    }
+    if (rows.length < BATCH) return renewal;
+    last = rows.at(-1)!.id;
+  }
+}
+
+function renew(box: SecretBox, encrypted: Buffer, id: string): Buffer | 'unreadable' | undefined {
+  try {
+    return box.renew(encrypted, id);
+  } catch (error) {
+    if (error instanceof DecryptionError) return 'unreadable';
+    throw error;
+  }
+}
+
+/**
+ * To be called before anything is encrypted at a start. The first to come says which secret this database
+ * has, unless there are values that were made with another one.
+ *
+ * @throws ConfigError when these are not the database's secrets
+ */
+export async function assertOwnSecret(
+  url: string,
+  secrets: () => readonly string[],
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    if ((await readStoredFingerprint(client)) === null) await adoptSecret(client, secrets);
+    const reason = await findForeignSecret(client, secrets());
+    if (reason !== undefined) throw new ConfigError([reason]);
+  } finally {
+    await client.end();
+  }
+}
+
+/** In what way these are not the database's secrets, for whoever runs the service; undefined: they are. */
+export async function findForeignSecret(
+  executor: SqlExecutor,
+  secrets: readonly string[],
+): Promise<string | undefined> {
+  const theirs = await readStoredFingerprint(executor);
+  const own = secrets.map(secretFingerprint);
+  if (theirs === null || own.includes(theirs)) return undefined;
+  return (
+    `GATEWAY_SECRET (fingerprint ${own[0]}) is not the one with which this database's values were encrypted (fingerprint ${theirs}): ` +
+    'stored vendor keys, headers and webhook secrets cannot be opened. Start with that one, or give it in GATEWAY_SECRET_PREVIOUS as ' +
+    `well; if it is lost, run \`npm run gateway -- secret rotate --lost ${theirs}\``
+  );
+}
+
+/** The fingerprint of the secret with which the values are encrypted; null before the first start. */
+export async function readStoredFingerprint(executor: SqlExecutor): Promise<string | null> {
+  const { rows } = await executor.query<{ fingerprint: string | null }>(
+    'SELECT secret_fingerprint AS fingerprint FROM installation',
+  );
+  return rows[0]?.fingerprint ?? null;
+}
+
+/** A database of the version before has values and no fingerprint. */
+async function adoptSecret(executor: SqlExecutor, secrets: () => readonly string[]): Promise<void> {
+  if (!(await opensStoredValues(executor, secrets))) {
+    throw new ConfigError([
+      'GATEWAY_SECRET is not the one with which the values in this database were encrypted: it opens none of them. ' +
+        'Start with that one, or give it in GATEWAY_SECRET_PREVIOUS as well',
+    ]);
+  }
+  await executor.query(
+    'UPDATE installation SET secret_fingerprint = $1 WHERE secret_fingerprint IS NULL',
+    [secretFingerprint(secrets()[0] ?? '')],
+  );
+}
+
+/** Whether any of the values that are stored can be opened; true where there are none. */
+async function opensStoredValues(
+  executor: SqlExecutor,
+  secrets: () => readonly string[],
+): Promise<boolean> {
+  let isEmpty = true;
+  for (const { table, column, id, purpose } of ENCRYPTED_COLUMNS) {
+    const box = new SecretBox(secrets, purpose);
+    const { rows } = await executor.query<{ id: string; encrypted: Buffer }>(
+      `SELECT ${id} AS id, ${column} AS encrypted FROM ${table}
+        WHERE ${column} IS NOT NULL ORDER BY ${id} LIMIT $1`,
+      [SAMPLE],
+    );
+    if (rows.some((row) => renew(box, row.encrypted, row.id) !== 'unreadable')) return true;
+    if (rows.length > 0) isEmpty = false;
+  }
+  return isEmpty;
+}
