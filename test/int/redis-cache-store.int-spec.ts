@@ -107,13 +107,14 @@ describeWithRedis(RedisCacheStore.name, () => {
       await setAll('tenant', named('a', 30));
       expect(await reallyKept()).toBe(200_000 + 20_000);
       expect(await two[1]!.bytesInUse()).toBe(220_000);
-      expect(await kept(['theirs', 'a0', 'a19', 'a20', 'a29'])).toEqual([
-        true,
-        false,
-        false,
-        true,
-        true,
-      ]);
+      expect(await kept(['theirs'])).toEqual([true]);
+      const own = await kept(named('a', 30));
+      expect(own.filter(Boolean)).toHaveLength(10);
+      // Redis hears both in an order of its own, but each of them in its order.
+      for (const instance of [0, 1]) {
+        const kept = own.filter((_, at) => at % 2 === instance);
+        expect(kept).toEqual(kept.toSorted((one, other) => Number(one) - Number(other)));
+      }
     });
 
     it('keeps so much for all tenants together, of whom the oldest go', async () => {

@@ -86,7 +86,11 @@ export class World {
           ...(this.countTokens && { countTokens: this.countTokens }),
         }),
       } as unknown as UpstreamRegistry,
-      { observeAttempt: () => undefined, track: () => undefined } as unknown as GatewayMetrics,
+      {
+        observeAttempt: () => undefined,
+        track: () => undefined,
+        trackEach: () => undefined,
+      } as unknown as GatewayMetrics,
       { of: () => [] } as unknown as ByokUpstreams,
       {} as AnswerCache,
     );
