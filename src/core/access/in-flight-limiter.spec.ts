@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { loadConfig } from '../../platform/config/load-config.js';
@@ -96,33 +96,52 @@ describe(InFlightLimiter.name, () => {
       return { atWork, responses };
     };
 
-    it('are had by four of a tenant at once, and by the others in their order', async () => {
+    it('are had by two of a tenant at once, and by the others in their order', async () => {
       const inFlight = limiter();
-      const { atWork, responses } = begin(inFlight, 7);
-      expect(atWork).toEqual([0, 1, 2, 3]);
+      const { atWork, responses } = begin(inFlight, 5);
+      expect(atWork).toEqual([0, 1]);
       expect(begin(inFlight, 1, 'other').atWork).toEqual([0]);
-      responses[2]!.emit('close');
+      responses[1]!.emit('close');
+      await settle();
+      expect(atWork).toEqual([0, 1, 2]);
+      for (const index of [0, 2]) responses[index]!.emit('close');
       await settle();
       expect(atWork).toEqual([0, 1, 2, 3, 4]);
-      for (const index of [0, 1]) responses[index]!.emit('close');
-      await settle();
-      expect(atWork).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    });
+
+    it('end after a quarter of a second, whatever the request takes, and once', async () => {
+      jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+      try {
+        const inFlight = limiter();
+        const { atWork, responses } = begin(inFlight, 6);
+        jest.advanceTimersByTime(249);
+        await settle();
+        expect(atWork).toEqual([0, 1]);
+        jest.advanceTimersByTime(1);
+        await settle();
+        expect(atWork).toEqual([0, 1, 2, 3]);
+        for (const index of [0, 1]) responses[index]!.emit('close');
+        await settle();
+        expect(atWork).toEqual([0, 1, 2, 3]);
+      } finally {
+        jest.useRealTimers();
+      }
     });
 
     it('pass over who has left while waiting', async () => {
       const inFlight = limiter();
-      const { atWork, responses } = begin(inFlight, 6);
-      responses[4]!.emit('close');
+      const { atWork, responses } = begin(inFlight, 4);
+      responses[2]!.emit('close');
       responses[0]!.emit('close');
       await settle();
-      expect(atWork).toEqual([0, 1, 2, 3, 5]);
+      expect(atWork).toEqual([0, 1, 3]);
       for (const response of responses) response.emit('close');
-      expect(begin(inFlight, 5).atWork).toEqual([0, 1, 2, 3]);
+      expect(begin(inFlight, 3).atWork).toEqual([0, 1]);
     });
 
     it('are waited for by no more than five hundred', async () => {
       const inFlight = limiter();
-      begin(inFlight, 504);
+      begin(inFlight, 502);
       await expect(inFlight.waitForTurn(caller('a'), responseOf())).rejects.toEqual(
         refusal('max_waiting_per_tenant'),
       );

@@ -8,7 +8,9 @@ import { countedKeyOf, type Caller } from './caller.js';
 /** Room may come with the end of any answer. */
 const RETRY_AFTER_SECONDS = 2;
 /** Of what is no inference, so many of a tenant are at work at once … */
-const TURNS_AT_ONCE = 4;
+const TURNS_AT_ONCE = 2;
+/** … each for so long at most: an export that takes a minute keeps nothing else waiting … */
+const LONGEST_TURN_MS = 250;
 /** … and so many wait for their turn. */
 const MAX_WAITING = 500;
 /** Counts of nobody are forgotten when there are more, not at each request: that would cost more. */
@@ -120,10 +122,14 @@ export class InFlightLimiter {
     const atWork = this.turnsByTenant.of(tenantId);
     const begin = (): void => {
       atWork.open++;
-      response.once('close', () => {
+      const end = (): void => {
+        clearTimeout(timer);
+        response.off('close', end);
         atWork.open--;
         this.turns.take((owner) => owner === tenantId)?.();
-      });
+      };
+      const timer = setTimeout(end, LONGEST_TURN_MS);
+      response.once('close', end);
     };
     if (atWork.open < TURNS_AT_ONCE) {
       begin();

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -19,6 +20,7 @@ import { RateLimiter, type RateLimitDecision } from './rate-limiters.js';
 
 /** Who waits for a hundred jobs asks after each of them every few seconds. */
 const POLLS_PER_MANAGEMENT_REQUEST = 10;
+const REFUSAL_TAKES_MS = 100;
 /** A report may read all that a tenant ever did. */
 const REPORTS_AT_ONCE = 2;
 
@@ -56,12 +58,15 @@ export class ManagementLimitGuard implements CanActivate {
           }
         : { apiKeyId: `management:${apiKeyId}`, rateLimitPerMinute: this.perMinute },
     );
-    return decision instanceof Promise ? decision.then(admit) : admit(decision);
+    if (decision instanceof Promise) return decision.then(admit);
+    return decision.allowed || admit(decision);
   }
 }
 
-function admit({ allowed, limit, retryAfterSeconds }: RateLimitDecision): true {
+/** Whoever asks on and on when refused is answered slowly, and the tenant's turn lasts as long. */
+async function admit({ allowed, limit, retryAfterSeconds }: RateLimitDecision): Promise<true> {
   if (allowed) return true;
+  await pause(REFUSAL_TAKES_MS);
   throw new RateLimitError(
     'management_rate_limit_per_minute',
     `This key may make ${limit} such requests per minute. Try again in ${retryAfterSeconds} s.`,
