@@ -27,15 +27,8 @@ const INDEXES: Record<Table, Record<string, string>> = {
       ON ledger_entries (tenant_id, created_at) INCLUDE (kind, amount) WHERE kind <> 'charge'`,
   },
 };
-/** Ids lead to rows of the log; those of a month are found by an index of the month alone. */
-const PRIMARY_KEYS: Record<Table, string> = {
-  request_logs: 'request_logs_pkey',
-  ledger_entries: 'ledger_entries_pkey',
-};
-
 const LOCK_LIMIT_MS = 200;
 const PAUSE_MS = 100;
-/** Two minutes of others that are never idle for a moment. */
 const MAX_ATTEMPTS = 400;
 /** Somebody else has the lock, or both waited for each other. */
 const RETRIED = new Set(['55P03', '40P01']);
@@ -189,7 +182,7 @@ async function partition(queryRunner: QueryRunner, table: Table): Promise<void> 
   await queryRunner.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
   await queryRunner.query(`ALTER TABLE ${table} RENAME TO ${before}`);
   const indexes = INDEXES[table];
-  for (const name of [...Object.keys(indexes), PRIMARY_KEYS[table]]) {
+  for (const name of [...Object.keys(indexes), `${table}_pkey`]) {
     await queryRunner.query(`ALTER INDEX ${name} RENAME TO ${name.replace(table, before)}`);
   }
   const nextId = await nextIdOf(queryRunner, table);
@@ -207,7 +200,12 @@ async function partition(queryRunner: QueryRunner, table: Table): Promise<void> 
        ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (START WITH ${nextId})`,
   );
   for (const statement of Object.values(indexes)) await queryRunner.query(statement);
-  await moveTriggers(queryRunner, table);
+  // A trigger of rows is that of the whole; one of statements is for each table that they may name.
+  if (table === 'ledger_entries') await keepAppendOnly(queryRunner, table);
+  else {
+    await queryRunner.query(`DROP TRIGGER request_logs_correct_roll_ups ON ${before}`);
+    await correctRollUps(queryRunner);
+  }
   await queryRunner.query(
     `CREATE TABLE ${table}_months PARTITION OF ${table}
        FOR VALUES FROM ('${FIRST_ID}') TO ('${END_OF_IDS}') PARTITION BY RANGE (request_id)`,
@@ -228,15 +226,6 @@ async function partition(queryRunner: QueryRunner, table: Table): Promise<void> 
   await queryRunner.query(`ALTER TABLE ${before} ENABLE TRIGGER USER`);
   await queryRunner.query(`ALTER TABLE ${table} ATTACH PARTITION ${before} DEFAULT`);
   await queryRunner.query(`ALTER TABLE ${before} DROP CONSTRAINT IF EXISTS ${before}_check`);
-}
-
-/** Triggers of rows are those of the whole; one of statements is for each table that they may name. */
-async function moveTriggers(queryRunner: QueryRunner, table: Table): Promise<void> {
-  if (table === 'ledger_entries') return keepAppendOnly(queryRunner, table);
-  await queryRunner.query(
-    `DROP TRIGGER request_logs_correct_roll_ups ON request_logs_before_months`,
-  );
-  await correctRollUps(queryRunner);
 }
 
 async function correctRollUps(queryRunner: QueryRunner): Promise<void> {
@@ -261,7 +250,7 @@ async function unite(queryRunner: QueryRunner, table: Table): Promise<void> {
   const nextId = await nextIdOf(queryRunner, table);
   await queryRunner.query(`DROP TABLE ${table}`);
   await queryRunner.query(`ALTER TABLE ${before} RENAME TO ${table}`);
-  for (const name of [...Object.keys(INDEXES[table]), PRIMARY_KEYS[table]]) {
+  for (const name of [...Object.keys(INDEXES[table]), `${table}_pkey`]) {
     await queryRunner.query(`ALTER INDEX ${name.replace(table, before)} RENAME TO ${name}`);
   }
   await queryRunner.query(
