@@ -75,6 +75,7 @@ describe(loadSettings.name, () => {
       storedContentMaxBytes: 100_000_000_000,
       responseRetentionDays: 30,
       logRetentionDays: 0,
+      logArchiveAfterDays: 0,
       ledgerRetentionDays: 0,
     });
   });
@@ -151,6 +152,7 @@ describe(loadSettings.name, () => {
       GATEWAY_DRAIN_SECONDS: '0',
       GATEWAY_RESPONSE_RETENTION_DAYS: '7',
       GATEWAY_LOG_RETENTION_DAYS: '90',
+      GATEWAY_LOG_ARCHIVE_AFTER_DAYS: '31',
       GATEWAY_LEDGER_RETENTION_DAYS: '365',
     });
     expect(config).toEqual({
@@ -276,6 +278,7 @@ describe(loadSettings.name, () => {
       storedContentMaxBytes: 4_000_000,
       responseRetentionDays: 7,
       logRetentionDays: 90,
+      logArchiveAfterDays: 31,
       ledgerRetentionDays: 365,
     });
   });
@@ -345,6 +348,7 @@ describe(loadSettings.name, () => {
     ['GATEWAY_BROADCAST_PENDING_MB', '0'],
     ['GATEWAY_STORED_CONTENT_MB', '1e3'],
     ['GATEWAY_LEDGER_RETENTION_DAYS', '-1'],
+    ['GATEWAY_LOG_ARCHIVE_AFTER_DAYS', '-1'],
   ])('refuses %s=%s in one line that names it and does not repeat it', (variable, value) => {
     const secret = variable === 'GATEWAY_SECRET_FILE' ? {} : { GATEWAY_SECRET: SECRET };
     const problems = problemsOf({ ...secret, [variable]: value });
@@ -360,6 +364,18 @@ describe(loadSettings.name, () => {
       'GATEWAY_SANDBOX',
       'GATEWAY_SETTLE',
     ]);
+  });
+
+  it.each([
+    [{ S3_BUCKET: '' }, /^S3_BUCKET must be set/],
+    [{ GATEWAY_LOG_ARCHIVE_AFTER_DAYS: '30' }, /must be 0 or at least 31$/],
+    [{ GATEWAY_LOG_RETENTION_DAYS: '40' }, /must be less than GATEWAY_LOG_RETENTION_DAYS$/],
+    [{ GATEWAY_ARTIFACT_TTL_SECONDS: '2592000', GATEWAY_JOB_DEADLINE_SECONDS: '864000' }, /JOB_D/],
+  ])('refuses an archive that could not be kept or read: %j', (bad, problem) => {
+    const archive = { S3_BUCKET: 'logs', GATEWAY_LOG_ARCHIVE_AFTER_DAYS: '40' };
+    const good = { GATEWAY_SECRET: SECRET, ...archive, GATEWAY_LOG_RETENTION_DAYS: '41' };
+    expect(loadSettings(good).logArchiveAfterDays).toBe(40);
+    expect(problemsOf({ ...good, ...bad })).toEqual([expect.stringMatching(problem)]);
   });
 
   it('wants a secret of its own for a database that others may share', () => {

@@ -22,6 +22,7 @@ import { CreateConversations1764370000000 } from '../../migrations/1764370000000
 import { CreateBackgroundResponses1764370100000 } from '../../migrations/1764370100000-create-background-responses.js';
 import { DescribeInstances1764380000000 } from '../../migrations/1764380000000-describe-instances.js';
 import { PartitionByMonth1764383000000 } from '../../migrations/1764383000000-partition-by-month.js';
+import { ArchiveRequestLogs1764385000000 } from '../../migrations/1764385000000-archive-request-logs.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -49,4 +50,5 @@ export const MIGRATIONS = [
   CreateBackgroundResponses1764370100000,
   DescribeInstances1764380000000,
   PartitionByMonth1764383000000,
+  ArchiveRequestLogs1764385000000,
 ];

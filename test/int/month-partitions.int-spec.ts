@@ -25,7 +25,7 @@ import {
   type TestTenant,
 } from '../support/ledger-factories.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
-import { insertRequestLogRow } from '../support/request-log-rows.js';
+import { insertRequestLogRow, noArchive } from '../support/request-log-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let testDatabase: TestDatabase;
@@ -278,7 +278,7 @@ describe('retention of months', () => {
 
   it('drops months of the log that are added up and old, and hides the days before', async () => {
     const { tenantId } = await createTenant(database, 0);
-    const reader = new RequestLogReader(database);
+    const reader = new RequestLogReader(database, noArchive());
     const at = (time: string) =>
       insertRequestLogRow(database, tenantId, {
         requestId: idAt(time),

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestLogFilters } from '../../src/core/ledger/request-log/request-log-filters.js';
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
 import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
-import { insertRequestLogRow, requestLogRow } from '../support/request-log-rows.js';
+import { insertRequestLogRow, noArchive, requestLogRow } from '../support/request-log-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const ALL = { limit: 1000, offset: 0 };
@@ -14,7 +14,7 @@ describe(RequestLogReader.name, () => {
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    reader = new RequestLogReader(testDatabase.database);
+    reader = new RequestLogReader(testDatabase.database, noArchive());
   });
   afterAll(() => testDatabase.drop());
 

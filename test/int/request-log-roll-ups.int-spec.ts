@@ -19,7 +19,7 @@ import {
   settleOperation,
   type TestTenant,
 } from '../support/ledger-factories.js';
-import { insertRequestLogRow } from '../support/request-log-rows.js';
+import { insertRequestLogRow, noArchive } from '../support/request-log-rows.js';
 import { addUp, isLeftBy, sumsOf, totalOf } from '../support/request-log-sums.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -36,8 +36,8 @@ beforeAll(async () => {
   Logger.overrideLogger(false);
   testDatabase = await createTestDatabase();
   database = testDatabase.database;
-  reader = new RequestLogReader(database);
-  analytics = new RequestLogAnalyticsReader(database);
+  reader = new RequestLogReader(database, noArchive());
+  analytics = new RequestLogAnalyticsReader(database, noArchive());
   rollUp = new RequestLogRollUpService(database);
 });
 afterAll(() => testDatabase.drop());

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/platform/database/database.js';
 import { toStoredText } from '../../src/platform/database/stored-text.js';
+import { ArchiveBucket } from '../../src/core/ledger/request-log/archive/archive-bucket.js';
+import { RequestLogArchive } from '../../src/core/ledger/request-log/archive/request-log-archive.js';
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
+
+/** For readers of a log of which nothing was archived. */
+export function noArchive(): RequestLogArchive {
+  return new RequestLogArchive(new ArchiveBucket({ s3: undefined }));
+}
 
 /** A completed request on shared capacity; what is not given does not matter to the test. */
 export function requestLogRow(overrides: Partial<RequestLogRow> = {}): RequestLogRow {

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { findBookFaults, readBookFigures } from '../../core/ledger/books.js';
+import { findBookFaults, hasArchivedLogs, readBookFigures } from '../../core/ledger/books.js';
 import { BackupFileError } from '../../platform/backup/backup-archive.js';
 import {
   listMigrations,
@@ -93,7 +93,7 @@ const areCounts = compileSchema(countsSchema);
 
 /** Describes the database as the transaction of this connection sees it. */
 export async function describeDatabase(client: Client, config: AppConfig): Promise<BackupHeader> {
-  const isLogWhole = config.logRetentionDays === 0;
+  const isLogWhole = config.logRetentionDays === 0 && !(await hasArchivedLogs(client));
   return {
     format: FORMAT,
     version: programVersion(),

@@ -42,7 +42,9 @@ export async function writeBackup(
   const client = await connectForCopy(url);
   const writer = new BackupWriter(target);
   try {
+    const hasMonths = await hasMonthsOfLog(client);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    if (hasMonths) await keepMonthsOfLog(client);
     if ((await listMigrations(client)).length === 0) {
       throw new BackupError(
         'There is nothing to back up: the service has not made its tables in this database.',
@@ -63,6 +65,21 @@ export async function writeBackup(
   } finally {
     await client.end();
   }
+}
+
+async function hasMonthsOfLog(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `SELECT to_regclass('request_logs_months') IS NOT NULL AS found`,
+  );
+  return rows[0]!.found;
+}
+
+/**
+ * To be called before the transaction has its moment: a month that were archived between the moment
+ * and its turn would be neither in the backup's table nor in its list of the archive.
+ */
+async function keepMonthsOfLog(client: Client): Promise<void> {
+  await client.query('LOCK TABLE ONLY request_logs_months IN ACCESS SHARE MODE');
 }
 
 /** Where artifacts lie without a bucket. */

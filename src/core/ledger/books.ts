@@ -8,7 +8,7 @@ export interface BookCheck {
   /** What is wrong where it finds rows. */
   readonly fault: string;
   readonly statement: string;
-  /** Whether it finds rows too once rows of the request log were deleted for their age. */
+  /** Whether it finds rows too once rows of the request log were deleted or archived for their age. */
   readonly needsWholeLog: boolean;
 }
 
@@ -105,6 +105,12 @@ export const BOOK_FIGURES = {
 } as const;
 export type BookFigures = Record<keyof typeof BOOK_FIGURES, string>;
 
+/** Whether months of the request log are in the archive, and not in the database. */
+export async function hasArchivedLogs(books: BookReader): Promise<boolean> {
+  const { rowCount } = await books.query('SELECT FROM archived_request_logs LIMIT 1');
+  return rowCount === 1;
+}
+
 /** The figures at one moment, as decimal text: sums over tenants may be beyond what a number holds. */
 export async function readBookFigures(books: BookReader): Promise<BookFigures> {
   const columns = Object.entries(BOOK_FIGURES).map(
@@ -118,7 +124,7 @@ export async function readBookFigures(books: BookReader): Promise<BookFigures> {
  * What is wrong with the books, one line for each check that found something, with up to three of the
  * rows that it found; nothing, always.
  *
- * @param isLogWhole false where rows of the request log are deleted for their age
+ * @param isLogWhole false where rows of the request log are deleted or archived for their age
  */
 export async function findBookFaults(
   books: BookReader,

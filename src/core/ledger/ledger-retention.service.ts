@@ -40,8 +40,11 @@ export class LedgerRetentionService extends Retention {
       await client.query(`LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE`);
       const { rows } = await client.query<{ is_over: boolean }>(
         `SELECT to_regclass($1) IS NULL
+           AND NOT EXISTS (
+             SELECT FROM archived_request_logs WHERE month = to_date($3, 'YYYY_MM')
+           )
            AND NOT EXISTS (SELECT FROM ${name} WHERE created_at >= $2) AS is_over`,
-        [`request_logs_${month}`, before],
+        [`request_logs_${month}`, before, month],
       );
       if (!rows[0]!.is_over) return 0;
       const { rows: sums } = await client.query<{ entries: number }>(carrySums(name));

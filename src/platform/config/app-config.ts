@@ -119,6 +119,8 @@ export interface AppConfig {
   readonly responseRetentionDays: number;
   /** Days for which rows of the request log are kept; 0: for ever. */
   readonly logRetentionDays: number;
+  /** Days after which a month of the request log goes to the bucket; 0: never. */
+  readonly logArchiveAfterDays: number;
   /** Days after which a month of the ledger becomes its sums; 0: never. */
   readonly ledgerRetentionDays: number;
 }

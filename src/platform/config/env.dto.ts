@@ -393,6 +393,13 @@ export class EnvDto {
   GATEWAY_LOG_RETENTION_DAYS?: number;
 
   @Describe(
+    'Days after which whole months of the request log move to the bucket `S3_BUCKET` as Parquet, where they are read on; from `31`, `0` is never; see [scaling.md](scaling.md#an-archive-of-old-months)',
+    { default: '0', example: '90' },
+  )
+  @IntegerVariable(0, MAX_RETENTION_DAYS)
+  GATEWAY_LOG_ARCHIVE_AFTER_DAYS?: number;
+
+  @Describe(
     'Days after which whole months of ledger entries become sums, once `GATEWAY_LOG_RETENTION_DAYS` has taken their log rows; `0` is never',
     { default: '0', example: '2555' },
   )

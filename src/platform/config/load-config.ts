@@ -1,6 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import { resolve } from 'node:path';
 import type { AppConfig } from './app-config.js';
+import { DAY_MS } from '../time/dates.js';
 import { ConfigError, findViolations } from './config-error.js';
 import { EnvDto } from './env.dto.js';
 import {
@@ -20,6 +21,9 @@ import {
 } from './setting-values.js';
 import { secretVariables } from './variable.decorators.js';
 import type { VendorSettings } from './vendor-settings.js';
+
+/** Longer than any request, job or journal is open. */
+const LEAST_ARCHIVE_DAYS = 31;
 
 /** Who wants to be reached from elsewhere says so. */
 const LOOPBACK = '127.0.0.1';
@@ -63,6 +67,7 @@ export function loadConfig(
   problems.push(
     ...read.flatMap(({ vendor, env: given }) => vendor.incomplete?.(given) ?? []),
     ...incompleteS3(s3),
+    ...archiveProblems(env, s3),
   );
   const furtherProviders =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
@@ -137,8 +142,31 @@ export function loadConfig(
     storedContentMaxBytes: (env.GATEWAY_STORED_CONTENT_MB ?? 100_000) * 1_000_000,
     responseRetentionDays: env.GATEWAY_RESPONSE_RETENTION_DAYS ?? 30,
     logRetentionDays: env.GATEWAY_LOG_RETENTION_DAYS ?? 0,
+    logArchiveAfterDays: env.GATEWAY_LOG_ARCHIVE_AFTER_DAYS ?? 0,
     ledgerRetentionDays: env.GATEWAY_LEDGER_RETENTION_DAYS ?? 0,
   });
+}
+
+/** Why old months of the request log cannot be archived as the variables say. */
+function archiveProblems(env: EnvDto, { S3_BUCKET }: S3Env): string[] {
+  const days = env.GATEWAY_LOG_ARCHIVE_AFTER_DAYS ?? 0;
+  if (!Number.isInteger(days) || days <= 0) return [];
+  const problems: string[] = [];
+  const name = 'GATEWAY_LOG_ARCHIVE_AFTER_DAYS';
+  if (!S3_BUCKET) problems.push(`S3_BUCKET must be set when ${name} is`);
+  if (days < LEAST_ARCHIVE_DAYS) problems.push(`${name} must be 0 or at least 31`);
+  // A job that ended may be refunded until its result is gone, and the refund reads its log row.
+  const { GATEWAY_JOB_DEADLINE_SECONDS: deadline, GATEWAY_ARTIFACT_TTL_SECONDS: lifetime } = env;
+  if (((deadline ?? 0) + (lifetime ?? 0)) * 1_000 >= (days - 1) * DAY_MS) {
+    problems.push(
+      `${name} must be more days than GATEWAY_JOB_DEADLINE_SECONDS and GATEWAY_ARTIFACT_TTL_SECONDS are together`,
+    );
+  }
+  const kept = env.GATEWAY_LOG_RETENTION_DAYS ?? 0;
+  if (kept > 0 && kept <= days) {
+    problems.push(`${name} must be less than GATEWAY_LOG_RETENTION_DAYS`);
+  }
+  return problems;
 }
 
 function deepFreeze<Value>(value: Value): Value {

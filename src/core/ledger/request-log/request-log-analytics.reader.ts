@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { PoolClient } from 'pg';
 import pLimit from 'p-limit';
 import { Database } from '../../../platform/database/database.js';
 import { fromStoredText } from '../../../platform/database/stored-text.js';
-import {
-  readSnapshot,
-  type RequestLogFilters,
-  type RequestLogProgress,
-} from './request-log-filters.js';
+import { type ArchivedSnapshot, archivedRowsSql, readWithEdges } from './archive/archived-edges.js';
+import { RequestLogArchive } from './archive/request-log-archive.js';
+import type { RequestLogFilters } from './request-log-filters.js';
 import { FACT_COLUMNS, LATENCY_BUCKET_SQL, latencyPercentile } from './roll-up-statements.js';
 import { splitSpan, toSpan, type Span } from './split-span.js';
 
@@ -47,9 +44,12 @@ const SUMS = ['requests', 'errors', 'prompt_tokens', 'completion_tokens', 'cost'
 /** Adds up the request log of a tenant; it reads sums and only those rows that are not in them. */
 @Injectable()
 export class RequestLogAnalyticsReader {
-  private readonly limit = pLimit(MAX_CONNECTIONS);
+  readonly limit = pLimit(MAX_CONNECTIONS);
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    readonly database: Database,
+    readonly archive: RequestLogArchive,
+  ) {}
 
   /**
    * Groups that have requests: days and hours by time, others by cost, the dearest first. Of days
@@ -60,26 +60,27 @@ export class RequestLogAnalyticsReader {
     grouping: RequestLogGrouping,
     range: Pick<RequestLogFilters, 'start' | 'end'>,
   ): Promise<RequestLogGroup[]> {
-    return this.limit(() =>
-      readSnapshot(this.database, async (client, progress) => {
-        const rows = await addUp(client, progress, tenantId, grouping, toSpan(range));
+    return readWithEdges(
+      this,
+      tenantId,
+      () => toSpan(range),
+      async (snapshot) => {
+        const rows = await addUp(snapshot, tenantId, grouping);
         return rows.map(({ latencies, ...sums }) => ({
           ...sums,
           group: fromStoredText(sums.group),
           latencyP50Ms: latencyPercentile(latencies, 0.5) ?? 0,
           latencyP99Ms: latencyPercentile(latencies, 0.99) ?? 0,
         }));
-      }),
+      },
     );
   }
 }
 
 async function addUp(
-  client: PoolClient,
-  { rolledUpId, sweptBefore }: RequestLogProgress,
+  { client, progress: { rolledUpId, sweptBefore }, span, edgeRows }: ArchivedSnapshot,
   tenantId: string,
   grouping: RequestLogGrouping,
-  span: Span,
 ): Promise<GroupRow[]> {
   const parameters: unknown[] = [tenantId];
   const parameter = (value: unknown, type: string) => `$${parameters.push(value)}::${type}`;
@@ -112,7 +113,11 @@ async function addUp(
     rowsOf('request_log_corrections', 'sign', within('created_at', whole)),
     ...[rowsBefore, rowsAfter]
       .filter(({ start, end }) => start < end && start >= sweptBefore)
-      .map((edge) => rowsOf('request_logs', '1', within('created_at', edge))),
+      .flatMap((edge) => {
+        const tables = ['request_logs'];
+        if (edgeRows) tables.push(archivedRowsSql(parameter(edgeRows, 'text')));
+        return tables.map((table) => rowsOf(table, '1', within('created_at', edge)));
+      }),
   ].join(' UNION ALL ');
 
   const { rows: groups } = await client.query<GroupRow>(

@@ -49,21 +49,28 @@ export interface RequestLogProgress {
   rolledUpId: number;
   /** Rows before this instant, a midnight, are gone or about to be. */
   sweptBefore: Date;
+  /** Whether there are months that are no longer in the database. */
+  hasArchive: boolean;
 }
 
 /**
  * Reads the log and its sums as they were at one moment, so that no row is missing or counted
  * twice. What comes of `progress` is to be sent as a parameter of later statements: PostgreSQL then
- * knows how few rows are left when it plans them.
+ * knows how few rows are left when it plans them. The lock keeps months from being archived between
+ * the moment and the last statement: their rows would be in neither place.
  */
 export function readSnapshot<Result>(
   database: Database,
   work: (client: PoolClient, progress: RequestLogProgress) => Promise<Result>,
 ): Promise<Result> {
   return database.transaction(async (client) => {
-    await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    await client.query(
+      `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
+       LOCK TABLE ONLY request_logs_months IN ACCESS SHARE MODE`,
+    );
     const { rows } = await client.query<RequestLogProgress>(
-      `SELECT rolled_up_id AS "rolledUpId", swept_before AS "sweptBefore"
+      `SELECT rolled_up_id AS "rolledUpId", swept_before AS "sweptBefore",
+           EXISTS (SELECT FROM archived_request_logs) AS "hasArchive"
          FROM request_log_progress`,
     );
     return work(client, rows[0]!);

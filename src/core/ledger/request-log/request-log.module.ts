@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { ArchiveBucket } from './archive/archive-bucket.js';
+import { RequestLogArchive } from './archive/request-log-archive.js';
+import { RequestLogArchiveService } from './archive/request-log-archive.service.js';
 import { RequestLogAnalyticsReader } from './request-log-analytics.reader.js';
 import { RequestLogReader } from './request-log.reader.js';
 import { RequestLogRetentionService } from './request-log-retention.service.js';
@@ -7,6 +10,9 @@ import { RequestLogRollUpService } from './request-log-roll-up.service.js';
 /** One row per request: written with its settlement by the ledger, read and added up here. */
 @Module({
   providers: [
+    ArchiveBucket,
+    RequestLogArchive,
+    RequestLogArchiveService,
     RequestLogAnalyticsReader,
     RequestLogReader,
     RequestLogRetentionService,

@@ -2,14 +2,19 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import pLimit from 'p-limit';
 import { Database } from '../../../platform/database/database.js';
+import { readWithEdges, toBounds } from './archive/archived-edges.js';
+import { type ArchivedRow, instantSql, toInstant } from './archive/archive-format.js';
 import {
-  conditionOf,
-  type RequestLogFilters,
-  readSnapshot,
-  type RequestLogProgress,
-} from './request-log-filters.js';
+  type ArchivedPlace,
+  boundsOf,
+  newestFirst,
+  overlap,
+  RequestLogArchive,
+} from './archive/request-log-archive.js';
+import { conditionOf, type RequestLogFilters, readSnapshot } from './request-log-filters.js';
 import type { RequestLogRow } from './request-log-row.js';
-import { toSpan, type Span, splitSpan } from './split-span.js';
+import { toSpan, type Span } from './split-span.js';
+import { locatePage, type Page, type PageLocation } from './locate-page.js';
 import { fromStoredText } from '../../../platform/database/stored-text.js';
 
 /** What a statement selects to answer rows of `RequestLogRow`, to be read with `withTextRead`. */
@@ -35,21 +40,52 @@ const MAX_CONNECTIONS = 3;
 /** Reads the request log; every method is bound to one tenant. The ledger writes it. */
 @Injectable()
 export class RequestLogReader {
-  private readonly limit = pLimit(MAX_CONNECTIONS);
+  readonly limit = pLimit(MAX_CONNECTIONS);
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    readonly database: Database,
+    readonly archive: RequestLogArchive,
+  ) {}
 
   /** Newest first. Takes no longer for pages far behind, or for logs of millions of rows. */
-  pageOfTenant(tenantId: string, filters: RequestLogFilters, page: Page): Promise<RequestLogPage> {
-    return this.limit(() =>
-      readSnapshot(this.database, async (client, progress) => {
-        const asked = toSpan(filters);
-        const span = toSpan({ start: laterOf(asked.start, progress.sweptBefore), end: asked.end });
-        const place = await locatePage(client, progress, tenantId, filters, span, page);
-        const rows = await readPage(client, tenantId, filters, span, place, page.limit);
-        return { rows, total: place.total };
-      }),
+  async pageOfTenant(
+    tenantId: string,
+    filters: RequestLogFilters,
+    page: Page,
+  ): Promise<RequestLogPage> {
+    const asked = toSpan(filters);
+    const read = await readWithEdges(
+      this,
+      tenantId,
+      ({ sweptBefore }) => toSpan({ start: laterOf(asked.start, sweptBefore), end: asked.end }),
+      async (snapshot) => {
+        const place = await locatePage(snapshot, tenantId, filters, page);
+        const files = snapshot.files.filter((file) =>
+          place.spans.some((span) => overlap(span, boundsOf(file))),
+        );
+        // What goes before the page may lie in either place.
+        const window = files.length === 0 ? page.limit : place.skip + page.limit;
+        const skip = files.length === 0 ? place.skip : 0;
+        const { client, span } = snapshot;
+        const rows = await readPage(client, tenantId, filters, span, { ...place, skip }, window);
+        return { place, files, rows, span };
+      },
     );
+    const { place, files, rows, span } = read;
+    const whole = toBounds(span);
+    const limit = place.skip + page.limit;
+    const places = await this.archive.newest(files, {
+      tenantId,
+      filters,
+      spans: place.spans.map(({ first, last }) => ({
+        first: first > whole.first ? first : whole.first,
+        last: last < whole.last ? last : whole.last,
+      })),
+      limit,
+    });
+    const skip = files.length === 0 ? 0 : place.skip;
+    const merged = await this.merge(rows, places, skip, page.limit);
+    return { rows: merged.map(withoutPlace), total: place.total };
   }
 
   /** @param requestId a UUID */
@@ -59,7 +95,9 @@ export class RequestLogReader {
          AND created_at >= (SELECT swept_before FROM request_log_progress)`,
       [tenantId, requestId],
     );
-    return rows.map(withTextRead)[0];
+    if (rows[0]) return withTextRead(rows[0]);
+    const archived = await this.archive.find(this.database, tenantId, requestId);
+    return archived && (await this.readArchived([archived]))[0];
   }
 
   /**
@@ -73,26 +111,85 @@ export class RequestLogReader {
   ): AsyncGenerator<RequestLogRow[]> {
     const { start, end } = toSpan(range);
     // Times as text, because a Date would cut the microseconds that the order rests on.
-    let after: { at: string; id: string } = { at: end.toISOString(), id: '0' };
+    let after = { at: toInstant(end), id: 0 };
     for (;;) {
-      const { rows } = await this.limit(() =>
-        this.database.query<RequestLogRow & { at: string }>(
-          `SELECT ${ROW_COLUMNS}, created_at::text AS at FROM request_logs
+      const { rows, files, first } = await this.limit(() =>
+        readSnapshot(this.database, async (client, { sweptBefore, hasArchive }) => {
+          const from = laterOf(start, sweptBefore);
+          const { rows } = await client.query<PlacedRow>(
+            `SELECT ${ROW_COLUMNS}, ${AT_SQL} FROM request_logs
             WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::bigint)
-              AND created_at >= greatest(
-                $4::timestamptz, (SELECT swept_before FROM request_log_progress))
+              AND created_at >= $4
             ORDER BY created_at DESC, request_logs.id DESC
             LIMIT $5`,
-          [tenantId, after.at, after.id, start, batchSize],
-        ),
+            [tenantId, after.at, after.id, from, batchSize],
+          );
+          // Where the batch is full, nothing older than its last row belongs to it.
+          const last = rows.length < batchSize ? undefined : rows.at(-1);
+          const first = last?.at ?? toInstant(from);
+          const span = { start: new Date(first), end: new Date(Date.parse(after.at) + 1) };
+          const files = hasArchive ? await this.archive.filesOf(client, tenantId, span) : [];
+          return { rows, files, first };
+        }),
       );
-      const last = rows.at(-1);
+      const places = await this.archive.newest(files, {
+        tenantId,
+        filters: {},
+        spans: [{ first, last: after.at }],
+        after,
+        limit: batchSize,
+      });
+      const batch = await this.merge(rows, places, 0, batchSize);
+      const last = batch.at(-1);
       if (!last) return;
-      after = { at: last.at, id: last.id };
-      yield rows.map(({ at: _, ...row }) => withTextRead(row));
-      if (rows.length < batchSize) return;
+      after = { at: last.at, id: Number(last.id) };
+      yield batch.map(withoutPlace);
+      if (batch.length < batchSize) return;
     }
   }
+
+  /** The rows of a list that stand in the database and in the archive, from one place to another. */
+  private async merge(
+    rows: PlacedRow[],
+    places: readonly ArchivedPlace[],
+    skip: number,
+    limit: number,
+  ): Promise<PlacedRow[]> {
+    if (places.length === 0) return rows.slice(skip, skip + limit).map(withTextRead);
+    const list = [
+      ...rows.map((row) => ({ at: row.at, id: Number(row.id), row, place: undefined })),
+      ...places.map((place) => ({ at: place.at, id: place.id, row: undefined, place })),
+    ]
+      .sort(newestFirst)
+      .slice(skip, skip + limit);
+    const archived = await this.archive.load(list.flatMap(({ place }) => place ?? []));
+    const read = new Map((await this.readArchived(archived)).map((row) => [row.id, row]));
+    return list.flatMap(({ at, id, row }) => {
+      const found = row ? withTextRead(row) : read.get(String(id));
+      return found ? [{ ...found, at }] : [];
+    });
+  }
+
+  /** Reads archived rows as those of the table are read, unless they are too old to be shown. */
+  private async readArchived(archived: readonly ArchivedRow[]): Promise<RequestLogRow[]> {
+    if (archived.length === 0) return [];
+    const { rows } = await this.database.query<RequestLogRow>(
+      `SELECT ${ROW_COLUMNS}
+         FROM json_populate_recordset(NULL::request_logs, $1::json) AS request_logs
+         WHERE created_at >= (SELECT swept_before FROM request_log_progress)`,
+      [JSON.stringify(archived)],
+    );
+    return rows.map(withTextRead);
+  }
+}
+
+/** A row, and when it was written to the microsecond. */
+type PlacedRow = RequestLogRow & { at: string };
+
+const AT_SQL = `${instantSql('request_logs.created_at')} AS at`;
+
+function withoutPlace({ at: _, ...row }: PlacedRow): RequestLogRow {
+  return row;
 }
 
 /** Each span is read in the order of its index, and no further than the page needs. */
@@ -103,12 +200,12 @@ async function readPage(
   { start, end }: Span,
   { spans, skip }: PageLocation,
   limit: number,
-): Promise<RequestLogRow[]> {
+): Promise<PlacedRow[]> {
   if (spans.length === 0) return [];
   const { sql, values } = conditionOf(tenantId, filters);
   const next = values.length + 1;
-  const { rows } = await client.query<RequestLogRow>(
-    `SELECT ${ROW_COLUMNS}
+  const { rows } = await client.query<PlacedRow>(
+    `SELECT ${ROW_COLUMNS}, ${AT_SQL}
        FROM unnest($${next}::timestamptz[], $${next + 1}::timestamptz[]) AS span (first, last)
          CROSS JOIN LATERAL (
            SELECT * FROM request_logs
@@ -128,7 +225,7 @@ async function readPage(
       skip,
     ],
   );
-  return rows.map(withTextRead);
+  return rows;
 }
 
 function laterOf(one: Date, other: Date): Date {
@@ -150,87 +247,4 @@ function withTextRead<Row extends RequestLogRow>(row: Row): Row {
 
 function readNullableText(stored: string | null): string | null {
   return stored === null ? null : fromStoredText(stored);
-}
-
-/** A part of a list: at most `limit` rows after the first `offset`. */
-export interface Page {
-  limit: number;
-  offset: number;
-}
-
-/** Where in time the rows of a page lie. */
-interface PageLocation {
-  /** Rows that the filters leave, on all pages. */
-  total: number;
-  /** Spans with both ends included, newest first: all that match in them is a part of the list. */
-  spans: { first: string; last: string }[];
-  /** Matching rows to leave out at the beginning of the newest span. */
-  skip: number;
-}
-
-interface LocationRow {
-  total: number;
-  first: string | null;
-  last: string | null;
-  before: number | null;
-}
-
-/**
- * Counts the rows of a list and finds the hours that hold a page of it, without looking at the rows
- * of other hours: whole hours are counted by their sums and what is not in those yet, the hours
- * that are cut at the ends of the span by their rows.
- */
-async function locatePage(
-  client: PoolClient,
-  progress: RequestLogProgress,
-  tenantId: string,
-  filters: RequestLogFilters,
-  span: Span,
-  page: Page,
-): Promise<PageLocation> {
-  const { sql, values } = conditionOf(tenantId, filters);
-  const parameters = [...values];
-  const parameter = (value: unknown, type: string) => `$${parameters.push(value)}::${type}`;
-  const within = (column: string, { start, end }: Span) =>
-    `${column} >= ${parameter(start, 'timestamptz')} AND ${column} < ${parameter(end, 'timestamptz')}`;
-
-  const { whole, rowsBefore, rowsAfter } = splitSpan(span);
-  const rowsOf = (source: string, sign: string, condition: string) => `
-      SELECT date_trunc('hour', created_at, 'UTC') AS hour, ${sign} AS requests,
-        created_at AS first, created_at AS last
-      FROM ${source} WHERE ${sql} AND ${condition}`;
-  const parts = [
-    `SELECT hour, requests, first_created_at AS first, last_created_at AS last
-      FROM request_log_counts WHERE ${sql} AND ${within('hour', whole)}`,
-    rowsOf(
-      'request_logs',
-      '1',
-      `id > ${parameter(progress.rolledUpId, 'bigint')} AND ${within('created_at', whole)}`,
-    ),
-    rowsOf('request_log_corrections', 'sign', within('created_at', whole)),
-    ...[rowsBefore, rowsAfter]
-      .filter(({ start, end }) => start < end)
-      .map((edge) => rowsOf('request_logs', '1', within('created_at', edge))),
-  ];
-  const offset = parameter(page.offset, 'bigint');
-  const limit = parameter(page.limit, 'bigint');
-  const { rows } = await client.query<LocationRow>(
-    `WITH hours AS MATERIALIZED (
-       SELECT hour, sum(requests) AS requests, min(first) AS first, max(last) AS last
-       FROM (${parts.join(' UNION ALL ')}) AS part
-       GROUP BY hour HAVING sum(requests) > 0
-     ), ranked AS (
-       SELECT *, sum(requests) OVER (ORDER BY hour DESC) - requests AS before FROM hours
-     ), located AS (
-       SELECT first::text AS first, last::text AS last, before::bigint AS before FROM ranked
-       WHERE before < ${offset} + ${limit} AND before + requests > ${offset}
-     )
-     SELECT total, first, last, before
-     FROM (SELECT coalesce(sum(requests), 0)::bigint AS total FROM hours) AS counted
-       LEFT JOIN located ON true
-     ORDER BY before`,
-    parameters,
-  );
-  const spans = rows.flatMap(({ first, last }) => (first && last ? [{ first, last }] : []));
-  return { total: rows[0]!.total, spans, skip: page.offset - (rows[0]?.before ?? page.offset) };
 }

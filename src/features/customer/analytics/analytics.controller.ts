@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Customer, ApiFilters } from '../../../core/access/customer.decorator.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { AnalyticsService } from './analytics.service.js';
 import { AnalyticsDto, AnalyticsQueryDto } from './analytics.dto.js';
 
@@ -21,6 +22,7 @@ export class AnalyticsController {
   })
   @ApiOkResponse({ type: AnalyticsDto })
   @ApiFilters()
+  @ApiErrorResponse(503, 'An end of the range is archived, and the archive cannot be reached.')
   get(@CurrentCaller() caller: Caller, @Query() query: AnalyticsQueryDto): Promise<AnalyticsDto> {
     return this.analytics.get(caller, query);
   }

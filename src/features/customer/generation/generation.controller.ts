@@ -11,6 +11,8 @@ import {
   toGenerationRecord,
 } from './generation.service.js';
 
+const ARCHIVE_IS_AWAY = 'The request is archived, and the archive cannot be reached.';
+
 /** The record of `/v1/generation`, with more fields. */
 @ApiTags('Generation')
 @Authenticated('any')
@@ -27,6 +29,7 @@ export class CompatibleGenerationController {
   @ApiOkResponse({ type: CompatibleGenerationDto })
   @ApiErrorResponse(400, 'The `id` is missing.')
   @ApiErrorResponse(404, 'The tenant has made no request with this id.')
+  @ApiErrorResponse(503, ARCHIVE_IS_AWAY)
   async get(
     @CurrentCaller() caller: Caller,
     @Query() query: GenerationQueryDto,
@@ -50,6 +53,7 @@ export class GenerationController {
   @ApiOkResponse({ type: GenerationDto })
   @ApiErrorResponse(400, 'The `id` is missing.')
   @ApiErrorResponse(404, 'The tenant has made no request with this id.')
+  @ApiErrorResponse(503, ARCHIVE_IS_AWAY)
   async get(
     @CurrentCaller() caller: Caller,
     @Query() query: GenerationQueryDto,

@@ -11,6 +11,8 @@ import { sendTextStream } from '../../../platform/http/send-body.js';
 import { LogsQueryDto, LogsExportQueryDto, LogListDto } from './logs.dto.js';
 import { LogsService } from './logs.service.js';
 
+const ARCHIVE_IS_AWAY = 'Some of the requests are archived, and the archive cannot be reached.';
+
 @ApiTags('Customer')
 @Customer()
 @Controller('v1/customer/logs')
@@ -28,6 +30,7 @@ export class LogsController {
   @ApiOkResponse({ type: LogListDto })
   @ApiFilters()
   @ApiErrorResponse(404, 'The tenant has no key with the id given in `api_key_id`.')
+  @ApiErrorResponse(503, ARCHIVE_IS_AWAY)
   list(@CurrentCaller() caller: Caller, @Query() query: LogsQueryDto): Promise<LogListDto> {
     return this.logs.list(caller, query);
   }
@@ -46,6 +49,7 @@ export class LogsController {
     content: { 'text/csv': { schema: { type: 'string' } } },
   })
   @ApiFilters()
+  @ApiErrorResponse(503, ARCHIVE_IS_AWAY)
   export(
     @CurrentCaller() caller: Caller,
     @Query() query: LogsExportQueryDto,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3Config } from '../../../platform/config/app-config.js';
+import { openS3 } from '../../../platform/s3/s3-client.js';
 import {
   ArtifactIdError,
   ArtifactStore,
@@ -18,21 +18,18 @@ const PREFIX = 'artifacts/';
 const PART_BYTES = 5 * 1024 * 1024;
 /** Parts that are in memory and on their way at once. */
 const PARTS_AT_ONCE = 2;
-const MAX_ATTEMPTS = 3;
-const CONNECT_TIMEOUT_MS = 5_000;
-const IDLE_TIMEOUT_MS = 60_000;
 
-/** The packages are loaded with the first use: they cost memory that nobody without S3 should pay. */
-async function loadPackages() {
-  const [client, storage, presigner] = await Promise.all([
-    import('@aws-sdk/client-s3'),
+/** With what else artifacts need; loaded with the first use, as the client is. */
+async function openWithUploads(config: S3Config) {
+  const [s3, storage, presigner] = await Promise.all([
+    openS3(config),
     import('@aws-sdk/lib-storage'),
     import('@aws-sdk/s3-request-presigner'),
   ]);
-  return { ...client, Upload: storage.Upload, getSignedUrl: presigner.getSignedUrl };
+  return { ...s3, Upload: storage.Upload, getSignedUrl: presigner.getSignedUrl };
 }
 
-type S3 = Awaited<ReturnType<typeof loadPackages>> & { readonly client: S3Client };
+type S3 = Awaited<ReturnType<typeof openWithUploads>>;
 
 /** Keeps artifacts in a bucket of S3, or of a server that speaks its language. */
 @Injectable()
@@ -132,29 +129,10 @@ export class S3ArtifactStore extends ArtifactStore implements OnApplicationShutd
   }
 
   private load(): Promise<S3> {
-    this.loading ??= this.connect().catch((error: unknown) => {
+    this.loading ??= openWithUploads(this.config).catch((error: unknown) => {
       this.loading = undefined;
       throw error;
     });
     return this.loading;
-  }
-
-  private async connect(): Promise<S3> {
-    const { endpoint, region, accessKeyId, secretAccessKey } = this.config;
-    const packages = await loadPackages();
-    const client = new packages.S3Client({
-      region,
-      // Servers of one's own have no host name for each bucket.
-      ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
-      // Without keys the SDK looks where it always does, such as the machine's role.
-      ...(accessKeyId !== undefined &&
-        secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
-      maxAttempts: MAX_ATTEMPTS,
-      requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS },
-      // Further checksums are news that not every server has heard of.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-    });
-    return { ...packages, client };
   }
 }

@@ -1,0 +1,336 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
+import {
+  ArchiveBucket,
+  ArchiveUnavailableError,
+} from '../../src/core/ledger/request-log/archive/archive-bucket.js';
+import { ARCHIVED_COLUMNS } from '../../src/core/ledger/request-log/archive/archive-format.js';
+import { RequestLogArchive } from '../../src/core/ledger/request-log/archive/request-log-archive.js';
+import { RequestLogArchiveService } from '../../src/core/ledger/request-log/archive/request-log-archive.service.js';
+import { LedgerRetentionService } from '../../src/core/ledger/ledger-retention.service.js';
+import { RequestLogAnalyticsReader } from '../../src/core/ledger/request-log/request-log-analytics.reader.js';
+import type { RequestLogFilters } from '../../src/core/ledger/request-log/request-log-filters.js';
+import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
+import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
+import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
+import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
+import type { Database } from '../../src/platform/database/database.js';
+import { mintRequestId } from '../../src/platform/http/request-id.js';
+import { insertRequestLogRow } from '../support/request-log-rows.js';
+import { startTestS3, type TestS3 } from '../support/s3-server.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const NOW = new Date('2026-07-15T12:00:00Z');
+const [LARGE, SMALL, OTHER] = [randomUUID(), randomUUID(), randomUUID()];
+const KEYS = [randomUUID(), randomUUID()];
+const MODELS = ['sandbox/echo', 'a\u0000b \ud800 "é😀"', ''];
+
+let folder: string;
+let s3: TestS3;
+let testDatabase: TestDatabase;
+let database: Database;
+let bucket: ArchiveBucket;
+let reader: RequestLogReader;
+let analytics: RequestLogAnalyticsReader;
+
+/** So that a few rows are many files, of many groups each. */
+class SmallFiles extends RequestLogArchiveService {
+  protected override readonly sizes = { file: 60, group: 20 };
+}
+
+const archiver = (through = bucket, logArchiveAfterDays = 31) =>
+  new SmallFiles(database, through, { s3: s3.config, logArchiveAfterDays });
+const readers = (through: ArchiveBucket) => {
+  const archive = new RequestLogArchive(through);
+  return {
+    reader: new RequestLogReader(database, archive),
+    analytics: new RequestLogAnalyticsReader(database, archive),
+  };
+};
+/** A server that is not there. */
+const away = () =>
+  new ArchiveBucket({ s3: { ...s3.config, endpoint: 'http://127.0.0.1:9', redirect: false } });
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  folder = await mkdtemp(join(tmpdir(), 'gateway-archive-'));
+  s3 = await startTestS3(folder);
+  testDatabase = await createTestDatabase();
+  database = testDatabase.database;
+  bucket = new ArchiveBucket({ s3: s3.config });
+  ({ reader, analytics } = readers(bucket));
+  await database.query(`SELECT make_month_partitions('2026-02-01', '2026-07-01')`);
+});
+afterAll(async () => {
+  await bucket.onApplicationShutdown();
+  await s3.stop();
+  await testDatabase.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const insert = (tenantId: string, time: string, row: Partial<RequestLogRow> = {}) =>
+  insertRequestLogRow(database, tenantId, {
+    requestId: mintRequestId(Date.parse(time)),
+    createdAt: new Date(time),
+    ...row,
+  });
+
+async function isThere(table: string): Promise<boolean> {
+  const { rows } = await database.query<{ found: boolean }>(
+    'SELECT to_regclass($1) IS NOT NULL AS found',
+    [table],
+  );
+  return rows[0]!.found;
+}
+
+async function archivedFiles(month: string): Promise<{ key: string; rows: number }[]> {
+  const { rows } = await database.query<{ key: string; rows: number }>(
+    'SELECT key, rows FROM archived_request_logs WHERE month = $1 ORDER BY key',
+    [`${month}-01`],
+  );
+  return rows;
+}
+
+/** What the bucket has of a month, known to the database or not. */
+async function objects(month: string): Promise<string[]> {
+  const names = await readdir(join(folder, 'gateway/request-logs/v1', month)).catch(() => []);
+  return [...new Set(names.map((name) => name.replace(/\._S3rver.*/, '')))].sort();
+}
+
+async function exported(tenantId: string, range: Pick<RequestLogFilters, 'start' | 'end'>) {
+  const rows: RequestLogRow[] = [];
+  for await (const batch of reader.batchesOfTenant(tenantId, range, 13)) {
+    expect(batch.length).toBeLessThanOrEqual(13);
+    rows.push(...batch);
+  }
+  return rows;
+}
+
+const at = (time: string) => new Date(time);
+/** Whole, in whole days, and cut inside of hours, of months, and around all. */
+const RANGES: Pick<RequestLogFilters, 'start' | 'end'>[] = [
+  {},
+  { start: at('2026-05-02T00:00:00Z'), end: at('2026-05-03T00:00:00Z') },
+  { start: at('2026-05-01T09:20:00Z'), end: at('2026-05-03T10:40:00Z') },
+  { start: at('2026-05-02T10:07:00Z'), end: at('2026-05-02T10:38:00.001Z') },
+  { start: at('2026-05-04T00:30:00Z') },
+  { end: at('2026-05-02T10:15:00Z') },
+];
+const FILTERS: RequestLogFilters[] = [
+  { status: 'error' },
+  { model: MODELS[1] },
+  { apiKeyId: KEYS[1]!.toUpperCase() },
+];
+
+/** Everything that is answered of a tenant's log. */
+async function answers(tenantId: string, ids: string[]) {
+  const found = [];
+  for (const range of RANGES) {
+    for (const offset of [0, 50, 500]) {
+      found.push(await reader.pageOfTenant(tenantId, range, { limit: 9, offset }));
+    }
+    for (const filters of FILTERS) {
+      const page = { limit: 9, offset: 3 };
+      found.push(await reader.pageOfTenant(tenantId, { ...filters, ...range }, page));
+    }
+    found.push(await exported(tenantId, range));
+    for (const grouping of ['model', 'api_key', 'day', 'hour', 'status'] as const) {
+      found.push(await analytics.groupsOfTenant(tenantId, grouping, range));
+    }
+  }
+  for (const id of ids) found.push(await reader.findByRequestId(tenantId, id));
+  return found;
+}
+
+describe('the archive of the request log', () => {
+  const ids: string[] = [];
+
+  beforeAll(async () => {
+    for (let index = 0; index < 150; index++) {
+      const time = new Date(Date.UTC(2026, 4, 1 + (index % 4), 9 + (index % 3), (index * 7) % 60));
+      const failed = index % 7 === 0;
+      const { requestId } = await insert(LARGE, time.toISOString(), {
+        apiKeyId: KEYS[index % 2],
+        model: MODELS[index % 3],
+        provider: index % 3 === 0 ? 'one' : 'two',
+        status: failed ? 'error' : 'success',
+        outcome: failed ? 'failed' : 'completed',
+        errorType: failed ? 'literal \\u0000' : null,
+        finishReason: failed ? null : 'stop',
+        cost: 9_000_000_000_000 + index,
+        modelCharge: 9_000_000_000_000 + index,
+        promptTokens: index,
+        latencyMs: index * 10,
+      });
+      if (index % 10 === 0) ids.push(requestId);
+    }
+    // Between the archived rows: of ids of before there were months, and of the month that follows.
+    for (let index = 0; index < 20; index++) {
+      const minute = String(index).padStart(2, '0');
+      await insert(LARGE, `2026-05-02T10:${minute}:30Z`, { requestId: randomUUID() });
+      await insert(LARGE, `2026-06-15T10:${minute}:30Z`);
+    }
+    ids.push((await insert(SMALL, '2026-05-31T23:59:59.999Z')).requestId);
+    await insert(OTHER, '2026-07-01T00:00:00Z');
+    // The order rests on microseconds.
+    await database.query(
+      `UPDATE request_logs SET created_at = created_at + (id % 7) * interval '1 microsecond'
+       WHERE tenant_id = $1`,
+      [LARGE],
+    );
+  });
+
+  it('has every column of the table', async () => {
+    const { rows } = await database.query<{ name: string }>(
+      `SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'request_logs'`,
+    );
+    expect(rows.map(({ name }) => name).sort()).toEqual([...ARCHIVED_COLUMNS].sort());
+  });
+
+  it('waits for rows that are not added up, and for requests that are open', async () => {
+    expect(await archiver().sweepNow(NOW)).toBe(0);
+    await new RequestLogRollUpService(database).rollUpNow();
+    await database.query(
+      `INSERT INTO holds (request_id, tenant_id, instance_id, amount, api_key_id, endpoint, model,
+         provider, streamed, created_at)
+       VALUES ($1, $2, $2, 1, $2, 'chat', '', '', false, now())`,
+      [mintRequestId(Date.parse('2026-05-09T12:00:00Z')), SMALL],
+    );
+    expect(await archiver().sweepNow(NOW)).toBe(0);
+    await database.query('DELETE FROM holds');
+    expect(await isThere('request_logs_2026_05')).toBe(true);
+    expect(await archivedFiles('2026-05')).toEqual([]);
+  });
+
+  it('answers every question as the database did', async () => {
+    const before = [await answers(LARGE, ids), await answers(SMALL, ids)];
+    expect(await archiver(bucket, 75).sweepNow(NOW)).toBe(0);
+    expect(await archiver().sweepNow(NOW)).toBe(151);
+    expect(await isThere('request_logs_2026_05')).toBe(false);
+    expect(await isThere('request_logs_2026_06')).toBe(true);
+    const files = await archivedFiles('2026-05');
+    expect(files.map(({ rows }) => rows).sort()).toEqual([31, 60, 60]);
+
+    expect([await answers(LARGE, ids), await answers(SMALL, ids)]).toEqual(before);
+    expect(await archiver().sweepNow(NOW)).toBe(0);
+  });
+
+  it('shows nobody what is of another tenant', async () => {
+    for (const id of ids.slice(0, 3)) {
+      expect(await reader.findByRequestId(SMALL, id)).toBeUndefined();
+      expect(await reader.findByRequestId(OTHER, id)).toBeUndefined();
+    }
+    const page = await reader.pageOfTenant(OTHER, {}, { limit: 100, offset: 0 });
+    expect(page).toMatchObject({ total: 1, rows: [{ createdAt: at('2026-07-01T00:00:00Z') }] });
+    expect(await exported(OTHER, { end: at('2026-06-30T00:00:00Z') })).toEqual([]);
+  });
+
+  it('keeps a row that comes for a month which is gone', async () => {
+    const late = await insert(SMALL, '2026-05-20T08:00:00Z');
+    expect(await reader.findByRequestId(SMALL, late.requestId)).toEqual(late);
+    expect((await exported(SMALL, {})).map(({ id }) => id)).toContain(late.id);
+    expect(await exported(SMALL, {})).toHaveLength(2);
+  });
+
+  it('says that it is away to those who need it, and to nobody else', async () => {
+    const without = readers(away());
+    const refusal = { status: 503, retryAfterSeconds: 30 };
+    const first = { limit: 5, offset: 0 };
+    const cut = { end: at('2026-05-02T10:15:00Z') };
+    await expect(without.reader.findByRequestId(LARGE, ids[0]!)).rejects.toMatchObject(refusal);
+    await expect(without.reader.pageOfTenant(LARGE, cut, first)).rejects.toMatchObject(refusal);
+    await expect(without.analytics.groupsOfTenant(LARGE, 'model', cut)).rejects.toMatchObject(
+      refusal,
+    );
+    expect(await without.reader.findByRequestId(LARGE, randomUUID())).toBeUndefined();
+    expect((await without.reader.pageOfTenant(LARGE, {}, first)).rows).toHaveLength(5);
+    expect(await without.analytics.groupsOfTenant(LARGE, 'day', {})).toHaveLength(5);
+  });
+
+  it('keeps the months of the ledger whose requests it has', async () => {
+    const retention = new LedgerRetentionService(database, { ledgerRetentionDays: 31 });
+    await retention.sweepNow(NOW);
+    expect(await isThere('ledger_entries_2026_05')).toBe(true);
+  });
+});
+
+describe('archiving', () => {
+  const month = async (number: number): Promise<string> => {
+    for (let day = 10; day < 28; day++) await insert(SMALL, `2026-0${number}-${day}T12:00:00Z`);
+    await new RequestLogRollUpService(database).rollUpNow();
+    return `2026-0${number}`;
+  };
+
+  it('is done once when two instances come to it', async () => {
+    await month(4);
+    const moved = await Promise.all([archiver().sweepNow(NOW), archiver().sweepNow(NOW)]);
+    expect(moved.sort()).toEqual([0, 18]);
+    expect(await archivedFiles('2026-04')).toMatchObject([{ rows: 18 }]);
+    expect(await objects('2026-04')).toHaveLength(1);
+  });
+
+  it('drops nothing while the bucket is away, breaks off or holds something else', async () => {
+    await month(3);
+    class Broken extends ArchiveBucket {
+      override read(): Promise<ArrayBuffer> {
+        return Promise.reject(new Error('the machine died'));
+      }
+    }
+    class Changed extends ArchiveBucket {
+      override put(name: string, bytes: Uint8Array): Promise<string> {
+        return super.put(
+          name,
+          Uint8Array.from(bytes, (byte, place) => (place === 700 ? 1 - byte : byte)),
+        );
+      }
+    }
+    for (const broken of [away(), new Broken({ s3: s3.config }), new Changed({ s3: s3.config })]) {
+      await expect(archiver(broken).sweepNow(NOW)).rejects.toThrow();
+      await broken.onApplicationShutdown();
+      expect(await archivedFiles('2026-03')).toEqual([]);
+      expect(await isThere('request_logs_2026_03')).toBe(true);
+    }
+    const stored = await objects('2026-03');
+    expect(await archiver().sweepNow(NOW)).toBe(18);
+    // The same file again as the one that was stored before the end.
+    expect(await objects('2026-03')).toEqual(stored);
+  });
+
+  it('drops nothing when a row changes meanwhile', async () => {
+    await month(2);
+    class Slow extends ArchiveBucket {
+      override async put(name: string, bytes: Uint8Array): Promise<string> {
+        await database.query(`UPDATE request_logs_2026_02 SET flagged = true WHERE id = (
+          SELECT max(id) FROM request_logs_2026_02)`);
+        return super.put(name, bytes);
+      }
+    }
+    const slow = new Slow({ s3: s3.config });
+    expect(await archiver(slow).sweepNow(NOW)).toBe(0);
+    await slow.onApplicationShutdown();
+    expect(await isThere('request_logs_2026_02')).toBe(true);
+    await new RequestLogRollUpService(database).rollUpNow();
+    expect(await archiver().sweepNow(NOW)).toBe(18);
+  });
+
+  it('ends with the retention of the log, once every row of a file is hidden', async () => {
+    const retention = new RequestLogRetentionService(database, { logRetentionDays: 75 });
+    const listed = await reader.pageOfTenant(SMALL, {}, { limit: 100, offset: 0 });
+    expect(listed.rows).toHaveLength(56);
+    await retention.sweepNow(NOW);
+    const gone = archiver(away(), 0);
+    await expect(gone.sweepNow(NOW)).rejects.toThrow(ArchiveUnavailableError);
+    expect(await archivedFiles('2026-02')).toHaveLength(1);
+    await archiver(bucket, 0).sweepNow(NOW);
+    for (const each of ['2026-02', '2026-03', '2026-04']) {
+      expect(await archivedFiles(each)).toEqual([]);
+    }
+    expect(await objects('2026-04')).toEqual([]);
+    expect(await archivedFiles('2026-05')).toHaveLength(3);
+    expect(await exported(SMALL, {})).toHaveLength(2);
+  });
+});
