@@ -105,8 +105,12 @@ export const BOOK_FIGURES = {
 } as const;
 export type BookFigures = Record<keyof typeof BOOK_FIGURES, string>;
 
-/** Whether months of the request log are in the archive, and not in the database. */
+/** Whether months of the request log are in the archive, and not in the database; of older schemas too. */
 export async function hasArchivedLogs(books: BookReader): Promise<boolean> {
+  const { rows } = await books.query<{ known: boolean }>(
+    `SELECT to_regclass('archived_request_logs') IS NOT NULL AS known`,
+  );
+  if (!rows[0]!.known) return false;
   const { rowCount } = await books.query('SELECT FROM archived_request_logs LIMIT 1');
   return rowCount === 1;
 }
