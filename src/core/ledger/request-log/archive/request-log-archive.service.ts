@@ -65,7 +65,7 @@ type MarkedRow = ArchivedRow & { mark: string };
 @Injectable()
 export class RequestLogArchiveService implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Rows of a file, and of a group, which is read at once and pruned by tenant and time. */
-  protected readonly sizes = { file: 50_000, group: 2_000 };
+  protected readonly sizes = { file: 50_000, group: 1_000 };
 
   private readonly logger = new Logger(RequestLogArchiveService.name);
   private readonly timer = new SweepTimer(
