@@ -103,8 +103,8 @@ async function objects(month: string): Promise<string[]> {
 
 async function exported(tenantId: string, range: Pick<RequestLogFilters, 'start' | 'end'>) {
   const rows: RequestLogRow[] = [];
-  for await (const batch of reader.batchesOfTenant(tenantId, range, 13)) {
-    expect(batch.length).toBeLessThanOrEqual(13);
+  for await (const batch of reader.batchesOfTenant(tenantId, range, 41)) {
+    expect(batch.length).toBeLessThanOrEqual(41);
     rows.push(...batch);
   }
   return rows;
@@ -138,7 +138,7 @@ async function answers(tenantId: string, ids: string[]) {
       found.push(await reader.pageOfTenant(tenantId, { ...filters, ...range }, page));
     }
     found.push(await exported(tenantId, range));
-    for (const grouping of ['model', 'api_key', 'day', 'hour', 'status'] as const) {
+    for (const grouping of ['model', 'hour', 'status'] as const) {
       found.push(await analytics.groupsOfTenant(tenantId, grouping, range));
     }
   }
@@ -267,8 +267,17 @@ describe('archiving', () => {
 
   it('is done once when two instances come to it', async () => {
     await month(4);
-    const moved = await Promise.all([archiver().sweepNow(NOW), archiver().sweepNow(NOW)]);
-    expect(moved.sort()).toEqual([0, 18]);
+    const moving = Promise.all([archiver().sweepNow(NOW), archiver().sweepNow(NOW)]);
+    let isMoving = true;
+    const ended = moving.finally(() => (isMoving = false));
+    // Whoever reads meanwhile misses no row, and sees none twice.
+    const range = { start: at('2026-04-10T11:30:00Z'), end: at('2026-04-27T12:30:00Z') };
+    while (isMoving) {
+      const { rows, total } = await reader.pageOfTenant(SMALL, range, { limit: 30, offset: 0 });
+      expect([total, new Set(rows.map(({ id }) => id)).size, rows.length]).toEqual([18, 18, 18]);
+      expect(await exported(SMALL, range)).toEqual(rows);
+    }
+    expect((await ended).sort()).toEqual([0, 18]);
     expect(await archivedFiles('2026-04')).toMatchObject([{ rows: 18 }]);
     expect(await objects('2026-04')).toHaveLength(1);
   });
