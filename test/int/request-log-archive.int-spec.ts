@@ -13,12 +13,16 @@ import { RequestLogArchive } from '../../src/core/ledger/request-log/archive/req
 import { RequestLogArchiveService } from '../../src/core/ledger/request-log/archive/request-log-archive.service.js';
 import { LedgerRetentionService } from '../../src/core/ledger/ledger-retention.service.js';
 import { RequestLogAnalyticsReader } from '../../src/core/ledger/request-log/request-log-analytics.reader.js';
-import type { RequestLogFilters } from '../../src/core/ledger/request-log/request-log-filters.js';
+import {
+  readSnapshot,
+  type RequestLogFilters,
+} from '../../src/core/ledger/request-log/request-log-filters.js';
 import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
 import type { Database } from '../../src/platform/database/database.js';
+import { withShortLocks } from '../../src/platform/database/month-partitions.js';
 import { mintRequestId } from '../../src/platform/http/request-id.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';
 import { startTestS3, type TestS3 } from '../support/s3-server.js';
@@ -307,6 +311,16 @@ describe('archiving', () => {
     expect(await archiver().sweepNow(NOW)).toBe(18);
     // The same file again as the one that was stored before the end.
     expect(await objects('2026-03')).toEqual(stored);
+  });
+
+  it('waits for whoever reads the log as it was at one moment', async () => {
+    const drop = () =>
+      withShortLocks(database, (client) =>
+        client.query('LOCK TABLE ONLY request_logs_months IN ACCESS EXCLUSIVE MODE'),
+      );
+    // Nothing of the months has been asked for yet, but their list has been read.
+    expect(await readSnapshot(database, () => drop())).toBeUndefined();
+    expect(await drop()).toBeDefined();
   });
 
   it('drops nothing when a row changes meanwhile', async () => {
