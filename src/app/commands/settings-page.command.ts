@@ -3,6 +3,7 @@ import {
   type DescribedVariable,
 } from '../../platform/config/variable.decorators.js';
 import { EnvDto } from '../../platform/config/env.dto.js';
+import { LimitsEnv } from '../../platform/config/limits-env.js';
 import { TelemetryEnv } from '../../platform/config/read-telemetry.js';
 import { S3Env } from '../../platform/config/s3-settings.js';
 import type { Vendor, ByokAccountForm } from '../../vendors/vendor.js';
@@ -28,6 +29,9 @@ export function renderSettingsPage(vendors: readonly Vendor[]): string {
     'Each secret can be given as a file instead, as Docker and Kubernetes mount them: `<NAME>_FILE` is the path of a file with the value; line breaks at its end do not count. To set both is an error. Such files are read at the start; only that of `GATEWAY_SECRET` is read again when it changes.',
     '## The service',
     tableOf(EnvDto),
+    '## Limits',
+    'How long, how many and how much.',
+    tableOf(LimitsEnv),
     '## Artifacts in a bucket',
     tableOf(S3Env),
     '## Vendors',

@@ -4,6 +4,7 @@ import type { AppConfig } from './app-config.js';
 import { DAY_MS } from '../time/dates.js';
 import { ConfigError, findViolations } from './config-error.js';
 import { EnvDto } from './env.dto.js';
+import { LimitsEnv } from './limits-env.js';
 import {
   configuredProviders,
   ownAccountProviders,
@@ -41,17 +42,19 @@ export function loadConfig(
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const classes = [
     EnvDto,
+    LimitsEnv,
     S3Env,
     TelemetryEnv,
     ...vendors.flatMap(({ Variables }) => Variables ?? []),
   ];
   const set = withSecretFiles(given, classes.flatMap(secretVariables), problems);
   const env = plainToInstance(EnvDto, set);
+  const limits = plainToInstance(LimitsEnv, set);
   const s3 = plainToInstance(S3Env, set);
   const telemetry = plainToInstance(TelemetryEnv, set);
   const read = readVendors(vendors, set);
   const own = read.filter(({ vendor }) => vendor.Variables).map((one) => one.env);
-  const checked = [env, s3, telemetry, ...own];
+  const checked = [env, limits, s3, telemetry, ...own];
   const violations = checked.flatMap((one) => findViolations(one, { refuseUnknown: false }));
   problems.push(...violations.map(({ path, message }) => `${path} ${message}`));
   const badVariables = new Set(violations.map(({ path }) => path));
@@ -67,7 +70,7 @@ export function loadConfig(
   problems.push(
     ...read.flatMap(({ vendor, env: given }) => vendor.incomplete?.(given) ?? []),
     ...incompleteS3(s3),
-    ...archiveProblems(env, s3),
+    ...archiveProblems(limits, s3),
   );
   const furtherProviders =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
@@ -103,31 +106,31 @@ export function loadConfig(
     byokFeePercent: env.GATEWAY_BYOK_FEE_PERCENT ?? 5,
     catalogueFile: env.GATEWAY_CATALOGUE,
     limits: {
-      connectTimeoutMs: env.GATEWAY_CONNECT_TIMEOUT_MS ?? 5_000,
-      firstByteTimeoutMs: env.GATEWAY_FIRST_BYTE_TIMEOUT_MS,
-      idleTimeoutMs: env.GATEWAY_IDLE_TIMEOUT_MS ?? 60_000,
-      requestTimeoutMs: env.GATEWAY_REQUEST_TIMEOUT_MS ?? 600_000,
-      cooldownMs: env.GATEWAY_COOLDOWN_MS ?? 10_000,
+      connectTimeoutMs: limits.GATEWAY_CONNECT_TIMEOUT_MS ?? 5_000,
+      firstByteTimeoutMs: limits.GATEWAY_FIRST_BYTE_TIMEOUT_MS,
+      idleTimeoutMs: limits.GATEWAY_IDLE_TIMEOUT_MS ?? 60_000,
+      requestTimeoutMs: limits.GATEWAY_REQUEST_TIMEOUT_MS ?? 600_000,
+      cooldownMs: limits.GATEWAY_COOLDOWN_MS ?? 10_000,
     },
     admission: {
-      maxInFlightPerKey: env.GATEWAY_MAX_IN_FLIGHT_PER_KEY ?? 1_000,
-      maxInFlightPerTenant: env.GATEWAY_MAX_IN_FLIGHT_PER_TENANT ?? 2_000,
-      bodyBudgetBytes: (env.GATEWAY_BODY_BUDGET_MB ?? 512) * 1_000_000,
-      uploadBudgetBytes: (env.GATEWAY_UPLOAD_BUDGET_MB ?? 2_048) * 1_000_000,
-      managementPerMinute: env.GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE ?? 600,
+      maxInFlightPerKey: limits.GATEWAY_MAX_IN_FLIGHT_PER_KEY ?? 1_000,
+      maxInFlightPerTenant: limits.GATEWAY_MAX_IN_FLIGHT_PER_TENANT ?? 2_000,
+      bodyBudgetBytes: (limits.GATEWAY_BODY_BUDGET_MB ?? 512) * 1_000_000,
+      uploadBudgetBytes: (limits.GATEWAY_UPLOAD_BUDGET_MB ?? 2_048) * 1_000_000,
+      managementPerMinute: limits.GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE ?? 600,
       trustedProxies: readNetworks(env.GATEWAY_TRUSTED_PROXIES ?? '') ?? [],
     },
-    healthCacheMs: env.GATEWAY_HEALTH_CACHE_MS ?? 5_000,
+    healthCacheMs: limits.GATEWAY_HEALTH_CACHE_MS ?? 5_000,
     cache: {
-      maxBytes: env.GATEWAY_CACHE_MAX_BYTES ?? (env.REDIS_URL ? 1024 : 64) * 1024 * 1024,
-      maxBytesPerTenant: env.GATEWAY_CACHE_MAX_BYTES_PER_TENANT ?? 64 * 1024 * 1024,
+      maxBytes: limits.GATEWAY_CACHE_MAX_BYTES ?? (env.REDIS_URL ? 1024 : 64) * 1024 * 1024,
+      maxBytesPerTenant: limits.GATEWAY_CACHE_MAX_BYTES_PER_TENANT ?? 64 * 1024 * 1024,
     },
     jobs: {
-      pollMs: env.GATEWAY_JOB_POLL_MS ?? 2_000,
-      deadlineSeconds: env.GATEWAY_JOB_DEADLINE_SECONDS ?? 3_600,
-      artifactTtlSeconds: env.GATEWAY_ARTIFACT_TTL_SECONDS ?? 3_600,
-      concurrency: env.GATEWAY_JOB_CONCURRENCY ?? 8,
-      maxOpenPerTenant: env.GATEWAY_MAX_OPEN_JOBS_PER_TENANT ?? 1_000,
+      pollMs: limits.GATEWAY_JOB_POLL_MS ?? 2_000,
+      deadlineSeconds: limits.GATEWAY_JOB_DEADLINE_SECONDS ?? 3_600,
+      artifactTtlSeconds: limits.GATEWAY_ARTIFACT_TTL_SECONDS ?? 3_600,
+      concurrency: limits.GATEWAY_JOB_CONCURRENCY ?? 8,
+      maxOpenPerTenant: limits.GATEWAY_MAX_OPEN_JOBS_PER_TENANT ?? 1_000,
     },
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
     telemetry: readTelemetry(telemetry),
@@ -138,31 +141,31 @@ export function loadConfig(
     workers: env.WORKERS ?? 1,
     lameDuckSeconds: env.GATEWAY_LAME_DUCK_SECONDS ?? 0,
     drainSeconds: env.GATEWAY_DRAIN_SECONDS ?? 30,
-    pendingTracesMaxBytes: (env.GATEWAY_BROADCAST_PENDING_MB ?? 2_048) * 1_000_000,
-    storedContentMaxBytes: (env.GATEWAY_STORED_CONTENT_MB ?? 100_000) * 1_000_000,
-    responseRetentionDays: env.GATEWAY_RESPONSE_RETENTION_DAYS ?? 30,
-    logRetentionDays: env.GATEWAY_LOG_RETENTION_DAYS ?? 0,
-    logArchiveAfterDays: env.GATEWAY_LOG_ARCHIVE_AFTER_DAYS ?? 0,
-    ledgerRetentionDays: env.GATEWAY_LEDGER_RETENTION_DAYS ?? 0,
+    pendingTracesMaxBytes: (limits.GATEWAY_BROADCAST_PENDING_MB ?? 2_048) * 1_000_000,
+    storedContentMaxBytes: (limits.GATEWAY_STORED_CONTENT_MB ?? 100_000) * 1_000_000,
+    responseRetentionDays: limits.GATEWAY_RESPONSE_RETENTION_DAYS ?? 30,
+    logRetentionDays: limits.GATEWAY_LOG_RETENTION_DAYS ?? 0,
+    logArchiveAfterDays: limits.GATEWAY_LOG_ARCHIVE_AFTER_DAYS ?? 0,
+    ledgerRetentionDays: limits.GATEWAY_LEDGER_RETENTION_DAYS ?? 0,
   });
 }
 
 /** Why old months of the request log cannot be archived as the variables say. */
-function archiveProblems(env: EnvDto, { S3_BUCKET }: S3Env): string[] {
-  const days = env.GATEWAY_LOG_ARCHIVE_AFTER_DAYS ?? 0;
+function archiveProblems(limits: LimitsEnv, { S3_BUCKET }: S3Env): string[] {
+  const days = limits.GATEWAY_LOG_ARCHIVE_AFTER_DAYS ?? 0;
   if (!Number.isInteger(days) || days <= 0) return [];
   const problems: string[] = [];
   const name = 'GATEWAY_LOG_ARCHIVE_AFTER_DAYS';
   if (!S3_BUCKET) problems.push(`S3_BUCKET must be set when ${name} is`);
   if (days < LEAST_ARCHIVE_DAYS) problems.push(`${name} must be 0 or at least 31`);
   // A job that ended may be refunded until its result is gone, and the refund reads its log row.
-  const { GATEWAY_JOB_DEADLINE_SECONDS: deadline, GATEWAY_ARTIFACT_TTL_SECONDS: lifetime } = env;
+  const { GATEWAY_JOB_DEADLINE_SECONDS: deadline, GATEWAY_ARTIFACT_TTL_SECONDS: lifetime } = limits;
   if (((deadline ?? 0) + (lifetime ?? 0)) * 1_000 >= (days - 1) * DAY_MS) {
     problems.push(
       `${name} must be more days than GATEWAY_JOB_DEADLINE_SECONDS and GATEWAY_ARTIFACT_TTL_SECONDS are together`,
     );
   }
-  const kept = env.GATEWAY_LOG_RETENTION_DAYS ?? 0;
+  const kept = limits.GATEWAY_LOG_RETENTION_DAYS ?? 0;
   if (kept > 0 && kept <= days) {
     problems.push(`${name} must be less than GATEWAY_LOG_RETENTION_DAYS`);
   }
