@@ -15,8 +15,8 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  // Many suites wait for most of their time, so one more than two processors are busy with.
-  maxWorkers: Math.min(3, availableParallelism() + 1),
+  // Many suites wait for most of their time, so two more than two processors are busy with.
+  maxWorkers: Math.min(4, availableParallelism() + 2),
   // For what never ends: machines differ in speed, and stand still at times.
   testTimeout: 120_000,
 };
