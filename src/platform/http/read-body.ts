@@ -15,8 +15,10 @@ const PATIENCE_MS = 10_000;
 const MIN_BYTES_PER_SECOND = 8_192;
 const CHECK_EVERY_MS = 2_500;
 
-/** What is larger is read piece by piece, in turns. */
-const LARGE_BODY_BYTES = 65_536;
+/** What is larger is read piece by piece, in turns … */
+const LARGE_BODY_BYTES = 262_144;
+/** … and what is larger than this as well, while many such bodies arrive at once. */
+const MIDDLING_BODY_BYTES = 65_536;
 /** How many pieces of large bodies, of 64 KB mostly, are read before others' events are looked at. */
 const PIECES_AT_ONCE = 2;
 /** When more than these wait, reading rests twice as long as it worked, so that others get two thirds of the time. */
@@ -28,6 +30,8 @@ const MANY_BODIES = 32;
  */
 const turns = new FairQueue<IncomingMessage>(Infinity);
 let areTurnsGiven = false;
+/** Bodies over the smaller size that are being read just now. */
+let arriving = 0;
 
 /** One timer watches all bodies: a timer each costs more than reading a small body. */
 const timer = new CoarseTimer();
@@ -82,13 +86,20 @@ export async function readBody(
     };
     timer.watch(watch);
 
+    let isCounted = false;
     const onData = (chunk: Buffer): void => {
       received += chunk.length;
+      if (!isCounted && received > MIDDLING_BODY_BYTES) {
+        isCounted = true;
+        arriving++;
+      }
       if (received > maxBytes) return fail(tooLarge(maxBytes));
       try {
         lease?.add(chunk.length);
         chunks.push(chunk);
-        if (received > LARGE_BODY_BYTES) waitForTurn(request);
+        if (received > LARGE_BODY_BYTES || (isCounted && arriving > MANY_BODIES)) {
+          waitForTurn(request);
+        }
       } catch (error) {
         fail(toError(error));
       }
@@ -103,6 +114,8 @@ export async function readBody(
     };
     const finish = (outcome: () => void): void => {
       timer.unwatch(watch);
+      if (isCounted) arriving--;
+      isCounted = false;
       request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
       // What is still to come is thrown away, so that a sender who only reads afterwards gets our answer.
       if (!request.readableEnded) request.on('error', ignore).resume();
