@@ -148,10 +148,11 @@ describe('a disk that is full', () => {
   );
 });
 
+/** Ends every session of the gateway, and waits until they are gone. */
 async function cutSessions(): Promise<void> {
   await query(
     postgres.url,
-    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = user AND pid <> pg_backend_pid()',
+    'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = user AND pid <> pg_backend_pid()',
   );
 }
 

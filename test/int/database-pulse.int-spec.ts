@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import type { Socket } from 'node:net';
 import { DatabasePulse } from '../../src/platform/database/database-pulse.js';
 import { InstanceService } from '../../src/core/ledger/instance.service.js';
+import type { PoolClient } from 'pg';
+import { Database } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe(DatabasePulse.name, () => {
@@ -52,3 +55,50 @@ describe(DatabasePulse.name, () => {
     expect(rows).toHaveLength(0);
   });
 });
+
+describe(`${Database.name}.transaction`, () => {
+  let own: TestDatabase;
+
+  beforeAll(async () => (own = await createTestDatabase()));
+  afterAll(() => own.drop());
+
+  it('begins on another session where those of the pool died unnoticed', async () => {
+    const { pool } = own.database;
+    const clients = await Promise.all(Array.from({ length: 4 }, () => pool.connect()));
+    const pids = await Promise.all(clients.map(pidOf));
+    const sockets = clients.map((client) => client.connection.stream as unknown as Socket);
+    // Their ends are heard no sooner than the answer to the next statement.
+    for (const socket of sockets) socket.pause();
+    for (const client of clients) client.release();
+    const other = await createTestDatabase({ migrate: false });
+    await other.database.query(
+      'SELECT pg_terminate_backend(pid, 5000) FROM unnest($1::int[]) AS pid',
+      [pids],
+    );
+    await other.drop();
+
+    let works = 0;
+    const used = own.database.transaction((client) => {
+      works++;
+      return pidOf(client);
+    });
+    for (const socket of sockets) setImmediate(() => socket.resume());
+    expect(pids).not.toContain(await used);
+    expect(works).toBe(1);
+  });
+
+  it('does not do its work again where the session dies later', async () => {
+    let works = 0;
+    const lost = own.database.transaction((client) => {
+      works++;
+      return client.query('SELECT pg_terminate_backend(pg_backend_pid())');
+    });
+    await expect(lost).rejects.toThrow();
+    expect(works).toBe(1);
+  });
+});
+
+async function pidOf(client: PoolClient): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]!.pid;
+}

@@ -34,6 +34,11 @@ function isLostConnection(thrown: unknown): boolean {
   return !(error instanceof pg.DatabaseError) && LOST.test(messageOf(error));
 }
 
+/** The session is gone, by itself or by the server's hand; another may take its place. */
+export function isLostSession(thrown: unknown): boolean {
+  return isLostConnection(thrown) || (sqlStateOf(thrown) ?? '').startsWith('57P');
+}
+
 /**
  * What a caller is told of anything that was thrown. The one place that tells an outage of the database,
  * a 503 that another try may get over, from a defect, which is a 500.

@@ -4,6 +4,7 @@ import type { PoolClient, QueryResult, QueryResultRow, QueryConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ledgerPoolOptions } from './database-options.js';
+import { isLostSession } from './database-outage.js';
 import type { DatabaseSessions, SessionPool } from './sessions.js';
 
 /** A look-up that takes so long has lost its server. */
@@ -60,7 +61,7 @@ export class Database implements OnApplicationShutdown {
 
   /** Runs `work` in one transaction; rolls back and throws on when it throws. */
   async transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    const client = await this.pool.connect();
+    const client = await this.begin();
     let broken: Error | undefined;
     // A connection that dies between two statements says so here; unheard it would end the process.
     const onError = (error: Error): void => {
@@ -68,7 +69,6 @@ export class Database implements OnApplicationShutdown {
     };
     client.on('error', onError);
     try {
-      await client.query('BEGIN');
       const result = await work(client);
       await client.query('COMMIT');
       return result;
@@ -81,6 +81,27 @@ export class Database implements OnApplicationShutdown {
     } finally {
       client.off('error', onError);
       client.release(broken);
+    }
+  }
+
+  /**
+   * A session with a transaction begun. One that died since its last use says so at this first statement,
+   * which changes nothing: another takes its place, until none of the old ones can be left.
+   */
+  private async begin(): Promise<PoolClient> {
+    for (let left = this.pool.options.max; ; left--) {
+      const client = await this.pool.connect();
+      const onError = (): void => undefined;
+      client.on('error', onError);
+      try {
+        await client.query('BEGIN');
+        return client;
+      } catch (error) {
+        client.release(true);
+        if (left === 0 || !isLostSession(error)) throw error;
+      } finally {
+        client.off('error', onError);
+      }
     }
   }
 }
