@@ -68,7 +68,8 @@ export async function findFreePort() {
   return port;
 }
 
-async function isOpen(port) {
+/** Whether somebody takes connections at this port of the loopback address. */
+export async function isOpen(port) {
   const socket = net.connect({ host: '127.0.0.1', port });
   try {
     await once(socket, 'connect');

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Driver } from '../driver.mjs';
 import { streamedChat } from '../workloads.mjs';
+import { isOpen } from './balancer.mjs';
 import { readConnections } from './connections.mjs';
 import { modelRow } from './gateway-process.mjs';
 import { atMost, none, seconds } from './table.mjs';
@@ -79,22 +78,10 @@ async function knockUntil(gateway) {
   let refusedAfterMs;
   let takenAfterwards = 0;
   while (!hasEnded) {
-    const isTaken = await knock(gateway.port);
+    const isTaken = await isOpen(gateway.port);
     if (!isTaken) refusedAfterMs ??= Date.now() - startedMs;
     else if (refusedAfterMs !== undefined) takenAfterwards++;
     await wait(KNOCK_EVERY_MS);
   }
   return { refusedAfterMs: refusedAfterMs ?? Infinity, takenAfterwards };
-}
-
-async function knock(port) {
-  const socket = net.connect({ host: '127.0.0.1', port });
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
