@@ -16,6 +16,8 @@ export interface CanonicalRequest {
   readonly choices: number;
   /** The caller's limit on output tokens, if any. */
   readonly maxOutputTokens: number | undefined;
+  /** The caller's name for its own end user, as limits and the log know it; see `readEndUser`. */
+  readonly endUser?: string | undefined;
   /** What the prompt measures, for the hold and for estimates. */
   readonly promptSize: PromptSize;
   /** Top-level fields of the body that cost or name something in the vendor account behind a shared route. */
@@ -108,7 +110,7 @@ export interface CanonicalPrompt {
   responseFormat: ResponseFormat | undefined;
   reasoning: ReasoningControl | undefined;
   sampling: SamplingParameters;
-  /** The caller's name for its own end user. */
+  /** The caller's name for its own end user, as it was sent. */
   endUser: string | undefined;
   /** Fields of the body that this form has no place for; a vendor of another dialect never gets them. */
   leftOver: readonly string[];

@@ -25,6 +25,8 @@ export interface WorkRequest {
   readonly routing: RoutingPreferences;
   /** Whether the answer goes to the caller in pieces, as it comes. */
   readonly stream: boolean;
+  /** The caller's name for its own end user, as limits and the log know it; see `readEndUser`. */
+  readonly endUser?: string | undefined;
   /** A field that shared capacity refuses, if there is one. */
   readonly accountBoundParam: AccountBoundParam | undefined;
   /** The most that it can use on any route; a route's prices pick the units that it bills. */
@@ -150,7 +152,6 @@ export interface EmbeddingRequest extends WorkRequest {
   readonly input: EmbeddingInput;
   readonly encoding: 'float' | 'base64';
   readonly dimensions: number | undefined;
-  readonly endUser: string | undefined;
 }
 
 /** The items in order; from 1 to 2,048 of them. */

@@ -107,6 +107,10 @@ export const chatCompletionSchema = {
     presence_penalty: { type: ['number', 'null'] },
     seed: { type: ['integer', 'null'] },
     user: { type: ['string', 'null'], description: 'End-user identifier.' },
+    safety_identifier: {
+      type: ['string', 'null'],
+      description: 'End-user identifier; counts before `user`.',
+    },
     metadata: { type: ['object', 'null'] },
     trace: traceFieldSchema,
     ...routingFieldsSchema,

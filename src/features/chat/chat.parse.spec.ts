@@ -86,6 +86,8 @@ describe(parseChat.name, () => {
       [{ max_completion_tokens: 7 }, { maxOutputTokens: 7 }],
       [{ max_completion_tokens: 1, max_tokens: 9 }, { maxOutputTokens: 9 }],
       [{ max_completion_tokens: 9, max_tokens: null }, { maxOutputTokens: 9 }],
+      [{ user: 'ann' }, { endUser: 'ann' }],
+      [{ user: 'ann', safety_identifier: 'bob' }, { endUser: 'bob' }],
       [{ route: 'sort' }, { routing: { strategy: 'sort' } }],
       [{ route: 'fallback' }, { routing: { strategy: 'fallback' } }],
       [

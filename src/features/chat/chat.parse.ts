@@ -5,6 +5,7 @@ import {
   readRoutingPreferences,
 } from '../../canonical/routing-fields.js';
 import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
+import { readEndUser } from '../../canonical/end-user.js';
 import { onceFor } from '../../canonical/once.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, parseJsonBody, type JsonBody } from '../../platform/http/json-body.js';
@@ -40,6 +41,7 @@ export function parseChat(received: JsonBody): CanonicalRequest {
     stream: value.stream === true,
     choices: value.n ?? 1,
     maxOutputTokens: readMaxOutputTokens(value),
+    endUser: readEndUser(value.safety_identifier ?? value.user),
     promptSize: measured.size,
     accountBoundParam: measured.accountBoundParam ?? findAccountBoundField(value),
     ...(value.web_search_options != null && {

@@ -6,6 +6,7 @@ import {
   routingFieldsSchema,
   traceFieldSchema,
 } from '../../canonical/routing-fields.js';
+import { readEndUser } from '../../canonical/end-user.js';
 import type { EmbeddingInput, EmbeddingRequest } from '../../canonical/work-request.js';
 import { PromptMeter, estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE } from '../../canonical/usage.js';
@@ -94,7 +95,7 @@ export function parseEmbeddings(body: JsonBody): EmbeddingRequest {
     input,
     encoding: fields.encoding_format ?? 'float',
     dimensions: fields.dimensions ?? undefined,
-    endUser: fields.user ?? undefined,
+    endUser: readEndUser(fields.user),
   };
 }
 

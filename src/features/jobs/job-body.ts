@@ -5,6 +5,7 @@ import {
   readRoutingPreferences,
 } from '../../canonical/routing-fields.js';
 import type { AccountBoundParam } from '../../canonical/canonical-request.js';
+import { readEndUser } from '../../canonical/end-user.js';
 import { measureSpeech } from '../../canonical/measure-speech.js';
 import {
   MAX_DEFAULT_VIDEO_SECONDS,
@@ -119,6 +120,7 @@ function sharedFields(value: JsonObject) {
     models: readModelChain(value),
     routing: readRoutingPreferences(value),
     stream: false,
+    endUser: readEndUser(value.user),
     accountBoundParam: findAccountBoundField(value),
   };
 }

@@ -43,6 +43,13 @@ describe(parseMessages.name, () => {
     expect(messagesRequest({ model: undefined, models: ['a/b'] }).models).toEqual(['a/b']);
   });
 
+  it('reads the end user, who may be anybody', () => {
+    const endUserOf = (metadata?: object) => messagesRequest({ metadata }).endUser;
+    expect(endUserOf({ user_id: 'ann' })).toBe('ann');
+    expect(endUserOf({ user_id: null })).toBeUndefined();
+    expect(endUserOf()).toBeUndefined();
+  });
+
   it('keeps the bytes as they came, unknown fields and all', () => {
     const text =
       '{ "model":"a/b", "max_tokens":5.0, "new_field":[1], "messages":[{"role":"user","content":"x"}]}';

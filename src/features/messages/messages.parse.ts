@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readModelChain, readRoutingPreferences } from '../../canonical/routing-fields.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import { readEndUser } from '../../canonical/end-user.js';
 import { onceFor } from '../../canonical/once.js';
 import { GatewayError, InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { type JsonBody, type JsonObject, parseJsonBody } from '../../platform/http/json-body.js';
@@ -39,7 +40,12 @@ export function parseMessages(body: JsonBody, headers: IncomingHttpHeaders): Can
   if (typeof value.max_tokens !== 'number') {
     throw new InvalidRequestError('max_tokens', 'The parameter `max_tokens` is missing.');
   }
-  return { ...request, stream: value.stream === true, maxOutputTokens: value.max_tokens };
+  return {
+    ...request,
+    stream: value.stream === true,
+    maxOutputTokens: value.max_tokens,
+    endUser: readEndUser(value.metadata?.user_id),
+  };
 }
 
 /** Reads the body of a request that only asks how long its prompt is. @throws as `parseMessages` */

@@ -44,6 +44,11 @@ describe(parseResponses.name, () => {
     expect(prompt()).toBe(prompt());
   });
 
+  it('reads the end user from the newer field before the older', () => {
+    expect(responsesRequest({ user: 'ann' }).endUser).toBe('ann');
+    expect(responsesRequest({ user: 'ann', safety_identifier: 'bob' }).endUser).toBe('bob');
+  });
+
   it('reads the chain, the routing and the limit', () => {
     expect(
       responsesRequest({

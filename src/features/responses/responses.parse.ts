@@ -4,6 +4,7 @@ import {
   type CanonicalRequest,
   type WebSearch,
 } from '../../canonical/canonical-request.js';
+import { readEndUser } from '../../canonical/end-user.js';
 import { onceFor } from '../../canonical/once.js';
 import { PromptMeter } from '../../canonical/prompt-size.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
@@ -107,6 +108,7 @@ export function parseResponses(
     stream: value.stream === true,
     choices: 1,
     maxOutputTokens: value.max_output_tokens ?? undefined,
+    endUser: readEndUser(value.safety_identifier ?? value.user),
     promptSize: meter.size(),
     accountBoundParam: inInput ?? inHistory ?? findAccountBoundField(value),
     ...(webSearch && { webSearch }),
