@@ -4,6 +4,7 @@ import { databaseOptions } from './database-options.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
+import { DatabaseNotices } from './database-notices.js';
 
 /** The one connection pool, on a database that has been migrated. */
 @Global()
@@ -21,8 +22,8 @@ export class DatabaseModule {
           retryDelay: 1000,
         }),
       ],
-      providers: [Database, DatabaseMetrics],
-      exports: [Database],
+      providers: [Database, DatabaseMetrics, DatabaseNotices],
+      exports: [Database, DatabaseNotices],
     };
   }
 }

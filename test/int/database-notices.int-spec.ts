@@ -1,0 +1,141 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Database } from '../../src/platform/database/database.js';
+import { DatabaseNotices, notify } from '../../src/platform/database/database-notices.js';
+import { databaseOptions } from '../../src/platform/database/database-options.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+const CHANNEL = 'letters';
+
+describe(DatabaseNotices.name, () => {
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+  const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
+  let own: TestDatabase;
+  let proxy: TcpProxy;
+  /** Never opened: the URL is all that the notices take of it. */
+  let far: Database;
+  let notices: DatabaseNotices;
+  let heard: (string | undefined)[];
+
+  beforeAll(async () => {
+    own = await createTestDatabase({ migrate: false });
+  });
+  afterAll(() => own.drop());
+
+  beforeEach(async () => {
+    const url = new URL(own.url);
+    proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
+    await proxy.open();
+    url.port = String(proxy.port);
+    far = new Database(new DataSource(databaseOptions(url.href)));
+    notices = new DatabaseNotices(far);
+    heard = [];
+  });
+  afterEach(async () => {
+    notices.onApplicationShutdown();
+    await proxy.cut();
+    warn.mockClear();
+    log.mockClear();
+  });
+
+  async function listen(): Promise<void> {
+    notices.listen(CHANNEL, (text) => heard.push(text));
+    await until(() => notices.isConnected && heard.length > 0);
+    heard.length = 0;
+  }
+  const tell = (text: string) => notify(own.database, CHANNEL, text);
+
+  it('tells what another process announces, once it is committed, and nothing of what is rolled back', async () => {
+    await listen();
+    const elsewhere: (string | undefined)[] = [];
+    const end = notices.listen('parcels', (text) => elsewhere.push(text));
+    await until(() => elsewhere.length > 0);
+    const failing = own.database.transaction(async (client) => {
+      await notify(client, CHANNEL, 'rolled back');
+      throw new Error('on purpose');
+    });
+    await expect(failing).rejects.toThrow('on purpose');
+    await own.database.transaction(async (client) => {
+      await notify(client, CHANNEL, 'first');
+      await notify(client, 'parcels', 'other');
+    });
+    await until(() => heard.includes('first') && elsewhere.includes('other'));
+    expect(heard).not.toContain('rolled back');
+    end();
+    await notify(own.database, 'parcels', 'after the end');
+    await tell('second');
+    await until(() => heard.includes('second'));
+    expect(elsewhere).not.toContain('after the end');
+  });
+
+  it('is back at once where its session alone is ended, and says to look, without a warning', async () => {
+    await listen();
+    await own.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'model-gateway notices' AND datname = current_database()`,
+    );
+    await tell('to nobody');
+    await until(() => heard.includes(undefined));
+    await until(() => notices.isConnected);
+    await tell('heard');
+    await until(() => heard.includes('heard'));
+    expect(heard).not.toContain('to nobody');
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it('warns once of an outage however long, and says once that it is over', async () => {
+    await listen();
+    await proxy.cut();
+    await until(() => warn.mock.calls.length > 0);
+    // The third attempt at least, as the pauses are 100, 200 and 400 ms.
+    const attempts = jest.spyOn(global, 'setTimeout');
+    await until(() => attempts.mock.calls.filter(([, ms]) => ms === 400).length > 0);
+    attempts.mockRestore();
+    expect(warn).toHaveBeenCalledTimes(1);
+    await proxy.open();
+    await until(() => notices.isConnected);
+    expect(heard).toContain(undefined);
+    expect(log).toHaveBeenCalledTimes(1);
+    await tell('again');
+    await until(() => heard.includes('again'));
+  });
+
+  it('gives up a session that has fallen silent, and keeps nobody who stops waiting', async () => {
+    await listen();
+    proxy.silence();
+    await until(() => !notices.isConnected);
+    const startedAtMs = performance.now();
+    notices.onApplicationShutdown();
+    expect(performance.now() - startedAtMs).toBeLessThan(500);
+  });
+
+  it('says to look every few seconds, for poolers that pass no notice on', async () => {
+    await listen();
+    await until(() => heard.includes(undefined));
+    expect(notices.isConnected).toBe(true);
+  });
+
+  it('goes on where a listener throws', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    notices.listen(CHANNEL, () => {
+      throw new Error('of a listener');
+    });
+    await listen();
+    await tell('all the same');
+    await until(() => heard.includes('all the same'));
+    expect(error).toHaveBeenCalled();
+    error.mockRestore();
+  });
+});
