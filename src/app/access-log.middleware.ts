@@ -19,7 +19,7 @@ export function accessLogMiddleware(logger: JsonLogger) {
     const { requestId } = request;
     const startedMs = performance.now();
     response.once('close', () => {
-      const { caller } = request;
+      const { caller, operator } = request;
       const path = pathOf(request.originalUrl);
       const isDull = PROBES.has(path) && response.writableFinished && response.statusCode < 400;
       logger.request(
@@ -33,6 +33,7 @@ export function accessLogMiddleware(logger: JsonLogger) {
           aborted: response.writableFinished ? undefined : true,
           tenant_id: caller?.tenantId,
           api_key_id: caller?.apiKeyId,
+          operator_id: operator?.actor.id ?? undefined,
           provider: response.getHeader('x-gateway-provider'),
         },
         isDull ? 'debug' : 'info',

@@ -1,5 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AccessModule } from '../core/access/access.module.js';
+import { AdminModule } from '../features/admin/admin.module.js';
+import { AuditModule } from '../core/audit/audit.module.js';
 import { AudioModule } from '../features/audio/audio.module.js';
 import { BroadcastModule } from '../features/broadcast/broadcast.module.js';
 import { CatalogueModule } from '../core/catalogue/catalogue.module.js';
@@ -54,6 +56,7 @@ export class AppModule {
         ServiceStopModule,
         QueueModule.forRoot(config, databaseUrl),
         AccessModule,
+        AuditModule,
         ChatModule,
         MessagesModule,
         ResponsesModule,
@@ -65,6 +68,7 @@ export class AppModule {
         CustomerModule,
         BroadcastModule,
         CreditsModule,
+        AdminModule,
         OperationsModule,
         BootstrapModule,
       ],

@@ -23,6 +23,8 @@ import { CreateBackgroundResponses1764370100000 } from '../../migrations/1764370
 import { DescribeInstances1764380000000 } from '../../migrations/1764380000000-describe-instances.js';
 import { PartitionByMonth1764383000000 } from '../../migrations/1764383000000-partition-by-month.js';
 import { ArchiveRequestLogs1764385000000 } from '../../migrations/1764385000000-archive-request-logs.js';
+import { CreateAdminKeys1764400000000 } from '../../migrations/1764400000000-create-admin-keys.js';
+import { CreateAuditLog1764400100000 } from '../../migrations/1764400100000-create-audit-log.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -51,4 +53,6 @@ export const MIGRATIONS = [
   DescribeInstances1764380000000,
   PartitionByMonth1764383000000,
   ArchiveRequestLogs1764385000000,
+  CreateAdminKeys1764400000000,
+  CreateAuditLog1764400100000,
 ];

@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
+import { ADMIN_SCHEME } from '../core/access/operator.decorator.js';
 import { pageHeadersMiddleware } from '../platform/http/standard-headers.js';
 import { ErrorResponseDto } from '../platform/errors/error-response.js';
 import { nameSchemas } from './openapi-schemas.js';
@@ -26,8 +27,8 @@ function describeApi(application: INestApplication): OpenAPIObject {
     .setDescription(
       'One API between applications and model vendors, with fallback and an exact prepaid ledger.\n\n' +
         '**To try it on this page, press Authorize first** (the button with the lock, above the first ' +
-        'operation) and paste a key. The first `npm start` prints two: `API key: sk-…` calls models, ' +
-        '`Management key: sk-mgmt-…` runs the account; `npm run gateway -- key create <tenant>` makes ' +
+        'operation) and paste a key. The first `npm start` prints three: `API key: sk-…` calls models, ' +
+        "`Management key: sk-mgmt-…` runs the account, and `Admin key: sk-admin-…` is the operator's; `npm run gateway -- key create <tenant>` makes " +
         'another one. Clients send it as `Authorization: Bearer <key>`, and those of the messages API ' +
         'may send it as `x-api-key` instead. Only Operations and Artifacts need no key.\n\n' +
         'Each operation is shown once; the other paths that lead to it are its `x-aliases`. ' +
@@ -41,6 +42,15 @@ function describeApi(application: INestApplication): OpenAPIObject {
       description:
         'The key alone, without the word Bearer: `sk-…` for models, `sk-mgmt-…` for the account.',
     })
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        description:
+          "An operator's key alone: `sk-admin-…`. It opens `/v1/admin` and nothing else.",
+      },
+      ADMIN_SCHEME,
+    )
     .addSecurityRequirements('bearer')
     .addTag('Inference', 'Calls to models. They need a routing key and cost credits.')
     .addTag('Artifacts', 'What jobs have made, under signed URLs; no key needed.')
@@ -49,6 +59,10 @@ function describeApi(application: INestApplication): OpenAPIObject {
     .addTag('Generation', 'What one request used and cost.')
     .addTag('Customer', "The tenant's own account: keys and request logs.")
     .addTag('Credits', 'Balance and spend.')
+    .addTag(
+      'Admin',
+      "What operators do, over all tenants. It needs an operator's key: `sk-admin-…`.",
+    )
     .addTag('Operations', 'Health of the service; no key needed.')
     .build();
   const document = SwaggerModule.createDocument(application, config, {

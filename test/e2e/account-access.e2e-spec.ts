@@ -106,7 +106,8 @@ interface Operation {
 /** Calls to models, and what is the same for every tenant or needs no key. */
 function isOfNoTenant(method: string, path: string, { tags = [] }: Operation): boolean {
   if (path.startsWith('/v1/customer/') || path.includes('/conversations/{id}')) return false;
-  if (tags.some((tag) => ['Catalogue', 'Operations', 'Artifacts'].includes(tag))) return true;
+  if (tags.some((tag) => ['Catalogue', 'Operations', 'Artifacts', 'Admin'].includes(tag)))
+    return true;
   return method === 'post' && tags.some((tag) => ['Inference', 'Jobs'].includes(tag));
 }
 

@@ -133,8 +133,12 @@ describe('the OpenAPI description', () => {
     for (const alias of aliases) expect(document.paths).not.toHaveProperty([alias]);
   });
 
-  it('has one way to authorise, which all need that are not public', () => {
-    expect(Object.keys(document.components.securitySchemes)).toEqual(['bearer']);
+  it('has one way to authorise for tenants and one for operators, and all need one that are not public', () => {
+    expect(Object.keys(document.components.securitySchemes)).toEqual(['bearer', 'admin']);
+    const ofOperators = operations.filter(({ name }) => name.includes(' /v1/admin/'));
+    for (const { operation } of ofOperators) {
+      expect(operation).toMatchObject({ tags: ['Admin'], security: [{ admin: [] }] });
+    }
     expect(document).toMatchObject({ security: [{ bearer: [] }] });
     const open = operations.filter(({ operation }) => operation.security?.length === 0);
     const tags = new Set(open.flatMap(({ operation }) => operation.tags));

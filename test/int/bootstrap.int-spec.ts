@@ -4,6 +4,9 @@ import { Logger } from '@nestjs/common';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AdminKeyDirectory } from '../../src/core/access/admin-key-directory.service.js';
+import { AdminKeyRepository } from '../../src/core/access/admin-keys.repository.js';
+import { AuditLog } from '../../src/core/audit/audit-log.js';
 import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
 import { BootstrapService } from '../../src/app/bootstrap/bootstrap.service.js';
 import type { BootstrapConfig } from '../../src/platform/config/app-config.js';
@@ -76,7 +79,7 @@ describe(BootstrapService.name, () => {
       credits: 7,
       rateLimitPerMinute: 5,
     });
-    expect(outcome).toEqual({ kind: 'environment', created: undefined });
+    expect(outcome).toMatchObject({ kind: 'environment', created: undefined });
     expect(await access.tenants.list()).toEqual([
       expect.objectContaining({ name: 'default', balance: 7, keyCount: 2 }),
     ]);
@@ -111,7 +114,7 @@ describe(BootstrapService.name, () => {
       },
       { name: 'empty', credits: 0, keys: [] },
     ]);
-    expect(await start({ file })).toEqual({ kind: 'file', created: undefined });
+    expect(await start({ file })).toMatchObject({ kind: 'file', created: undefined });
     expect(await start({ file })).toEqual({ kind: 'file', created: undefined });
     const tenants = await access.tenants.list();
     expect(tenants.map(({ name, balance, keyCount }) => [name, balance, keyCount])).toEqual([
@@ -136,6 +139,46 @@ describe(BootstrapService.name, () => {
     expect((await access.tenants.list()).map(({ name }) => name)).toEqual(['other']);
   });
 
+  it('makes one admin key, also where tenants were before, and none once there was one', async () => {
+    await access.makeTenant('default');
+    const { kind, adminKey = '' } = await start();
+    expect(kind).toBe('earlier');
+    expect(adminKey).toMatch(/^sk-admin-[0-9A-Za-z]{43}$/);
+    const directory = new AdminKeyDirectory(new AdminKeyRepository(access.database));
+    expect(await directory.resolve(adminKey)).toMatchObject({ role: 'admin', revokedAt: null });
+    await access.database.query('UPDATE admin_keys SET revoked_at = now()');
+    expect(await start()).toEqual({ kind: 'earlier', created: undefined });
+    const { rows } = await access.database.query(
+      'SELECT actor_kind, action, tenant_id, before, after, request_id FROM audit_log',
+    );
+    const preview = `${adminKey.slice(0, 13)}...${adminKey.slice(-4)}`;
+    expect(rows).toEqual([
+      {
+        actor_kind: 'bootstrap',
+        action: 'admin_key.create',
+        tenant_id: null,
+        before: null,
+        after: { name: 'First admin key', key_preview: preview, role: 'admin', expires_at: null },
+        request_id: null,
+      },
+    ]);
+  });
+
+  it('takes GATEWAY_ADMIN_KEY instead of making one, and says so where it was revoked', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const key = 'sk-admin-of-the-operator';
+    for (const adminKey of [key, key, 'sk-admin-another-one']) {
+      expect((await start({ adminKey })).adminKey).toBeUndefined();
+    }
+    expect((await access.database.query('SELECT FROM admin_keys')).rows).toHaveLength(2);
+    expect(warn).not.toHaveBeenCalled();
+    await access.database.query('UPDATE admin_keys SET revoked_at = now()');
+    await start({ adminKey: key });
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('GATEWAY_ADMIN_KEY is revoked'));
+    expect(warn).not.toHaveBeenCalledWith(expect.stringContaining(key));
+    warn.mockRestore();
+  });
+
   it('leaves a revoked key revoked, and says so', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start({ apiKey: API_KEY });
@@ -152,6 +195,7 @@ describe(BootstrapService.name, () => {
     const bootstrap: BootstrapConfig = {
       apiKey: undefined,
       managementKey: undefined,
+      adminKey: undefined,
       credits: 10_000_000,
       rateLimitPerMinute: 600,
       file: undefined,
@@ -163,6 +207,8 @@ describe(BootstrapService.name, () => {
       instance.tenants,
       instance.apiKeys,
       new GrantsService(instance.database),
+      new AdminKeyRepository(instance.database),
+      new AuditLog(),
     ).ensureFirstTenant();
   }
 

@@ -102,5 +102,6 @@ describeWithRedis(RedisRateLimiter.name, () => {
 });
 
 function callerWith(rateLimitPerMinute: number, apiKeyId: string = randomUUID()): Caller {
-  return { tenantId: 'tenant', apiKeyId, keyType: 'routing', rateLimitPerMinute };
+  const keyName = 'a key';
+  return { tenantId: 'tenant', apiKeyId, keyType: 'routing', keyName, rateLimitPerMinute };
 }

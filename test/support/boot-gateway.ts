@@ -16,12 +16,15 @@ export interface BootedGateway {
   url: string;
   apiKey: string;
   managementKey: string;
+  adminKey: string;
   tenantId: string;
   database: Database;
   gateway: Gateway;
   config: AppConfig;
   /** A call with the routing key, unless the options say otherwise. */
   fetch(path: string, options?: RequestInit): Promise<Response>;
+  /** The same with the admin key; a body is sent as JSON. */
+  admin(method: string, path: string, body?: unknown): Promise<Response>;
   /** POSTs JSON with the routing key. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   close(): Promise<void>;
@@ -49,6 +52,7 @@ export async function bootGateway(
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-e2e-'));
   const apiKey = environment.GATEWAY_BOOTSTRAP_API_KEY ?? `sk-${randomBytes(20).toString('hex')}`;
   const managementKey = `sk-mgmt-${randomBytes(20).toString('hex')}`;
+  const adminKey = environment.GATEWAY_ADMIN_KEY ?? `sk-admin-${randomBytes(20).toString('hex')}`;
   const read = options.loadSettings ?? builtSettings.loadSettings;
   const config = read({
     PORT: '0',
@@ -59,6 +63,7 @@ export async function bootGateway(
     GATEWAY_SECRET: 'the-secret-of-every-gateway-under-test',
     GATEWAY_BOOTSTRAP_API_KEY: apiKey,
     GATEWAY_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
+    GATEWAY_ADMIN_KEY: adminKey,
     GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: '100000',
     GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE: '100000',
     GATEWAY_SANDBOX: 'true',
@@ -78,11 +83,18 @@ export async function bootGateway(
     url: gateway.url,
     apiKey,
     managementKey,
+    adminKey,
     tenantId,
     database: own.database,
     gateway,
     config,
     fetch: call,
+    admin: (method, path, body) =>
+      call(path, {
+        method,
+        headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+        body: body === undefined ? undefined : JSON.stringify(body),
+      }),
     post: (path, body, headers = {}) =>
       call(path, {
         method: 'POST',

@@ -1,5 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
+import { AdminKeyRepository, auditedAdminKey } from '../../core/access/admin-keys.repository.js';
+import { BOOTSTRAP_AUTHOR } from '../../core/access/author.js';
+import { AuditLog } from '../../core/audit/audit-log.js';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import { apiKeyStatus } from '../../core/access/api-key.entity.js';
 import { hashApiKey, mintApiKey } from '../../core/access/api-key.js';
@@ -24,6 +27,8 @@ export class BootstrapService {
     private readonly tenants: TenantsService,
     private readonly apiKeys: ApiKeyRepository,
     private readonly grants: GrantsService,
+    private readonly adminKeys: AdminKeyRepository,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
@@ -38,16 +43,49 @@ export class BootstrapService {
     return this.database.transaction(async (client) => {
       await client.query(`SELECT pg_advisory_xact_lock(hashtext($1))`, [LOCK_NAME]);
       for (const tenant of fromFile) await this.ensureTenant(client, tenant);
+      const adminKey = await this.ensureAdminKey(client);
       if (fromEnvironment.length > 0) {
         await this.ensureTenant(client, this.firstTenant(fromEnvironment));
-        return { kind: 'environment', created: undefined };
+        return { kind: 'environment', created: undefined, adminKey };
       }
-      if (bootstrap.file) return { kind: 'file', created: undefined };
+      if (bootstrap.file) return { kind: 'file', created: undefined, adminKey };
       if (await this.tenants.findByName(FIRST_TENANT, client)) {
-        return { kind: 'earlier', created: undefined };
+        return { kind: 'earlier', created: undefined, adminKey };
       }
-      return { kind: 'created', created: await this.makeFirstTenant(client) };
+      return { kind: 'created', created: await this.makeFirstTenant(client), adminKey };
     });
+  }
+
+  /**
+   * The operator's own key, or one where there never was any: who revoked all of them wants none.
+   *
+   * @returns the key in plaintext if it was made here
+   */
+  private async ensureAdminKey(client: PoolClient): Promise<string | undefined> {
+    const { adminKey } = this.config.bootstrap;
+    if (adminKey === undefined && (await this.adminKeys.areThereAny(client))) return undefined;
+    const plaintext = adminKey ?? mintApiKey('admin');
+    const draft = { name: 'First admin key', plaintext, role: 'admin', expiresAt: null } as const;
+    const made = await this.adminKeys.insert(draft, client);
+    if (made) {
+      await this.audit.record(client, BOOTSTRAP_AUTHOR, {
+        tenantId: null,
+        action: 'admin_key.create',
+        target: { type: 'admin_key', id: made.id },
+        before: null,
+        after: auditedAdminKey(made),
+      });
+    } else await this.warnOfUseless(client, plaintext);
+    return adminKey === undefined ? plaintext : undefined;
+  }
+
+  private async warnOfUseless(client: PoolClient, plaintext: string): Promise<void> {
+    const hash = hashApiKey(plaintext);
+    const known = (await this.adminKeys.findByHashes([hash], client)).get(hash);
+    const status = known && apiKeyStatus(known, Date.now());
+    if (status !== 'active') {
+      this.logger.warn(`GATEWAY_ADMIN_KEY is ${status} and stays so; it opens nothing`);
+    }
   }
 
   private keysFromEnvironment(): DeclaredKey[] {
@@ -137,6 +175,10 @@ interface FirstKeys {
 }
 
 /** Where this start's keys come from: what `describeFirstKeys` tells the operator. */
-export type BootstrapOutcome =
+export type BootstrapOutcome = (
   | { kind: 'created'; created: FirstKeys }
-  | { kind: 'earlier' | 'environment' | 'file'; created: undefined };
+  | { kind: 'earlier' | 'environment' | 'file'; created: undefined }
+) & {
+  /** The first key of an operator, if it was made at this start. */
+  adminKey?: string | undefined;
+};

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { BootstrapOutcome } from './bootstrap.service.js';
 import { describeFirstKeys } from './describe-start.js';
 
 describe(describeFirstKeys.name, () => {
@@ -7,6 +8,18 @@ describe(describeFirstKeys.name, () => {
     const text = describeFirstKeys({ kind: 'created', created }).join('\n');
     expect(text).toContain('sk-one');
     expect(text).toContain('sk-mgmt-two');
+  });
+
+  it.each([
+    ['with the other keys', { apiKey: 'sk-one', managementKey: 'sk-mgmt-two' }],
+    ['where tenants were before', undefined],
+  ])("shows an operator's key that was made at this start %s", (_, created) => {
+    const bootstrap: BootstrapOutcome = created
+      ? { kind: 'created', created, adminKey: 'sk-admin-three' }
+      : { kind: 'earlier', created, adminKey: 'sk-admin-three' };
+    const text = describeFirstKeys(bootstrap).join('\n');
+    expect(text).toContain('Admin key:      sk-admin-three');
+    expect(text.match(/this once/g)).toHaveLength(1);
   });
 
   it('says how to get a key when they were made on an earlier start', () => {

@@ -56,21 +56,26 @@ function curlLine(url: string, key: string, model: string): string {
 
 /** The lines about keys for what the service prints when it has started. */
 export function describeFirstKeys(outcome: BootstrapOutcome): string[] {
-  switch (outcome.kind) {
-    case 'created':
-      return [
-        'The tenant "default" was made, with two keys. They are shown this once and not stored:',
-        `  API key:        ${outcome.created.apiKey}`,
-        `  Management key: ${outcome.created.managementKey}`,
-      ];
-    case 'earlier':
-      return [
-        'Keys were shown when the tenant "default" was made, on an earlier start.',
-        'To make a new one: npm run gateway -- key create default',
-      ];
-    case 'environment':
-      return ['The tenant "default" has the keys of GATEWAY_BOOTSTRAP_*.'];
-    case 'file':
-      return ['Tenants and keys are those of GATEWAY_BOOTSTRAP_FILE.'];
+  const { adminKey } = outcome;
+  const adminLine = adminKey === undefined ? [] : [`  Admin key:      ${adminKey}`];
+  if (outcome.kind === 'created') {
+    return [
+      `The tenant "default" was made, with two keys${adminKey === undefined ? '' : ', and a key for you as the operator'}. They are shown this once and not stored:`,
+      `  API key:        ${outcome.created.apiKey}`,
+      `  Management key: ${outcome.created.managementKey}`,
+      ...adminLine,
+    ];
   }
+  const made = 'A key for you as the operator was made. It is shown this once and not stored:';
+  return [...ORIGINS[outcome.kind], ...(adminKey === undefined ? [] : [made, ...adminLine])];
 }
+
+/** Where keys come from that were not made at this start. */
+const ORIGINS = {
+  earlier: [
+    'Keys were shown when the tenant "default" was made, on an earlier start.',
+    'To make a new one: npm run gateway -- key create default',
+  ],
+  environment: ['The tenant "default" has the keys of GATEWAY_BOOTSTRAP_*.'],
+  file: ['Tenants and keys are those of GATEWAY_BOOTSTRAP_FILE.'],
+};

@@ -1,6 +1,8 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { AdminKeyDirectory } from './admin-key-directory.service.js';
+import { AdminKeyRepository } from './admin-keys.repository.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
@@ -20,6 +22,8 @@ import { TenantsService } from './tenants.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([TenantEntity, ApiKeyEntity])],
   providers: [
+    AdminKeyDirectory,
+    AdminKeyRepository,
     ApiKeyRepository,
     KeyDirectory,
     TenantsService,
@@ -42,6 +46,8 @@ import { TenantsService } from './tenants.service.js';
     },
   ],
   exports: [
+    AdminKeyDirectory,
+    AdminKeyRepository,
     ApiKeyRepository,
     KeyDirectory,
     TenantsService,

@@ -79,7 +79,13 @@ describe(ApiKeyGuard.name, () => {
 });
 
 function callerOf(keyType: ApiKeyType): Caller {
-  return { tenantId: 'tenant', apiKeyId: 'key', keyType, rateLimitPerMinute: 10 };
+  return {
+    tenantId: 'tenant',
+    apiKeyId: 'key',
+    keyType,
+    keyName: 'a key',
+    rateLimitPerMinute: 10,
+  };
 }
 
 function guard(options?: { late: boolean }): ApiKeyGuard {

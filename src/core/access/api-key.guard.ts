@@ -6,6 +6,7 @@ import type { GatewayRequest } from './gateway-request.js';
 import { KeyDirectory, type ResolvedKey } from './key-directory.service.js';
 import { WrongKeys } from './wrong-keys.js';
 import type { ApiKeyType } from './caller.js';
+import { isAdminKey } from './api-key.js';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Metadata key of a handler's or controller's KeyRequirement. */
@@ -54,9 +55,7 @@ export class ApiKeyGuard implements CanActivate {
     if (key?.status !== 'active') {
       this.wrongKeys.note(request);
       throw new AuthenticationError(
-        key
-          ? `The API key is ${key.status}. Use another key.`
-          : 'The API key is unknown. Check that it is complete and current.',
+        key ? `The API key is ${key.status}. Use another key.` : unknownKey(request.headers),
       );
     }
     assertType(key, requirement);
@@ -131,4 +130,12 @@ function explain(
   if (authorization) return `The Authorization header is malformed. Send ${wanted}.`;
   if (apiKey) return `This path does not read the x-api-key header. Send ${wanted}.`;
   return `The API key is missing. Send ${wanted}.`;
+}
+
+/** Not looked for among the admin keys: whoever has a wrong one learns nothing of it here. */
+function unknownKey(headers: IncomingHttpHeaders): string {
+  const key = bearerKey(headers.authorization) ?? '';
+  return isAdminKey(key)
+    ? 'An admin key (sk-admin-…) opens /v1/admin and nothing else. Use a key of a tenant.'
+    : 'The API key is unknown. Check that it is complete and current.';
 }

@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { QueryResult, QueryResultRow } from 'pg';
 import { In, IsNull, Repository } from 'typeorm';
 import { Database } from '../../platform/database/database.js';
-import { toStoredText } from '../../platform/database/stored-text.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { ApiKeyEntity, boundBy } from './api-key.entity.js';
 import type { ApiKeyType, CountedKey, Maker } from './caller.js';
 import { previewApiKey, hashApiKey } from './api-key.js';
@@ -19,6 +19,7 @@ export interface ApiKeyLookup {
   id: string;
   tenantId: string;
   type: ApiKeyType;
+  name: string;
   /** Its own. */
   rateLimitPerMinute: number;
   /** The keys above it, nearest first; null: none. */
@@ -71,6 +72,7 @@ export class ApiKeyRepository {
   ): Promise<ApiKeyLookup[]> {
     const { rows } = await executor.query<ApiKeyLookup>(
       `SELECT encode(key_hash, 'hex') AS hash, api_keys.id, tenant_id AS "tenantId", type,
+              api_keys.name,
               rate_limit_per_minute AS "rateLimitPerMinute", ancestors,
               least(api_keys.monthly_spend_limit, above.monthly_spend_limit) AS "keySpendLimit",
               tenants.monthly_spend_limit AS "tenantSpendLimit",
@@ -80,6 +82,7 @@ export class ApiKeyRepository {
         WHERE key_hash = ANY($1::bytea[])`,
       [hashes.map((hash) => Buffer.from(hash, 'hex'))],
     );
+    for (const row of rows) row.name = fromStoredText(row.name);
     return rows;
   }
 

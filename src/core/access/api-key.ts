@@ -1,10 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { ApiKeyType } from './caller.js';
 
-const API_KEY_PREFIXES: Record<ApiKeyType, string> = {
-  routing: 'sk-',
+/** What a key begins with; `admin` keys are the operators'. */
+const KEY_PREFIXES = {
   management: 'sk-mgmt-',
-};
+  admin: 'sk-admin-',
+  routing: 'sk-',
+} satisfies Record<ApiKeyType | 'admin', string>;
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -21,9 +23,8 @@ const SHORT = 3 * SHOWN;
 
 /** What may be shown of a key: its prefix, 4 characters, `...`, and the last 4. */
 export function previewApiKey(plaintext: string): string {
-  const prefix = plaintext.startsWith(API_KEY_PREFIXES.management)
-    ? API_KEY_PREFIXES.management
-    : API_KEY_PREFIXES.routing;
+  const { routing } = KEY_PREFIXES;
+  const prefix = Object.values(KEY_PREFIXES).find((each) => plaintext.startsWith(each)) ?? routing;
   const rest = plaintext.slice(prefix.length);
   const shown = rest.length < SHORT ? SHOWN / 2 : SHOWN;
   return `${prefix}${rest.slice(0, shown)}...${rest.slice(-shown)}`;
@@ -38,12 +39,17 @@ export function hashApiKey(plaintext: string): string {
 }
 
 /** A new key in plaintext: the prefix of its type and 43 random base62 characters. */
-export function mintApiKey(type: ApiKeyType): string {
+export function mintApiKey(type: keyof typeof KEY_PREFIXES): string {
   let random = '';
   while (random.length < RANDOM_CHARACTERS) {
     for (const byte of randomBytes(RANDOM_CHARACTERS - random.length)) {
       if (byte < UNBIASED_BYTES) random += BASE62[byte % BASE62.length];
     }
   }
-  return API_KEY_PREFIXES[type] + random;
+  return KEY_PREFIXES[type] + random;
+}
+
+/** Whether a key looks like one of an operator's. */
+export function isAdminKey(plaintext: string): boolean {
+  return plaintext.startsWith(KEY_PREFIXES.admin);
 }

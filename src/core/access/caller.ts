@@ -14,11 +14,42 @@ export interface CountedKey {
   readonly rateLimitPerMinute: number;
 }
 
+export const ACTOR_KINDS = [
+  'admin_key',
+  'api_key',
+  'person',
+  'command',
+  'bootstrap',
+  'service',
+] as const;
+export type ActorKind = (typeof ACTOR_KINDS)[number];
+
+/** Who does something, as lists and the audit log name it. */
+export interface Actor {
+  readonly kind: ActorKind;
+  /** Null: it is no row of the database, as a command. */
+  readonly id: string | null;
+  /** What a list shows; never a secret. */
+  readonly name: string;
+}
+
+export const OPERATOR_ROLES = ['admin', 'auditor'] as const;
+/** An `admin` may do all that is under `/v1/admin`, an `auditor` read it. */
+export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+/** Who is asking under `/v1/admin`. */
+export interface Operator {
+  readonly actor: Actor;
+  readonly role: OperatorRole;
+}
+
 /** Who is asking: the tenant and the key that a request was authenticated with. */
 export interface Caller {
   readonly tenantId: string;
   readonly apiKeyId: string;
   readonly keyType: ApiKeyType;
+  /** What its tenant called the key. */
+  readonly keyName: string;
   /** Requests per minute window of this key, or of a key above it if that is lower. */
   readonly rateLimitPerMinute: number;
   /**

@@ -1,6 +1,6 @@
 import type { BodyShare } from '../../platform/http/body-budget.js';
 import type { IdentifiedRequest } from '../../platform/http/standard-headers.js';
-import type { Caller } from './caller.js';
+import type { Caller, Operator } from './caller.js';
 import type { RateLimitDecision } from './rate-limiters.js';
 import { createParamDecorator, ExecutionContext } from '@nestjs/common';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
@@ -14,6 +14,8 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
 export interface GatewayRequest extends IdentifiedRequest {
   /** Set by `ApiKeyGuard`. */
   caller?: Caller;
+  /** Set by `OperatorGuard`. */
+  operator?: Operator;
   /** Set by `ApiKeyGuard`: what the body may take of the memory for bodies. */
   bodyShare?: BodyShare;
   /** Set by `RateLimitGuard`. */
@@ -27,4 +29,13 @@ export interface GatewayRequest extends IdentifiedRequest {
 export function callerOf({ caller }: GatewayRequest): Caller {
   if (!caller) throw new InternalError({ cause: new Error('The handler lacks @Authenticated') });
   return caller;
+}
+
+/** On whom a request counts that is no inference: a tenant's key, or an operator. */
+export function countedOf(
+  request: GatewayRequest,
+): Pick<Caller, 'tenantId' | 'apiKeyId' | 'countsOn'> {
+  if (!request.operator) return callerOf(request);
+  const { kind, id } = request.operator.actor;
+  return { tenantId: `operator:${kind}:${id}`, apiKeyId: `operator:${kind}:${id}` };
 }

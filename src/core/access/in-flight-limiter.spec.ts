@@ -13,6 +13,7 @@ const caller = (apiKeyId: string, tenantId = 'tenant'): Caller => ({
   tenantId,
   apiKeyId,
   keyType: 'routing',
+  keyName: 'a key',
   rateLimitPerMinute: 10,
 });
 const responseOf = (): ServerResponse => new EventEmitter() as unknown as ServerResponse;

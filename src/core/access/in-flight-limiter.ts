@@ -95,7 +95,7 @@ export class InFlightLimiter {
    *
    * @throws RateLimitError when the tenant has `limit` open already
    */
-  admitReport({ tenantId }: Caller, response: Closing, limit: number): void {
+  admitReport({ tenantId }: Pick<Caller, 'tenantId'>, response: Closing, limit: number): void {
     if (response.destroyed) return;
     const tenant = this.reportsByTenant.of(tenantId);
     if (tenant.open >= limit) {
@@ -117,7 +117,10 @@ export class InFlightLimiter {
    * @returns undefined when it may go on at once
    * @throws RateLimitError when too many wait already
    */
-  waitForTurn({ tenantId }: Caller, response: Closing): Promise<void> | undefined {
+  waitForTurn(
+    { tenantId }: Pick<Caller, 'tenantId'>,
+    response: Closing,
+  ): Promise<void> | undefined {
     if (response.destroyed) return undefined;
     const atWork = this.turnsByTenant.of(tenantId);
     const begin = (): void => {

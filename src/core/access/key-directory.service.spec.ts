@@ -25,6 +25,7 @@ describe(KeyDirectory.name, () => {
         tenantId: 'tenant-a',
         apiKeyId: 'id-of-sk-a',
         keyType: 'routing',
+        keyName: 'a key',
         rateLimitPerMinute: 7,
       },
     };
@@ -217,6 +218,7 @@ class FakeTable {
       id: `id-of-${plaintext}`,
       tenantId: 'tenant',
       type: 'routing',
+      name: 'a key',
       rateLimitPerMinute: 600,
       ancestors: null,
       keySpendLimit: null,

@@ -101,6 +101,7 @@ function callerOf(key: ApiKeyLookup): Caller {
     tenantId: key.tenantId,
     apiKeyId: key.id,
     keyType: key.type,
+    keyName: key.name,
     rateLimitPerMinute: countsOn?.[0]?.rateLimitPerMinute ?? key.rateLimitPerMinute,
     ...(countsOn && { countsOn }),
     ...(isLimited && { spendLimits: { key: keySpendLimit, tenant: tenantSpendLimit } }),

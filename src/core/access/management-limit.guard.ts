@@ -13,7 +13,7 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { countedKeyOf, type Caller } from './caller.js';
-import { callerOf, type GatewayRequest } from './gateway-request.js';
+import { countedOf, type GatewayRequest } from './gateway-request.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { KEY_REQUIREMENT, type KeyRequirement } from './api-key.guard.js';
 import { RateLimiter, type RateLimitDecision } from './rate-limiters.js';
@@ -40,18 +40,24 @@ export class ManagementLimitGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
-    const caller = callerOf(http.getRequest<GatewayRequest>());
+    const caller = countedOf(http.getRequest<GatewayRequest>());
     // Refusals wait for their turn as well: to send thousands of them is work, too.
     const turn = this.inFlight.waitForTurn(caller, http.getResponse<Response>());
     return turn ? turn.then(() => this.count(caller, context)) : this.count(caller, context);
   }
 
-  private count(caller: Caller, context: ExecutionContext): boolean | Promise<boolean> {
+  private count(
+    caller: Pick<Caller, 'apiKeyId' | 'countsOn'>,
+    context: ExecutionContext,
+  ): boolean | Promise<boolean> {
     const apiKeyId = countedKeyOf(caller);
     const places = [context.getHandler(), context.getClass()];
-    const { isPolled } = this.reflector.getAllAndOverride<KeyRequirement>(KEY_REQUIREMENT, places);
+    const requirement = this.reflector.getAllAndOverride<KeyRequirement | undefined>(
+      KEY_REQUIREMENT,
+      places,
+    );
     const decision = this.rateLimiter.take(
-      isPolled
+      requirement?.isPolled
         ? {
             apiKeyId: `polls:${apiKeyId}`,
             rateLimitPerMinute: this.perMinute * POLLS_PER_MANAGEMENT_REQUEST,
@@ -82,7 +88,7 @@ class TurnGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
-    const caller = callerOf(http.getRequest<GatewayRequest>());
+    const caller = countedOf(http.getRequest<GatewayRequest>());
     await this.inFlight.waitForTurn(caller, http.getResponse<Response>());
     return true;
   }
@@ -100,7 +106,7 @@ class ReportGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
-    const caller = callerOf(http.getRequest<GatewayRequest>());
+    const caller = countedOf(http.getRequest<GatewayRequest>());
     this.inFlight.admitReport(caller, http.getResponse<Response>(), REPORTS_AT_ONCE);
     return true;
   }

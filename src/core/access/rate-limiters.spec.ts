@@ -74,5 +74,6 @@ describe(InProcessRateLimiter.name, () => {
 });
 
 function callerWith(rateLimitPerMinute: number, apiKeyId = 'key'): Caller {
-  return { tenantId: 'tenant', apiKeyId, keyType: 'routing', rateLimitPerMinute };
+  const keyName = 'a key';
+  return { tenantId: 'tenant', apiKeyId, keyType: 'routing', keyName, rateLimitPerMinute };
 }

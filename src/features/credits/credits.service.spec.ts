@@ -7,6 +7,7 @@ const CALLER: Caller = {
   tenantId: '7b0c2a52-3f0a-4b39-9d0f-0f9d2b6f1a01',
   apiKeyId: '1f2c1f6e-52a5-4a4e-8d8e-3c1d3a7b9f02',
   keyType: 'routing',
+  keyName: 'a key',
   rateLimitPerMinute: 77,
 };
 

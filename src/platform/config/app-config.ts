@@ -165,6 +165,8 @@ export interface TelemetryConfig {
 export interface BootstrapConfig {
   readonly apiKey: string | undefined;
   readonly managementKey: string | undefined;
+  /** Of an operator; undefined: one is made where there never was any. */
+  readonly adminKey: string | undefined;
   /** Credits granted to the default tenant when it is made. */
   readonly credits: number;
   readonly rateLimitPerMinute: number;

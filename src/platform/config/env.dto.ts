@@ -119,6 +119,14 @@ export class EnvDto {
   @KeyVariable('management')
   GATEWAY_BOOTSTRAP_MANAGEMENT_KEY?: string;
 
+  @Describe('Key of an operator, which opens `/v1/admin`; see [admin.md](admin.md)', {
+    without: 'made and printed once',
+    example: 'sk-admin-0123456789abcdef',
+    isSecret: true,
+  })
+  @KeyVariable('admin')
+  GATEWAY_ADMIN_KEY?: string;
+
   @Describe('Credits of the tenant `default`, granted once, when it is made', {
     default: '10000000',
     example: '5000000',

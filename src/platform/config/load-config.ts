@@ -95,6 +95,7 @@ export function loadConfig(
     bootstrap: {
       apiKey: env.GATEWAY_BOOTSTRAP_API_KEY,
       managementKey: env.GATEWAY_BOOTSTRAP_MANAGEMENT_KEY,
+      adminKey: env.GATEWAY_ADMIN_KEY,
       credits: env.GATEWAY_BOOTSTRAP_CREDITS ?? 10_000_000,
       rateLimitPerMinute:
         env.GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE ?? DEFAULT_RATE_LIMIT_PER_MINUTE,

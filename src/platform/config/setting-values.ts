@@ -6,8 +6,10 @@ const LONGEST_KEY = 512;
 
 /** What a key given by the operator must look like, for messages. */
 export const OPERATOR_KEY_RULES = {
-  routing: 'must start with "sk-" (not "sk-mgmt-") and have 16 to 512 visible ASCII characters',
+  routing:
+    'must start with "sk-" (not "sk-mgmt-" or "sk-admin-") and have 16 to 512 visible ASCII characters',
   management: 'must start with "sk-mgmt-" and have 16 to 512 visible ASCII characters',
+  admin: 'must start with "sk-admin-" and have 16 to 512 visible ASCII characters',
 } as const;
 
 /** A billion USD: leaves room to add up many grants in exact integers. */
@@ -92,6 +94,7 @@ export function readPairs(text: string): Record<string, string> | undefined {
 export function isOperatorKey(type: keyof typeof OPERATOR_KEY_RULES, key: string): boolean {
   if (key.length < SHORTEST_KEY || key.length > LONGEST_KEY) return false;
   if (!/^[\x20-\x7e]*[\x21-\x7e]$/.test(key)) return false;
-  const isManagement = key.startsWith('sk-mgmt-');
-  return type === 'management' ? isManagement : key.startsWith('sk-') && !isManagement;
+  if (key.startsWith('sk-mgmt-')) return type === 'management';
+  if (key.startsWith('sk-admin-')) return type === 'admin';
+  return type === 'routing' && key.startsWith('sk-');
 }

@@ -140,7 +140,7 @@ export function OriginsVariable(): PropertyDecorator {
 }
 
 /** An API key that the operator declares. */
-export function KeyVariable(type: 'routing' | 'management'): PropertyDecorator {
+export function KeyVariable(type: keyof typeof OPERATOR_KEY_RULES): PropertyDecorator {
   return checked('isOperatorKey', OPERATOR_KEY_RULES[type], (value) => isOperatorKey(type, value));
 }
 

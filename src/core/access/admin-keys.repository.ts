@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { hashApiKey, previewApiKey } from './api-key.js';
+import type { SqlExecutor } from './api-key.repository.js';
+import type { OperatorRole } from './caller.js';
+
+/** A key of an operator. Of the key itself only a SHA-256 and a preview are kept. */
+export interface AdminKey {
+  readonly id: string;
+  readonly name: string;
+  readonly preview: string;
+  readonly role: OperatorRole;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  /** To the minute. */
+  readonly lastUsedAt: Date | null;
+}
+
+export interface AdminKeyDraft {
+  readonly name: string;
+  readonly plaintext: string;
+  readonly role: OperatorRole;
+  readonly expiresAt: Date | null;
+}
+
+const COLUMNS = `id, name, key_preview AS preview, role, created_at AS "createdAt",
+  expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"`;
+
+@Injectable()
+export class AdminKeyRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @returns undefined when this very key is known already */
+  async insert(draft: AdminKeyDraft, executor: SqlExecutor): Promise<AdminKey | undefined> {
+    const { rows } = await executor.query<AdminKey>(
+      `INSERT INTO admin_keys (name, key_hash, key_preview, role, expires_at)
+       VALUES ($1, decode($2, 'hex'), $3, $4, $5) ON CONFLICT (key_hash) DO NOTHING
+       RETURNING ${COLUMNS}`,
+      [
+        toStoredText(draft.name),
+        hashApiKey(draft.plaintext),
+        previewApiKey(draft.plaintext),
+        draft.role,
+        draft.expiresAt,
+      ],
+    );
+    return rows.map(readable)[0];
+  }
+
+  /** By hash in hex; unknown ones are left out. */
+  async findByHashes(
+    hashes: readonly string[],
+    executor: SqlExecutor = this.database.lookUps,
+  ): Promise<Map<string, AdminKey>> {
+    const { rows } = await executor.query<AdminKey & { hash: string }>(
+      `SELECT encode(key_hash, 'hex') AS hash, ${COLUMNS} FROM admin_keys
+        WHERE key_hash = ANY ($1::bytea[])`,
+      [hashes.map((hash) => Buffer.from(hash, 'hex'))],
+    );
+    return new Map(rows.map((row) => [row.hash, readable(row)]));
+  }
+
+  /** Whether there ever was a key. */
+  async areThereAny(executor: SqlExecutor): Promise<boolean> {
+    const { rows } = await executor.query('SELECT FROM admin_keys LIMIT 1');
+    return rows.length > 0;
+  }
+
+  /** Notes that a key is used now; most calls of a minute change nothing. */
+  async noteUse(id: string): Promise<void> {
+    await this.database.query(
+      `UPDATE admin_keys SET last_used_at = now()
+        WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+      [id],
+    );
+  }
+}
+
+function readable<Row extends AdminKey>(row: Row): Row {
+  return { ...row, name: fromStoredText(row.name) };
+}
+
+/** What the audit log has of a key. */
+export function auditedAdminKey({ name, preview, role, expiresAt }: AdminKey): JsonObject {
+  return { name, key_preview: preview, role, expires_at: expiresAt?.toISOString() ?? null };
+}

@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { WhoamiController } from './whoami/whoami.controller.js';
+
+/** What operators do over HTTP. Each folder is a small feature, named after its path below `/v1/admin`. */
+@Module({ controllers: [WhoamiController] })
+export class AdminModule {}

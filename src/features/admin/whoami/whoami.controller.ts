@@ -1,0 +1,41 @@
+import { Controller, Get, Req } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { authorOf } from '../../../core/access/author.js';
+import {
+  ACTOR_KINDS,
+  OPERATOR_ROLES,
+  type ActorKind,
+  type OperatorRole,
+} from '../../../core/access/caller.js';
+import type { GatewayRequest } from '../../../core/access/gateway-request.js';
+import { Operator } from '../../../core/access/operator.decorator.js';
+
+export class OperatorDto {
+  @ApiProperty({ enum: ACTOR_KINDS, example: 'admin_key' })
+  kind!: ActorKind;
+
+  @ApiProperty({ type: String, nullable: true, format: 'uuid' })
+  id!: string | null;
+
+  @ApiProperty({ example: 'console' })
+  name!: string;
+
+  @ApiProperty({ enum: OPERATOR_ROLES, example: 'admin' })
+  role!: OperatorRole;
+}
+
+@ApiTags('Admin')
+@Operator()
+@Controller('v1/admin/whoami')
+export class WhoamiController {
+  @Get()
+  @ApiOperation({
+    operationId: 'getOperator',
+    summary: 'Read who the key makes you',
+    description: 'An `auditor` may only read; an `admin` may do all that is under `/v1/admin`.',
+  })
+  @ApiOkResponse({ type: OperatorDto })
+  read(@Req() request: GatewayRequest): OperatorDto {
+    return { ...authorOf(request).actor, role: request.operator?.role ?? 'auditor' };
+  }
+}

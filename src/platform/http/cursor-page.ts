@@ -1,0 +1,116 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional, IsString } from 'class-validator';
+import { isUuid } from '../database/stored-text.js';
+import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { parseIsoDateTime } from '../time/dates.js';
+import { PageLimit } from './field.decorators.js';
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 200;
+
+/** Which page of a list is asked for; lists with filters extend it. */
+export class CursorPageQueryDto {
+  @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT, description: 'Entries per page.' })
+  limit: number = DEFAULT_LIMIT;
+
+  @ApiPropertyOptional({
+    description: "The `next_cursor` of the page before; without it the list's beginning.",
+  })
+  @IsOptional()
+  @IsString({ message: 'cursor must be one cursor' })
+  cursor?: string;
+}
+
+/** A page; lists extend it with their `data`. */
+export class CursorPageDto {
+  @ApiProperty({ enum: ['list'], example: 'list' })
+  object!: 'list';
+
+  @ApiProperty({ description: 'Whether entries follow this page.', example: false })
+  has_more!: boolean;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'What to send as `cursor` for the next page; null on the last one.',
+    example: null,
+  })
+  next_cursor!: string | null;
+}
+
+export interface CursorPage<Item> extends CursorPageDto {
+  data: Item[];
+}
+
+/** What a list is sorted by, one value a column; times as ISO 8601 with milliseconds. */
+type Position = readonly (string | number | Date)[];
+
+const CHECKS = {
+  time: (text: string) => parseIsoDateTime(text) !== undefined,
+  uuid: isUuid,
+  integer: (text: string) => /^-?\d{1,18}$/.test(text),
+  text: () => true,
+};
+
+/**
+ * The position behind which the page begins, to be compared with the columns that the list is sorted
+ * by; undefined: at the list's beginning.
+ *
+ * @param kinds of the position's values, in their order
+ * @throws InvalidRequestError (`cursor`) for a cursor that no such list has given out
+ */
+export function readCursor(
+  cursor: string | undefined,
+  kinds: readonly (keyof typeof CHECKS)[],
+): string[] | undefined {
+  if (cursor === undefined) return undefined;
+  const position = decode(cursor);
+  const fits =
+    position?.length === kinds.length &&
+    kinds.every((kind, index) => CHECKS[kind](position[index] ?? ''));
+  if (fits) return position;
+  throw new InvalidRequestError(
+    'cursor',
+    'The cursor is not one of this list. Send a `next_cursor` as it was given out, or none.',
+  );
+}
+
+/**
+ * @param rows one more than `limit` where there are as many
+ * @param positionOf what the list is sorted by, of a row
+ */
+export function toCursorPage<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  positionOf: (row: Row) => Position,
+  toItem: (row: Row) => Item,
+): CursorPage<Item> {
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return {
+    object: 'list',
+    data: shown.map(toItem),
+    has_more: last !== undefined,
+    next_cursor: last === undefined ? null : encode(positionOf(last)),
+  };
+}
+
+function encode(position: Position): string {
+  const texts = position.map((value) =>
+    value instanceof Date ? value.toISOString() : String(value),
+  );
+  return Buffer.from(JSON.stringify(texts)).toString('base64url');
+}
+
+function decode(cursor: string): string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (!Array.isArray(value)) return undefined;
+    const texts = value.filter((each) => typeof each === 'string');
+    // A NUL or a lone surrogate never stood in a stored text, and PostgreSQL takes none.
+    const areFine = texts.every((text) => text.isWellFormed() && !text.includes('\u0000'));
+    return areFine && texts.length === value.length ? texts : undefined;
+  } catch {
+    return undefined;
+  }
+}
