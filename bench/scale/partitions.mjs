@@ -272,7 +272,7 @@ async function findFaults() {
         SELECT tenant_id, month, spent AS amount FROM account_months
         UNION ALL
         SELECT tenant_id, date_trunc('month', created_at AT TIME ZONE 'UTC')::date, sum(amount)
-        FROM ledger_entries WHERE kind <> 'grant' GROUP BY 1, 2
+        FROM ledger_entries WHERE kind NOT IN ('grant', 'correction') GROUP BY 1, 2
       ) AS parts GROUP BY tenant_id, month HAVING sum(amount) <> 0`,
     'a log row has not the entry that it should have': `
       SELECT FROM request_logs AS log

@@ -25,6 +25,7 @@ import { PartitionByMonth1764383000000 } from '../../migrations/1764383000000-pa
 import { ArchiveRequestLogs1764385000000 } from '../../migrations/1764385000000-archive-request-logs.js';
 import { CreateAdminKeys1764400000000 } from '../../migrations/1764400000000-create-admin-keys.js';
 import { CreateAuditLog1764400100000 } from '../../migrations/1764400100000-create-audit-log.js';
+import { OperateTenants1764410000000 } from '../../migrations/1764410000000-operate-tenants.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -55,4 +56,5 @@ export const MIGRATIONS = [
   ArchiveRequestLogs1764385000000,
   CreateAdminKeys1764400000000,
   CreateAuditLog1764400100000,
+  OperateTenants1764410000000,
 ];

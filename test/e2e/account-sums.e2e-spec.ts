@@ -151,6 +151,7 @@ describe('after a month of everything at once', () => {
     const statement = await read<StatementDto>(`/v1/customer/statements/${month}`);
     expect(statement.totals).toEqual({
       grant: GRANTED,
+      correction: 0,
       charge: -charged,
       shortfall: 0,
       refund: IMAGE_COST,
@@ -158,7 +159,7 @@ describe('after a month of everything at once', () => {
     });
     const byKind = (kind: string): number =>
       sum(statement.entries.filter((entry) => entry.kind === kind).map(({ amount }) => amount));
-    for (const kind of ['grant', 'charge', 'shortfall', 'refund'] as const) {
+    for (const kind of ['grant', 'correction', 'charge', 'shortfall', 'refund'] as const) {
       expect(byKind(kind)).toBe(statement.totals[kind]);
     }
     const credits = await read<Record<string, Record<string, number>>>('/v1/customer/credits');

@@ -199,6 +199,7 @@ describe(`GET ${STATEMENTS}/{month}`, () => {
     expect([month, opening_balance]).toEqual([THIS_MONTH, 0]);
     expect(totals).toEqual({
       grant: 10_000_000,
+      correction: 0,
       charge: -20,
       shortfall: 0,
       refund: 0,
@@ -224,7 +225,7 @@ describe(`GET ${STATEMENTS}/{month}`, () => {
       month: '2001-01',
       opening_balance: 0,
       closing_balance: 0,
-      totals: { grant: 0, charge: 0, shortfall: 0, refund: 0, net: 0 },
+      totals: { grant: 0, correction: 0, charge: 0, shortfall: 0, refund: 0, net: 0 },
       entries: [],
     });
   });

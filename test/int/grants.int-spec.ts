@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { InvalidRequestError, NotFoundError } from '../../src/platform/errors/gateway-errors.js';
+import {
+  ConflictError,
+  InvalidRequestError,
+  NotFoundError,
+} from '../../src/platform/errors/gateway-errors.js';
 import { BalanceReader } from '../../src/core/ledger/balance.reader.js';
 import { GrantsService } from '../../src/core/ledger/grants.service.js';
-import { brokenAccounts, createTenant } from '../support/ledger-factories.js';
+import {
+  brokenAccounts,
+  connectLedger,
+  createTenant,
+  holdOperation,
+  settleOperation,
+} from '../support/ledger-factories.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let testDatabase: TestDatabase;
@@ -62,4 +73,90 @@ describe(GrantsService.name, () => {
   it('refuses a tenant that does not exist', async () => {
     await expect(grants.grant(randomUUID(), 5)).rejects.toBeInstanceOf(NotFoundError);
   });
+
+  it('corrects up and down, and never touches what requests have set aside', async () => {
+    const tenant = await createTenant(testDatabase.database, 100);
+    const { tenantId } = tenant;
+    await setHeld(tenantId, 30);
+    expect(await correct(tenantId, -70, 'paid back')).toMatchObject({
+      kind: 'correction',
+      amount: -70,
+      memo: 'paid back',
+    });
+    await expect(correct(tenantId, -1)).rejects.toMatchObject({
+      status: 409,
+      param: 'credits',
+      message: expect.stringMatching(/No more than 0 credits .* balance is 30, .* set 30 aside/),
+    });
+    await correct(tenantId, 5);
+    expect(await reader.balanceOf(tenantId)).toMatchObject({
+      balance: 35,
+      available: 5,
+      granted: 35,
+      spent: 0,
+    });
+    await setHeld(tenantId, 0);
+    expect(await brokenAccounts(testDatabase.database, [tenant])).toEqual([]);
+    expect(await findLedgerFaults(testDatabase.database)).toEqual([]);
+  });
+
+  it.each([0, 1.5, NaN, 2 ** 53])('refuses to correct by %p', async (credits) => {
+    const { tenantId } = await createTenant(testDatabase.database, 7);
+    await expect(correct(tenantId, credits)).rejects.toBeInstanceOf(InvalidRequestError);
+    expect((await reader.balanceOf(tenantId)).balance).toBe(7);
+  });
+
+  it('corrects no account beyond what a number can say, and none that is not there', async () => {
+    const { tenantId } = await createTenant(testDatabase.database, 7);
+    await expect(correct(tenantId, Number.MAX_SAFE_INTEGER - 6)).rejects.toBeInstanceOf(
+      InvalidRequestError,
+    );
+    const none = await createTenant(testDatabase.database, 'no account');
+    await expect(correct(none.tenantId, -1)).rejects.toBeInstanceOf(ConflictError);
+  });
+
+  it('never makes a negative balance of corrections and charges at once', async () => {
+    const ledger = await connectLedger(testDatabase.url);
+    const tenant = await createTenant(testDatabase.database, 1_000);
+    const charge = async (): Promise<number> => {
+      const operation = holdOperation(tenant, 40);
+      if (!(await ledger.store.hold(operation)).admitted) return 0;
+      await ledger.store.settle(settleOperation(tenant, operation.requestId, 30));
+      return 30;
+    };
+    const take = (): Promise<number> =>
+      correct(tenant.tenantId, -45).then(
+        ({ amount }) => -amount,
+        (error) => {
+          if (error instanceof ConflictError) return 0;
+          throw error;
+        },
+      );
+    const moves = Array.from({ length: 50 }, (_, index) => (index % 2 ? charge() : take()));
+    const moved = (await Promise.all(moves)).reduce((sum, credits) => sum + credits, 0);
+    const { balance, available } = await reader.balanceOf(tenant.tenantId);
+    expect(balance).toBe(1_000 - moved);
+    expect(available).toBe(balance);
+    // 25 of each ask for 1,875; whoever came too late was refused, and left nothing behind.
+    expect(balance).toBeGreaterThanOrEqual(0);
+    await expect(correct(tenant.tenantId, -balance - 1)).rejects.toBeInstanceOf(ConflictError);
+    if (balance > 0) await correct(tenant.tenantId, -balance);
+    expect((await reader.balanceOf(tenant.tenantId)).balance).toBe(0);
+    expect(await brokenAccounts(testDatabase.database, [tenant])).toEqual([]);
+    expect(await findLedgerFaults(testDatabase.database)).toEqual([]);
+    await ledger.close();
+  });
+
+  function correct(tenantId: string, credits: number, memo: string | null = null) {
+    return testDatabase.database.transaction((client) =>
+      grants.correctWithin(client, tenantId, credits, memo),
+    );
+  }
+
+  async function setHeld(tenantId: string, credits: number): Promise<void> {
+    await testDatabase.database.query('UPDATE accounts SET held = $2 WHERE tenant_id = $1', [
+      tenantId,
+      credits,
+    ]);
+  }
 });

@@ -27,7 +27,8 @@ async function insert(
   kind: LedgerEntryKind,
   amount: number,
 ): Promise<void> {
-  const requestId = kind === 'grant' ? null : randomUUID();
+  const isOperators = kind === 'grant' || kind === 'correction';
+  const requestId = isOperators ? null : randomUUID();
   await testDatabase.database.query(
     `WITH entry AS (
        INSERT INTO ledger_entries (tenant_id, created_at, kind, amount, request_id)
@@ -35,7 +36,7 @@ async function insert(
      ), month AS (
        INSERT INTO account_months AS existing (tenant_id, month, spent)
        SELECT tenant_id, date_trunc('month', created_at AT TIME ZONE 'UTC')::date, -amount
-       FROM entry WHERE kind <> 'grant'
+       FROM entry WHERE kind NOT IN ('grant', 'correction')
        ON CONFLICT (tenant_id, month) DO UPDATE SET spent = existing.spent + excluded.spent
      )
      UPDATE accounts SET balance = balance + amount FROM entry
@@ -61,6 +62,7 @@ describe(StatementReader.name, () => {
     await insert(tenantId, '2026-02-01T00:00:00Z', 'shortfall', 100);
     await insert(tenantId, '2026-02-01T00:00:00Z', 'charge', -800);
     await insert(tenantId, '2026-02-28T12:00:00Z', 'refund', 7);
+    await insert(tenantId, '2026-03-01T00:00:00Z', 'correction', -4);
     await insert(tenantId, '2026-04-01T00:00:00Z', 'grant', 50);
 
     const balances: Record<string, [number, number, number]> = {};
@@ -75,12 +77,18 @@ describe(StatementReader.name, () => {
       '2025-12': [0, 0, 0],
       '2026-01': [0, 700, 2],
       '2026-02': [700, 7, 3],
-      '2026-03': [7, 7, 0],
-      '2026-04': [7, 57, 1],
-      '9999-12': [57, 57, 0],
+      '2026-03': [7, 3, 1],
+      '2026-04': [3, 53, 1],
+      '9999-12': [53, 53, 0],
     });
     const { summary } = await entriesOf(tenantId, '2026-02');
-    expect(summary.totals).toEqual({ grant: 0, charge: -800, shortfall: 100, refund: 7 });
+    expect(summary.totals).toEqual({
+      grant: 0,
+      correction: 0,
+      charge: -800,
+      shortfall: 100,
+      refund: 7,
+    });
   });
 
   it.each([1, 3, 4, 1_000])(

@@ -70,6 +70,25 @@ describe(ApiKeyGuard.name, () => {
     expect(guard().canActivate(contextOf(Any, requestWith(key)))).toBe(true);
   });
 
+  it('lets a suspended tenant read and nothing else', () => {
+    for (const method of ['GET', 'HEAD']) {
+      const reading = requestWith('sk-suspended', method);
+      expect(guard().canActivate(contextOf(Any, reading))).toBe(true);
+    }
+    for (const method of ['POST', 'PATCH', 'PUT', 'DELETE']) {
+      const changing = requestWith('sk-suspended', method);
+      expect(() => guard().canActivate(contextOf(Any, changing))).toThrow(
+        expect.objectContaining({
+          status: 403,
+          type: 'permission_error',
+          param: 'tenant',
+          message: expect.stringContaining('suspended'),
+        }),
+      );
+      expect(changing.caller).toBeUndefined();
+    }
+  });
+
   it('lets a method ask for another key than its controller', () => {
     const request = requestWith('sk-routing');
     const context = contextOf(Mixed, request, Mixed.prototype.settings);
@@ -94,6 +113,7 @@ function guard(options?: { late: boolean }): ApiKeyGuard {
     'sk-mgmt-management': ['management', 'active'],
     'sk-expired': ['routing', 'expired'],
     'sk-revoked': ['routing', 'revoked'],
+    'sk-suspended': ['routing', 'active'],
   };
   const directory: Pick<KeyDirectory, 'resolve'> = {
     resolve(presented) {
@@ -101,6 +121,7 @@ function guard(options?: { late: boolean }): ApiKeyGuard {
       const key: ResolvedKey | undefined = found && {
         caller: callerOf(found[0]),
         status: found[1],
+        isSuspended: presented === 'sk-suspended',
       };
       return options?.late ? Promise.resolve(key) : key;
     },
@@ -113,8 +134,9 @@ function guard(options?: { late: boolean }): ApiKeyGuard {
   );
 }
 
-function requestWith(key: string): GatewayRequest {
+function requestWith(key: string, method = 'GET'): GatewayRequest {
   return {
+    method,
     headers: { authorization: `Bearer ${key}` },
     socket: { remoteAddress: '192.0.2.1' },
   } as GatewayRequest;

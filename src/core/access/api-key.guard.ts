@@ -59,6 +59,7 @@ export class ApiKeyGuard implements CanActivate {
       );
     }
     assertType(key, requirement);
+    if (key.isSuspended) refuseSuspended(request);
     request.caller = key.caller;
     request.bodyShare = this.bodies.shareOf(key.caller.tenantId);
     return true;
@@ -85,6 +86,19 @@ function assertType({ caller }: ResolvedKey, requirement: KeyRequirement): void 
   if (requirement.keyType === 'management' && caller.keyType !== 'management') {
     throw new PermissionError('This path needs a management key (sk-mgmt-…).');
   }
+}
+
+/**
+ * Lets a suspended tenant read what is its own, and nothing else.
+ *
+ * @throws PermissionError
+ */
+export function refuseSuspended({ method }: Pick<GatewayRequest, 'method'>): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  throw new PermissionError(
+    'This account is suspended: calls of models and changes are refused until the operator of this gateway resumes it. Reading goes on.',
+    'tenant',
+  );
 }
 
 /** What `ApiKeyGuard` asks of a request; set with `@Authenticated`. */

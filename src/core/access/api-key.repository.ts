@@ -29,6 +29,8 @@ export interface ApiKeyLookup {
   tenantSpendLimit: number | null;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  /** Of its tenant. */
+  isSuspended: boolean;
 }
 
 export interface ApiKeyDraft {
@@ -76,6 +78,7 @@ export class ApiKeyRepository {
               rate_limit_per_minute AS "rateLimitPerMinute", ancestors,
               least(api_keys.monthly_spend_limit, above.monthly_spend_limit) AS "keySpendLimit",
               tenants.monthly_spend_limit AS "tenantSpendLimit",
+              tenants.suspended_at IS NOT NULL AS "isSuspended",
               least(api_keys.expires_at, above.expires_at) AS "expiresAt",
               coalesce(api_keys.revoked_at, above.revoked_at) AS "revokedAt"
          FROM api_keys JOIN tenants ON tenants.id = tenant_id ${ABOVE}

@@ -28,6 +28,7 @@ describe(KeyDirectory.name, () => {
         keyName: 'a key',
         rateLimitPerMinute: 7,
       },
+      isSuspended: false,
     };
     expect(await resolve('sk-a')).toEqual(expected);
     expect(directory.resolve('sk-a')).toEqual(expected);
@@ -225,6 +226,7 @@ class FakeTable {
       tenantSpendLimit: null,
       expiresAt: null,
       revokedAt: null,
+      isSuspended: false,
       ...overrides,
     };
     this.rows.set(row.hash, row);

@@ -12,6 +12,8 @@ const REFRESH_AFTER_MS = 400;
 export interface ResolvedKey {
   readonly caller: Caller;
   readonly status: ApiKeyStatus;
+  /** Whether the operator has suspended its tenant: the key may read, and nothing else. */
+  readonly isSuspended?: boolean;
 }
 
 interface UnknownKey {
@@ -90,7 +92,8 @@ export class KeyDirectory {
 }
 
 function resolved({ key, caller }: KnownKey): ResolvedKey {
-  return { caller, status: apiKeyStatus(key, Date.now()) };
+  const { isSuspended } = key;
+  return { caller, status: apiKeyStatus(key, Date.now()), isSuspended };
 }
 
 function callerOf(key: ApiKeyLookup): Caller {

@@ -1,10 +1,13 @@
-import { Check, Column, Entity, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { storedText } from '../../platform/database/stored-text.js';
 
 /** A customer: owns keys, credits and logs. */
 @Entity('tenants')
 @Check('tenants_monthly_spend_limit_check', `monthly_spend_limit >= 0`)
 @Unique('tenants_name_key', ['name'])
+@Index('tenants_to_erase_idx', ['deletedAt'], {
+  where: 'deleted_at IS NOT NULL AND erased_at IS NULL',
+})
 export class TenantEntity {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'tenants_pkey' })
   id!: string;
@@ -18,4 +21,16 @@ export class TenantEntity {
   /** Credits in a calendar month (UTC); null: no limit. */
   @Column('bigint', { name: 'monthly_spend_limit', nullable: true })
   monthlySpendLimit!: number | null;
+
+  /** Since then its keys read and do nothing else; null: they do what they may. */
+  @Column('timestamptz', { name: 'suspended_at', nullable: true })
+  suspendedAt!: Date | null;
+
+  /** Its name, its keys and what it stored are gone since then. */
+  @Column('timestamptz', { name: 'deleted_at', nullable: true })
+  deletedAt!: Date | null;
+
+  /** When the last of a deleted tenant's log rows said no more of anybody. */
+  @Column('timestamptz', { name: 'erased_at', nullable: true })
+  erasedAt!: Date | null;
 }

@@ -17,6 +17,64 @@ export interface TenantWithBalance extends Tenant {
   createdAt: Date;
 }
 
+export const TENANT_STATUSES = ['active', 'suspended', 'deleted'] as const;
+export type TenantStatus = (typeof TENANT_STATUSES)[number];
+
+/** All that operators see of a tenant. Amounts are credits. */
+export interface TenantRecord extends TenantWithBalance {
+  status: TenantStatus;
+  /** Null where it is not suspended; likewise below. */
+  suspendedAt: Date | null;
+  deletedAt: Date | null;
+  /** When nothing of a deleted tenant told of a person any more. */
+  erasedAt: Date | null;
+  monthlySpendLimit: number | null;
+  /** Since the calendar month (UTC) began. */
+  spentThisMonth: number;
+  /** Log rows of all time. */
+  requestCount: number;
+}
+
+/** By what a list of tenants may be sorted, and of which type that is. */
+const SORTS = {
+  name: { by: 'tenants.name', type: 'text' },
+  created_at: { by: 'tenants.created_at', type: 'timestamptz' },
+  balance: { by: 'coalesce(accounts.balance, 0)', type: 'bigint' },
+  spent: { by: 'coalesce(accounts.spent, 0)', type: 'bigint' },
+  spent_this_month: { by: 'coalesce(month.spent, 0)', type: 'bigint' },
+} as const;
+export type TenantSort = keyof typeof SORTS;
+export const TENANT_SORTS = Object.keys(SORTS) as [TenantSort, ...TenantSort[]];
+
+export interface TenantPageQuery {
+  /** A part of the name, in whatever case; undefined: all. */
+  search?: string;
+  /** Undefined: all but the deleted ones. */
+  status?: TenantStatus;
+  sort: TenantSort;
+  descending: boolean;
+  /** Behind the tenant with this id and this value of the sort. */
+  after?: { value: string; id: string };
+  limit: number;
+}
+
+const RECORD = `
+  SELECT tenants.id, tenants.name, tenants.created_at AS "createdAt",
+         tenants.suspended_at AS "suspendedAt", tenants.deleted_at AS "deletedAt",
+         tenants.erased_at AS "erasedAt", monthly_spend_limit AS "monthlySpendLimit",
+         CASE WHEN deleted_at IS NOT NULL THEN 'deleted'
+              WHEN suspended_at IS NOT NULL THEN 'suspended' ELSE 'active' END AS status,
+         coalesce(accounts.balance, 0) AS balance, coalesce(accounts.held, 0) AS held,
+         coalesce(accounts.spent, 0) AS spent,
+         coalesce(accounts.request_count, 0) AS "requestCount",
+         coalesce(month.spent, 0) AS "spentThisMonth",
+         (SELECT count(*) FROM api_keys
+           WHERE api_keys.tenant_id = tenants.id AND revoked_at IS NULL) AS "keyCount"`;
+const FROM_TENANTS = `
+    FROM tenants LEFT JOIN accounts ON accounts.tenant_id = tenants.id
+    LEFT JOIN account_months AS month ON month.tenant_id = tenants.id
+      AND month.month = date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
+
 @Injectable()
 export class TenantsService {
   constructor(private readonly database: Database) {}
@@ -57,11 +115,77 @@ export class TenantsService {
   }
 
   /** Sets what the tenant may spend in a calendar month, in credits; null: no limit. */
-  async setMonthlySpendLimit(id: string, credits: number | null): Promise<void> {
-    await this.database.query('UPDATE tenants SET monthly_spend_limit = $2 WHERE id = $1', [
+  async setMonthlySpendLimit(
+    id: string,
+    credits: number | null,
+    executor: SqlExecutor = this.database,
+  ): Promise<void> {
+    await executor.query('UPDATE tenants SET monthly_spend_limit = $2 WHERE id = $1', [
       id,
       credits,
     ]);
+  }
+
+  /** @returns false when another tenant has this name */
+  async rename(id: string, name: string, transaction: SqlExecutor): Promise<boolean> {
+    const { rowCount } = await transaction.query(
+      `UPDATE tenants SET name = $2
+       WHERE id = $1 AND NOT EXISTS (SELECT FROM tenants WHERE name = $2 AND id <> $1)`,
+      [id, toStoredText(name)],
+    );
+    return rowCount === 1;
+  }
+
+  /** From within a second on its keys read and do nothing else, or do again what they may. */
+  async setSuspended(id: string, isSuspended: boolean, transaction: SqlExecutor): Promise<void> {
+    await transaction.query(
+      `UPDATE tenants SET suspended_at = CASE WHEN $2 THEN coalesce(suspended_at, now()) END
+       WHERE id = $1`,
+      [id, isSuspended],
+    );
+  }
+
+  /** Undefined: there is no such tenant. A deleted one is there. */
+  async find(
+    id: string,
+    executor: SqlExecutor = this.database,
+    lock?: 'FOR UPDATE',
+  ): Promise<TenantRecord | undefined> {
+    if (lock) await executor.query(`SELECT FROM tenants WHERE id = $1 ${lock}`, [id]);
+    const { rows } = await executor.query<TenantRecord>(
+      `${RECORD} ${FROM_TENANTS} WHERE tenants.id = $1`,
+      [id],
+    );
+    return rows[0] && { ...rows[0], name: fromStoredText(rows[0].name) };
+  }
+
+  /** A page of tenants, each with where the page behind it begins. */
+  async page(query: TenantPageQuery): Promise<(TenantRecord & { place: string })[]> {
+    const { by, type } = SORTS[query.sort];
+    // Times to the microsecond, as the list is sorted by those.
+    const place =
+      type === 'timestamptz'
+        ? `to_char(${by} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+        : `(${by})::text`;
+    const [order, behind] = query.descending ? ['DESC', '<'] : ['ASC', '>'];
+    const { rows } = await this.database.query<TenantRecord & { place: string }>(
+      `${RECORD}, ${place} AS place ${FROM_TENANTS}
+        WHERE ($1::text IS NULL OR tenants.name ILIKE $1)
+          AND CASE $2::text WHEN 'deleted' THEN deleted_at IS NOT NULL
+                WHEN 'suspended' THEN deleted_at IS NULL AND suspended_at IS NOT NULL
+                WHEN 'active' THEN deleted_at IS NULL AND suspended_at IS NULL
+                ELSE deleted_at IS NULL END
+          AND ($4::uuid IS NULL OR (${by}, tenants.id) ${behind} ($3::${type}, $4::uuid))
+        ORDER BY ${by} ${order}, tenants.id ${order} LIMIT $5`,
+      [
+        query.search === undefined ? null : patternOf(query.search),
+        query.status ?? null,
+        query.after?.value ?? null,
+        query.after?.id ?? null,
+        query.limit,
+      ],
+    );
+    return rows.map((row) => ({ ...row, name: fromStoredText(row.name) }));
   }
 
   /** Oldest first. */
@@ -76,4 +200,9 @@ export class TenantsService {
     );
     return rows.map((row) => ({ ...row, name: fromStoredText(row.name) }));
   }
+}
+
+/** For ILIKE: names that have the text in them. */
+function patternOf(search: string): string {
+  return `%${toStoredText(search).replace(/[\\%_]/g, '\\$&')}%`;
 }

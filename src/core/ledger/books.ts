@@ -40,7 +40,7 @@ SELECT tenant_id, month FROM (
   SELECT tenant_id, month, spent AS amount FROM account_months
   UNION ALL
   SELECT tenant_id, date_trunc('month', created_at AT TIME ZONE 'UTC')::date, amount
-  FROM ledger_entries WHERE kind <> 'grant'
+  FROM ledger_entries WHERE kind NOT IN ('grant', 'correction')
 ) AS parts
 GROUP BY tenant_id, month HAVING sum(amount) <> 0`,
   },

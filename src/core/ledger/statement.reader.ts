@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { Database } from '../../platform/database/database.js';
+import { fromStoredText } from '../../platform/database/stored-text.js';
 import type { UtcMonth } from '../../platform/time/dates.js';
 
 /** A movement of a tenant's balance; the amount is signed credits. */
@@ -12,7 +13,20 @@ export interface StatementEntry {
   requestId: string | null;
 }
 
-export type LedgerEntryKind = 'grant' | 'charge' | 'shortfall' | 'refund';
+export const LEDGER_ENTRY_KINDS = ['grant', 'correction', 'charge', 'shortfall', 'refund'] as const;
+export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
+
+/** An entry as operators see it. */
+export interface MemoEntry extends StatementEntry {
+  /** What the operator wrote about it; null for what requests have moved. */
+  memo: string | null;
+}
+
+/** Where a page of entries goes on: behind this entry. The time is ISO 8601, to the microsecond. */
+export interface EntryPlace {
+  at: string;
+  id: string;
+}
 
 /** What a calendar month did to a tenant's balance. */
 export interface StatementSummary {
@@ -56,9 +70,9 @@ export class StatementReader {
            FROM account_months WHERE tenant_id = $1 AND month <= $4
          ) AS months, (
            SELECT coalesce(
-               sum(amount) FILTER (WHERE created_at < $2 AND kind = 'grant'), 0
+               sum(amount) FILTER (WHERE created_at < $2 AND kind IN ('grant', 'correction')), 0
              )::bigint AS granted_before,
-             ${sumOf('grant')}, ${sumOf('shortfall')}, ${sumOf('refund')}
+             ${sumOf('grant')}, ${sumOf('correction')}, ${sumOf('shortfall')}, ${sumOf('refund')}
            FROM ledger_entries
            WHERE tenant_id = $1 AND kind <> 'charge' AND created_at < $3
          ) AS rare LEFT JOIN LATERAL (${LAST_ID}) AS last ON true`,
@@ -66,14 +80,14 @@ export class StatementReader {
       ),
     );
     const row = rows[0]!;
-    const { grant, shortfall, refund, spent, last_id: lastId } = row;
+    const { grant, correction, shortfall, refund, spent, last_id: lastId } = row;
     // What the balance did not cover, and what was given back, no month has spent.
     const charge = -(spent + shortfall + refund);
     const openingBalance = row.granted_before - row.spent_before;
     return {
       openingBalance,
-      closingBalance: openingBalance + grant + charge + shortfall + refund,
-      totals: { grant, charge, shortfall, refund },
+      closingBalance: openingBalance + grant + correction + charge + shortfall + refund,
+      totals: { grant, correction, charge, shortfall, refund },
       lastId,
     };
   }
@@ -109,6 +123,33 @@ export class StatementReader {
       yield rows.map(({ at: _, ...entry }) => entry);
       if (rows.length < batchSize) return;
     }
+  }
+
+  /**
+   * The newest entries of a tenant, with where the page behind each begins.
+   *
+   * @param before undefined: from the newest on
+   * @param kind undefined: of all kinds; all but charges are found by an index of their own
+   */
+  async newestOf(
+    tenantId: string,
+    { before, kind, limit }: { before?: EntryPlace; kind?: LedgerEntryKind; limit: number },
+  ): Promise<(MemoEntry & EntryPlace)[]> {
+    const { rows } = await this.limit(() =>
+      this.database.query<MemoEntry & EntryPlace>(
+        `SELECT ledger_entries.id::text AS id, created_at AS "createdAt", kind, amount,
+           request_id AS "requestId", memo,
+           to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+         FROM ledger_entries
+         WHERE tenant_id = $1 ${kind ? `AND kind = '${kind}'` : ''}
+           AND (created_at, ledger_entries.id) < (
+             coalesce($2::timestamptz, 'infinity'), coalesce($3::bigint, 0)
+           )
+         ORDER BY created_at DESC, ledger_entries.id DESC LIMIT $4`,
+        [tenantId, before?.at, before?.id, limit],
+      ),
+    );
+    return rows.map((row) => ({ ...row, memo: row.memo && fromStoredText(row.memo) }));
   }
 }
 

@@ -31,7 +31,7 @@ export class StatementsController {
     operationId: 'getStatement',
     summary: 'A calendar month of the ledger',
     description:
-      'Every grant and charge of the month (UTC); credits that are only set aside are none. JSON, ' +
+      'Every grant, correction and charge of the month (UTC); credits that are only set aside are none. JSON, ' +
       'or the entries as CSV with `Accept: text/csv`.',
   })
   @ApiParam({

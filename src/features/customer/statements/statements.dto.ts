@@ -1,11 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { LedgerEntryKind } from '../../../core/ledger/statement.reader.js';
-
-const KINDS: LedgerEntryKind[] = ['grant', 'charge', 'shortfall', 'refund'];
+import { LEDGER_ENTRY_KINDS, type LedgerEntryKind } from '../../../core/ledger/statement.reader.js';
 
 class StatementTotalsDto implements Record<LedgerEntryKind, number> {
   @ApiProperty({ type: 'integer', description: 'Credits granted.', example: 10_000_000 })
   grant!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'What the operator has corrected; negative when taken.',
+    example: 0,
+  })
+  correction!: number;
 
   @ApiProperty({ type: 'integer', description: 'Credits charged, negative.', example: -1_250_000 })
   charge!: number;
@@ -35,7 +40,7 @@ export class StatementEntryDto {
   @ApiProperty({ type: String, format: 'date-time' })
   created_at!: string;
 
-  @ApiProperty({ enum: KINDS, example: 'charge' })
+  @ApiProperty({ enum: LEDGER_ENTRY_KINDS, example: 'charge' })
   kind!: LedgerEntryKind;
 
   @ApiProperty({ type: 'integer', description: 'Credits; negative when taken.', example: -121 })
