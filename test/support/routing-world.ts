@@ -18,6 +18,7 @@ import {
 import type { UpstreamRegistry } from '../../src/vendors/upstream.registry.js';
 import type { UpstreamCall } from '../../src/vendors/upstream.js';
 import type { Plan, RouteCover } from '../../src/core/routing/plan.js';
+import type { RoutePauses } from '../../src/core/routing/route-pauses.service.js';
 import { RoutingService } from '../../src/core/routing/routing.service.js';
 
 /** One call's answer: its events, and how it fails if it does; `hang` waits for the caller to go. */
@@ -93,6 +94,7 @@ export class World {
       } as unknown as GatewayMetrics,
       { of: () => [] } as unknown as ByokUpstreams,
       {} as AnswerCache,
+      { of: () => undefined } as unknown as RoutePauses,
     );
   }
 

@@ -15,6 +15,7 @@ import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { WorkCall } from '../../vendors/upstream.js';
 import type { Plan, RouteCover } from './plan.js';
 import { RouteFallback } from './route-fallback.js';
+import type { RoutePauses } from './route-pauses.service.js';
 import { RoutingService } from './routing.service.js';
 
 const vectors = chatModel('a/vectors', [modelRoute('a'), modelRoute('b'), modelRoute('c')], {
@@ -53,6 +54,7 @@ class World {
       } as unknown as GatewayMetrics,
       { of: () => [] } as unknown as ByokUpstreams,
       {} as AnswerCache,
+      { of: () => undefined } as unknown as RoutePauses,
     );
   }
 

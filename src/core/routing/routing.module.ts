@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { CredentialsModule } from '../credentials/credentials.module.js';
 import { UpstreamModule } from '../../vendors/upstream.module.js';
+import { RoutePauses } from './route-pauses.service.js';
 import { RoutingService } from './routing.service.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
@@ -45,7 +46,7 @@ class CacheModule {}
 
 @Module({
   imports: [CacheModule, CatalogueModule, CredentialsModule, UpstreamModule],
-  providers: [RoutingService],
-  exports: [RoutingService],
+  providers: [RoutePauses, RoutingService],
+  exports: [RoutePauses, RoutingService],
 })
 export class RoutingModule {}

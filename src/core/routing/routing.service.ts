@@ -21,6 +21,7 @@ import { callerErrorOf } from './caller-error.js';
 import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { RouteHealth } from './route-health.js';
+import { RoutePauses } from './route-pauses.service.js';
 import { trackRoutes } from './route-metrics.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
 import { RouteFallback, type RouteCall } from './route-fallback.js';
@@ -55,6 +56,7 @@ export class RoutingService {
     metrics: GatewayMetrics,
     private readonly byokUpstreams: ByokUpstreams,
     private readonly cache: AnswerCache,
+    private readonly pauses: RoutePauses,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
     this.records = { health: this.health, metrics, logger: this.logger };
@@ -62,6 +64,7 @@ export class RoutingService {
       isConfigured: (provider) => upstreams.has(provider),
       vendorOf: (provider) => upstreams.get(provider),
       isCooling: (key) => this.health.isCooling(key),
+      isPaused: (route) => pauses.of(route) !== undefined,
       medianLatencyMs: (key) => this.health.medianLatencyMs(key),
       limits: config.limits,
       byokFeePercent: config.byokFeePercent,
@@ -76,7 +79,7 @@ export class RoutingService {
    *
    * @throws NotFoundError for an unknown model, or when preferences leave no provider
    * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
-   * @throws ProviderUnavailableError when no provider of the models is configured
+   * @throws ProviderUnavailableError when no provider of the models is configured, or all are paused
    */
   async plan<Request extends RoutableRequest>(
     caller: Caller,
@@ -178,13 +181,21 @@ export class RoutingService {
    * because it may be asked for once only.
    *
    * @param requestId of the request or the job that it is for, for our log
-   * @throws UpstreamError when the vendor cannot do such work, or whatever the call throws
+   * @throws UpstreamError when the vendor cannot do such work, the operator has paused the route, or
+   *   whatever the call throws
    */
   async attempt<Result>(
     route: PlannedRoute,
     requestId: string,
     call: (upstream: Upstream) => Promise<Result> | undefined,
   ): Promise<Result> {
+    if (this.pauses.of(route)) {
+      // As if no connection came about: nobody was asked, and it may be otherwise in a while.
+      throw new UpstreamError({
+        failure: 'connect',
+        message: 'The operator has paused the route.',
+      });
+    }
     const tried = new AttemptRecorder(route, this.records, requestId);
     let outcome = 'aborted';
     try {

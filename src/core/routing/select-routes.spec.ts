@@ -25,6 +25,7 @@ const NOTHING_PARTICULAR: RoutingState = {
   isConfigured: () => true,
   vendorOf: () => ({}),
   isCooling: () => false,
+  isPaused: () => false,
   medianLatencyMs: () => undefined,
   limits: LIMITS,
   byokFeePercent: 5,
@@ -41,6 +42,7 @@ const claude = chatModel('anthropic/claude', [
 interface Situation {
   unconfigured?: string[];
   cooling?: string[];
+  paused?: string[];
   latencies?: Record<string, number>;
   limits?: Partial<RoutingState['limits']>;
   byok?: ByokAccess[];
@@ -48,13 +50,21 @@ interface Situation {
 
 function select(
   fields: Record<string, unknown> = {},
-  { unconfigured = [], cooling = [], latencies = {}, limits, byok = [] }: Situation = {},
+  {
+    unconfigured = [],
+    cooling = [],
+    paused = [],
+    latencies = {},
+    limits,
+    byok = [],
+  }: Situation = {},
   models = [gpt, claude],
 ) {
   return selectRoutes(chatRequest(fields), models, {
     isConfigured: (provider) => !unconfigured.includes(provider),
     vendorOf: () => ({}),
     isCooling: ({ provider }) => cooling.includes(provider),
+    isPaused: ({ provider }) => paused.includes(provider),
     medianLatencyMs: ({ provider }) => latencies[provider],
     limits: { ...LIMITS, ...limits },
     byokFeePercent: 5,
@@ -74,6 +84,27 @@ describe(selectRoutes.name, () => {
       'anthropic/claude at bedrock',
       'anthropic/claude at vertex',
     ]);
+  });
+
+  it('tries no route that is paused, not even where all others are cooling down', () => {
+    const situation = { paused: ['openai'], cooling: ['azure', 'anthropic', 'bedrock', 'vertex'] };
+    expect(providersOf({}, situation)).toEqual(['azure']);
+    expect(providersOf({}, { paused: ['azure', 'vertex'] })).toEqual([
+      'openai',
+      'anthropic',
+      'bedrock',
+    ]);
+  });
+
+  it('says that all routes are paused, also where only the wishes of the caller leave no other', () => {
+    const refusal = expect.objectContaining({
+      status: 503,
+      type: 'provider_unavailable',
+      message: expect.stringMatching(/paused every route to openai\/gpt that/),
+    });
+    expect(() => select({}, { paused: ['openai', 'azure'] }, [gpt])).toThrow(refusal);
+    const wish = { provider: { only: ['openai'] } };
+    expect(() => select(wish, { paused: ['openai'] }, [gpt])).toThrow(refusal);
   });
 
   it.each<[string, Record<string, unknown>, string[]]>([
@@ -355,6 +386,11 @@ describe(selectRoutes.name, () => {
         'shared bedrock',
         'shared vertex',
       ]);
+    });
+
+    it('takes a paused account for no leave to use shared capacity', () => {
+      const situation = { byok: [own('openai')], paused: ['openai'] };
+      expect(() => select({}, situation, [gpt])).toThrow(ProviderUnavailableError);
     });
 
     it('lets the caller choose the shared capacity of another provider all the same', () => {

@@ -27,6 +27,8 @@ export interface RoutingState {
   /** Of a configured provider: what goes out to it that may have a price of its own. */
   vendorOf(provider: string): Pick<Upstream, 'passesVendorHeaders' | 'runsWebSearch'>;
   isCooling(key: HealthKey): boolean;
+  /** Whether the operator has paused the route, over whatever account. */
+  isPaused(route: PlannedRoute): boolean;
   medianLatencyMs(key: HealthKey): number | undefined;
   limits: AppConfig['limits'];
   byokFeePercent: number;
@@ -38,7 +40,7 @@ export interface RoutingState {
  * The routes of a request in the order in which they are tried. A pure function of its arguments.
  *
  * @param models the models of the request's chain, in its order
- * @throws ProviderUnavailableError when no provider of any model is configured
+ * @throws ProviderUnavailableError when no provider of any model is configured, or all are paused
  * @throws NotFoundError (`provider`) when the caller's preferences leave nothing
  * @throws InvalidRequestError for a field that shared capacity refuses when there is nothing else
  */
@@ -76,6 +78,8 @@ export function selectRoutes(
   }
   if (strategy === 'sort') routes = byPrice(routes, state);
   if (state.byok.length > 0) routes = withoutUnwantedShared(routes);
+  // Behind the above: a paused account of the tenant's is no leave to use shared capacity.
+  routes = withoutPaused(routes, state);
   routes = withoutUnpriced(request, routes, models, state);
 
   const [first, ...others] = routes.filter((route) => !state.isCooling(route));
@@ -118,6 +122,17 @@ function ceilingPrice({ ceiling, pricing, byokFeePercent = 100 }: PlannedRoute):
       BigInt(ceiling.videoSeconds) * pricing.videoSecond +
       (BigInt(ceiling.audioMs) * pricing.audioMinute) / MS_PER_MINUTE +
       pricing.request)
+  );
+}
+
+/** @throws ProviderUnavailableError when that leaves nothing */
+function withoutPaused(routes: PlannedRoute[], state: RoutingState): PlannedRoute[] {
+  if (!routes.some((route) => state.isPaused(route))) return routes;
+  const left = routes.filter((route) => !state.isPaused(route));
+  if (left.length > 0) return left;
+  const names = [...new Set(routes.map(({ model }) => model))].join(', ');
+  throw new ProviderUnavailableError(
+    `The operator of this gateway has paused every route to ${names} that this request may take. Use another model, or try again later.`,
   );
 }
 

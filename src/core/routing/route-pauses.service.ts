@@ -1,0 +1,153 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { DatabaseNotices, notify } from '../../platform/database/database-notices.js';
+import { Database } from '../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { messageOf } from '../../platform/errors/thrown.js';
+import type { SqlExecutor } from '../access/api-key.repository.js';
+
+const CHANNEL = 'route_pauses';
+
+/** What the operator has paused: a model at a provider, or all that the provider serves. */
+export interface PausedThing {
+  readonly provider: string;
+  /** An alias, or a row of the catalogue, which may be a family; null: the whole provider. */
+  readonly model: string | null;
+}
+
+export interface RoutePause extends PausedThing {
+  readonly reason: string;
+  /** The name of who paused it. */
+  readonly pausedBy: string;
+  readonly pausedAt: Date;
+  /** When it ends by itself; null: when somebody resumes it. */
+  readonly until: Date | null;
+}
+
+/** A route as a pause may name it. */
+interface PausableRoute {
+  readonly provider: string;
+  readonly model: string;
+  readonly catalogueId: string;
+}
+
+/**
+ * The routes that the operator has paused, kept here and read again when another process announces a
+ * change; so asking costs a request nothing. A database that is away changes nothing.
+ */
+@Injectable()
+export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(RoutePauses.name);
+  private pauses: ReadonlyMap<string, RoutePause> = new Map();
+  private reading: Promise<void> | undefined;
+  private isStale = false;
+  private stopListening: (() => void) | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly notices: DatabaseNotices,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.look();
+    this.stopListening = this.notices.listen(CHANNEL, () => void this.lookQuietly());
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopListening?.();
+    await this.reading?.catch(() => undefined);
+  }
+
+  /** The pause that keeps a route from being tried; of several the widest. */
+  of({ provider, model, catalogueId }: PausableRoute): RoutePause | undefined {
+    const { pauses } = this;
+    if (pauses.size === 0) return undefined;
+    const nowMs = Date.now();
+    for (const name of [null, catalogueId, model]) {
+      const pause = pauses.get(keyOf({ provider, model: name }));
+      if (pause && !isOver(pause, nowMs)) return pause;
+    }
+    return undefined;
+  }
+
+  /** Those that hold now, the latest first. */
+  list(): RoutePause[] {
+    const nowMs = Date.now();
+    return [...this.pauses.values()].filter((pause) => !isOver(pause, nowMs));
+  }
+
+  /** Pauses, or changes the pause that there is; all processes know within a second of the commit. */
+  async pause(transaction: SqlExecutor, pause: Omit<RoutePause, 'pausedAt'>): Promise<void> {
+    const { provider, model, reason, pausedBy, until } = pause;
+    await transaction.query(
+      `INSERT INTO route_pauses (provider, model, reason, paused_by, paused_until)
+       VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT ON CONSTRAINT route_pauses_key DO UPDATE SET
+         reason = excluded.reason, paused_by = excluded.paused_by, paused_at = now(),
+         paused_until = excluded.paused_until`,
+      [provider, model, toStoredText(reason), toStoredText(pausedBy), until],
+    );
+    await announce(transaction);
+  }
+
+  /** @returns the pause that is over; undefined where nothing of that name was paused */
+  async resume(transaction: SqlExecutor, thing: PausedThing): Promise<RoutePause | undefined> {
+    const { rows } = await transaction.query<RoutePause>(
+      `DELETE FROM route_pauses WHERE provider = $1 AND model IS NOT DISTINCT FROM $2
+       RETURNING ${COLUMNS}`,
+      [thing.provider, thing.model],
+    );
+    await announce(transaction);
+    return rows[0] && fromRow(rows[0]);
+  }
+
+  /** To be called after a change here is committed: the next request obeys it. */
+  look(): Promise<void> {
+    // What is being read may be from before the change.
+    if (this.reading) this.isStale = true;
+    return (this.reading ??= this.read().finally(() => (this.reading = undefined)));
+  }
+
+  private async read(): Promise<void> {
+    do {
+      this.isStale = false;
+      const { rows } = await this.database.lookUps.query<RoutePause>(
+        `SELECT ${COLUMNS} FROM route_pauses
+         WHERE paused_until IS NULL OR paused_until > now() ORDER BY paused_at DESC`,
+      );
+      this.pauses = new Map(rows.map((row) => [keyOf(row), fromRow(row)]));
+    } while (this.isStale);
+  }
+
+  private async lookQuietly(): Promise<void> {
+    try {
+      await this.look();
+    } catch (error) {
+      // The outage is told already, and the next look is due soon.
+      this.logger.debug(`Paused routes could not be read: ${messageOf(error)}`);
+    }
+  }
+}
+
+const COLUMNS = `provider, model, reason, paused_by AS "pausedBy", paused_at AS "pausedAt",
+  paused_until AS "until"`;
+
+function announce(transaction: SqlExecutor): Promise<void> {
+  return notify(transaction, CHANNEL, '');
+}
+
+function keyOf({ provider, model }: PausedThing): string {
+  // No provider's id has a space.
+  return model === null ? provider : `${provider} ${model}`;
+}
+
+function isOver({ until }: RoutePause, nowMs: number): boolean {
+  return until !== null && until.getTime() <= nowMs;
+}
+
+function fromRow(row: RoutePause): RoutePause {
+  return {
+    ...row,
+    reason: fromStoredText(row.reason),
+    pausedBy: fromStoredText(row.pausedBy),
+  };
+}
