@@ -5,6 +5,7 @@ describe(hideKeys.name, () => {
   it.each([
     ['/v1/customer/api-keys/sk-0123456789abcdef', '/v1/customer/api-keys/sk-…'],
     ['/v1/sk-mgmt-0123456789abcdef/x', '/v1/sk-…/x'],
+    ['/v1/admin/keys/sk-admin-0123456789', '/v1/admin/keys/sk-…'],
     ['/sk-free form + 0123456/sk-0123456789', '/sk-…/sk-…'],
     ['/v1/models/sandbox/task-0123456789', '/v1/models/sandbox/task-0123456789'],
     ['/v1/Bearer%20sk-0123456789', '/v1/Bearer%20sk-…'],

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AdminKeyDirectory } from '../../src/core/access/admin-key-directory.service.js';
 import { AdminKeyRepository } from '../../src/core/access/admin-keys.repository.js';
+import { AdminKeysService } from '../../src/core/access/admin-keys.service.js';
 import { AuditLog } from '../../src/core/audit/audit-log.js';
 import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
 import { BootstrapService } from '../../src/app/bootstrap/bootstrap.service.js';
@@ -158,7 +159,13 @@ describe(BootstrapService.name, () => {
         action: 'admin_key.create',
         tenant_id: null,
         before: null,
-        after: { name: 'First admin key', key_preview: preview, role: 'admin', expires_at: null },
+        after: {
+          name: 'First admin key',
+          key_preview: preview,
+          role: 'admin',
+          expires_at: null,
+          revoked_at: null,
+        },
         request_id: null,
       },
     ]);
@@ -201,14 +208,15 @@ describe(BootstrapService.name, () => {
       file: undefined,
       ...overrides,
     };
+    const rows = new AdminKeyRepository(instance.database);
     return new BootstrapService(
       { bootstrap },
       instance.database,
       instance.tenants,
       instance.apiKeys,
       new GrantsService(instance.database),
-      new AdminKeyRepository(instance.database),
-      new AuditLog(),
+      new AdminKeysService(instance.database, rows, new AuditLog()),
+      rows,
     ).ensureFirstTenant();
   }
 

@@ -30,6 +30,48 @@ describe("the operator's commands", () => {
     expect(output).toMatch(/^NAME +BALANCE +HELD +SPENT +KEYS +CREATED\nacme +12 +0 +0 +0 +2/);
   });
 
+  it("make, list and revoke operators' keys, the last one too", async () => {
+    const made = await run(
+      'admin',
+      'create',
+      'on call',
+      '--role',
+      'auditor',
+      '--expires',
+      '2100-01-01',
+    );
+    expect(made).toMatchObject({ code: 0, output: expect.stringContaining('role auditor') });
+    const key = made.output.trim().split('\n').at(-1)!;
+    expect(key).toMatch(/^sk-admin-[0-9A-Za-z]{43}$/);
+    const id = /^Id: +(\S+)$/m.exec(made.output)![1]!;
+    const listed = async (): Promise<string | undefined> =>
+      (await run('admin', 'list')).output.split('\n').find((line) => line.startsWith(id));
+    expect(await listed()).toMatch(
+      / sk-admin-\w{4}\.{3}\w{4} +auditor +active +never .*"on call"$/,
+    );
+    expect(await run('admin', 'revoke', id)).toMatchObject({ code: 0 });
+    expect(await listed()).toContain(' revoked ');
+    expect(await run('admin', 'revoke', id)).toMatchObject({ code: 0 });
+    expect(await run('admin', 'revoke', randomUUID())).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('no admin key'),
+    });
+    expect(await run('admin', 'create', 'x', '--role', 'owner')).toMatchObject({ code: 2 });
+
+    await run('admin', 'create', 'last');
+    const last = /^(\S+).* active /m.exec((await run('admin', 'list')).output)![1]!;
+    expect(await run('admin', 'revoke', last)).toMatchObject({ code: 0 });
+    const { rows } = await testDatabase.database.query(
+      `SELECT action, actor_kind, request_id FROM audit_log WHERE target_id = $1 ORDER BY id`,
+      [id],
+    );
+    const row = { actor_kind: 'command', request_id: null };
+    expect(rows).toEqual([
+      { action: 'admin_key.create', ...row },
+      { action: 'admin_key.revoke', ...row },
+    ]);
+  });
+
   it("set and lift a tenant's monthly limit", async () => {
     await run('tenant', 'create', 'limited');
     const limit = async (): Promise<number | null | undefined> => {

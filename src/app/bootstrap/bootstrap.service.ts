@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { AdminKeyRepository, auditedAdminKey } from '../../core/access/admin-keys.repository.js';
+import { AdminKeyRepository } from '../../core/access/admin-keys.repository.js';
+import { AdminKeysService } from '../../core/access/admin-keys.service.js';
 import { BOOTSTRAP_AUTHOR } from '../../core/access/author.js';
-import { AuditLog } from '../../core/audit/audit-log.js';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import { apiKeyStatus } from '../../core/access/api-key.entity.js';
 import { hashApiKey, mintApiKey } from '../../core/access/api-key.js';
@@ -27,8 +27,8 @@ export class BootstrapService {
     private readonly tenants: TenantsService,
     private readonly apiKeys: ApiKeyRepository,
     private readonly grants: GrantsService,
-    private readonly adminKeys: AdminKeyRepository,
-    private readonly audit: AuditLog,
+    private readonly adminKeys: AdminKeysService,
+    private readonly adminKeyRows: AdminKeyRepository,
   ) {}
 
   /**
@@ -63,25 +63,17 @@ export class BootstrapService {
    */
   private async ensureAdminKey(client: PoolClient): Promise<string | undefined> {
     const { adminKey } = this.config.bootstrap;
-    if (adminKey === undefined && (await this.adminKeys.areThereAny(client))) return undefined;
+    if (adminKey === undefined && (await this.adminKeyRows.areThereAny(client))) return undefined;
     const plaintext = adminKey ?? mintApiKey('admin');
     const draft = { name: 'First admin key', plaintext, role: 'admin', expiresAt: null } as const;
-    const made = await this.adminKeys.insert(draft, client);
-    if (made) {
-      await this.audit.record(client, BOOTSTRAP_AUTHOR, {
-        tenantId: null,
-        action: 'admin_key.create',
-        target: { type: 'admin_key', id: made.id },
-        before: null,
-        after: auditedAdminKey(made),
-      });
-    } else await this.warnOfUseless(client, plaintext);
+    const made = await this.adminKeys.insertWithin(client, BOOTSTRAP_AUTHOR, draft);
+    if (!made) await this.warnOfUseless(client, plaintext);
     return adminKey === undefined ? plaintext : undefined;
   }
 
   private async warnOfUseless(client: PoolClient, plaintext: string): Promise<void> {
     const hash = hashApiKey(plaintext);
-    const known = (await this.adminKeys.findByHashes([hash], client)).get(hash);
+    const known = (await this.adminKeyRows.findByHashes([hash], client)).get(hash);
     const status = known && apiKeyStatus(known, Date.now());
     if (status !== 'active') {
       this.logger.warn(`GATEWAY_ADMIN_KEY is ${status} and stays so; it opens nothing`);

@@ -1,4 +1,7 @@
 import { DataSource } from 'typeorm';
+import { AdminKeyRepository } from '../../core/access/admin-keys.repository.js';
+import { AdminKeysService } from '../../core/access/admin-keys.service.js';
+import { AuditLog } from '../../core/audit/audit-log.js';
 import { ApiKeyEntity } from '../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import { TenantEntity } from '../../core/access/tenant.entity.js';
@@ -21,6 +24,9 @@ export interface CommandServices {
   tenants: TenantsService;
   apiKeys: ApiKeyRepository;
   grants: GrantsService;
+  adminKeys: AdminKeysService;
+  adminKeyRows: AdminKeyRepository;
+  audit: AuditLog;
   recovery: SettlementRecovery;
   close(): Promise<void>;
 }
@@ -66,11 +72,16 @@ async function connect(url: string, config: CommandConfig): Promise<CommandServi
   // Nobody reads the figures of a command.
   const journal = new SettlementJournal(config, { observeSettlements: () => undefined });
   const store = new LedgerStore(database, new InstanceService(database), journal);
+  const audit = new AuditLog();
+  const adminKeyRows = new AdminKeyRepository(database);
   return {
     database,
     tenants: new TenantsService(database),
     apiKeys: new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database),
     grants: new GrantsService(database),
+    adminKeys: new AdminKeysService(database, adminKeyRows, audit),
+    adminKeyRows,
+    audit,
     recovery: new SettlementRecovery(database, store, journal),
     async close() {
       await database.onApplicationShutdown();

@@ -8,6 +8,7 @@ import {
   UsageError,
   CommandError,
 } from './command.js';
+import { adminCreateCommand, adminListCommand, adminRevokeCommand } from './admin.commands.js';
 import { backupCommand, moveCommand, restoreCommand } from './backup.commands.js';
 import { keyCreateCommand, keyRevokeCommand } from './key.commands.js';
 import { settingsPageCommand } from './settings-page.command.js';
@@ -44,6 +45,9 @@ const COMMANDS: readonly Command[] = [
   tenantLimitCommand,
   keyCreateCommand,
   keyRevokeCommand,
+  adminCreateCommand,
+  adminListCommand,
+  adminRevokeCommand,
   secretRotateCommand,
   catalogueCheckCommand,
   settingsPageCommand,

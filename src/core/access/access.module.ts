@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { AdminKeyDirectory } from './admin-key-directory.service.js';
 import { AdminKeyRepository } from './admin-keys.repository.js';
+import { AdminKeysService } from './admin-keys.service.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
@@ -24,6 +25,7 @@ import { TenantsService } from './tenants.service.js';
   providers: [
     AdminKeyDirectory,
     AdminKeyRepository,
+    AdminKeysService,
     ApiKeyRepository,
     KeyDirectory,
     TenantsService,
@@ -48,6 +50,7 @@ import { TenantsService } from './tenants.service.js';
   exports: [
     AdminKeyDirectory,
     AdminKeyRepository,
+    AdminKeysService,
     ApiKeyRepository,
     KeyDirectory,
     TenantsService,

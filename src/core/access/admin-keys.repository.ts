@@ -63,6 +63,45 @@ export class AdminKeyRepository {
     return new Map(rows.map((row) => [row.hash, readable(row)]));
   }
 
+  /** Newest first. @param after behind this creation time and id */
+  async page(limit: number, after?: readonly string[]): Promise<AdminKey[]> {
+    const { rows } = await this.database.query<AdminKey>(
+      `SELECT ${COLUMNS} FROM admin_keys
+        WHERE $2::timestamptz IS NULL OR (created_at, id) < ($2, $3::uuid)
+        ORDER BY created_at DESC, id DESC LIMIT $1`,
+      [limit, after?.[0], after?.[1]],
+    );
+    return rows.map(readable);
+  }
+
+  async findById(id: string, executor: SqlExecutor = this.database): Promise<AdminKey | undefined> {
+    const { rows } = await executor.query<AdminKey>(
+      `SELECT ${COLUMNS} FROM admin_keys WHERE id = $1`,
+      [id],
+    );
+    return rows.map(readable)[0];
+  }
+
+  /** Locks the keys that open everything until the end of the transaction, so that not all of them go at once. */
+  async lockActiveAdmins(transaction: SqlExecutor): Promise<string[]> {
+    const { rows } = await transaction.query<{ id: string }>(
+      `SELECT id FROM admin_keys
+        WHERE role = 'admin' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+        ORDER BY id FOR UPDATE`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** @returns the key; undefined when there is none that is not revoked already */
+  async revoke(id: string, executor: SqlExecutor): Promise<AdminKey | undefined> {
+    const { rows } = await executor.query<AdminKey>(
+      `UPDATE admin_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL
+       RETURNING ${COLUMNS}`,
+      [id],
+    );
+    return rows.map(readable)[0];
+  }
+
   /** Whether there ever was a key. */
   async areThereAny(executor: SqlExecutor): Promise<boolean> {
     const { rows } = await executor.query('SELECT FROM admin_keys LIMIT 1');
@@ -84,6 +123,12 @@ function readable<Row extends AdminKey>(row: Row): Row {
 }
 
 /** What the audit log has of a key. */
-export function auditedAdminKey({ name, preview, role, expiresAt }: AdminKey): JsonObject {
-  return { name, key_preview: preview, role, expires_at: expiresAt?.toISOString() ?? null };
+export function auditedAdminKey(key: AdminKey): JsonObject {
+  return {
+    name: key.name,
+    key_preview: key.preview,
+    role: key.role,
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+  };
 }

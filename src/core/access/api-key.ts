@@ -1,4 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import { parseIsoDateTime } from '../../platform/time/dates.js';
 import type { ApiKeyType } from './caller.js';
 
 /** What a key begins with; `admin` keys are the operators'. */
@@ -52,4 +54,18 @@ export function mintApiKey(type: keyof typeof KEY_PREFIXES): string {
 /** Whether a key looks like one of an operator's. */
 export function isAdminKey(plaintext: string): boolean {
   return plaintext.startsWith(KEY_PREFIXES.admin);
+}
+
+/**
+ * When a key is to end, as `expires_at` of a body says. Undefined: not given. Null: never.
+ *
+ * @throws InvalidRequestError unless it lies in the future
+ */
+export function readExpiry(text: string | null | undefined): Date | null | undefined {
+  if (text === undefined || text === null) return text;
+  const expiresAt = parseIsoDateTime(text);
+  if (!expiresAt || expiresAt.getTime() <= Date.now()) {
+    throw new InvalidRequestError('expires_at', 'expires_at must lie in the future.');
+  }
+  return expiresAt;
 }

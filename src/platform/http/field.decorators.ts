@@ -1,7 +1,8 @@
 import { Transform } from 'class-transformer';
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInt, Max, Min, Matches, ValidateIf } from 'class-validator';
+import { IsInt, Max, Min, Matches, ValidateBy, ValidateIf, buildMessage } from 'class-validator';
+import { parseIsoDateTime } from '../time/dates.js';
 
 /** PostgreSQL counts no further than this, and no list is longer. */
 const MAX_OFFSET = Number.MAX_SAFE_INTEGER;
@@ -79,4 +80,19 @@ export function MayBeAbsent(): PropertyDecorator {
 /** A name that a tenant gives to something of its own: 1 to 255 characters, counted as code points. */
 export function IsName(): PropertyDecorator {
   return Matches(/^[^]{1,255}$/u, { message: 'name must be a string of 1 to 255 characters' });
+}
+
+/** An ISO 8601 date or date-time of a day that exists. */
+export function IsIsoDateTime(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isIsoDateTime',
+    validator: {
+      validate: (value: unknown) =>
+        typeof value === 'string' && parseIsoDateTime(value) !== undefined,
+      defaultMessage: buildMessage(
+        (prefix) =>
+          `${prefix}$property must be an ISO 8601 date-time such as 2030-12-31T23:59:59Z, or null`,
+      ),
+    },
+  });
 }

@@ -1,10 +1,9 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsIn, IsInt, Max, Min, buildMessage, ValidateBy } from 'class-validator';
-import { IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
+import { IsOptional, IsIn, IsInt, Max, Min } from 'class-validator';
+import { IsIsoDateTime, IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
 import { API_KEY_TYPES, type ApiKeyType } from '../../../core/access/caller.js';
 import { MAX_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
 import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../core/access/api-key.entity.js';
-import { parseIsoDateTime } from '../../../platform/time/dates.js';
 
 class ApiKeyUsageDto {
   @ApiProperty({ type: 'integer', description: 'Requests made with the key.', example: 42 })
@@ -151,19 +150,4 @@ export class UpdateApiKeyDto {
   @IsOptional()
   @IsIsoDateTime()
   expires_at?: string | null;
-}
-
-/** An ISO 8601 date or date-time of a day that exists. */
-function IsIsoDateTime(): PropertyDecorator {
-  return ValidateBy({
-    name: 'isIsoDateTime',
-    validator: {
-      validate: (value: unknown) =>
-        typeof value === 'string' && parseIsoDateTime(value) !== undefined,
-      defaultMessage: buildMessage(
-        (prefix) =>
-          `${prefix}$property must be an ISO 8601 date-time such as 2030-12-31T23:59:59Z, or null`,
-      ),
-    },
-  });
 }

@@ -3,15 +3,10 @@ import { apiKeyStatus, type ApiKeyEntity } from '../../../core/access/api-key.en
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import { refuseChange, type ApiKeyType, type Caller } from '../../../core/access/caller.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
-import { mintApiKey } from '../../../core/access/api-key.js';
+import { mintApiKey, readExpiry } from '../../../core/access/api-key.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
-import {
-  InvalidRequestError,
-  NotFoundError,
-  PermissionError,
-} from '../../../platform/errors/gateway-errors.js';
-import { parseIsoDateTime } from '../../../platform/time/dates.js';
+import { NotFoundError, PermissionError } from '../../../platform/errors/gateway-errors.js';
 import type {
   UpdateApiKeyDto,
   CreateApiKeyDto,
@@ -50,7 +45,7 @@ export class ApiKeysService {
         `This key was made by a key that a key made, and so on ${MAX_ANCESTORS} times; use one of those to make another.`,
       );
     }
-    const expiresAt = expiryOf(body.expires_at) ?? null;
+    const expiresAt = readExpiry(body.expires_at) ?? null;
     if (maker) refuseLater(maker, expiresAt);
     const plaintext = mintApiKey(type);
     const rateLimitPerMinute = rateLimitFor(caller, body.rate_limit_per_minute);
@@ -74,7 +69,7 @@ export class ApiKeysService {
   async update(caller: Caller, id: string, body: UpdateApiKeyDto): Promise<ApiKeyDto> {
     const key = await this.find(caller, id);
     refuseOnManagementKey(caller, key.type, 'change');
-    const change = { name: body.name, expiresAt: expiryOf(body.expires_at) };
+    const change = { name: body.name, expiresAt: readExpiry(body.expires_at) };
     await this.refuseBeyondRights(caller, key, change.expiresAt);
     if (change.name === undefined && change.expiresAt === undefined) return toApiKey(key);
     await this.apiKeys.updateNameAndExpiry(caller.tenantId, key.id, change);
@@ -183,16 +178,6 @@ function refuseLater(above: ApiKeyEntity, expiresAt: Date | null): void {
     `A key may not give another more time than it has itself, until ${above.expiresAt.toISOString()}.`,
     'expires_at',
   );
-}
-
-/** Undefined: not given. Null: none. */
-function expiryOf(text: string | null | undefined): Date | null | undefined {
-  if (text === undefined || text === null) return text;
-  const expiresAt = parseIsoDateTime(text);
-  if (!expiresAt || expiresAt.getTime() <= Date.now()) {
-    throw new InvalidRequestError('expires_at', 'expires_at must lie in the future.');
-  }
-  return expiresAt;
 }
 
 function toApiKey(key: ApiKeyEntity): ApiKeyDto {

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { ConflictError } from '../../platform/errors/gateway-errors.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { AdminKeyRepository, auditedAdminKey, type AdminKey } from './admin-keys.repository.js';
+import { mintApiKey } from './api-key.js';
+import type { SqlExecutor } from './api-key.repository.js';
+import type { Author } from './author.js';
+import type { OperatorRole } from './caller.js';
+
+/** What changes operators' keys, each change with its row of the audit log. */
+@Injectable()
+export class AdminKeysService {
+  constructor(
+    private readonly database: Database,
+    private readonly adminKeys: AdminKeyRepository,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** @returns the new key, with itself in plaintext, which exists nowhere else */
+  create(
+    author: Author,
+    { name, role, expiresAt }: { name: string; role: OperatorRole; expiresAt: Date | null },
+  ): Promise<AdminKey & { plaintext: string }> {
+    return this.database.transaction(async (client) => {
+      const plaintext = mintApiKey('admin');
+      const key = await this.insertWithin(client, author, { name, plaintext, role, expiresAt });
+      if (!key) throw new Error('A freshly minted key exists already');
+      return { ...key, plaintext };
+    });
+  }
+
+  /** @returns undefined when this very key is known already */
+  async insertWithin(
+    transaction: SqlExecutor,
+    author: Author,
+    draft: Parameters<AdminKeyRepository['insert']>[0],
+  ): Promise<AdminKey | undefined> {
+    const key = await this.adminKeys.insert(draft, transaction);
+    if (!key) return undefined;
+    await this.audit.record(transaction, author, {
+      tenantId: null,
+      action: 'admin_key.create',
+      target: { type: 'admin_key', id: key.id },
+      before: null,
+      after: auditedAdminKey(key),
+    });
+    return key;
+  }
+
+  /**
+   * Revokes a key for good. One that is revoked already stays as it is.
+   *
+   * @param takesLast whether it may be the last active one of an admin
+   * @returns undefined when there is no such key
+   * @throws ConflictError when it may not
+   */
+  revoke(author: Author, id: string, takesLast: boolean): Promise<AdminKey | undefined> {
+    return this.database.transaction(async (client) => {
+      const admins = await this.adminKeys.lockActiveAdmins(client);
+      const before = await this.adminKeys.findById(id, client);
+      if (!before || before.revokedAt) return before;
+      if (!takesLast && admins.length === 1 && admins[0] === id) {
+        throw new ConflictError(
+          'id',
+          'This is the last admin key that opens anything. Make another one first, or revoke it by `npm run gateway -- admin revoke`.',
+        );
+      }
+      const after = await this.adminKeys.revoke(id, client);
+      if (!after) return before;
+      await this.audit.record(client, author, {
+        tenantId: null,
+        action: 'admin_key.revoke',
+        target: { type: 'admin_key', id },
+        before: auditedAdminKey(before),
+        after: auditedAdminKey(after),
+      });
+      return after;
+    });
+  }
+}
