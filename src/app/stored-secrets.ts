@@ -38,6 +38,13 @@ const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
     id: 'tenant_id',
     purpose: 'webhook-secret',
   },
+  {
+    name: 'Signing keys',
+    table: 'signing_keys',
+    column: 'sealed_key',
+    id: 'id',
+    purpose: 'signing-key',
+  },
 ];
 
 /** A column with encrypted values, each bound to the id of its row. */

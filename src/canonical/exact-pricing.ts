@@ -55,3 +55,11 @@ export function parsePrice(decimal: string): bigint | undefined {
   const [, whole = '0', fraction = ''] = match;
   return BigInt(whole + fraction.padEnd(PRICE_SCALE, '0'));
 }
+
+/** The decimal string of so many units of 10^-`scale`, without zeros at its end: undoes `parsePrice`. */
+export function toDecimal(units: bigint, scale = PRICE_SCALE): string {
+  const digits = String(units).padStart(scale + 1, '0');
+  const fraction = digits.slice(-scale).replace(/0+$/, '');
+  const whole = digits.slice(0, -scale);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

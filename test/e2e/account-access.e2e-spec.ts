@@ -67,6 +67,7 @@ const RULES: Record<string, Rule> = {
   'POST /v1/customer/broadcast/destinations/{id}/test': of('destination'),
   'GET /v1/customer/logs': OWN,
   'GET /v1/customer/logs/export.csv': OWN,
+  'GET /v1/customer/receipts/{request_id}': of('request'),
   'GET /v1/customer/analytics': OWN,
   'GET /v1/customer/statements/{month}': OWN,
   'GET /v1/customer/credits': OWN,
@@ -187,9 +188,11 @@ async function callOf(operation: string): Promise<Call> {
   const id = rule.of && (await make(rule.of));
   const path = template
     .replace('{id}', id ?? '')
+    .replace('{request_id}', id ?? '')
     .replace('{item_id}', template.includes('{item_id}') ? await itemOf(id!) : '')
     .replace('{month}', new Date().toISOString().slice(0, 7));
-  const query = rule.of === 'request' ? `?id=${id}` : '';
+  const isInPath = template.includes('{request_id}');
+  const query = rule.of === 'request' && !isInPath ? `?id=${id}` : '';
   return { method, path: path + query, body: rule.body };
 }
 
@@ -241,6 +244,7 @@ describe("a tenant's account", () => {
   describe.each(OPERATIONS)('%s', (operation) => {
     const { of: thing, status = [200], only } = ruleOf(operation);
     const isChange = !operation.startsWith('GET');
+    const named = operation.includes('{request_id}') ? 'request_id' : 'id';
 
     it('answers 401 without a key, and to a revoked, expired or unknown one', async () => {
       const call = await callOf(operation);
@@ -252,7 +256,7 @@ describe("a tenant's account", () => {
       for (const type of ['routing', 'management'] as const) {
         const answer = await send(call, otherKeys[type]);
         if (only !== undefined && only !== type) expect(json(answer)).toEqual(RIGHTS_ERROR);
-        else if (thing) expect(json(answer)).toEqual(refusal(404, 'not_found_error', 'id'));
+        else if (thing) expect(json(answer)).toEqual(refusal(404, 'not_found_error', named));
         else expect(status).toContain(answer.status);
         // An error may name the id that was asked for.
         for (const secret of secrets) {

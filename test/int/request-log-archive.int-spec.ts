@@ -31,6 +31,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const NOW = new Date('2026-07-15T12:00:00Z');
 const [LARGE, SMALL, OTHER] = [randomUUID(), randomUUID(), randomUUID()];
 const KEYS = [randomUUID(), randomUUID()];
+const SHEET = randomUUID();
 const MODELS = ['sandbox/echo', 'a\u0000b \ud800 "é😀"', ''];
 
 let folder: string;
@@ -158,6 +159,7 @@ describe('the archive of the request log', () => {
       const time = new Date(Date.UTC(2026, 4, 1 + (index % 4), 9 + (index % 3), (index * 7) % 60));
       const failed = index % 7 === 0;
       const { requestId } = await insert(LARGE, time.toISOString(), {
+        ...(index % 5 === 0 && { priceSheet: SHEET, otherUsage: '{"images":2}', shortfall: 4 }),
         apiKeyId: KEYS[index % 2],
         model: MODELS[index % 3],
         provider: index % 3 === 0 ? 'one' : 'two',

@@ -12,6 +12,8 @@ import { gatewaySecrets } from '../../src/platform/config/gateway-secret.js';
 import { loadSettings } from '../../src/app/load-settings.js';
 import { CredentialCipher } from '../../src/core/credentials/credential-cipher.service.js';
 import { WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
+import { AuditLog } from '../../src/core/audit/audit-log.js';
+import { SigningKeys } from '../../src/core/ledger/receipts/signing-keys.service.js';
 import { createTenant } from '../support/ledger-factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -36,6 +38,10 @@ const configOf = (secret: string, previous = ''): AppConfig =>
   });
 const webhookSecrets = (config: AppConfig) =>
   new WebhookSecrets(() => gatewaySecrets(config), testDatabase.database);
+const signingKeys = (config: AppConfig) =>
+  new SigningKeys(config, testDatabase.database, new AuditLog());
+const keyNameOf = (jws: string): unknown =>
+  JSON.parse(Buffer.from(jws.split('.')[0]!, 'base64url').toString());
 
 async function rotate(config: AppConfig) {
   let output = '';
@@ -100,6 +106,7 @@ describe('secret rotate', () => {
     const before = await webhookSecrets(old).secretOf(tenantId);
     const { secret } = await webhookSecrets(old).rotate(tenantId);
     const lost = await storeCredential(configOf(LOST));
+    const signer = keyNameOf(await signingKeys(old).sign({}, 'test'));
 
     // While it runs, both kinds of instances open everything.
     const [first, second] = await Promise.all([rotate(between), rotate(between)]);
@@ -114,6 +121,10 @@ describe('secret rotate', () => {
     const signature = await webhookSecrets(current).sign(tenantId, '{}', 0);
     expect(signature).toMatch(/^t=0,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
     expect(before).not.toBe(secret);
+    expect(keyNameOf(await signingKeys(current).sign({}, 'test'))).toEqual(signer);
+    // What was given up is made anew.
+    expect(keyNameOf(await signingKeys(configOf(LOST)).sign({}, 'test'))).not.toEqual(signer);
+    expect(await signingKeys(current).publicKeys()).toHaveLength(2);
 
     // An instance that had the old one as its current still wrote; the command is run again.
     const late = await storeCredential(configOf(OLD, NEW));

@@ -37,6 +37,12 @@ export function requestLogRow(overrides: Partial<RequestLogRow> = {}): RequestLo
     latencyMs: 120,
     generationTimeMs: 100,
     createdAt: new Date('2026-01-15T12:00:00Z'),
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    shortfall: 0,
+    priceSheet: null,
+    otherUsage: null,
     ...overrides,
   };
 }
@@ -54,9 +60,9 @@ export async function insertRequestLogRow(
         finish_reason, traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens,
         cache_write_tokens, reasoning_tokens, usage_source, cost, model_charge, byok_platform_fee,
         managed_tool_fee, agent_runtime_fee, billing_note, streamed, latency_ms,
-        generation_time_ms, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, 0, 0, $14, $15, $16, $17,
-             $18, $19, $20, $21, $22, $23, $24)
+        generation_time_ms, created_at, shortfall)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $25, $26, $27, $14, $15, $16,
+             $17, $18, $19, $20, $21, $22, $23, $24, $28)
      RETURNING id`,
     [
       row.requestId,
@@ -83,8 +89,18 @@ export async function insertRequestLogRow(
       row.latencyMs,
       row.generationTimeMs,
       row.createdAt,
+      row.cacheReadTokens,
+      row.cacheWriteTokens,
+      row.reasoningTokens,
+      row.shortfall,
     ],
   );
+  if (row.priceSheet !== null || row.otherUsage !== null) {
+    await database.query(
+      'UPDATE request_logs SET price_sheet = $2, other_usage = $3 WHERE request_id = $1',
+      [row.requestId, row.priceSheet, row.otherUsage],
+    );
+  }
   return { ...row, id: String(rows[0]?.id) };
 }
 

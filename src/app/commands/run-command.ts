@@ -11,6 +11,7 @@ import {
 import { adminCreateCommand, adminListCommand, adminRevokeCommand } from './admin.commands.js';
 import { backupCommand, moveCommand, restoreCommand } from './backup.commands.js';
 import { keyCreateCommand, keyRevokeCommand } from './key.commands.js';
+import { receiptsRotateKeyCommand } from './receipts.commands.js';
 import { settingsPageCommand } from './settings-page.command.js';
 import { secretRotateCommand } from './secret-rotate.command.js';
 import { settleCommand } from './settle.command.js';
@@ -55,6 +56,7 @@ const COMMANDS: readonly Command[] = [
   backupCommand,
   restoreCommand,
   moveCommand,
+  receiptsRotateKeyCommand,
 ];
 
 interface CommandEnvironment {

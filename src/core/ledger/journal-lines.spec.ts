@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { FREE } from '../../canonical/exact-pricing.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import {
   readJournalText,
@@ -22,7 +23,7 @@ const settlement = (credits: number): JournalledSettlement => ({
     errorType: null,
     finishReason: 'stop',
     trafficMode: 'shared',
-    usage: { ...NO_USAGE, inputTokens: 3, outputTokens: 4, reasoningTokens: 1 },
+    usage: { ...NO_USAGE, inputTokens: 3, outputTokens: 4, reasoningTokens: 1, webSearches: 2 },
     usageSource: 'upstream',
     billingNote: null,
     streamed: true,
@@ -30,6 +31,7 @@ const settlement = (credits: number): JournalledSettlement => ({
     latencyMs: 12,
     generationTimeMs: 7,
     createdAt: new Date(),
+    billedBy: { pricing: { ...FREE, prompt: 7n, audioMinute: 10n ** 18n }, byokFeePercent: 5 },
   },
 });
 

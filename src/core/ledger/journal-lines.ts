@@ -4,7 +4,9 @@ import { isUuid } from '../../platform/database/stored-text.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import type { Charge } from './ledger-operations.js';
 import { isAmount } from './pricing.js';
-import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
+import type { PricesUsed, RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
+import { otherUsageText, readOtherUsage } from './receipts/other-usage.js';
+import { priceSheetOf, readPriceSheet } from './receipts/price-sheet.js';
 
 /** The layout of a line. A line of another one is not read. */
 const VERSION = 1;
@@ -50,6 +52,8 @@ export function toJournalLine({ log, charge, hadHold }: JournalledSettlement): s
         cacheWriteTokens: finite(log.usage.cacheWriteTokens),
         reasoningTokens: finite(log.usage.reasoningTokens),
       },
+      otherUsage: otherUsageText(log.usage),
+      priceSheet: log.billedBy ? priceSheetOf(log.billedBy).json : null,
       usageSource: log.usageSource,
       billingNote: log.billingNote,
       streamed: log.streamed,
@@ -131,7 +135,7 @@ function readSettlement(value: JsonObject): JournalledSettlement | undefined {
         errorType: readTextOrNull(value.errorType),
         finishReason: readTextOrNull(value.finishReason),
         trafficMode: readOne(TRAFFIC_MODES, value.trafficMode),
-        usage: readUsage(value.usage),
+        usage: readUsage(value.usage, value.otherUsage),
         usageSource: readOne(USAGE_SOURCES, value.usageSource),
         billingNote: readTextOrNull(value.billingNote),
         streamed: value.streamed === true,
@@ -139,6 +143,7 @@ function readSettlement(value: JsonObject): JournalledSettlement | undefined {
         latencyMs: readNumber(value.latencyMs),
         generationTimeMs: readNumber(value.generationTimeMs),
         createdAt: new Date(readNumber(Date.parse(readText(value.createdAt)))),
+        billedBy: readPrices(value.priceSheet),
       },
     };
   } catch {
@@ -201,10 +206,16 @@ function readCharge(value: unknown): Charge {
   };
 }
 
-function readUsage(value: unknown): Usage {
+/** Of a version before there is none; the charge stands without it. */
+function readPrices(value: unknown): PricesUsed | undefined {
+  return typeof value === 'string' ? readPriceSheet(JSON.parse(value)) : undefined;
+}
+
+function readUsage(value: unknown, others: unknown): Usage {
   const counts: JsonObject = isJsonObject(value) ? value : {};
   return {
     ...NO_USAGE,
+    ...readOtherUsage(typeof others === 'string' ? others : null),
     inputTokens: readNumber(counts.inputTokens),
     outputTokens: readNumber(counts.outputTokens),
     cacheReadTokens: readNumber(counts.cacheReadTokens),

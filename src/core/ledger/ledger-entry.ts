@@ -1,5 +1,7 @@
+import type { QueryConfig } from 'pg';
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
 import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
+import { storeSheets, type PriceSheet } from './receipts/price-sheet.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
 import type {
   Charge,
@@ -52,6 +54,8 @@ export class SettleEntry extends LedgerEntry<SettleOutcome> {
   blanked = false;
   /** True once it stands in a journal, because the process ends. */
   journalled = false;
+  /** The prices it was charged at, where they are to be stored with it. */
+  sheet: PriceSheet | undefined;
 
   constructor(
     public log: RequestLogDraft,
@@ -73,6 +77,17 @@ export class SettleEntry extends LedgerEntry<SettleOutcome> {
   get tenantId(): string {
     return this.log.tenantId;
   }
+}
+
+/** The statements of a group beside those of the ledger's own tables: prices, then records. */
+export function writtenBeside(settlements: readonly SettleEntry[]): QueryConfig[] {
+  const sheets: PriceSheet[] = [];
+  const records: QueryConfig[] = [];
+  for (const { sheet, record } of settlements) {
+    if (sheet) sheets.push(sheet);
+    if (record) records.push(record);
+  }
+  return sheets.length === 0 ? records : [...storeSheets(sheets), ...records];
 }
 
 /** Gives back a hold whose caller was told that there is none. */

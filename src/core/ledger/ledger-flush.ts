@@ -2,7 +2,7 @@ import type { PoolClient, QueryConfig } from 'pg';
 import { AccountStates } from './account-states.js';
 import { admitAsks, type AdmittedAsks } from './admit-asks.js';
 import { provesRollback } from './database-failure.js';
-import type { Ask, LedgerGroup, SettleEntry } from './ledger-entry.js';
+import { writtenBeside, type Ask, type LedgerGroup, type SettleEntry } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
 import { toHoldRow, type LogRow } from './ledger-rows.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
@@ -50,7 +50,7 @@ export async function flushGroup(
       values: [JSON.stringify(rows), JSON.stringify(settled)],
     });
   }
-  writes.push(...recordsOf(settlements));
+  writes.push(...writtenBeside(settlements.filter(({ outcome }) => outcome?.applied)));
   writes.push(...openHolds(instanceId, admitted, locked.accounts));
   writes.push(...openKeyHolds(admitted, limits), statements.COMMIT);
   try {
@@ -225,9 +225,4 @@ function markUnwritten(
       entry.outcome = { cost: 0, shortfall: 0, applied: false };
     }
   }
-}
-
-/** The statements that write the records of those settlements that take place. */
-function recordsOf(settlements: readonly SettleEntry[]): QueryConfig[] {
-  return settlements.flatMap(({ record, outcome }) => (record && outcome?.applied ? [record] : []));
 }

@@ -2,6 +2,8 @@ import { toStoredText, isUuid } from '../../platform/database/stored-text.js';
 import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
 import type { PayableCharge } from './pricing.js';
 import type { HoldEntry } from './ledger-entry.js';
+import { otherUsageText } from './receipts/other-usage.js';
+import { priceSheetOf } from './receipts/price-sheet.js';
 
 const INT4_MAX = 2 ** 31 - 1;
 
@@ -44,6 +46,8 @@ export interface LogRow {
   latency_ms: number;
   generation_time_ms: number;
   created_at: Date;
+  price_sheet: string | null;
+  other_usage: string | null;
 }
 
 export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
@@ -74,6 +78,8 @@ export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
     latency_ms: toInt4(log.latencyMs),
     generation_time_ms: toInt4(log.generationTimeMs),
     created_at: log.createdAt,
+    price_sheet: log.billedBy ? priceSheetOf(log.billedBy).id : null,
+    other_usage: otherUsageText(log.usage),
   };
 }
 

@@ -251,6 +251,7 @@ export class LedgerService implements OnModuleDestroy {
     const { usage, source } = this.plausible(log, meter.route, read);
     log.usage = usage;
     log.usageSource = source;
+    log.billedBy = meter.route;
     const charge = priceRoute(usage, meter.route);
     if (!isWhole) return { log, charge: splitCharge(charge, credits).charge };
     if (source === 'upstream' && ending.isWhole) request.noteOutput(usage.outputTokens);

@@ -55,5 +55,6 @@ export function draftLongRunningRow(
     latencyMs: Date.now() - work.startedAt.getTime(),
     generationTimeMs,
     createdAt: work.startedAt,
+    billedBy: billed && route,
   };
 }

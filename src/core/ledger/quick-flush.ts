@@ -1,6 +1,11 @@
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { provesRollback } from './database-failure.js';
-import type { HoldEntry, LedgerGroup, SettleEntry } from './ledger-entry.js';
+import {
+  writtenBeside,
+  type HoldEntry,
+  type LedgerGroup,
+  type SettleEntry,
+} from './ledger-entry.js';
 import { BEGIN, COMMIT } from './ledger-statements.js';
 import { toLogRow, toHoldRow, toRangeRow } from './ledger-rows.js';
 import { totalOf } from './pricing.js';
@@ -77,12 +82,12 @@ function grantsOf(results: readonly QueryResult<Partial<quick.GrantsRow>>[]): re
   return [];
 }
 
-/** One statement is a transaction by itself; with records beside it, it takes a transaction around. */
+/** One statement is a transaction by itself; with others beside it, it takes a transaction around. */
 function toStatements(instanceId: string, ordinary: OrdinaryGroup): QueryConfig[] {
   const statement = toStatement(instanceId, ordinary);
-  const records = ordinary.settlements.flatMap(({ record }) => (record ? [record] : []));
-  if (records.length === 0) return [statement];
-  return [BEGIN, statement, ...records, COMMIT];
+  const beside = writtenBeside(ordinary.settlements);
+  if (beside.length === 0) return [statement];
+  return [BEGIN, statement, ...beside, COMMIT];
 }
 
 function toStatement(

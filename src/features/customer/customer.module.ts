@@ -2,7 +2,9 @@ import { Module } from '@nestjs/common';
 import { CredentialsModule } from '../../core/credentials/credentials.module.js';
 import { GuardrailsModule } from '../../core/guardrails/guardrails.module.js';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
+import { ReceiptReader } from '../../core/ledger/receipts/receipt.reader.js';
 import { RequestLogModule } from '../../core/ledger/request-log/request-log.module.js';
+import { SigningKeys } from '../../core/ledger/receipts/signing-keys.service.js';
 import { OutboundModule } from '../../platform/outbound/outbound.module.js';
 import { AnalyticsController } from './analytics/analytics.controller.js';
 import { AnalyticsService } from './analytics/analytics.service.js';
@@ -21,6 +23,8 @@ import { LogsController } from './logs/logs.controller.js';
 import { LogsService } from './logs/logs.service.js';
 import { ProviderCredentialsController } from './provider-credentials/provider-credentials.controller.js';
 import { ProviderCredentialsService } from './provider-credentials/provider-credentials.service.js';
+import { KeySetController, ReceiptsController } from './receipts/receipts.controller.js';
+import { ReceiptsService } from './receipts/receipts.service.js';
 import { StatementsController } from './statements/statements.controller.js';
 import { StatementsService } from './statements/statements.service.js';
 import { WebhookSecretController } from './webhook-secret/webhook-secret.controller.js';
@@ -39,6 +43,8 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     CompatibleGenerationController,
     CurrentKeyController,
     WebhookSecretController,
+    ReceiptsController,
+    KeySetController,
   ],
   providers: [
     AnalyticsService,
@@ -49,6 +55,9 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     LogsService,
     ProviderCredentialsService,
     StatementsService,
+    ReceiptReader,
+    ReceiptsService,
+    SigningKeys,
   ],
 })
 export class CustomerModule {}

@@ -1,5 +1,5 @@
 import type { UsageSource, Usage } from '../../../canonical/usage.js';
-import type { TrafficMode } from '../../../canonical/billable-route.js';
+import type { BillableRoute, TrafficMode } from '../../../canonical/billable-route.js';
 
 export const REQUEST_STATUSES = ['success', 'error'] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
@@ -32,6 +32,15 @@ export interface RequestLogRow {
   latencyMs: number;
   generationTimeMs: number;
   createdAt: Date;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  reasoningTokens: number;
+  /** What of the charge the operator bears, beside `cost`. */
+  shortfall: number;
+  /** Id of the prices it was charged at; null: nothing was charged, or it was before prices were kept. */
+  priceSheet: string | null;
+  /** What else it used, as JSON of counts that are not 0 (`OtherUsage`); null: nothing. */
+  otherUsage: string | null;
 }
 
 /** How a request ended. `status` of the interface's log row is `success` for `completed` and `cancelled`. */
@@ -63,4 +72,9 @@ export interface RequestLogDraft {
   /** From the first content event to the end of the answer. */
   generationTimeMs: number;
   createdAt: Date;
+  /** By whose prices it was charged; undefined: nothing was charged. */
+  billedBy?: PricesUsed | undefined;
 }
+
+/** The prices of a route; a route is one. */
+export type PricesUsed = Pick<BillableRoute, 'pricing' | 'byokFeePercent'>;

@@ -26,7 +26,10 @@ const ROW_COLUMNS = `
   model_charge AS "modelCharge", byok_platform_fee AS "byokPlatformFee",
   managed_tool_fee AS "managedToolFee", agent_runtime_fee AS "agentRuntimeFee",
   billing_note AS "billingNote", streamed, latency_ms AS "latencyMs",
-  generation_time_ms AS "generationTimeMs", created_at AS "createdAt"`;
+  generation_time_ms AS "generationTimeMs", created_at AS "createdAt",
+  cache_read_tokens AS "cacheReadTokens", cache_write_tokens AS "cacheWriteTokens",
+  reasoning_tokens AS "reasoningTokens", shortfall, price_sheet AS "priceSheet",
+  other_usage AS "otherUsage"`;
 
 /** A page of a list, and how long the whole list is. */
 interface RequestLogPage {

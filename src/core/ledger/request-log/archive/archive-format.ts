@@ -52,11 +52,19 @@ const COLUMNS: Readonly<Record<string, Kind>> = {
   created_at: 'time',
   flagged: 'boolean',
   replaces_crash: 'boolean',
+  price_sheet: 'uuid',
+  other_usage: 'text',
 };
 
 /** Whose bounds are written down, of each group; others would cost time and prune nothing. */
 const BOUNDED = new Set(['tenant_id', 'request_id', 'created_at']);
-const NULLABLE = new Set(['error_type', 'finish_reason', 'billing_note']);
+const NULLABLE = new Set([
+  'error_type',
+  'finish_reason',
+  'billing_note',
+  'price_sheet',
+  'other_usage',
+]);
 
 const FIELDS = Object.entries(COLUMNS).map(([name, kind]) => ({ name, kind }));
 

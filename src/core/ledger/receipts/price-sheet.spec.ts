@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { FREE } from '../../../canonical/exact-pricing.js';
+import { NO_USAGE } from '../../../canonical/usage.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
+import { otherUsageText, readOtherUsage } from './other-usage.js';
+import { priceSheetOf, readPriceSheet, StoredSheets, storeSheets } from './price-sheet.js';
+
+const PRICING = { ...FREE, prompt: 150_000_000_000n, cacheRead: 1n, completion: 10n ** 18n };
+
+describe('price sheets', () => {
+  it('are read back as they were', () => {
+    const sheet = priceSheetOf({ pricing: PRICING, byokFeePercent: 5 });
+    expect(readPriceSheet(JSON.parse(sheet.json))).toEqual({
+      pricing: PRICING,
+      byokFeePercent: 5,
+    });
+    expect(isUuid(sheet.id)).toBe(true);
+  });
+
+  it('are named after what is in them', () => {
+    const { id } = priceSheetOf({ pricing: PRICING });
+    expect(priceSheetOf({ pricing: { ...PRICING } }).id).toBe(id);
+    expect(priceSheetOf({ pricing: PRICING, byokFeePercent: 0 }).id).not.toBe(id);
+    expect(priceSheetOf({ pricing: { ...PRICING, image: 1n } }).id).not.toBe(id);
+  });
+
+  it('tell a cached answer from a model that costs nothing', () => {
+    const [cached, free] = [FREE, { ...FREE }].map((pricing) => priceSheetOf({ pricing }));
+    expect(cached!.id).not.toBe(free!.id);
+    expect(readPriceSheet(JSON.parse(cached!.json))?.pricing).toBe(FREE);
+    expect(readPriceSheet(JSON.parse(free!.json))?.pricing).not.toBe(FREE);
+  });
+
+  it.each([null, {}, { prices: { prompt: '0.1' } }, { prices: { prompt: 'x' } }])(
+    'are not read of %j',
+    (value) => expect(readPriceSheet(value)).toBeUndefined(),
+  );
+
+  it('are written once a process, and once a transaction', () => {
+    const stored = new StoredSheets();
+    const sheet = stored.missing({ pricing: PRICING })!;
+    expect(storeSheets([sheet, sheet])).toHaveLength(1);
+    expect(stored.missing({ pricing: PRICING })).toBe(sheet);
+    stored.note(sheet);
+    expect(stored.missing({ pricing: PRICING })).toBeUndefined();
+    expect(stored.missing(undefined)).toBeUndefined();
+  });
+});
+
+describe('other usage', () => {
+  it('is nothing for an ordinary answer', () => {
+    expect(otherUsageText(Object.assign({ inputTokens: 5 }, NO_USAGE))).toBeNull();
+  });
+
+  it.each([
+    'cacheWriteLongTokens',
+    'webSearches',
+    'inputCharacters',
+    'inputBytes',
+    'audioMs',
+    'imageCount',
+    'videoSeconds',
+  ] as const)('keeps %s', (count) => {
+    const text = otherUsageText({ ...NO_USAGE, [count]: 7 });
+    expect(readOtherUsage(text)).toMatchObject({ ...readOtherUsage(null), [count]: 7 });
+  });
+});

@@ -1,0 +1,97 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { FREE } from '../../../canonical/exact-pricing.js';
+import type { Usage } from '../../../canonical/usage.js';
+import { Database } from '../../../platform/database/database.js';
+import { InternalError } from '../../../platform/errors/gateway-errors.js';
+import type { RequestLogRow } from '../request-log/request-log-row.js';
+import { RequestLogReader } from '../request-log/request-log.reader.js';
+import { explainCharge, type ChargeArithmetic } from './explain-charge.js';
+import { readOtherUsage } from './other-usage.js';
+import { pricesInUsd, readPriceSheet } from './price-sheet.js';
+
+/** A request, what it was charged, and why. */
+export interface RequestBill {
+  readonly row: RequestLogRow;
+  readonly usage: Usage;
+  /** Those that it was charged at; null: nothing was charged, or they were not kept yet. */
+  readonly prices: {
+    readonly id: string;
+    /** All that are not 0. */
+    readonly usd: Readonly<Record<string, string>>;
+    readonly isCachedAnswer: boolean;
+  } | null;
+  /** Undefined: the request is of before prices were kept. */
+  readonly arithmetic: ChargeArithmetic | undefined;
+  readonly refunds: readonly { readonly amount: number; readonly createdAt: Date }[];
+}
+
+/** Finds out how the cost of a request came about, from what its settlement wrote down. */
+@Injectable()
+export class ReceiptReader {
+  private readonly logger = new Logger(ReceiptReader.name);
+
+  constructor(
+    private readonly requestLog: RequestLogReader,
+    private readonly database: Database,
+  ) {}
+
+  /**
+   * @param requestId a UUID
+   * @throws ArchiveUnavailableError, or InternalError when the arithmetic does not lead to the cost
+   */
+  async find(tenantId: string, requestId: string): Promise<RequestBill | undefined> {
+    const row = await this.requestLog.findByRequestId(tenantId, requestId);
+    if (!row) return undefined;
+    const { rows } = await this.database.query<{ sheet: unknown; refunds: Refund[] | null }>(READ, [
+      row.priceSheet,
+      tenantId,
+      row.requestId,
+    ]);
+    const { sheet, refunds } = rows[0]!;
+    const stored = readPriceSheet(sheet);
+    const usage: Usage = {
+      ...readOtherUsage(row.otherUsage),
+      inputTokens: row.promptTokens,
+      outputTokens: row.completionTokens,
+      cacheReadTokens: row.cacheReadTokens,
+      cacheWriteTokens: row.cacheWriteTokens,
+      reasoningTokens: row.reasoningTokens,
+    };
+    try {
+      return {
+        row,
+        usage,
+        prices:
+          stored && row.priceSheet !== null
+            ? {
+                id: row.priceSheet,
+                usd: pricesInUsd(stored.pricing),
+                isCachedAnswer: stored.pricing === FREE,
+              }
+            : null,
+        arithmetic: stored || isFree(row) ? explainCharge(row, usage, stored) : undefined,
+        refunds: (refunds ?? []).map(({ amount, at }) => ({ amount, createdAt: new Date(at) })),
+      };
+    } catch (error) {
+      // Nothing is signed that does not add up.
+      this.logger.error(error, { request_id: requestId });
+      throw new InternalError({ cause: error });
+    }
+  }
+}
+
+interface Refund {
+  amount: number;
+  at: string;
+}
+
+const READ = `
+  SELECT (SELECT sheet FROM price_sheets WHERE id = $1) AS sheet,
+    (SELECT json_agg(json_build_object('amount', amount, 'at', created_at) ORDER BY created_at)
+       FROM ledger_entries
+      WHERE tenant_id = $2 AND request_id = $3 AND kind = 'refund') AS refunds`;
+
+/** Whether it is one of those that nobody pays for; a complete answer has prices. */
+function isFree({ outcome, cost, shortfall }: RequestLogRow): boolean {
+  return outcome !== 'completed' && cost + shortfall === 0;
+}
