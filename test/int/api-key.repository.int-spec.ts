@@ -50,6 +50,7 @@ describe(ApiKeyRepository.name, () => {
           tenantId,
           type: 'routing',
           rateLimitPerMinute: 5,
+          name: 'a key',
           keySpendLimit: null,
           tenantSpendLimit: null,
           expiresAt,

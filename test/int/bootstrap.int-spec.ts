@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { AdminKeyDirectory } from '../../src/core/access/admin-key-directory.service.js';
 import { AdminKeyRepository } from '../../src/core/access/admin-keys.repository.js';
 import { AdminKeysService } from '../../src/core/access/admin-keys.service.js';
+import { AuditedApiKeys } from '../../src/core/access/audited-api-keys.js';
 import { AuditLog } from '../../src/core/audit/audit-log.js';
 import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
 import { BootstrapService } from '../../src/app/bootstrap/bootstrap.service.js';
@@ -96,6 +97,23 @@ describe(BootstrapService.name, () => {
       expect.objectContaining({ balance: 7, keyCount: 3 }),
     ]);
     expect(await resolve(API_KEY)).toMatchObject({ caller: { rateLimitPerMinute: 42 } });
+  });
+
+  it('leaves rows of the audit log for what it makes and changes, and none for the rest', async () => {
+    await start({ apiKey: API_KEY, credits: 7 });
+    await start({ apiKey: API_KEY, credits: 7 });
+    await start({ apiKey: API_KEY, credits: 7, rateLimitPerMinute: 42 });
+    const { rows } = await access.database.query(
+      `SELECT actor_kind, action, before->'rate_limit_per_minute' AS before,
+              after->'rate_limit_per_minute' AS after
+         FROM audit_log WHERE tenant_id IS NOT NULL ORDER BY id`,
+    );
+    const by = { actor_kind: 'bootstrap' };
+    expect(rows).toEqual([
+      { ...by, action: 'tenant.create', before: null, after: null },
+      { ...by, action: 'api_key.create', before: null, after: 600 },
+      { ...by, action: 'api_key.update', before: 600, after: 42 },
+    ]);
   });
 
   it('makes a tenant without credits when told so', async () => {
@@ -190,7 +208,7 @@ describe(BootstrapService.name, () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start({ apiKey: API_KEY });
     const known = await resolve(API_KEY);
-    await access.apiKeys.revokeById(known!.caller.apiKeyId);
+    await access.apiKeys.revoke(known!.caller.tenantId, known!.caller.apiKeyId);
     await start({ apiKey: API_KEY });
     expect(await resolve(API_KEY)).toMatchObject({ status: 'revoked' });
     expect(warn).toHaveBeenCalledWith(expect.stringContaining('GATEWAY_BOOTSTRAP_API_KEY'));
@@ -208,15 +226,18 @@ describe(BootstrapService.name, () => {
       file: undefined,
       ...overrides,
     };
+    const audit = new AuditLog();
     const rows = new AdminKeyRepository(instance.database);
     return new BootstrapService(
       { bootstrap },
       instance.database,
       instance.tenants,
       instance.apiKeys,
+      new AuditedApiKeys(instance.database, instance.apiKeys, audit),
       new GrantsService(instance.database),
-      new AdminKeysService(instance.database, rows, new AuditLog()),
+      new AdminKeysService(instance.database, rows, audit),
       rows,
+      audit,
     ).ensureFirstTenant();
   }
 

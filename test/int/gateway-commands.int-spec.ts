@@ -72,6 +72,35 @@ describe("the operator's commands", () => {
     ]);
   });
 
+  it('leave a row of the audit log for each change, and none where they fail', async () => {
+    const key = (output: string): string => /^Id: +(\S+)$/m.exec(output)![1]!;
+    expect(await run('tenant', 'create', 'audited', '--credits', '5')).toMatchObject({ code: 0 });
+    expect(await run('tenant', 'create', 'audited')).toMatchObject({ code: 1 });
+    await run('tenant', 'grant', 'audited', '7');
+    await run('tenant', 'limit', 'audited', '100');
+    await run('tenant', 'limit', 'audited', '100');
+    await run('tenant', 'limit', 'audited', 'none');
+    const made = await run('key', 'create', 'audited', '--name', 'of the command');
+    await run('key', 'revoke', key(made.output));
+    await run('key', 'revoke', key(made.output));
+    const { rows } = await testDatabase.database.query(
+      `SELECT action, actor_kind, before, after FROM audit_log JOIN tenants ON tenants.id = tenant_id
+        WHERE tenants.name = 'audited' ORDER BY audit_log.id`,
+    );
+    expect(rows).toMatchObject([
+      { action: 'tenant.create', before: null, after: { name: 'audited', credits: 5 } },
+      { action: 'tenant.grant', before: null, after: { credits: 7 } },
+      { action: 'tenant.limit', before: { monthly_spend_limit: null } },
+      { action: 'tenant.limit', before: { monthly_spend_limit: 100 } },
+      { action: 'api_key.create', before: null, after: { name: 'of the command' } },
+      { action: 'api_key.revoke', before: { revoked_at: null } },
+    ]);
+    expect(new Set(rows.map(({ actor_kind: kind }) => kind as string))).toEqual(
+      new Set(['command']),
+    );
+    expect(JSON.stringify(rows)).not.toContain(made.output.trim().split('\n').at(-1));
+  });
+
   it("set and lift a tenant's monthly limit", async () => {
     await run('tenant', 'create', 'limited');
     const limit = async (): Promise<number | null | undefined> => {

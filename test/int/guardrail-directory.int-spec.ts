@@ -46,7 +46,7 @@ describe('guardrails in the database', () => {
     ];
     for (const directory of [here, there]) expect(await idsOf(directory)).toEqual([]);
 
-    const made = await repository.insert(tenantId, DRAFT, 'routing', 10);
+    const made = await repository.insert(testDatabase.database, tenantId, DRAFT, 'routing', 10);
     here.forget(tenantId);
     const changedAtMs = performance.now();
     expect(await idsOf(here)).toEqual([made!.id]);
@@ -63,25 +63,34 @@ describe('guardrails in the database', () => {
   it('leave out those that are off, and show a change after it was announced', async () => {
     tenantId = await newTenant();
     const directory = new GuardrailDirectory(repository, pool);
-    const { id } = (await repository.insert(tenantId, DRAFT, 'routing', 10))!;
+    const { id } = (await repository.insert(
+      testDatabase.database,
+      tenantId,
+      DRAFT,
+      'routing',
+      10,
+    ))!;
     expect(await idsOf(directory)).toEqual([id]);
-    await repository.update(tenantId, id, { name: 'b', action: 'flag' });
+    await repository.update(testDatabase.database, tenantId, id, { name: 'b', action: 'flag' });
     directory.forget(tenantId);
     expect(await directory.of(tenantId)).toMatchObject([{ id, name: 'b', action: 'flag' }]);
-    await repository.update(tenantId, id, { isEnabled: false });
+    await repository.update(testDatabase.database, tenantId, id, { isEnabled: false });
     directory.forget(tenantId);
     expect(await idsOf(directory)).toEqual([]);
   });
 
   it.each([
-    ['deleted', (id: string) => repository.delete(tenantId, id)],
-    ['switched off', (id: string) => repository.update(tenantId, id, { isEnabled: false })],
+    ['deleted', (id: string) => repository.delete(testDatabase.database, tenantId, id)],
+    [
+      'switched off',
+      (id: string) => repository.update(testDatabase.database, tenantId, id, { isEnabled: false }),
+    ],
   ])('end the searches for one that is %s, and no others', async (_change, remove) => {
     tenantId = await newTenant();
     const directory = new GuardrailDirectory(repository, pool);
     const [gone, other] = [
-      (await repository.insert(tenantId, DRAFT, 'routing', 10))!.id,
-      (await repository.insert(tenantId, DRAFT, 'routing', 10))!.id,
+      (await repository.insert(testDatabase.database, tenantId, DRAFT, 'routing', 10))!.id,
+      (await repository.insert(testDatabase.database, tenantId, DRAFT, 'routing', 10))!.id,
     ];
     expect(await idsOf(directory)).toHaveLength(2);
     const job = { patterns: [{ pattern: 'b', flags: '' }], from: 0, wantsPlace: false };
@@ -102,7 +111,8 @@ describe('guardrails in the database', () => {
   it('are read for many tenants by one query, and again only after a change', async () => {
     const directory = new GuardrailDirectory(repository, pool);
     const tenants = await Promise.all(Array.from({ length: 5 }, newTenant));
-    for (const tenant of tenants) await repository.insert(tenant, DRAFT, 'routing', 10);
+    for (const tenant of tenants)
+      await repository.insert(testDatabase.database, tenant, DRAFT, 'routing', 10);
     const heads = jest.spyOn(repository, 'findHeads');
     const definitions = jest.spyOn(repository, 'findDefinitions');
     const first = await Promise.all(tenants.map((tenant) => directory.of(tenant)));
@@ -121,7 +131,9 @@ describe('guardrails in the database', () => {
     tenantId = await newTenant();
     const ids = [];
     for (let count = 0; count < 5; count++) {
-      ids.push((await repository.insert(tenantId, DRAFT, 'routing', 10))!.id);
+      ids.push(
+        (await repository.insert(testDatabase.database, tenantId, DRAFT, 'routing', 10))!.id,
+      );
     }
     const logs = [1, 2].map(() => new GuardrailTriggerLog(testDatabase.database));
     const createdAt = new Date('2026-01-02T03:04:05Z');
@@ -143,7 +155,7 @@ describe('guardrails in the database', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     // One that has been deleted meanwhile is in nobody's way.
-    await repository.delete(tenantId, ids.pop()!);
+    await repository.delete(testDatabase.database, tenantId, ids.pop()!);
     for (const log of logs) await log.drain();
     for (const record of await repository.listOfTenant(tenantId)) {
       expect(record).toMatchObject({ triggerCount: 80, lastTriggeredAt: createdAt });

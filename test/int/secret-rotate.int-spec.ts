@@ -15,6 +15,7 @@ import { WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
 import { AuditLog } from '../../src/core/audit/audit-log.js';
 import { SigningKeys } from '../../src/core/ledger/receipts/signing-keys.service.js';
 import { createTenant } from '../support/ledger-factories.js';
+import { secretFingerprint } from '../../src/platform/crypto/secret-box.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const OLD = 'the-old-secret-of-at-least-32-characters';
@@ -132,6 +133,11 @@ describe('secret rotate', () => {
     expect(again.output).toContain('Provider credentials: 1 encrypted anew, 205 were current');
     expect((await readAll(current)).keys).toContain(late);
     expect((await rotate(between)).output).toContain('Provider credentials: 0 encrypted anew');
+    const audit = await testDatabase.database.query(
+      `SELECT DISTINCT actor_kind, after FROM audit_log WHERE action = 'secret.rotate'`,
+    );
+    const after = { fingerprint: secretFingerprint(NEW) };
+    expect(audit.rows).toEqual([{ actor_kind: 'command', after }]);
   });
 
   it('makes a new secret for an embedded database, and lets the old one go', async () => {

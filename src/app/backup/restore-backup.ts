@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Client } from 'pg';
+import { COMMAND_AUTHOR } from '../../core/access/author.js';
+import { AuditLog } from '../../core/audit/audit-log.js';
 import { findBookFaults, readBookFigures, type BookFigures } from '../../core/ledger/books.js';
 import { readBackup } from '../../platform/backup/backup-archive.js';
 import { emptySchema, moveObjects, tablesIn } from '../../platform/backup/schema-swap.js';
@@ -137,6 +139,13 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
     if (newMigrations.length === 0 && !isSame) {
       throw new RestoreError('The restored books are not those of the backup.');
     }
+    await new AuditLog().record(client, COMMAND_AUTHOR, {
+      tenantId: null,
+      action: 'database.restore',
+      target: { type: 'database', id: 'PostgreSQL' },
+      before: null,
+      after: { backup_made_at: header.madeAt, tenants: counts.rows.tenants ?? 0 },
+    });
     return { header, counts, figures, faults, newMigrations, foreign };
   } finally {
     await loader.close();

@@ -3,6 +3,8 @@ import type { PoolClient } from 'pg';
 import { AdminKeyRepository } from '../../core/access/admin-keys.repository.js';
 import { AdminKeysService } from '../../core/access/admin-keys.service.js';
 import { BOOTSTRAP_AUTHOR } from '../../core/access/author.js';
+import { AuditLog } from '../../core/audit/audit-log.js';
+import { AuditedApiKeys } from '../../core/access/audited-api-keys.js';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import { apiKeyStatus } from '../../core/access/api-key.entity.js';
 import { hashApiKey, mintApiKey } from '../../core/access/api-key.js';
@@ -26,9 +28,11 @@ export class BootstrapService {
     private readonly database: Database,
     private readonly tenants: TenantsService,
     private readonly apiKeys: ApiKeyRepository,
+    private readonly keys: AuditedApiKeys,
     private readonly grants: GrantsService,
     private readonly adminKeys: AdminKeysService,
     private readonly adminKeyRows: AdminKeyRepository,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
@@ -135,12 +139,19 @@ export class BootstrapService {
     if (declared.credits > 0) {
       await this.grants.grantWithin(client, tenant.id, declared.credits);
     }
+    await this.audit.record(client, BOOTSTRAP_AUTHOR, {
+      tenantId: tenant.id,
+      action: 'tenant.create',
+      target: { type: 'tenant', id: tenant.id },
+      before: null,
+      after: { name: tenant.name, credits: declared.credits },
+    });
     return tenant;
   }
 
   private async ensureKey(client: PoolClient, tenant: Tenant, key: DeclaredKey): Promise<void> {
     const draft = { ...key, tenantId: tenant.id, expiresAt: null };
-    if (await this.apiKeys.insert(draft, client)) return;
+    if (await this.keys.createWithin(client, BOOTSTRAP_AUTHOR, draft)) return;
 
     const [known] = await this.apiKeys.findByHashes([hashApiKey(key.plaintext)], client);
     if (!known) throw new Error('A key vanished under the bootstrap lock');
@@ -155,7 +166,10 @@ export class BootstrapService {
       this.logger.warn(`${key.source} is ${status} and stays so; it opens nothing`);
     }
     if (known.rateLimitPerMinute !== key.rateLimitPerMinute) {
-      await this.apiKeys.updateRateLimit(known.id, key.rateLimitPerMinute, client);
+      const change = { id: known.id, action: 'api_key.update' };
+      await this.keys.changeWithin(client, BOOTSTRAP_AUTHOR, change, () =>
+        this.apiKeys.updateRateLimit(known.id, key.rateLimitPerMinute, client),
+      );
     }
   }
 }

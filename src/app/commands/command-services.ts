@@ -4,6 +4,7 @@ import { AdminKeysService } from '../../core/access/admin-keys.service.js';
 import { AuditLog } from '../../core/audit/audit-log.js';
 import { ApiKeyEntity } from '../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
+import { AuditedApiKeys } from '../../core/access/audited-api-keys.js';
 import { TenantEntity } from '../../core/access/tenant.entity.js';
 import { TenantsService } from '../../core/access/tenants.service.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
@@ -22,7 +23,7 @@ import { SettlementRecovery } from '../../core/ledger/settlement-recovery.servic
 export interface CommandServices {
   database: Database;
   tenants: TenantsService;
-  apiKeys: ApiKeyRepository;
+  apiKeys: AuditedApiKeys;
   grants: GrantsService;
   adminKeys: AdminKeysService;
   adminKeyRows: AdminKeyRepository;
@@ -73,11 +74,12 @@ async function connect(url: string, config: CommandConfig): Promise<CommandServi
   const journal = new SettlementJournal(config, { observeSettlements: () => undefined });
   const store = new LedgerStore(database, new InstanceService(database), journal);
   const audit = new AuditLog();
+  const keyRows = new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database);
   const adminKeyRows = new AdminKeyRepository(database);
   return {
     database,
     tenants: new TenantsService(database),
-    apiKeys: new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database),
+    apiKeys: new AuditedApiKeys(database, keyRows, audit),
     grants: new GrantsService(database),
     adminKeys: new AdminKeysService(database, adminKeyRows, audit),
     adminKeyRows,

@@ -1,3 +1,4 @@
+import { COMMAND_AUTHOR } from '../../core/access/author.js';
 import { API_KEY_TYPES, type ApiKeyType } from '../../core/access/caller.js';
 import { mintApiKey } from '../../core/access/api-key.js';
 import {
@@ -23,7 +24,9 @@ export const keyRevokeCommand: Command = {
   async run({ parameters }, context) {
     const id = readUuid('<key-id>', parameters[0]!);
     const { apiKeys } = await context.services();
-    if (!(await apiKeys.revokeById(id))) throw new CommandError(`there is no key with id ${id}`);
+    if (!(await apiKeys.revoke(COMMAND_AUTHOR, id))) {
+      throw new CommandError(`there is no key with id ${id}`);
+    }
     context.print(`Revoked the key ${id}.`);
   },
 };
@@ -59,7 +62,7 @@ export const keyCreateCommand: Command = {
     const services = await context.services();
     const tenant = await findTenant(services, parameters[0]!);
     const plaintext = mintApiKey(type);
-    const id = await services.apiKeys.insert({
+    const id = await services.apiKeys.create(COMMAND_AUTHOR, {
       tenantId: tenant.id,
       type,
       name,

@@ -7,6 +7,8 @@ import {
   writeSecretFile,
 } from '../../platform/config/gateway-secret.js';
 import type { Database } from '../../platform/database/database.js';
+import { COMMAND_AUTHOR } from '../../core/access/author.js';
+import { AuditLog } from '../../core/audit/audit-log.js';
 import type { Command } from './command.js';
 import { secretFingerprint } from '../../platform/crypto/secret-box.js';
 import { readStoredFingerprint, renewEncrypted, type Renewal } from '../stored-secrets.js';
@@ -99,7 +101,16 @@ async function noteSecret(
   const noted = await readStoredFingerprint(database);
   const own = secrets.map(secretFingerprint);
   if (noted !== null && noted !== lost && !own.includes(noted)) return noted;
-  await database.query('UPDATE installation SET secret_fingerprint = $1', [own[0]]);
+  await database.transaction(async (client) => {
+    await client.query('UPDATE installation SET secret_fingerprint = $1', [own[0]]);
+    await new AuditLog().record(client, COMMAND_AUTHOR, {
+      tenantId: null,
+      action: 'secret.rotate',
+      target: { type: 'secret', id: 'GATEWAY_SECRET' },
+      before: { fingerprint: noted },
+      after: { fingerprint: own[0] },
+    });
+  });
   return undefined;
 }
 

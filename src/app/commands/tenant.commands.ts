@@ -1,3 +1,4 @@
+import { COMMAND_AUTHOR } from '../../core/access/author.js';
 import { MAX_GRANT_CREDITS } from '../../platform/config/setting-values.js';
 import {
   CommandError,
@@ -19,7 +20,14 @@ export const tenantLimitCommand: Command = {
       text === 'none' ? null : readInteger('<credits>', text, 0, Number.MAX_SAFE_INTEGER);
     const services = await context.services();
     const tenant = await findTenant(services, name);
-    await services.tenants.setMonthlySpendLimit(tenant.id, credits);
+    await services.database.transaction(async (client) => {
+      const before = await services.tenants.setMonthlySpendLimit(tenant.id, credits, client);
+      await services.audit.record(client, COMMAND_AUTHOR, {
+        ...ofTenant(tenant.id, 'limit'),
+        before: { monthly_spend_limit: before },
+        after: { monthly_spend_limit: credits },
+      });
+    });
     context.print(
       credits === null
         ? `The tenant ${JSON.stringify(name)} has no monthly limit.`
@@ -38,7 +46,14 @@ export const tenantGrantCommand: Command = {
     const credits = readInteger('<credits>', text, 1, MAX_GRANT_CREDITS);
     const services = await context.services();
     const tenant = await findTenant(services, name);
-    await services.grants.grant(tenant.id, credits);
+    await services.database.transaction(async (client) => {
+      await services.grants.grantWithin(client, tenant.id, credits);
+      await services.audit.record(client, COMMAND_AUTHOR, {
+        ...ofTenant(tenant.id, 'grant'),
+        before: null,
+        after: { credits },
+      });
+    });
     context.print(`Granted ${credits} credits to the tenant ${JSON.stringify(name)}.`);
   },
 };
@@ -72,13 +87,22 @@ export const tenantCreateCommand: Command = {
   async run({ parameters, options }, context) {
     const name = readName('<name>', parameters[0]!);
     const credits = readInteger('--credits', options.credits ?? '0', 0, MAX_GRANT_CREDITS);
-    const { database, tenants, grants } = await context.services();
+    const { database, tenants, grants, audit } = await context.services();
     await database.transaction(async (client) => {
       const tenant = await tenants.create(name, client);
       if (!tenant) throw new CommandError(`there is a tenant ${JSON.stringify(name)} already`);
       if (credits > 0) await grants.grantWithin(client, tenant.id, credits);
+      await audit.record(client, COMMAND_AUTHOR, {
+        ...ofTenant(tenant.id, 'create'),
+        before: null,
+        after: { name, credits },
+      });
     });
     context.print(`Made the tenant ${JSON.stringify(name)} with ${credits} credits.`);
     context.print(`Give it a key: npm run gateway -- key create ${JSON.stringify(name)}`);
   },
 };
+
+function ofTenant(id: string, verb: string) {
+  return { tenantId: id, action: `tenant.${verb}`, target: { type: 'tenant', id } };
+}

@@ -6,6 +6,7 @@ import { AdminKeyRepository } from './admin-keys.repository.js';
 import { AdminKeysService } from './admin-keys.service.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyRepository } from './api-key.repository.js';
+import { AuditedApiKeys } from './audited-api-keys.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
@@ -27,6 +28,7 @@ import { TenantsService } from './tenants.service.js';
     AdminKeyRepository,
     AdminKeysService,
     ApiKeyRepository,
+    AuditedApiKeys,
     KeyDirectory,
     TenantsService,
     InFlightLimiter,
@@ -52,6 +54,7 @@ import { TenantsService } from './tenants.service.js';
     AdminKeyRepository,
     AdminKeysService,
     ApiKeyRepository,
+    AuditedApiKeys,
     KeyDirectory,
     TenantsService,
     RateLimiter,

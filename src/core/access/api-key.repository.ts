@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { QueryResult, QueryResultRow } from 'pg';
-import { In, IsNull, Repository } from 'typeorm';
+import { In, Repository } from 'typeorm';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { ApiKeyEntity, boundBy } from './api-key.entity.js';
@@ -31,6 +31,19 @@ export interface ApiKeyLookup {
   revokedAt: Date | null;
   /** Of its tenant. */
   isSuspended: boolean;
+}
+
+/** A key as the audit log shows it: all but its hash and its use. */
+export interface AuditedApiKey {
+  tenant_id: string;
+  name: string;
+  type: ApiKeyType;
+  key_preview: string;
+  made_by: Maker;
+  rate_limit_per_minute: number;
+  monthly_spend_limit: number | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
 }
 
 export interface ApiKeyDraft {
@@ -158,13 +171,36 @@ export class ApiKeyRepository {
     return rows[0]?.id;
   }
 
+  /** What the audit log has of a key, which is locked until the end of the transaction. */
+  async lockAudited(transaction: SqlExecutor, id: string): Promise<AuditedApiKey | undefined> {
+    const { rows } = await transaction.query<AuditedApiKey>(
+      `SELECT tenant_id, name, type, key_preview, made_by, rate_limit_per_minute,
+              monthly_spend_limit, expires_at, revoked_at
+         FROM api_keys WHERE id = $1 FOR UPDATE`,
+      [id],
+    );
+    return rows[0] && { ...rows[0], name: fromStoredText(rows[0].name) };
+  }
+
   /** Changes what is given; `expiresAt: null` clears the expiry. */
   async updateNameAndExpiry(
     tenantId: string,
     id: string,
-    change: { name?: string; expiresAt?: Date | null },
+    change: { name?: string | undefined; expiresAt?: Date | null | undefined },
+    executor: SqlExecutor = this.database,
   ): Promise<void> {
-    await this.keys.update({ tenantId, id }, { ...change, updatedAt: () => 'now()' });
+    await executor.query(
+      `UPDATE api_keys SET name = coalesce($3, name),
+              expires_at = CASE WHEN $4 THEN $5 ELSE expires_at END, updated_at = now()
+        WHERE tenant_id = $1 AND id = $2`,
+      [
+        tenantId,
+        id,
+        change.name === undefined ? null : toStoredText(change.name),
+        change.expiresAt !== undefined,
+        change.expiresAt ?? null,
+      ],
+    );
   }
 
   async updateRateLimit(
@@ -179,18 +215,11 @@ export class ApiKeyRepository {
   }
 
   /** A key that is revoked already keeps the time of its revocation. */
-  async revoke(tenantId: string, id: string): Promise<void> {
-    await this.keys.update(
-      { tenantId, id, revokedAt: IsNull() },
-      { revokedAt: () => 'now()', updatedAt: () => 'now()' },
+  async revoke(tenantId: string, id: string, executor: SqlExecutor = this.database): Promise<void> {
+    await executor.query(
+      `UPDATE api_keys SET revoked_at = now(), updated_at = now()
+        WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL`,
+      [tenantId, id],
     );
-  }
-
-  /** For the operator, who is no tenant: revokes by id alone. @returns whether the key exists. */
-  async revokeById(id: string): Promise<boolean> {
-    const key = await this.keys.findOneBy({ id });
-    if (!key) return false;
-    await this.revoke(key.tenantId, id);
-    return true;
   }
 }

@@ -114,16 +114,23 @@ export class TenantsService {
     return rows[0] && fromStoredText(rows[0].name);
   }
 
-  /** Sets what the tenant may spend in a calendar month, in credits; null: no limit. */
+  /**
+   * Sets what the tenant may spend in a calendar month, in credits; null: no limit.
+   *
+   * @returns what it was before
+   */
   async setMonthlySpendLimit(
     id: string,
     credits: number | null,
     executor: SqlExecutor = this.database,
-  ): Promise<void> {
-    await executor.query('UPDATE tenants SET monthly_spend_limit = $2 WHERE id = $1', [
-      id,
-      credits,
-    ]);
+  ): Promise<number | null> {
+    const { rows } = await executor.query<{ before: number | null }>(
+      `UPDATE tenants SET monthly_spend_limit = $2
+         FROM (SELECT id, monthly_spend_limit AS before FROM tenants WHERE id = $1 FOR UPDATE) was
+        WHERE tenants.id = was.id RETURNING was.before`,
+      [id, credits],
+    );
+    return rows[0]?.before ?? null;
   }
 
   /** @returns false when another tenant has this name */

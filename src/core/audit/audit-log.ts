@@ -1,8 +1,14 @@
+import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Author } from '../access/author.js';
+
+/** Of each side of a change so much is kept; what is longer is told by its SHA-256. */
+const MAX_SIDE_LENGTH = 16_384;
+/** Nobody means to have a key in a name, but some do. Previews are shorter. */
+const KEY = /\bsk-[\w-]{16,}/g;
 
 /** What was changed. */
 export interface AuditChange {
@@ -21,11 +27,14 @@ export interface AuditChange {
 @Injectable()
 export class AuditLog {
   /**
-   * One row for one change.
+   * One row for one change; none where before and after are the same, for then nothing was changed.
    *
    * @param transaction that of the change, so that there is neither without the other
    */
   async record(transaction: SqlExecutor, author: Author, change: AuditChange): Promise<void> {
+    const before = change.before && toStored(change.before);
+    const after = change.after && toStored(change.after);
+    if (before !== null && before === after) return;
     const { actor, requestId } = author;
     await transaction.query(
       `INSERT INTO audit_log (actor_kind, actor_id, actor_name, tenant_id, action, target_type,
@@ -34,22 +43,41 @@ export class AuditLog {
       [
         actor.kind,
         actor.id,
-        toStoredText(actor.name),
+        toStoredText(hideKeys(actor.name)),
         change.tenantId,
         change.action,
         change.target.type,
         toStoredText(change.target.id),
-        change.before && toStoredJson(change.before),
-        change.after && toStoredJson(change.after),
+        before,
+        after,
         requestId,
       ],
     );
   }
 }
 
-/** `jsonb` takes no NUL and no lone surrogates: its texts are stored as those of `text` columns. */
-function toStoredJson(value: JsonObject): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'string' ? toStoredText(member) : member,
-  );
+/**
+ * A side of a change as JSON for `jsonb`, which takes no NUL and no lone surrogates: its texts are
+ * stored as those of `text` columns. The longest members give way where all are too long.
+ */
+function toStored(side: JsonObject): string {
+  const members = Object.entries(side).flatMap(([name, value]): [string, string][] => {
+    const json: string | undefined = JSON.stringify(value, (_, each: unknown) =>
+      typeof each === 'string' ? toStoredText(hideKeys(each)) : each,
+    );
+    return json === undefined ? [] : [[name, json]];
+  });
+  let length = members.reduce((sum, [, json]) => sum + json.length, 0);
+  for (const member of [...members].sort(([, one], [, other]) => other.length - one.length)) {
+    if (length <= MAX_SIDE_LENGTH) break;
+    const [, json] = member;
+    member[1] = JSON.stringify({ omitted_length: json.length, sha256: hash('sha256', json) });
+    length += member[1].length - json.length;
+  }
+  const parts = members.map(([name, json]) => `${JSON.stringify(toStoredText(name))}:${json}`);
+  return `{${parts.join(',')}}`;
+}
+
+function hideKeys(text: string): string {
+  return text.replace(KEY, 'sk-…');
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Maker } from '../access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
@@ -89,37 +90,36 @@ export class CredentialRepository {
 
   /** @returns undefined when the tenant has `limit` of them already */
   async insert(
+    transaction: SqlExecutor,
     tenantId: string,
     draft: CredentialDraft,
     limit: number,
   ): Promise<CredentialRecord | undefined> {
-    return this.database.transaction(async (client) => {
-      // One at a time for each tenant, or two could both be the last that fits.
-      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-        `provider-credentials/${tenantId}`,
-      ]);
-      const { rows } = await client.query<CredentialRecord>(
-        `INSERT INTO provider_credentials
+    // One at a time for each tenant, or two could both be the last that fits.
+    await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `provider-credentials/${tenantId}`,
+    ]);
+    const { rows } = await transaction.query<CredentialRecord>(
+      `INSERT INTO provider_credentials
            (id, tenant_id, provider, name, sealed_key, key_preview, settings, allow_shared_fallback,
             made_by)
          SELECT $2::uuid, $1::uuid, $3, $4, $5::bytea, $6, $7::jsonb, $8::boolean, $10
           WHERE (SELECT count(*) FROM provider_credentials WHERE tenant_id = $1) < $9
          RETURNING ${RECORD}`,
-        [
-          tenantId,
-          draft.id,
-          draft.provider,
-          draft.name === null ? null : toStoredText(draft.name),
-          draft.encryptedKey,
-          draft.keyPreview,
-          JSON.stringify(draft.settings),
-          draft.allowSharedFallback,
-          limit,
-          draft.madeBy,
-        ],
-      );
-      return rows[0] && toRecord(rows[0]);
-    });
+      [
+        tenantId,
+        draft.id,
+        draft.provider,
+        draft.name === null ? null : toStoredText(draft.name),
+        draft.encryptedKey,
+        draft.keyPreview,
+        JSON.stringify(draft.settings),
+        draft.allowSharedFallback,
+        limit,
+        draft.madeBy,
+      ],
+    );
+    return rows[0] && toRecord(rows[0]);
   }
 
   /** Undefined when the tenant has no such credential. */
@@ -131,13 +131,17 @@ export class CredentialRepository {
     return rows[0] && toRecord(rows[0]);
   }
 
-  /** @returns whether it was there */
-  async delete(tenantId: string, id: string): Promise<boolean> {
-    const { rowCount } = await this.database.query(
-      'DELETE FROM provider_credentials WHERE tenant_id = $1 AND id = $2',
+  /** @returns what it was; undefined when the tenant has no such credential */
+  async delete(
+    transaction: SqlExecutor,
+    tenantId: string,
+    id: string,
+  ): Promise<CredentialRecord | undefined> {
+    const { rows } = await transaction.query<CredentialRecord>(
+      `DELETE FROM provider_credentials WHERE tenant_id = $1 AND id = $2 RETURNING ${RECORD}`,
       [tenantId, id],
     );
-    return rowCount === 1;
+    return rows[0] && toRecord(rows[0]);
   }
 
   /**

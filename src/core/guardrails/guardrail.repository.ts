@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Maker } from '../access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
@@ -54,45 +55,50 @@ export class GuardrailRepository {
   }
 
   async findOfTenant(tenantId: string, id: string): Promise<GuardrailRecord | undefined> {
-    const { rows } = await this.database.query<Stored<GuardrailRecord>>(
-      `SELECT ${RECORD} FROM guardrails WHERE tenant_id = $1 AND id = $2`,
-      [tenantId, id],
-    );
-    return rows[0] && toRecord(rows[0]);
+    return this.find(this.database, tenantId, id, '');
+  }
+
+  /** The same, and nobody else changes it until the end of the transaction. */
+  async lock(
+    transaction: SqlExecutor,
+    tenantId: string,
+    id: string,
+  ): Promise<GuardrailRecord | undefined> {
+    return this.find(transaction, tenantId, id, 'FOR UPDATE');
   }
 
   /** @returns undefined when the tenant has `limit` of them already */
   async insert(
+    transaction: SqlExecutor,
     tenantId: string,
     draft: GuardrailDraft,
     madeBy: Maker,
     limit: number,
   ): Promise<GuardrailRecord | undefined> {
-    return this.database.transaction(async (client) => {
-      // One at a time for each tenant, or two could both be the last that fits.
-      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-        `guardrails/${tenantId}`,
-      ]);
-      const { rows } = await client.query<Stored<GuardrailRecord>>(
-        `INSERT INTO guardrails
+    // One at a time for each tenant, or two could both be the last that fits.
+    await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `guardrails/${tenantId}`,
+    ]);
+    const { rows } = await transaction.query<Stored<GuardrailRecord>>(
+      `INSERT INTO guardrails
            (tenant_id, name, description, rules, pattern_sizes, action, applies_to, is_enabled,
             made_by)
          SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
           WHERE (SELECT count(*) FROM guardrails WHERE tenant_id = $1) < $10
          RETURNING ${RECORD}`,
-        [tenantId, ...columnsOf(draft), madeBy, limit],
-      );
-      return rows[0] && toRecord(rows[0]);
-    });
+      [tenantId, ...columnsOf(draft), madeBy, limit],
+    );
+    return rows[0] && toRecord(rows[0]);
   }
 
   /** Changes what is given and nothing else. @returns undefined when it is not the tenant's */
   async update(
+    transaction: SqlExecutor,
     tenantId: string,
     id: string,
     change: Partial<GuardrailDraft>,
   ): Promise<GuardrailRecord | undefined> {
-    const { rows } = await this.database.query<Stored<GuardrailRecord>>(
+    const { rows } = await transaction.query<Stored<GuardrailRecord>>(
       `UPDATE guardrails SET
          name = coalesce($3, name),
          description = CASE WHEN $10 THEN $4 ELSE description END,
@@ -110,13 +116,30 @@ export class GuardrailRepository {
     return rows[0] && toRecord(rows[0]);
   }
 
-  /** @returns whether it was there */
-  async delete(tenantId: string, id: string): Promise<boolean> {
-    const { rowCount } = await this.database.query(
-      'DELETE FROM guardrails WHERE tenant_id = $1 AND id = $2',
+  /** @returns what it was; undefined when it is not the tenant's */
+  async delete(
+    transaction: SqlExecutor,
+    tenantId: string,
+    id: string,
+  ): Promise<GuardrailRecord | undefined> {
+    const { rows } = await transaction.query<Stored<GuardrailRecord>>(
+      `DELETE FROM guardrails WHERE tenant_id = $1 AND id = $2 RETURNING ${RECORD}`,
       [tenantId, id],
     );
-    return rowCount === 1;
+    return rows[0] && toRecord(rows[0]);
+  }
+
+  private async find(
+    executor: SqlExecutor,
+    tenantId: string,
+    id: string,
+    lock: '' | 'FOR UPDATE',
+  ): Promise<GuardrailRecord | undefined> {
+    const { rows } = await executor.query<Stored<GuardrailRecord>>(
+      `SELECT ${RECORD} FROM guardrails WHERE tenant_id = $1 AND id = $2 ${lock}`,
+      [tenantId, id],
+    );
+    return rows[0] && toRecord(rows[0]);
   }
 
   /** The guardrails of many tenants that are on, oldest first. */

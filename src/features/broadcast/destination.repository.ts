@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { PoolClient } from 'pg';
+import type { SqlExecutor } from '../../core/access/api-key.repository.js';
 import type { Maker } from '../../core/access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
@@ -36,47 +36,42 @@ export class DestinationRepository {
   }
 
   async findOfTenant(tenantId: string, id: string): Promise<DestinationRecord | undefined> {
-    const { rows } = await this.database.query<Stored>(
-      `SELECT ${RECORD} FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2`,
-      [tenantId, id],
-    );
-    return rows[0] && this.toRecord(rows[0]);
+    return this.find(this.database, tenantId, id, '');
   }
 
   /** @returns undefined when the tenant has `limit` of them already */
   async insert(
+    transaction: SqlExecutor,
     tenantId: string,
     draft: DestinationDraft,
     madeBy: Maker,
     limit: number,
   ): Promise<DestinationRecord | undefined> {
     const id = randomUUID();
-    return this.database.transaction(async (client) => {
-      // One at a time for each tenant, or two could both be the last that fits.
-      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-        `broadcast_destinations/${tenantId}`,
-      ]);
-      const { rows } = await client.query<Stored>(
-        `INSERT INTO broadcast_destinations
+    // One at a time for each tenant, or two could both be the last that fits.
+    await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `broadcast_destinations/${tenantId}`,
+    ]);
+    const { rows } = await transaction.query<Stored>(
+      `INSERT INTO broadcast_destinations
            (id, tenant_id, is_enabled, url, sealed_headers, sampling_rate, includes_content,
             made_by)
          SELECT $1, $2, $3, $4, $5, $6, $7, $9
           WHERE (SELECT count(*) FROM broadcast_destinations WHERE tenant_id = $2) < $8
          RETURNING ${RECORD}`,
-        [
-          id,
-          tenantId,
-          draft.isEnabled,
-          toStoredText(draft.url),
-          this.headers.encrypt(draft.headers, id),
-          draft.samplingRate,
-          draft.includesContent,
-          limit,
-          madeBy,
-        ],
-      );
-      return rows[0] && this.toRecord(rows[0]);
-    });
+      [
+        id,
+        tenantId,
+        draft.isEnabled,
+        toStoredText(draft.url),
+        this.headers.encrypt(draft.headers, id),
+        draft.samplingRate,
+        draft.includesContent,
+        limit,
+        madeBy,
+      ],
+    );
+    return rows[0] && this.toRecord(rows[0]);
   }
 
   async countOfTenant(tenantId: string): Promise<number> {
@@ -92,10 +87,11 @@ export class DestinationRepository {
    *
    * @param before what the change was decided on: when another one came first, nothing is changed
    * @param dropsWaiting whether what waits for it is not for whoever gets it from now on
-   * @returns what it is now, and how many traces were dropped
+   * @returns what it was and is now, and how many traces were dropped
    * @throws ConflictError
    */
   async update(
+    transaction: SqlExecutor,
     tenantId: string,
     id: string,
     change: Partial<DestinationDraft>,
@@ -103,11 +99,11 @@ export class DestinationRepository {
       before,
       dropsWaiting,
     }: { before: Pick<DestinationDraft, 'url' | 'includesContent'>; dropsWaiting: boolean },
-  ): Promise<{ record: DestinationRecord; dropped: number }> {
-    return this.database.transaction(async (client) => {
-      const dropped = dropsWaiting ? await removeWaiting(client, tenantId, id) : 0;
-      const { rows } = await client.query<Stored>(
-        `UPDATE broadcast_destinations SET
+  ): Promise<{ was: DestinationRecord; record: DestinationRecord; dropped: number }> {
+    const dropped = dropsWaiting ? await removeWaiting(transaction, tenantId, id) : 0;
+    const was = await this.find(transaction, tenantId, id, 'FOR UPDATE');
+    const { rows } = await transaction.query<Stored>(
+      `UPDATE broadcast_destinations SET
            is_enabled = coalesce($3, is_enabled),
            url = coalesce($4, url),
            sealed_headers = coalesce($5, sealed_headers),
@@ -117,39 +113,40 @@ export class DestinationRepository {
            updated_at = now()
          WHERE tenant_id = $1 AND id = $2 AND url = $9 AND includes_content = $10
          RETURNING ${RECORD}`,
-        [
-          tenantId,
-          id,
-          change.isEnabled ?? null,
-          change.url === undefined ? null : toStoredText(change.url),
-          change.headers === undefined ? null : this.headers.encrypt(change.headers, id),
-          change.samplingRate ?? null,
-          change.includesContent ?? null,
-          dropped,
-          toStoredText(before.url),
-          before.includesContent,
-        ],
-      );
-      // Thrown, so that nothing is dropped either.
-      if (!rows[0]) throw changedMeanwhile();
-      return { record: this.toRecord(rows[0]), dropped };
-    });
+      [
+        tenantId,
+        id,
+        change.isEnabled ?? null,
+        change.url === undefined ? null : toStoredText(change.url),
+        change.headers === undefined ? null : this.headers.encrypt(change.headers, id),
+        change.samplingRate ?? null,
+        change.includesContent ?? null,
+        dropped,
+        toStoredText(before.url),
+        before.includesContent,
+      ],
+    );
+    // Thrown, so that nothing is dropped either.
+    if (!rows[0] || !was) throw changedMeanwhile();
+    return { was, record: this.toRecord(rows[0]), dropped };
   }
 
   /**
    * Takes what waits for it along.
    *
-   * @returns how many traces that were; undefined when there is no such destination
+   * @returns what it was and how many traces that were; undefined when there is no such destination
    */
-  async delete(tenantId: string, id: string): Promise<number | undefined> {
-    return this.database.transaction(async (client) => {
-      const dropped = await removeWaiting(client, tenantId, id);
-      const { rowCount } = await client.query(
-        'DELETE FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2',
-        [tenantId, id],
-      );
-      return rowCount === 1 ? dropped : undefined;
-    });
+  async delete(
+    transaction: SqlExecutor,
+    tenantId: string,
+    id: string,
+  ): Promise<{ was: DestinationRecord; dropped: number } | undefined> {
+    const dropped = await removeWaiting(transaction, tenantId, id);
+    const { rows } = await transaction.query<Stored>(
+      `DELETE FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2 RETURNING ${RECORD}`,
+      [tenantId, id],
+    );
+    return rows[0] && { was: this.toRecord(rows[0]), dropped };
   }
 
   /** Those that are on and get any traces, by tenant. */
@@ -168,6 +165,19 @@ export class DestinationRepository {
     return choices;
   }
 
+  private async find(
+    executor: SqlExecutor,
+    tenantId: string,
+    id: string,
+    lock: '' | 'FOR UPDATE',
+  ): Promise<DestinationRecord | undefined> {
+    const { rows } = await executor.query<Stored>(
+      `SELECT ${RECORD} FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2 ${lock}`,
+      [tenantId, id],
+    );
+    return rows[0] && this.toRecord(rows[0]);
+  }
+
   private toRecord({ encryptedHeaders, ...row }: Stored): DestinationRecord {
     const headers = this.headers.decrypt(encryptedHeaders, row.id);
     const lastError = row.lastError === null ? null : fromStoredText(row.lastError);
@@ -181,8 +191,12 @@ export class DestinationRepository {
  *
  * @returns how many traces waited
  */
-async function removeWaiting(client: PoolClient, tenantId: string, id: string): Promise<number> {
-  const { rows } = await client.query<{ traces: number }>(
+async function removeWaiting(
+  transaction: SqlExecutor,
+  tenantId: string,
+  id: string,
+): Promise<number> {
+  const { rows } = await transaction.query<{ traces: number }>(
     `WITH gone AS (
        DELETE FROM broadcast_deliveries WHERE id IN (
          SELECT delivery.id FROM broadcast_deliveries delivery

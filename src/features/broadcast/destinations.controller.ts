@@ -7,6 +7,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { type Caller } from '../../core/access/caller.js';
+import { CurrentAuthor, type Author } from '../../core/access/author.js';
 import { CurrentCaller } from '../../core/access/gateway-request.js';
 import { ApiFields, Customer } from '../../core/access/customer.decorator.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
@@ -53,9 +54,10 @@ export class DestinationsController {
   @ApiErrorResponse(403, RESTRICTED)
   create(
     @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
     @Body() body: CreateDestinationDto,
   ): Promise<DestinationDto> {
-    return this.destinations.create(caller, body);
+    return this.destinations.create(caller, author, body);
   }
 
   @Get(':id')
@@ -86,10 +88,11 @@ export class DestinationsController {
   @ApiErrorResponse(409, 'Another change of the destination came first.')
   update(
     @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
     @Param('id') id: string,
     @Body() body: UpdateDestinationDto,
   ): Promise<DestinationDto> {
-    return this.destinations.update(caller, id, body);
+    return this.destinations.update(caller, author, id, body);
   }
 
   @Delete(':id')
@@ -101,8 +104,12 @@ export class DestinationsController {
   @ApiOkResponse({ type: DeletedDestinationDto })
   @ApiErrorResponse(403, RESTRICTED)
   @ApiErrorResponse(404, UNKNOWN)
-  delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<DeletedDestinationDto> {
-    return this.destinations.delete(caller, id);
+  delete(
+    @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
+    @Param('id') id: string,
+  ): Promise<DeletedDestinationDto> {
+    return this.destinations.delete(caller, author, id);
   }
 
   @Post(':id/test')
@@ -117,7 +124,11 @@ export class DestinationsController {
   @ApiErrorResponse(403, RESTRICTED)
   @ApiErrorResponse(404, UNKNOWN)
   @ApiErrorResponse(429, 'Another test of this tenant is under way.')
-  test(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<DestinationTestDto> {
-    return this.destinations.test(caller, id);
+  test(
+    @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
+    @Param('id') id: string,
+  ): Promise<DestinationTestDto> {
+    return this.destinations.test(caller, author, id);
   }
 }

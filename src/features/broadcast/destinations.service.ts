@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import type { SqlExecutor } from '../../core/access/api-key.repository.js';
+import type { Author } from '../../core/access/author.js';
+import { AuditLog, type AuditChange } from '../../core/audit/audit-log.js';
+import { Database } from '../../platform/database/database.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
 import { refuseChange, type Caller } from '../../core/access/caller.js';
 import { isUuid } from '../../platform/database/stored-text.js';
 import {
@@ -40,6 +46,8 @@ export class DestinationsService {
     private readonly directory: DestinationDirectory,
     private readonly client: OutboundClient,
     private readonly metrics: BroadcastMetrics,
+    private readonly database: Database,
+    private readonly audit: AuditLog,
   ) {}
 
   async list({ tenantId }: Caller): Promise<DestinationDto[]> {
@@ -50,7 +58,11 @@ export class DestinationsService {
     return toDestination(await this.find(tenantId, id));
   }
 
-  async create({ tenantId, keyType }: Caller, body: CreateDestinationDto): Promise<DestinationDto> {
+  async create(
+    { tenantId, keyType }: Caller,
+    author: Author,
+    body: CreateDestinationDto,
+  ): Promise<DestinationDto> {
     const headers = readDestinationHeaders(body.headers ?? {});
     // Nobody has names looked up without end.
     if ((await this.destinations.countOfTenant(tenantId)) >= MAX_DESTINATIONS_PER_TENANT) {
@@ -64,13 +76,17 @@ export class DestinationsService {
       samplingRate: body.sampling_rate ?? 1,
       includesContent: body.include_content ?? false,
     };
-    const made = await this.destinations.insert(
-      tenantId,
-      draft,
-      keyType,
-      MAX_DESTINATIONS_PER_TENANT,
-    );
-    if (!made) throw tooMany();
+    const made = await this.database.transaction(async (client) => {
+      const limit = MAX_DESTINATIONS_PER_TENANT;
+      const record = await this.destinations.insert(client, tenantId, draft, keyType, limit);
+      if (!record) throw tooMany();
+      await this.record(client, author, tenantId, record.id, {
+        verb: 'create',
+        before: null,
+        after: toAudited(record),
+      });
+      return record;
+    });
     this.directory.forget(tenantId);
     return toDestination(made);
   }
@@ -79,7 +95,12 @@ export class DestinationsService {
    * What waits for another server is dropped when the URL leads elsewhere. The headers hold the keys
    * to a collector, which nobody can read: they stay behind when the URL or `include_content` changes.
    */
-  async update(caller: Caller, id: string, body: UpdateDestinationDto): Promise<DestinationDto> {
+  async update(
+    caller: Caller,
+    author: Author,
+    id: string,
+    body: UpdateDestinationDto,
+  ): Promise<DestinationDto> {
     const { tenantId } = caller;
     const before = await this.find(tenantId, id);
     refuseChange(caller, before.madeBy, 'destination');
@@ -98,27 +119,41 @@ export class DestinationsService {
       samplingRate: body.sampling_rate,
       includesContent: body.include_content,
     };
-    const changed = await this.destinations.update(tenantId, id, change, {
-      before,
-      dropsWaiting: isMoved,
+    const changed = await this.database.transaction(async (client) => {
+      const basis = { before, dropsWaiting: isMoved };
+      const result = await this.destinations.update(client, tenantId, id, change, basis);
+      const replaced = replacedBy(result.was, result.record);
+      await this.record(client, author, tenantId, id, {
+        verb: 'update',
+        before: toAudited(result.was),
+        after: { ...toAudited(result.record), ...(replaced.length > 0 && { replaced }) },
+      });
+      return result;
     });
     this.metrics.countDropped('moved', changed.dropped);
     this.directory.forget(tenantId);
     return toDestination(changed.record);
   }
 
-  async delete(caller: Caller, id: string): Promise<DeletedDestinationDto> {
+  async delete(caller: Caller, author: Author, id: string): Promise<DeletedDestinationDto> {
     const { tenantId } = caller;
     refuseChange(caller, (await this.find(tenantId, id)).madeBy, 'destination');
-    const dropped = await this.destinations.delete(tenantId, id);
-    if (dropped === undefined) notFound();
+    const { dropped } = await this.database.transaction(async (client) => {
+      const deleted = (await this.destinations.delete(client, tenantId, id)) ?? notFound();
+      await this.record(client, author, tenantId, id, {
+        verb: 'delete',
+        before: toAudited(deleted.was),
+        after: null,
+      });
+      return deleted;
+    });
     this.metrics.countDropped('disabled', dropped);
     this.directory.forget(tenantId);
     return { id, deleted: true };
   }
 
   /** Sends a made-up trace at once, whether the destination is enabled or not. */
-  async test({ tenantId }: Caller, id: string): Promise<DestinationTestDto> {
+  async test({ tenantId }: Caller, author: Author, id: string): Promise<DestinationTestDto> {
     const { url, headers } = await this.find(tenantId, id);
     if (this.testing.has(tenantId)) {
       throw new RateLimitError('id', 'A destination is being tested; wait for its outcome.', 1);
@@ -148,6 +183,11 @@ export class DestinationsService {
         body,
         timeoutMs: DELIVERY_TIMEOUT_MS,
       });
+      await this.record(this.database, author, tenantId, id, {
+        verb: 'test',
+        before: null,
+        after: { delivered: outcome.ok, status: outcome.status ?? null },
+      });
       return {
         delivered: outcome.ok,
         status: outcome.status ?? null,
@@ -158,6 +198,21 @@ export class DestinationsService {
     } finally {
       this.testing.delete(tenantId);
     }
+  }
+
+  private record(
+    transaction: SqlExecutor,
+    author: Author,
+    tenantId: string,
+    id: string,
+    { verb, ...sides }: { verb: string } & Pick<AuditChange, 'before' | 'after'>,
+  ): Promise<void> {
+    return this.audit.record(transaction, author, {
+      tenantId,
+      action: `broadcast_destination.${verb}`,
+      target: { type: 'broadcast_destination', id },
+      ...sides,
+    });
   }
 
   private async find(tenantId: string, id: string): Promise<DestinationRecord> {
@@ -179,6 +234,23 @@ function tooMany(): InvalidRequestError {
 
 function originOf(url: string): string {
   return new URL(url).origin;
+}
+
+/** Neither values of headers nor paths and queries of URLs, which may hold keys to the collector. */
+function toAudited(record: DestinationRecord): JsonObject {
+  return {
+    enabled: record.isEnabled,
+    origin: originOf(record.url),
+    headers: Object.keys(record.headers ?? {}).sort(),
+    sampling_rate: record.samplingRate,
+    include_content: record.includesContent,
+  };
+}
+
+/** What was changed of that of which the audit log does not have everything. */
+function replacedBy(before: DestinationRecord, after: DestinationRecord): string[] {
+  const names = ['url', 'headers'] as const;
+  return names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
 }
 
 function toDestination(record: DestinationRecord): DestinationDto {

@@ -51,9 +51,12 @@ export class WebhookSecrets implements OnApplicationBootstrap {
   }
 
   /** Makes a new secret; the one before goes on signing beside it for a day. */
-  async rotate(tenantId: string): Promise<{ secret: string; previousUntil: Date }> {
+  async rotate(
+    tenantId: string,
+    executor: Pick<Database, 'query'> = this.database,
+  ): Promise<{ secret: string; previousUntil: Date }> {
     const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64url')}`;
-    const { rows } = await this.database.query<{ previousUntil: Date }>(
+    const { rows } = await executor.query<{ previousUntil: Date }>(
       `INSERT INTO webhook_secrets AS known
          (tenant_id, sealed_secret, sealed_previous, previous_until)
        VALUES ($1, $2, $3, now() + interval '1 day')

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
+import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Customer, ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.decorator.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
@@ -45,9 +46,10 @@ export class ApiKeysController {
   @ApiChange('the new key would have more rights or a higher limit than the caller')
   create(
     @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
     @Body() body: CreateApiKeyDto,
   ): Promise<CreatedApiKeyDto> {
-    return this.apiKeys.create(caller, body);
+    return this.apiKeys.create(caller, author, body);
   }
 
   @Get(':id')
@@ -73,10 +75,11 @@ export class ApiKeysController {
   @ApiOwn('key')
   update(
     @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
     @Param('id') id: string,
     @Body() body: UpdateApiKeyDto,
   ): Promise<ApiKeyDto> {
-    return this.apiKeys.update(caller, id, body);
+    return this.apiKeys.update(caller, author, id, body);
   }
 
   @Delete(':id')
@@ -89,7 +92,11 @@ export class ApiKeysController {
   @ApiOkResponse({ type: ApiKeyDto })
   @ApiChange('only management keys revoke management keys')
   @ApiOwn('key')
-  revoke(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ApiKeyDto> {
-    return this.apiKeys.revoke(caller, id);
+  revoke(
+    @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
+    @Param('id') id: string,
+  ): Promise<ApiKeyDto> {
+    return this.apiKeys.revoke(caller, author, id);
   }
 }

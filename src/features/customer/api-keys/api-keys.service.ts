@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { apiKeyStatus, type ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
+import { AuditedApiKeys } from '../../../core/access/audited-api-keys.js';
+import type { Author } from '../../../core/access/author.js';
 import { refuseChange, type ApiKeyType, type Caller } from '../../../core/access/caller.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { mintApiKey, readExpiry } from '../../../core/access/api-key.js';
@@ -21,6 +23,7 @@ const MAX_ANCESTORS = 8;
 export class ApiKeysService {
   constructor(
     private readonly apiKeys: ApiKeyRepository,
+    private readonly changes: AuditedApiKeys,
     private readonly directory: KeyDirectory,
   ) {}
 
@@ -32,7 +35,7 @@ export class ApiKeysService {
     return toApiKey(await this.find(caller, id));
   }
 
-  async create(caller: Caller, body: CreateApiKeyDto): Promise<CreatedApiKeyDto> {
+  async create(caller: Caller, author: Author, body: CreateApiKeyDto): Promise<CreatedApiKeyDto> {
     const type = body.type ?? 'routing';
     if (type === 'management' && caller.keyType !== 'management') {
       throw new PermissionError('Only a management key may create management keys.', 'type');
@@ -50,7 +53,7 @@ export class ApiKeysService {
     const plaintext = mintApiKey(type);
     const rateLimitPerMinute = rateLimitFor(caller, body.rate_limit_per_minute);
     const monthlySpendLimit = spendLimitFor(caller, body.monthly_spend_limit);
-    const id = await this.apiKeys.insert({
+    const id = await this.changes.create(author, {
       tenantId: caller.tenantId,
       type,
       name: body.name,
@@ -66,24 +69,29 @@ export class ApiKeysService {
     return { ...record, rate_limit_per_minute: rateLimitPerMinute, key: plaintext };
   }
 
-  async update(caller: Caller, id: string, body: UpdateApiKeyDto): Promise<ApiKeyDto> {
+  async update(
+    caller: Caller,
+    author: Author,
+    id: string,
+    body: UpdateApiKeyDto,
+  ): Promise<ApiKeyDto> {
     const key = await this.find(caller, id);
     refuseOnManagementKey(caller, key.type, 'change');
     const change = { name: body.name, expiresAt: readExpiry(body.expires_at) };
     await this.refuseBeyondRights(caller, key, change.expiresAt);
     if (change.name === undefined && change.expiresAt === undefined) return toApiKey(key);
-    await this.apiKeys.updateNameAndExpiry(caller.tenantId, key.id, change);
+    await this.changes.update(author, caller.tenantId, key.id, change);
     await this.forget(key);
     return this.get(caller, key.id);
   }
 
   /** Revoking twice is the same as once. The row stays, because log rows refer to it. */
-  async revoke(caller: Caller, id: string): Promise<ApiKeyDto> {
+  async revoke(caller: Caller, author: Author, id: string): Promise<ApiKeyDto> {
     const key = await this.find(caller, id);
     refuseOnManagementKey(caller, key.type, 'revoke');
     refuseChange(caller, key.madeBy, 'key');
     await this.refuseOnAncestor(caller, key);
-    await this.apiKeys.revoke(caller.tenantId, key.id);
+    await this.changes.revoke(author, key.id, caller.tenantId);
     await this.forget(key);
     return this.get(caller, key.id);
   }

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Put } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
+import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Customer, ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.decorator.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
@@ -58,9 +59,10 @@ export class CustomerGuardrailsController {
   @ApiChange()
   create(
     @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
     @Body() body: CreateGuardrailDto,
   ): Promise<CreatedGuardrailDto> {
-    return this.guardrails.create(caller, body);
+    return this.guardrails.create(caller, author, body);
   }
 
   @Get(':id')
@@ -84,10 +86,11 @@ export class CustomerGuardrailsController {
   @ApiOwn(GUARDRAIL)
   update(
     @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
     @Param('id') id: string,
     @Body() body: UpdateGuardrailDto,
   ): Promise<GuardrailDto> {
-    return this.guardrails.update(caller, id, body);
+    return this.guardrails.update(caller, author, id, body);
   }
 
   @Delete(':id')
@@ -95,7 +98,11 @@ export class CustomerGuardrailsController {
   @ApiOkResponse({ type: DeletedGuardrailDto })
   @ApiChange()
   @ApiOwn(GUARDRAIL)
-  delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<DeletedGuardrailDto> {
-    return this.guardrails.delete(caller, id);
+  delete(
+    @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
+    @Param('id') id: string,
+  ): Promise<DeletedGuardrailDto> {
+    return this.guardrails.delete(caller, author, id);
   }
 }

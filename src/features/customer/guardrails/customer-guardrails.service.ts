@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { SqlExecutor } from '../../../core/access/api-key.repository.js';
+import type { Author } from '../../../core/access/author.js';
 import { refuseChange, type Caller } from '../../../core/access/caller.js';
+import { AuditLog } from '../../../core/audit/audit-log.js';
+import { Database } from '../../../platform/database/database.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { GuardrailDirectory } from '../../../core/guardrails/guardrail-directory.service.js';
@@ -28,6 +33,8 @@ export class CustomerGuardrailsService {
     private readonly directory: GuardrailDirectory,
     private readonly triggers: GuardrailTriggerLog,
     private readonly patterns: PatternGauge,
+    private readonly database: Database,
+    private readonly audit: AuditLog,
   ) {}
 
   async list({ tenantId }: Caller): Promise<GuardrailDto[]> {
@@ -42,6 +49,7 @@ export class CustomerGuardrailsService {
 
   async create(
     { tenantId, keyType }: Caller,
+    author: Author,
     body: CreateGuardrailDto,
   ): Promise<CreatedGuardrailDto> {
     const { name, description, action, applies_to: appliesTo, is_enabled: isEnabled } = body;
@@ -53,7 +61,17 @@ export class CustomerGuardrailsService {
       appliesTo: appliesTo ?? ['input'],
       isEnabled: isEnabled ?? true,
     };
-    const made = await this.guardrails.insert(tenantId, draft, keyType, MAX_GUARDRAILS_PER_TENANT);
+    const made = await this.database.transaction(async (client) => {
+      const limit = MAX_GUARDRAILS_PER_TENANT;
+      const record = await this.guardrails.insert(client, tenantId, draft, keyType, limit);
+      if (record)
+        await this.record(client, author, tenantId, 'create', {
+          id: record.id,
+          before: null,
+          after: record,
+        });
+      return record;
+    });
     if (!made) {
       throw new InvalidRequestError(
         'guardrails',
@@ -64,24 +82,57 @@ export class CustomerGuardrailsService {
     return toCreatedGuardrail(made);
   }
 
-  async update(caller: Caller, id: string, body: UpdateGuardrailDto): Promise<GuardrailDto> {
+  async update(
+    caller: Caller,
+    author: Author,
+    id: string,
+    body: UpdateGuardrailDto,
+  ): Promise<GuardrailDto> {
     const { tenantId } = caller;
     await this.triggers.drain();
     refuseChange(caller, (await this.find(tenantId, id)).madeBy, 'guardrail');
     const { name, description, action, applies_to: appliesTo, is_enabled: isEnabled } = body;
     const rules = body.rules && (await this.readRules(tenantId, body.rules));
     const change = { name, description, ...rules, action, appliesTo, isEnabled };
-    const changed = await this.guardrails.update(tenantId, id, change);
+    const changed = await this.database.transaction(async (client) => {
+      const before = await this.guardrails.lock(client, tenantId, id);
+      const after = before && (await this.guardrails.update(client, tenantId, id, change));
+      if (after) await this.record(client, author, tenantId, 'update', { id, before, after });
+      return after;
+    });
     this.directory.forget(tenantId);
     return toGuardrail(changed ?? notFound());
   }
 
-  async delete(caller: Caller, id: string): Promise<DeletedGuardrailDto> {
+  async delete(caller: Caller, author: Author, id: string): Promise<DeletedGuardrailDto> {
     const { tenantId } = caller;
     refuseChange(caller, (await this.find(tenantId, id)).madeBy, 'guardrail');
-    if (!(await this.guardrails.delete(tenantId, id))) notFound();
+    await this.database.transaction(async (client) => {
+      const before = (await this.guardrails.delete(client, tenantId, id)) ?? notFound();
+      await this.record(client, author, tenantId, 'delete', { id, before, after: null });
+    });
     this.directory.forget(tenantId);
     return { id, deleted: true };
+  }
+
+  private record(
+    transaction: SqlExecutor,
+    author: Author,
+    tenantId: string,
+    verb: 'create' | 'update' | 'delete',
+    {
+      id,
+      before,
+      after,
+    }: { id: string; before: GuardrailRecord | null; after: GuardrailRecord | null },
+  ): Promise<void> {
+    return this.audit.record(transaction, author, {
+      tenantId,
+      action: `guardrail.${verb}`,
+      target: { type: 'guardrail', id },
+      before: before && toAudited(before),
+      after: after && toAudited(after),
+    });
   }
 
   private async find(tenantId: string, id: string): Promise<GuardrailRecord> {
@@ -104,6 +155,17 @@ export class CustomerGuardrailsService {
 
 function notFound(): never {
   throw new NotFoundError('id', 'There is no guardrail with this id.');
+}
+
+function toAudited(record: GuardrailRecord): JsonObject {
+  return {
+    name: record.name,
+    description: record.description,
+    rules: record.rules,
+    action: record.action,
+    applies_to: record.appliesTo,
+    is_enabled: record.isEnabled,
+  };
 }
 
 function toCreatedGuardrail(record: GuardrailRecord): CreatedGuardrailDto {

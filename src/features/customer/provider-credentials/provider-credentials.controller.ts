@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
+import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Customer, ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.decorator.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
@@ -46,9 +47,10 @@ export class ProviderCredentialsController {
   @ApiChange()
   create(
     @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
     @Body() body: CreateProviderCredentialDto,
   ): Promise<ProviderCredentialDto> {
-    return this.credentials.create(caller, body);
+    return this.credentials.create(caller, author, body);
   }
 
   @Delete(':id')
@@ -61,8 +63,9 @@ export class ProviderCredentialsController {
   @ApiOwn('credential')
   delete(
     @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
     @Param('id') id: string,
   ): Promise<DeletedProviderCredentialDto> {
-    return this.credentials.delete(caller, id);
+    return this.credentials.delete(caller, author, id);
   }
 }

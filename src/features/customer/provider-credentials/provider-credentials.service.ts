@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import type { Author } from '../../../core/access/author.js';
 import { refuseChange, type Caller } from '../../../core/access/caller.js';
+import { AuditLog } from '../../../core/audit/audit-log.js';
+import { Database } from '../../../platform/database/database.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
@@ -30,6 +34,8 @@ export class ProviderCredentialsService {
     private readonly upstreams: ByokUpstreams,
     private readonly cipher: CredentialCipher,
     private readonly uses: CredentialUseLog,
+    private readonly database: Database,
+    private readonly audit: AuditLog,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -41,6 +47,7 @@ export class ProviderCredentialsService {
   /** @throws InvalidRequestError naming the field at fault, such as `settings.region` */
   async create(
     { tenantId, keyType }: Caller,
+    author: Author,
     body: CreateProviderCredentialDto,
   ): Promise<ProviderCredentialDto> {
     const offers = this.upstreams.providersOnOffer();
@@ -67,7 +74,19 @@ export class ProviderCredentialsService {
       allowSharedFallback: body.allow_shared_fallback ?? false,
       madeBy: keyType,
     };
-    const made = await this.credentials.insert(tenantId, draft, MAX_CREDENTIALS_PER_TENANT);
+    const made = await this.database.transaction(async (client) => {
+      const limit = MAX_CREDENTIALS_PER_TENANT;
+      const record = await this.credentials.insert(client, tenantId, draft, limit);
+      if (!record) return undefined;
+      await this.audit.record(client, author, {
+        tenantId,
+        action: 'provider_credential.create',
+        target: { type: 'provider_credential', id },
+        before: null,
+        after: toAudited(record),
+      });
+      return record;
+    });
     if (!made) {
       throw new InvalidRequestError(
         'provider-credentials',
@@ -79,17 +98,35 @@ export class ProviderCredentialsService {
   }
 
   /** @throws NotFoundError for what is not the tenant's */
-  async delete(caller: Caller, id: string): Promise<DeletedProviderCredentialDto> {
+  async delete(caller: Caller, author: Author, id: string): Promise<DeletedProviderCredentialDto> {
     const { tenantId } = caller;
     const found = isUuid(id) && (await this.credentials.findOfTenant(tenantId, id));
     if (found) refuseChange(caller, found.madeBy, 'provider credential');
-    if (!found || !(await this.credentials.delete(tenantId, id))) {
-      throw new NotFoundError('id', 'There is no provider credential with this id.');
-    }
+    await this.database.transaction(async (client) => {
+      const before = found && (await this.credentials.delete(client, tenantId, id));
+      if (!before) throw new NotFoundError('id', 'There is no provider credential with this id.');
+      await this.audit.record(client, author, {
+        tenantId,
+        action: 'provider_credential.delete',
+        target: { type: 'provider_credential', id },
+        before: toAudited(before),
+        after: null,
+      });
+    });
     this.directory.forget(tenantId);
     this.upstreams.drop(id);
     return { id, deleted: true };
   }
+}
+
+function toAudited(record: CredentialRecord): JsonObject {
+  return {
+    provider: record.provider,
+    name: record.name,
+    key_preview: record.keyPreview,
+    settings: record.settings,
+    allow_shared_fallback: record.allowSharedFallback,
+  };
 }
 
 function toDto(record: CredentialRecord): ProviderCredentialDto {

@@ -2,6 +2,9 @@ import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags, ApiProperty } from '@nestjs/swagger';
 import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../../core/access/caller.js';
+import { CurrentAuthor, type Author } from '../../../core/access/author.js';
+import { AuditLog } from '../../../core/audit/audit-log.js';
+import { Database } from '../../../platform/database/database.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { ConflictError } from '../../../platform/errors/gateway-errors.js';
@@ -30,7 +33,11 @@ const FORBIDDEN = 'Secrets need a management key (`sk-mgmt-…`).';
 @Authenticated('management')
 @Controller('v1/customer/webhook-secret')
 export class WebhookSecretController {
-  constructor(private readonly secrets: WebhookSecrets) {}
+  constructor(
+    private readonly secrets: WebhookSecrets,
+    private readonly database: Database,
+    private readonly audit: AuditLog,
+  ) {}
 
   @Get()
   @Header('cache-control', 'no-store')
@@ -65,8 +72,21 @@ export class WebhookSecretController {
   })
   @ApiOkResponse({ type: RotatedWebhookSecretDto })
   @ApiErrorResponse(403, `Changes to secrets need a management key (\`sk-mgmt-…\`).`)
-  async rotate(@CurrentCaller() { tenantId }: Caller): Promise<RotatedWebhookSecretDto> {
-    const { secret, previousUntil } = await this.secrets.rotate(tenantId);
+  async rotate(
+    @CurrentCaller() { tenantId }: Caller,
+    @CurrentAuthor() author: Author,
+  ): Promise<RotatedWebhookSecretDto> {
+    const { secret, previousUntil } = await this.database.transaction(async (client) => {
+      const rotated = await this.secrets.rotate(tenantId, client);
+      await this.audit.record(client, author, {
+        tenantId,
+        action: 'webhook_secret.rotate',
+        target: { type: 'webhook_secret', id: tenantId },
+        before: null,
+        after: { previous_until: rotated.previousUntil },
+      });
+      return rotated;
+    });
     return { secret, previous_until: previousUntil.toISOString() };
   }
 }

@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { ApiKeyRepository, type ApiKeyDraft, type SqlExecutor } from './api-key.repository.js';
+import type { Author } from './author.js';
+
+/** Changes of tenants' keys, each with its row of the audit log in the same transaction. */
+@Injectable()
+export class AuditedApiKeys {
+  constructor(
+    private readonly database: Database,
+    private readonly apiKeys: ApiKeyRepository,
+    private readonly audit: AuditLog,
+  ) {}
+
+  create(author: Author, draft: ApiKeyDraft): Promise<string | undefined> {
+    return this.database.transaction((client) => this.createWithin(client, author, draft));
+  }
+
+  /** @returns the new key's id; undefined when this very key is known already, whoever owns it. */
+  async createWithin(
+    transaction: SqlExecutor,
+    author: Author,
+    draft: ApiKeyDraft,
+  ): Promise<string | undefined> {
+    const id = await this.apiKeys.insert(draft, transaction);
+    if (id !== undefined) await this.record(transaction, author, 'api_key.create', id);
+    return id;
+  }
+
+  /** Changes what is given; `expiresAt: null` clears the expiry. */
+  async update(
+    author: Author,
+    tenantId: string,
+    id: string,
+    change: Parameters<ApiKeyRepository['updateNameAndExpiry']>[2],
+  ): Promise<void> {
+    await this.database.transaction((client) =>
+      this.changeWithin(client, author, { id, action: 'api_key.update' }, () =>
+        this.apiKeys.updateNameAndExpiry(tenantId, id, change, client),
+      ),
+    );
+  }
+
+  /** A key that is revoked already stays as it is. @returns whether there is such a key */
+  revoke(author: Author, id: string, tenantId?: string): Promise<boolean> {
+    return this.database.transaction((client) =>
+      this.changeWithin(client, author, { id, action: 'api_key.revoke' }, (owner) =>
+        this.apiKeys.revoke(tenantId ?? owner, id, client),
+      ),
+    );
+  }
+
+  /**
+   * Any change of one key, which is locked before it and compared after it.
+   *
+   * @param change is given the tenant of the key
+   * @returns whether there is such a key
+   */
+  async changeWithin(
+    transaction: SqlExecutor,
+    author: Author,
+    { id, action }: { id: string; action: string },
+    change: (tenantId: string) => Promise<void>,
+  ): Promise<boolean> {
+    const before = await this.apiKeys.lockAudited(transaction, id);
+    if (!before) return false;
+    const { tenant_id: tenantId, ...fields } = before;
+    await change(tenantId);
+    await this.record(transaction, author, action, id, fields);
+    return true;
+  }
+
+  private async record(
+    transaction: SqlExecutor,
+    author: Author,
+    action: string,
+    id: string,
+    before: object | null = null,
+  ): Promise<void> {
+    const found = await this.apiKeys.lockAudited(transaction, id);
+    if (!found) return;
+    const { tenant_id: tenantId, ...after } = found;
+    await this.audit.record(transaction, author, {
+      tenantId,
+      action,
+      target: { type: 'api_key', id },
+      before: before && { ...before },
+      after,
+    });
+  }
+}
