@@ -26,6 +26,7 @@ import { ArchiveRequestLogs1764385000000 } from '../../migrations/1764385000000-
 import { CreateAdminKeys1764400000000 } from '../../migrations/1764400000000-create-admin-keys.js';
 import { CreateAuditLog1764400100000 } from '../../migrations/1764400100000-create-audit-log.js';
 import { OperateTenants1764410000000 } from '../../migrations/1764410000000-operate-tenants.js';
+import { RememberFirstNames1764410100000 } from '../../migrations/1764410100000-remember-first-names.js';
 import { CreateReceipts1764470000000 } from '../../migrations/1764470000000-create-receipts.js';
 
 /** Every migration, oldest first. */
@@ -58,5 +59,6 @@ export const MIGRATIONS = [
   CreateAdminKeys1764400000000,
   CreateAuditLog1764400100000,
   OperateTenants1764410000000,
+  RememberFirstNames1764410100000,
   CreateReceipts1764470000000,
 ];

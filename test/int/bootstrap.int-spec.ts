@@ -147,6 +147,27 @@ describe(BootstrapService.name, () => {
     expect(names.sort()).toEqual(['Ops', 'routing key']);
   });
 
+  it('knows a tenant that was renamed, and makes none anew that was deleted', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    await start({ apiKey: API_KEY });
+    const [made] = await access.tenants.list();
+    await access.tenants.rename(made!.id, 'acme', access.database);
+    await access.tenants.rename(made!.id, 'acme & sons', access.database);
+    await start({ apiKey: API_KEY, managementKey: MANAGEMENT_KEY });
+    expect(await start()).toMatchObject({ kind: 'earlier' });
+    expect(await resolve(MANAGEMENT_KEY)).toMatchObject({ caller: { tenantId: made!.id } });
+    expect(warn).not.toHaveBeenCalled();
+
+    await access.database.query('UPDATE tenants SET deleted_at = now()');
+    await start({ apiKey: API_KEY.replace('sk-', 'sk-another-') });
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('"default" was deleted'));
+    expect(await start()).toMatchObject({ kind: 'earlier' });
+    expect(await access.tenants.list()).toEqual([
+      expect.objectContaining({ name: 'acme & sons', keyCount: 2 }),
+    ]);
+    warn.mockRestore();
+  });
+
   it('stops the start, with nothing made, when a key belongs to another tenant', async () => {
     const other = await access.makeTenant('other');
     await access.makeKey({ tenantId: other, plaintext: API_KEY });

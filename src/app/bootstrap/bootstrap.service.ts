@@ -53,7 +53,7 @@ export class BootstrapService {
         return { kind: 'environment', created: undefined, adminKey };
       }
       if (bootstrap.file) return { kind: 'file', created: undefined, adminKey };
-      if (await this.tenants.findByName(FIRST_TENANT, client)) {
+      if (await this.tenants.findDeclared(FIRST_TENANT, client)) {
         return { kind: 'earlier', created: undefined, adminKey };
       }
       return { kind: 'created', created: await this.makeFirstTenant(client), adminKey };
@@ -128,7 +128,12 @@ export class BootstrapService {
   }
 
   private async ensureTenant(client: PoolClient, declared: DeclaredTenant): Promise<void> {
-    const known = await this.tenants.findByName(declared.name, client);
+    const known = await this.tenants.findDeclared(declared.name, client);
+    if (known?.isDeleted) {
+      const name = JSON.stringify(declared.name);
+      this.logger.warn(`The declared tenant ${name} was deleted and stays so; declare it no more`);
+      return;
+    }
     const tenant = known ?? (await this.makeTenant(client, declared));
     for (const key of declared.keys) await this.ensureKey(client, tenant, key);
   }

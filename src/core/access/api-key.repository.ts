@@ -61,6 +61,16 @@ export interface ApiKeyDraft {
   ancestorIds?: readonly string[];
 }
 
+interface OwnLimits {
+  name: string;
+  expiresAt: Date | null;
+  rateLimitPerMinute: number;
+  monthlySpendLimit: number | null;
+}
+
+/** What the operator may change of a key; undefined: it stays. */
+export type ApiKeyChange = { [Field in keyof OwnLimits]?: OwnLimits[Field] | undefined };
+
 /** The keys of which all bind the key `api_keys`. */
 const ABOVE = `
   LEFT JOIN LATERAL (
@@ -115,6 +125,37 @@ export class ApiKeyRepository {
         key.ancestorIds.flatMap((id) => byId.get(id) ?? []),
       ),
     );
+  }
+
+  /**
+   * A page of a tenant's keys, newest first, revoked ones included, each bound by the keys above it and
+   * with where the page behind it begins.
+   *
+   * @param behind a time to the microsecond, and an id
+   */
+  async pageOfTenant(
+    tenantId: string,
+    limit: number,
+    behind: readonly string[] | undefined,
+  ): Promise<{ key: ApiKeyEntity; place: string }[]> {
+    const { rows } = await this.database.query<{ id: string; place: string }>(
+      `SELECT id, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS place
+         FROM api_keys
+        WHERE tenant_id = $1 AND ($3::uuid IS NULL OR (created_at, id) < ($2::timestamptz, $3))
+        ORDER BY created_at DESC, id DESC LIMIT $4`,
+      [tenantId, behind?.[0] ?? null, behind?.[1] ?? null, limit],
+    );
+    const keys = await this.keys.findBy({ id: In(rows.map(({ id }) => id)) });
+    const ancestorIds = keys.flatMap((key) => key.ancestorIds);
+    const ancestors =
+      ancestorIds.length === 0 ? [] : await this.keys.findBy({ id: In(ancestorIds) });
+    const byId = new Map([...ancestors, ...keys].map((key) => [key.id, key]));
+    return rows.flatMap(({ id, place }) => {
+      const key = byId.get(id);
+      if (!key) return [];
+      const above = key.ancestorIds.flatMap((ancestorId) => byId.get(ancestorId) ?? []);
+      return [{ key: boundBy(key, above), place }];
+    });
   }
 
   /** The key as the keys above it let it be. */
@@ -201,6 +242,51 @@ export class ApiKeyRepository {
         change.expiresAt ?? null,
       ],
     );
+  }
+
+  /** Changes what is given, of the key's own; null clears. Part of a transaction. */
+  async changeWithin(transaction: SqlExecutor, id: string, change: ApiKeyChange): Promise<void> {
+    const columns: Record<keyof ApiKeyChange, string> = {
+      name: 'name',
+      expiresAt: 'expires_at',
+      rateLimitPerMinute: 'rate_limit_per_minute',
+      monthlySpendLimit: 'monthly_spend_limit',
+    };
+    const { name, ...rest } = change;
+    const given = Object.entries({
+      ...rest,
+      ...(name !== undefined && { name: toStoredText(name) }),
+    }).filter(([, value]) => value !== undefined);
+    const sets = given.map(([field], index) => {
+      const column = columns[field as keyof ApiKeyChange];
+      return `${column} = $${index + 2}`;
+    });
+    await transaction.query(
+      `UPDATE api_keys SET ${[...sets, 'updated_at = now()'].join(', ')} WHERE id = $1`,
+      [id, ...given.map(([, value]) => value)],
+    );
+  }
+
+  /** What the operator may change of a key, as it is: the key's own, whatever stands above it. */
+  async ownLimits(transaction: SqlExecutor, id: string): Promise<OwnLimits> {
+    const { rows } = await transaction.query<OwnLimits>(
+      `SELECT name, expires_at AS "expiresAt", rate_limit_per_minute AS "rateLimitPerMinute",
+              monthly_spend_limit AS "monthlySpendLimit"
+         FROM api_keys WHERE id = $1 FOR NO KEY UPDATE`,
+      [id],
+    );
+    const row = rows[0]!;
+    return { ...row, name: fromStoredText(row.name) };
+  }
+
+  /** Part of a transaction. @returns false when it was revoked before */
+  async revokeWithin(transaction: SqlExecutor, id: string): Promise<boolean> {
+    const { rowCount } = await transaction.query(
+      `UPDATE api_keys SET revoked_at = now(), updated_at = now()
+        WHERE id = $1 AND revoked_at IS NULL`,
+      [id],
+    );
+    return rowCount === 1;
   }
 
   async updateRateLimit(

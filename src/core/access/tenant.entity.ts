@@ -15,6 +15,10 @@ export class TenantEntity {
   @Column('text', { transformer: storedText })
   name!: string;
 
+  /** SHA-256 of the name under which it was made; null while it has that one. */
+  @Column('bytea', { name: 'first_name_hash', nullable: true, select: false })
+  firstNameHash!: Buffer | null;
+
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   createdAt!: Date;
 

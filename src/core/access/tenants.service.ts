@@ -8,6 +8,11 @@ export interface Tenant {
   name: string;
 }
 
+/** A tenant that the settings declare. */
+export interface DeclaredTenant extends Tenant {
+  isDeleted: boolean;
+}
+
 /** A tenant and its money, in credits. */
 export interface TenantWithBalance extends Tenant {
   balance: number;
@@ -133,10 +138,22 @@ export class TenantsService {
     return rows[0]?.before ?? null;
   }
 
+  /** The tenant that was made under this name, whatever became of it; else the one that has it. */
+  async findDeclared(name: string, executor: SqlExecutor): Promise<DeclaredTenant | undefined> {
+    const { rows } = await executor.query<DeclaredTenant>(
+      `SELECT id, name, deleted_at IS NOT NULL AS "isDeleted" FROM tenants
+       WHERE name = $1 OR first_name_hash = sha256(convert_to($1, 'UTF8'))
+       ORDER BY name = $1 DESC, created_at LIMIT 1`,
+      [toStoredText(name)],
+    );
+    return rows[0] && { ...rows[0], name: fromStoredText(rows[0].name) };
+  }
+
   /** @returns false when another tenant has this name */
   async rename(id: string, name: string, transaction: SqlExecutor): Promise<boolean> {
     const { rowCount } = await transaction.query(
-      `UPDATE tenants SET name = $2
+      `UPDATE tenants SET name = $2,
+         first_name_hash = coalesce(first_name_hash, sha256(convert_to(name, 'UTF8')))
        WHERE id = $1 AND NOT EXISTS (SELECT FROM tenants WHERE name = $2 AND id <> $1)`,
       [id, toStoredText(name)],
     );
@@ -156,7 +173,7 @@ export class TenantsService {
   async find(
     id: string,
     executor: SqlExecutor = this.database,
-    lock?: 'FOR UPDATE',
+    lock?: 'FOR NO KEY UPDATE',
   ): Promise<TenantRecord | undefined> {
     if (lock) await executor.query(`SELECT FROM tenants WHERE id = $1 ${lock}`, [id]);
     const { rows } = await executor.query<TenantRecord>(

@@ -1,7 +1,25 @@
 import { Module } from '@nestjs/common';
+import { LedgerModule } from '../../core/ledger/ledger.module.js';
 import { AdminKeysController } from './keys/admin-keys.controller.js';
+import { TenantEntriesController } from './tenants/tenant-entries.controller.js';
+import { TenantEntries } from './tenants/tenant-entries.service.js';
+import { TenantEraser } from './tenants/tenant-eraser.service.js';
+import { TenantKeysController } from './tenants/tenant-keys.controller.js';
+import { TenantKeys } from './tenants/tenant-keys.service.js';
+import { TenantsController } from './tenants/tenants.controller.js';
+import { TenantsAdmin } from './tenants/tenants.service.js';
 import { WhoamiController } from './whoami/whoami.controller.js';
 
 /** What operators do over HTTP. Each folder is a small feature, named after its path below `/v1/admin`. */
-@Module({ controllers: [AdminKeysController, WhoamiController] })
+@Module({
+  imports: [LedgerModule],
+  controllers: [
+    AdminKeysController,
+    TenantsController,
+    TenantEntriesController,
+    TenantKeysController,
+    WhoamiController,
+  ],
+  providers: [TenantsAdmin, TenantEntries, TenantKeys, TenantEraser],
+})
 export class AdminModule {}

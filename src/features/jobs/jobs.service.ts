@@ -12,6 +12,7 @@ import {
 import type { JsonBody, JsonObject } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { parseDateRange } from '../../platform/http/date-range.js';
+import { readIdempotencyKey } from '../../platform/http/idempotency-key.js';
 import { OutboundClient } from '../../platform/outbound/outbound-client.js';
 import type { JobsQueryDto } from './jobs.dto.js';
 import { JobEndings } from './job-endings.service.js';
@@ -20,8 +21,6 @@ import { parseJob } from './jobs.parse.js';
 import { JobsRepository } from './jobs.repository.js';
 import { renderJob, renderListItem } from './render-job.js';
 import { CreateJobService } from './create-job.service.js';
-
-const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 
 /** What tenants do with their jobs; the work itself is `JobRunner`'s. */
 @Injectable()
@@ -42,7 +41,7 @@ export class JobsService {
 
   /** The same for a body that has been read. @param endpoint `videos`: it makes videos only */
   async takeIn(call: Call, body: JsonBody, endpoint: 'jobs' | 'videos'): Promise<JobView> {
-    const idempotencyKey = readIdempotencyKey(call);
+    const idempotencyKey = readIdempotencyKey(call.headers);
     const parsed = parseJob(body.value, (alias) => this.catalogue.find(alias));
     if (endpoint === 'videos' && parsed.modality !== 'video') {
       throw new InvalidRequestError('model', 'This model makes no videos.');
@@ -115,15 +114,4 @@ export class JobsService {
 
 function tooLate(status: string): ConflictError {
   return new ConflictError('id', `This job has ended (${status}) and cannot be cancelled.`);
-}
-
-/** @throws InvalidRequestError (`idempotency-key`) */
-function readIdempotencyKey({ headers }: Call): string | undefined {
-  const key = headers['idempotency-key'];
-  if (key === undefined) return undefined;
-  if (typeof key === 'string' && key !== '' && key.length <= MAX_IDEMPOTENCY_KEY_LENGTH) return key;
-  throw new InvalidRequestError(
-    'idempotency-key',
-    `\`Idempotency-Key\` must be one text of 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} characters.`,
-  );
 }

@@ -1,0 +1,19 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
+
+/**
+ * Describes a handler whose path names a tenant.
+ *
+ * @param part what of it the path names besides, by the parameter and a noun, as `key_id` and `API key`
+ */
+export function ApiTenant(part?: { param: string; noun: string }): MethodDecorator {
+  return applyDecorators(
+    ApiParam({ name: 'tenant_id', format: 'uuid' }),
+    ...(part ? [ApiParam({ name: part.param, format: 'uuid' })] : []),
+    ApiErrorResponse(
+      404,
+      `There is no tenant with this id${part ? `, or it has no such ${part.noun}` : ''}.`,
+    ),
+  );
+}

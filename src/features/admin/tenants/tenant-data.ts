@@ -1,0 +1,48 @@
+/**
+ * What becomes of each table that has a `tenant_id` when a tenant is deleted. A table that is in neither
+ * list fails test/int/tenant-data.int-spec.ts: whoever adds one decides here.
+ */
+
+/** Statements that leave nothing of the tenant `$1`, in this order. */
+export const ERASED: Readonly<Record<string, string>> = {
+  api_keys: `
+    UPDATE api_keys SET name = 'deleted', revoked_at = coalesce(revoked_at, now()), updated_at = now()
+    WHERE tenant_id = $1`,
+  webhook_secrets: 'DELETE FROM webhook_secrets WHERE tenant_id = $1',
+  webhook_deliveries: 'DELETE FROM webhook_deliveries WHERE tenant_id = $1',
+  // Its deliveries go with it.
+  broadcast_destinations: 'DELETE FROM broadcast_destinations WHERE tenant_id = $1',
+  provider_credentials: 'DELETE FROM provider_credentials WHERE tenant_id = $1',
+  guardrails: 'DELETE FROM guardrails WHERE tenant_id = $1',
+  guardrail_events: 'DELETE FROM guardrail_events WHERE tenant_id = $1',
+  stored_responses: 'DELETE FROM stored_responses WHERE tenant_id = $1',
+  conversations: `
+    WITH gone AS (DELETE FROM conversations WHERE tenant_id = $1 RETURNING id)
+    DELETE FROM conversation_items USING gone WHERE conversation_id = gone.id`,
+  // The row stays for its files, which the sweeper removes. Fetched: nothing is refunded to it any more.
+  jobs: `
+    WITH emptied AS (
+      UPDATE jobs SET body = '{}', metadata = NULL, webhook_url = NULL, idempotency_key = NULL,
+        error = NULL, usage = NULL, trace = NULL, routes = '[]', attempts = '[]', operation = NULL,
+        webhook_due = false, fetched_at = coalesce(fetched_at, now()), expires_at = least(expires_at, now())
+      WHERE tenant_id = $1 RETURNING id
+    )
+    UPDATE job_artifacts SET remove_after = now() FROM emptied
+    WHERE job_id = emptied.id AND removed_at IS NULL`,
+  // Their answers hold memos.
+  ledger_idempotency_keys: 'DELETE FROM ledger_idempotency_keys WHERE tenant_id = $1',
+};
+
+/** What stays, and why that is right. */
+export const KEPT: Readonly<Record<string, string>> = {
+  accounts: 'the books; what is left is corrected away',
+  account_months: 'the books',
+  ledger_entries: 'the books, which nobody changes',
+  request_logs: 'the books; it says what was asked of which model, not by whom or what',
+  request_log_counts: 'sums over the log',
+  request_log_roll_ups: 'sums over the log',
+  request_log_corrections: 'sums over the log',
+  holds: 'there are none, else the tenant is not deleted',
+  background_responses: 'there are none, else the tenant is not deleted',
+  audit_log: 'append-only: it is there to tell who did what',
+};

@@ -1,0 +1,174 @@
+import { Injectable } from '@nestjs/common';
+import { apiKeyStatus, type ApiKeyEntity } from '../../../core/access/api-key.entity.js';
+import { ApiKeyRepository, type ApiKeyChange } from '../../../core/access/api-key.repository.js';
+import { mintApiKey } from '../../../core/access/api-key.js';
+import type { Author } from '../../../core/access/author.js';
+import type { ApiKeyType } from '../../../core/access/caller.js';
+import { KeyDirectory } from '../../../core/access/key-directory.service.js';
+import { AuditLog } from '../../../core/audit/audit-log.js';
+import { Database } from '../../../platform/database/database.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
+import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import {
+  readCursor,
+  toCursorPage,
+  type CursorPage,
+  type CursorPageQueryDto,
+} from '../../../platform/http/cursor-page.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import type { CreatedTenantKeyDto, TenantKeyDto } from './tenant-keys.dto.js';
+import { differences, TenantsAdmin } from './tenants.service.js';
+
+export interface NewTenantKey {
+  type: ApiKeyType;
+  name: string;
+  rateLimitPerMinute: number;
+  expiresAt: Date | null;
+  monthlySpendLimit: number | null;
+}
+
+/** What operators do with the keys of any tenant, their limits included. */
+@Injectable()
+export class TenantKeys {
+  constructor(
+    private readonly database: Database,
+    private readonly tenants: TenantsAdmin,
+    private readonly apiKeys: ApiKeyRepository,
+    private readonly directory: KeyDirectory,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** The newest first. @throws NotFoundError (`tenant_id`) */
+  async list(
+    tenantId: string,
+    { limit, cursor }: CursorPageQueryDto,
+  ): Promise<CursorPage<TenantKeyDto>> {
+    const { id } = await this.tenants.find(tenantId);
+    const rows = await this.apiKeys.pageOfTenant(
+      id,
+      limit + 1,
+      readCursor(cursor, ['time', 'uuid']),
+    );
+    return toCursorPage(
+      rows,
+      limit,
+      ({ place, key }) => [place, key.id],
+      ({ key }) => toTenantKey(key),
+    );
+  }
+
+  /** @throws NotFoundError (`tenant_id`, `key_id`) */
+  async get(tenantId: string, keyId: string): Promise<TenantKeyDto> {
+    return toTenantKey(await this.find(tenantId, keyId));
+  }
+
+  /** @throws NotFoundError (`tenant_id`), also for a deleted one */
+  async create(author: Author, tenantId: string, made: NewTenantKey): Promise<CreatedTenantKeyDto> {
+    const plaintext = mintApiKey(made.type);
+    const id = await this.database.transaction(async (client) => {
+      await this.tenants.lock(client, tenantId);
+      const keyId = await this.apiKeys.insert({ ...made, tenantId, plaintext }, client);
+      if (keyId === undefined) throw new Error('A freshly minted key exists already');
+      await this.audit.record(client, author, {
+        tenantId,
+        action: 'api_key.create',
+        target: { type: 'api_key', id: keyId },
+        before: null,
+        after: { type: made.type, ...factsOf(made) },
+      });
+      return keyId;
+    });
+    return { ...(await this.get(tenantId, id)), key: plaintext };
+  }
+
+  /** Changes what is given. @throws NotFoundError (`tenant_id`, `key_id`) */
+  async update(
+    author: Author,
+    tenantId: string,
+    keyId: string,
+    change: ApiKeyChange,
+  ): Promise<TenantKeyDto> {
+    const { id } = await this.find(tenantId, keyId);
+    await this.database.transaction(async (client) => {
+      await this.tenants.lock(client, tenantId);
+      const before = await this.apiKeys.ownLimits(client, id);
+      await this.apiKeys.changeWithin(client, id, change);
+      const [was, is] = differences(
+        factsOf(before),
+        factsOf(await this.apiKeys.ownLimits(client, id)),
+      );
+      if (Object.keys(is).length === 0) return;
+      await this.audit.record(client, author, {
+        tenantId,
+        action: 'api_key.update',
+        target: { type: 'api_key', id },
+        before: was,
+        after: is,
+      });
+    });
+    await this.forget(tenantId, id);
+    return this.get(tenantId, id);
+  }
+
+  /** Revoking twice is the same as once. @throws NotFoundError (`tenant_id`, `key_id`) */
+  async revoke(author: Author, tenantId: string, keyId: string): Promise<TenantKeyDto> {
+    const { id, revokedAt } = await this.find(tenantId, keyId);
+    if (revokedAt === null) {
+      await this.database.transaction(async (client) => {
+        await this.tenants.lock(client, tenantId);
+        if (!(await this.apiKeys.revokeWithin(client, id))) return;
+        await this.audit.record(client, author, {
+          tenantId,
+          action: 'api_key.revoke',
+          target: { type: 'api_key', id },
+          before: { status: 'active' },
+          after: { status: 'revoked' },
+        });
+      });
+      await this.forget(tenantId, id);
+    }
+    return this.get(tenantId, id);
+  }
+
+  /** Here at once, also of the keys that end with it. */
+  private async forget(tenantId: string, keyId: string): Promise<void> {
+    for (const id of [keyId, ...(await this.apiKeys.idsBelow(tenantId, keyId))]) {
+      this.directory.forget(id);
+    }
+  }
+
+  private async find(tenantId: string, keyId: string): Promise<ApiKeyEntity> {
+    const { id } = await this.tenants.find(tenantId);
+    const key = isUuid(keyId) ? await this.apiKeys.findOfTenant(id, keyId) : null;
+    if (key) return key;
+    throw new NotFoundError('key_id', 'The tenant has no API key with this id.');
+  }
+}
+
+function factsOf(key: Omit<NewTenantKey, 'type'>): JsonObject {
+  return {
+    name: key.name,
+    rate_limit_per_minute: key.rateLimitPerMinute,
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    monthly_spend_limit: key.monthlySpendLimit,
+  };
+}
+
+function toTenantKey(key: ApiKeyEntity): TenantKeyDto {
+  return {
+    id: key.id,
+    type: key.type,
+    name: key.name,
+    key_preview: key.keyPreview,
+    status: apiKeyStatus(key, Date.now()),
+    made_by: key.madeBy,
+    rate_limit_per_minute: key.rateLimitPerMinute,
+    monthly_spend_limit: key.monthlySpendLimit,
+    request_count: key.requestCount,
+    total_spend: key.totalSpend,
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    created_at: key.createdAt.toISOString(),
+  };
+}

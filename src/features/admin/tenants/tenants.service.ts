@@ -1,0 +1,188 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
+import { mintApiKey } from '../../../core/access/api-key.js';
+import type { Author } from '../../../core/access/author.js';
+import type { ApiKeyType } from '../../../core/access/caller.js';
+import {
+  TenantsService,
+  type TenantRecord,
+  type TenantStatus,
+} from '../../../core/access/tenants.service.js';
+import { AuditLog } from '../../../core/audit/audit-log.js';
+import { GrantsService } from '../../../core/ledger/grants.service.js';
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
+import { Database } from '../../../platform/database/database.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
+import { ConflictError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+
+export const NO_SUCH_TENANT = 'There is no tenant with this id.';
+
+export interface NewTenant {
+  name: string;
+  /** Granted to begin with, 0 or more. */
+  credits: number;
+  memo: string | null;
+  monthlySpendLimit: number | null;
+  keyTypes: readonly ApiKeyType[];
+}
+
+export interface TenantChange {
+  name?: string | undefined;
+  status?: 'active' | 'suspended' | undefined;
+  monthlySpendLimit?: number | null | undefined;
+}
+
+/** A tenant with its first keys, which are nowhere else in plaintext. */
+export interface MadeTenant {
+  tenant: TenantRecord;
+  keys: { id: string; plaintext: string }[];
+}
+
+/** What operators do with tenants, by HTTP and by command; each change with its line of the audit log. */
+@Injectable()
+export class TenantsAdmin {
+  constructor(
+    private readonly database: Database,
+    private readonly tenants: TenantsService,
+    private readonly apiKeys: ApiKeyRepository,
+    private readonly grants: GrantsService,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** @throws NotFoundError (`tenant_id`) */
+  async find(id: string): Promise<TenantRecord> {
+    return found(isUuid(id) ? await this.tenants.find(id) : undefined);
+  }
+
+  /** @throws ConflictError (`name`) when there is a tenant of this name */
+  create(author: Author, made: NewTenant): Promise<MadeTenant> {
+    return this.database.transaction(async (client) => {
+      const tenant = await this.tenants.create(made.name, client);
+      if (!tenant) throw nameTaken();
+      const { id } = tenant;
+      if (made.monthlySpendLimit !== null) {
+        await this.tenants.setMonthlySpendLimit(id, made.monthlySpendLimit, client);
+      }
+      await this.audit.record(client, author, {
+        tenantId: id,
+        action: 'tenant.create',
+        target: { type: 'tenant', id },
+        before: null,
+        after: { name: made.name, monthly_spend_limit: made.monthlySpendLimit },
+      });
+      if (made.credits > 0) {
+        const entry = await this.grants.grantWithin(client, id, made.credits, made.memo);
+        await this.audit.record(client, author, {
+          tenantId: id,
+          action: 'ledger.grant',
+          target: { type: 'ledger_entry', id: entry.id },
+          before: null,
+          after: { credits: entry.amount, memo: entry.memo },
+        });
+      }
+      const keys: MadeTenant['keys'] = [];
+      for (const type of made.keyTypes) keys.push(await this.makeKey(client, author, id, type));
+      return { tenant: found(await this.tenants.find(id, client)), keys };
+    });
+  }
+
+  /**
+   * Changes what is given.
+   *
+   * @throws NotFoundError (`tenant_id`), also for a deleted one
+   * @throws ConflictError (`name`) when another tenant has this name
+   */
+  update(author: Author, id: string, change: TenantChange): Promise<TenantRecord> {
+    return this.database.transaction(async (client) => {
+      const before = await this.lock(client, id);
+      const { name, status, monthlySpendLimit } = change;
+      if (name !== undefined && !(await this.tenants.rename(id, name, client))) throw nameTaken();
+      if (status !== undefined) {
+        await this.tenants.setSuspended(id, status === 'suspended', client);
+      }
+      if (monthlySpendLimit !== undefined) {
+        await this.tenants.setMonthlySpendLimit(id, monthlySpendLimit, client);
+      }
+      const after = found(await this.tenants.find(id, client));
+      const [was, is] = differences(factsOf(before), factsOf(after));
+      if (Object.keys(is).length > 0) {
+        await this.audit.record(client, author, {
+          tenantId: id,
+          action: 'tenant.update',
+          target: { type: 'tenant', id },
+          before: was,
+          after: is,
+        });
+      }
+      return after;
+    });
+  }
+
+  /**
+   * The tenant, which nobody else changes until the transaction ends.
+   *
+   * @throws NotFoundError (`tenant_id`), also for a deleted one
+   */
+  async lock(client: PoolClient, id: string): Promise<TenantRecord> {
+    const tenant = isUuid(id)
+      ? await this.tenants.find(id, client, 'FOR NO KEY UPDATE')
+      : undefined;
+    return found(tenant?.status === 'deleted' ? undefined : tenant);
+  }
+
+  private async makeKey(
+    client: PoolClient,
+    author: Author,
+    tenantId: string,
+    type: ApiKeyType,
+  ): Promise<{ id: string; plaintext: string }> {
+    const plaintext = mintApiKey(type);
+    const draft = {
+      tenantId,
+      type,
+      name: `First ${type} key`,
+      plaintext,
+      rateLimitPerMinute: DEFAULT_RATE_LIMIT_PER_MINUTE,
+      expiresAt: null,
+    };
+    const id = await this.apiKeys.insert(draft, client);
+    if (id === undefined) throw new Error('A freshly minted key exists already');
+    await this.audit.record(client, author, {
+      tenantId,
+      action: 'api_key.create',
+      target: { type: 'api_key', id },
+      before: null,
+      after: { type, name: draft.name, rate_limit_per_minute: draft.rateLimitPerMinute },
+    });
+    return { id, plaintext };
+  }
+}
+
+function found(tenant: TenantRecord | undefined): TenantRecord {
+  if (tenant) return tenant;
+  throw new NotFoundError('tenant_id', NO_SUCH_TENANT);
+}
+
+function nameTaken(): ConflictError {
+  return new ConflictError('name', 'There is a tenant of this name already. Choose another.');
+}
+
+interface TenantFacts extends JsonObject {
+  name: string;
+  status: TenantStatus;
+  monthly_spend_limit: number | null;
+}
+
+function factsOf({ name, status, monthlySpendLimit }: TenantRecord): TenantFacts {
+  return { name, status, monthly_spend_limit: monthlySpendLimit };
+}
+
+/** The fields that differ, as they were and as they are. */
+export function differences(before: JsonObject, after: JsonObject): [JsonObject, JsonObject] {
+  const names = Object.keys(after).filter((name) => before[name] !== after[name]);
+  const pick = (from: JsonObject): JsonObject =>
+    Object.fromEntries(names.map((name) => [name, from[name]]));
+  return [pick(before), pick(after)];
+}
