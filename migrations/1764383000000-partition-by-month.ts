@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { shortly } from './short-locks.js';
 
 /** Request ids of this version lie between these; random ones do so once in 2^32. */
 const FIRST_ID = '6d6f6e74-0000-0000-0000-000000000000';
@@ -27,11 +27,6 @@ const INDEXES: Record<Table, Record<string, string>> = {
       ON ledger_entries (tenant_id, created_at) INCLUDE (kind, amount) WHERE kind <> 'charge'`,
   },
 };
-const LOCK_LIMIT_MS = 200;
-const PAUSE_MS = 100;
-const MAX_ATTEMPTS = 400;
-/** Somebody else has the lock, or both waited for each other. */
-const RETRIED = new Set(['55P03', '40P01']);
 
 /**
  * The log and the ledger in partitions by the month that a request's id names
@@ -277,24 +272,4 @@ async function isPartitioned(queryRunner: QueryRunner): Promise<boolean> {
     `SELECT to_regclass('request_logs_before_months') IS NOT NULL AS found`,
   );
   return row!.found;
-}
-
-/** In a transaction that gives up a lock rather than have all requests wait behind it for long. */
-async function shortly(queryRunner: QueryRunner, work: () => Promise<unknown>): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    await queryRunner.startTransaction();
-    try {
-      await queryRunner.query(`SET LOCAL lock_timeout = ${LOCK_LIMIT_MS}`);
-      await work();
-      return await queryRunner.commitTransaction();
-    } catch (error) {
-      await queryRunner.rollbackTransaction();
-      if (attempt === MAX_ATTEMPTS || !RETRIED.has(codeOf(error))) throw error;
-      await pause(PAUSE_MS);
-    }
-  }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -27,6 +27,7 @@ import { CreateAdminKeys1764400000000 } from '../../migrations/1764400000000-cre
 import { CreateAuditLog1764400100000 } from '../../migrations/1764400100000-create-audit-log.js';
 import { OperateTenants1764410000000 } from '../../migrations/1764410000000-operate-tenants.js';
 import { RememberFirstNames1764410100000 } from '../../migrations/1764410100000-remember-first-names.js';
+import { LogAttemptsAndTags1764430000000 } from '../../migrations/1764430000000-log-attempts-and-tags.js';
 import { CreateReceipts1764470000000 } from '../../migrations/1764470000000-create-receipts.js';
 
 /** Every migration, oldest first. */
@@ -60,5 +61,6 @@ export const MIGRATIONS = [
   CreateAuditLog1764400100000,
   OperateTenants1764410000000,
   RememberFirstNames1764410100000,
+  LogAttemptsAndTags1764430000000,
   CreateReceipts1764470000000,
 ];

@@ -2,6 +2,7 @@ import type { CallerGoneSignal } from './cancel-signal.js';
 import type { TrafficMode, BillableRoute } from './billable-route.js';
 import type { Usage, UsageSource } from './usage.js';
 import type { CanonicalEvent, WorkEvent } from './canonical-event.js';
+import type { RequestTags } from './request-tags.js';
 
 /** What the ledger has to know of a planned request, whichever endpoint it came in by. */
 export interface BillableRequest extends VendorHandle {
@@ -24,10 +25,29 @@ export interface BillableRequest extends VendorHandle {
   readonly withheldCharacters?: number;
   /** Whether a guardrail has marked the request, for its log row. */
   readonly isFlagged?: boolean;
+  /** The caller's name for its own end user, where it gave one. */
+  readonly endUser?: string | undefined;
+  readonly tags?: RequestTags | undefined;
+  /** What became of the routes that were tried, in order; the last one may still be at work. */
+  readonly attempts?: readonly BillableAttempt[];
   /** Is told of the request's end, if anybody follows it. */
   readonly observer?: RequestObserver | undefined;
   /** True once a request has left for a vendor; a caller who leaves before that pays nothing. */
   readonly upstreamCalled: boolean;
+}
+
+/** What became of one call to a vendor. */
+export interface BillableAttempt {
+  readonly route: BillableRoute;
+  readonly startedAt: Date;
+  /** To the first content, or to the failure; 0 while it is at work. */
+  readonly durationMs: number;
+  /** `answered`, `pending`, `uncovered` (never called), `aborted`, or a failure. */
+  readonly outcome: string;
+  /** The vendor's HTTP status, where a failure had one. */
+  readonly status?: number | undefined;
+  /** What the vendor reported of an attempt that failed before its first content. */
+  readonly usage?: Usage | undefined;
 }
 
 /** What the ledger may ask and tell the vendor's side of a request. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AnalyticsDto } from '../../src/features/customer/analytics/analytics.dto.js';
-import type { LogRowDto } from '../../src/features/customer/logs/logs.dto.js';
+import type { LogRowDto } from '../../src/core/ledger/request-log/log-row.dto.js';
 import type { StatementDto } from '../../src/features/customer/statements/statements.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import {

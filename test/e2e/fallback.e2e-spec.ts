@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { GenerationDto } from '../../src/features/customer/generation/generation.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import {
   cutBeforeContentAnswer,
@@ -104,6 +105,13 @@ describe('fallback along models: [a, b]', () => {
       .join('');
   };
 
+  const recordOf = async (response: Response): Promise<GenerationDto['data']> => {
+    const id = response.headers.get('x-request-id');
+    await loggedRequest(gateway.database, id);
+    const found = await gateway.fetch(`/v1/generation?id=${id}`);
+    return ((await found.json()) as GenerationDto).data;
+  };
+
   const faults: [string, FakeAnswer, number][] = [
     ['500', errorAnswer(500), 2],
     ['429', errorAnswer(429, { message: 'slow down' }), 1],
@@ -167,6 +175,42 @@ describe('fallback along models: [a, b]', () => {
     expect(last.choices).toMatchObject([{ finish_reason: 'error' }]);
     expect(other.calls).toHaveLength(0);
     expect(await costOf(response)).toBe(0);
+  });
+
+  it('logs each attempt, and what the vendors took for it', async () => {
+    one.answer = errorAnswer(429, { message: 'slow down' });
+    other.answer = politeAnswer({ text: 'From b.', promptTokens: 10, completionTokens: 5 });
+    const response = await ask({});
+    await response.text();
+    const record = await recordOf(response);
+    expect(record).toMatchObject({
+      total_cost: 55,
+      vendor_cost: 55,
+      attempts: [
+        { route: 'one/one/a', outcome: 'rate_limited', status: 429, vendor_cost: 0 },
+        { route: 'other/other/b', outcome: 'answered', status: 200, vendor_cost: 55 },
+      ],
+    });
+    const [first, second] = record.attempts;
+    expect(second!.started_ms).toBeGreaterThanOrEqual(first!.started_ms + first!.duration_ms - 1);
+  });
+
+  it('logs what a vendor took for an answer that broke off and cost its caller nothing', async () => {
+    one.answer = (_call, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(
+        'data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"a","choices":[{"index":0,"delta":{"content":"Half of an answer"},"finish_reason":null}]}\n\n',
+      );
+      setTimeout(() => response.end(), 30);
+    };
+    const response = await ask({ stream: true });
+    await readAvailable(response);
+    // 5 characters of a prompt at one price, 17 of an answer at another, four to a token.
+    const estimate = 2 * 1 + 5 * 2;
+    const record = await recordOf(response);
+    expect(record).toMatchObject({ total_cost: 0, vendor_cost: estimate });
+    expect(record.attempts).toMatchObject([{ status: null, vendor_cost: estimate }]);
+    expect(record.attempts[0]!.outcome).not.toBe('answered');
   });
 
   it("passes a caller's mistake on as 400 without asking b", async () => {

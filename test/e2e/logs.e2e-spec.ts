@@ -101,6 +101,21 @@ describe(`GET ${PATH}`, () => {
           outcome: 'completed',
           error_type: null,
           usage_source: 'upstream',
+          first_token_ms: expect.any(Number),
+          tokens_per_second: logs[0]!.tokens_per_second,
+          vendor_cost: 13,
+          attempts: [
+            {
+              route: 'sandbox/sandbox/echo',
+              outcome: 'answered',
+              status: 200,
+              started_ms: expect.any(Number),
+              duration_ms: expect.any(Number),
+              vendor_cost: 13,
+            },
+          ],
+          end_user: null,
+          tags: {},
         },
       ]);
       const createdAtMs = Date.parse(logs[0]!.created_at);

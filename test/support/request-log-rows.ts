@@ -36,6 +36,11 @@ export function requestLogRow(overrides: Partial<RequestLogRow> = {}): RequestLo
     streamed: false,
     latencyMs: 120,
     generationTimeMs: 100,
+    firstTokenMs: null,
+    vendorCost: null,
+    attempts: [],
+    endUser: null,
+    tags: null,
     createdAt: new Date('2026-01-15T12:00:00Z'),
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
@@ -54,15 +59,25 @@ export async function insertRequestLogRow(
   overrides: Partial<RequestLogRow> = {},
 ): Promise<RequestLogRow> {
   const row = requestLogRow(overrides);
+  // Schemas of before have none of these.
+  const added = Object.entries({
+    first_token_ms: row.firstTokenMs,
+    vendor_cost: row.vendorCost,
+    attempts: row.attempts.length === 0 ? null : JSON.stringify(row.attempts),
+    end_user: storedOrNull(row.endUser),
+    tags: row.tags && JSON.stringify(row.tags),
+    price_sheet: row.priceSheet,
+    other_usage: row.otherUsage,
+  }).filter(([, value]) => value !== null);
   const { rows } = await database.query<{ id: number }>(
     `INSERT INTO request_logs
        (request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome, error_type,
         finish_reason, traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens,
         cache_write_tokens, reasoning_tokens, usage_source, cost, model_charge, byok_platform_fee,
         managed_tool_fee, agent_runtime_fee, billing_note, streamed, latency_ms,
-        generation_time_ms, created_at, shortfall)
+        generation_time_ms, created_at, shortfall${added.map(([name]) => `, ${name}`).join('')})
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $25, $26, $27, $14, $15, $16,
-             $17, $18, $19, $20, $21, $22, $23, $24, $28)
+             $17, $18, $19, $20, $21, $22, $23, $24, $28${added.map((_, index) => `, $${29 + index}`).join('')})
      RETURNING id`,
     [
       row.requestId,
@@ -93,14 +108,9 @@ export async function insertRequestLogRow(
       row.cacheWriteTokens,
       row.reasoningTokens,
       row.shortfall,
+      ...added.map(([, value]) => value),
     ],
   );
-  if (row.priceSheet !== null || row.otherUsage !== null) {
-    await database.query(
-      'UPDATE request_logs SET price_sheet = $2, other_usage = $3 WHERE request_id = $1',
-      [row.requestId, row.priceSheet, row.otherUsage],
-    );
-  }
   return { ...row, id: String(rows[0]?.id) };
 }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import { metadataOf, readTags } from '../../canonical/request-tags.js';
 import type { RoutableRequest, WorkRequest } from '../../canonical/work-request.js';
 import type { Upstream, UpstreamWork, WorkCall } from '../../vendors/upstream.js';
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
@@ -161,7 +162,8 @@ export class AnswersService {
     isCacheable: boolean,
   ): Promise<Plan<Request>> {
     const cacheTtlSeconds = isCacheable ? readCacheTtl(headers) : undefined;
-    const context = { requestId, endpoint, receivedAt, callerGone, cacheTtlSeconds };
+    const tags = readTags(headers, metadataOf(request));
+    const context = { requestId, endpoint, receivedAt, callerGone, tags, cacheTtlSeconds };
     return this.routing.plan(caller, request, context);
   }
 

@@ -30,9 +30,16 @@ export function ApiCacheHeader(): MethodDecorator {
   });
 }
 
-/** The headers with which a caller asks for the call's trace, and says where it belongs. */
+/** The headers with which a caller says what its call is part of, and asks for the call's trace. */
 export function ApiTraceHeaders(): MethodDecorator {
   return applyDecorators(
+    ApiHeader({
+      name: 'X-Gateway-Tags',
+      required: false,
+      description:
+        'Up to 10 tags, by which the log and its sums are filtered and grouped; no vendor gets them.',
+      schema: { type: 'string', example: 'team=search,feature=answers' },
+    }),
     ApiHeader({
       name: 'X-Gateway-Broadcast',
       required: false,

@@ -30,6 +30,21 @@ const settlement = (credits: number): JournalledSettlement => ({
     flagged: false,
     latencyMs: 12,
     generationTimeMs: 7,
+    firstTokenMs: 5,
+    vendorCost: credits,
+    vendorStartedMs: undefined,
+    attempts: [
+      {
+        route: 'a/b',
+        outcome: 'rate_limit',
+        status: 429,
+        started_ms: 1,
+        duration_ms: 2,
+        vendor_cost: 0,
+      },
+    ],
+    endUser: 'ann',
+    tags: { team: 'a' },
     createdAt: new Date(),
     billedBy: { pricing: { ...FREE, prompt: 7n, audioMinute: 10n ** 18n }, byokFeePercent: 5 },
   },
@@ -42,6 +57,24 @@ describe(readJournalText.name, () => {
 
   it('reads what was written', () => {
     expect(readJournalText(whole)).toEqual({ settlements, damagedLines: [], isComplete: true });
+  });
+
+  it('reads the lines of a version that knew of no attempts, tags and vendor costs', () => {
+    const { log, ...rest } = settlement(1);
+    const { firstTokenMs, vendorCost, attempts, endUser, tags, ...older } = log;
+    const known = { firstTokenMs, vendorCost, attempts, endUser, tags };
+    const text = toJournalLine({ log: older, ...rest }) + toJournalEnd(1);
+    expect(text).not.toMatch(new RegExp(Object.keys(known).join('|')));
+    const [read] = readJournalText(text).settlements;
+    expect(read).toEqual({ ...rest, log: { ...older, vendorCost: 0 } });
+  });
+
+  it('books a settlement whose attempts make no sense, without them', () => {
+    const { log, ...rest } = settlement(1);
+    const attempts = [{ ...log.attempts![0]!, started_ms: NaN }];
+    const text = toJournalLine({ log: { ...log, attempts }, ...rest }) + toJournalEnd(1);
+    const [read] = readJournalText(text).settlements;
+    expect(read).toMatchObject({ charge: rest.charge, log: { attempts: undefined } });
   });
 
   it('names the last line of a process that died while it wrote it', () => {

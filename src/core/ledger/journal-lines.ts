@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
+import { readTags } from '../../canonical/request-tags.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { isUuid } from '../../platform/database/stored-text.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import type { Charge } from './ledger-operations.js';
 import { isAmount } from './pricing.js';
-import type { PricesUsed, RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
+import type {
+  LoggedAttempt,
+  PricesUsed,
+  RequestLogDraft,
+  RequestOutcome,
+} from './request-log/request-log-row.js';
 import { otherUsageText, readOtherUsage } from './receipts/other-usage.js';
 import { priceSheetOf, readPriceSheet } from './receipts/price-sheet.js';
 
@@ -60,6 +66,12 @@ export function toJournalLine({ log, charge, hadHold }: JournalledSettlement): s
       flagged: log.flagged ?? false,
       latencyMs: finite(log.latencyMs),
       generationTimeMs: finite(log.generationTimeMs),
+      firstTokenMs: log.firstTokenMs,
+      vendorCost: log.vendorCost,
+      vendorStartedMs: log.vendorStartedMs,
+      attempts: log.attempts,
+      endUser: log.endUser,
+      tags: log.tags,
       createdAt: log.createdAt.toISOString(),
       charge,
       hadHold,
@@ -142,6 +154,13 @@ function readSettlement(value: JsonObject): JournalledSettlement | undefined {
         flagged: value.flagged === true,
         latencyMs: readNumber(value.latencyMs),
         generationTimeMs: readNumber(value.generationTimeMs),
+        // Lines of older versions have none of these, and no charge is lost for want of them.
+        firstTokenMs: numberOrUndefined(value.firstTokenMs),
+        vendorCost: numberOrUndefined(value.vendorCost) ?? 0,
+        vendorStartedMs: numberOrUndefined(value.vendorStartedMs),
+        attempts: readAttempts(value.attempts),
+        endUser: typeof value.endUser === 'string' ? value.endUser : undefined,
+        tags: readTags({}, value.tags),
         createdAt: new Date(readNumber(Date.parse(readText(value.createdAt)))),
         billedBy: readPrices(value.priceSheet),
       },
@@ -190,6 +209,26 @@ function readId(value: unknown): string {
 function readNumber(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new TypeError('no number');
+}
+
+function numberOrUndefined(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function readAttempts(value: unknown): LoggedAttempt[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  try {
+    return value.filter(isJsonObject).map((attempt) => ({
+      route: readText(attempt.route),
+      outcome: readText(attempt.outcome),
+      status: numberOrUndefined(attempt.status) ?? null,
+      started_ms: readNumber(attempt.started_ms),
+      duration_ms: readNumber(attempt.duration_ms),
+      vendor_cost: readNumber(attempt.vendor_cost),
+    }));
+  } catch {
+    return undefined;
+  }
 }
 
 function readCharge(value: unknown): Charge {

@@ -1,6 +1,11 @@
 import { toStoredText, isUuid } from '../../platform/database/stored-text.js';
-import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
-import type { PayableCharge } from './pricing.js';
+import type { RequestTags } from '../../canonical/request-tags.js';
+import type {
+  LoggedAttempt,
+  RequestLogDraft,
+  RequestOutcome,
+} from './request-log/request-log-row.js';
+import { isAmount, type PayableCharge } from './pricing.js';
 import type { HoldEntry } from './ledger-entry.js';
 import { otherUsageText } from './receipts/other-usage.js';
 import { priceSheetOf } from './receipts/price-sheet.js';
@@ -45,6 +50,12 @@ export interface LogRow {
   flagged: boolean;
   latency_ms: number;
   generation_time_ms: number;
+  first_token_ms: number | undefined;
+  vendor_cost: number;
+  vendor_started_ms: number | undefined;
+  attempts: readonly LoggedAttempt[] | undefined;
+  end_user: string | undefined;
+  tags: RequestTags | undefined;
   created_at: Date;
   price_sheet: string | null;
   other_usage: string | null;
@@ -77,6 +88,13 @@ export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
     flagged: log.flagged ?? false,
     latency_ms: toInt4(log.latencyMs),
     generation_time_ms: toInt4(log.generationTimeMs),
+    // What is undefined takes no place in the document, and is NULL in the row.
+    first_token_ms: toOptionalInt4(log.firstTokenMs),
+    vendor_cost: toAmount(log.vendorCost ?? 0),
+    vendor_started_ms: toOptionalInt4(log.vendorStartedMs),
+    attempts: log.attempts?.map(toStoredAttempt),
+    end_user: log.endUser === undefined ? undefined : toStoredText(log.endUser),
+    tags: log.tags,
     created_at: log.createdAt,
     price_sheet: log.billedBy ? priceSheetOf(log.billedBy).id : null,
     other_usage: otherUsageText(log.usage),
@@ -101,6 +119,9 @@ export function blankLog(log: RequestLogDraft): RequestLogDraft {
     usageSource:
       log.usageSource === 'upstream' || log.usageSource === 'estimated' ? log.usageSource : 'none',
     billingNote: null,
+    attempts: undefined,
+    endUser: undefined,
+    tags: undefined,
     streamed: Boolean(log.streamed),
     createdAt: isPlausible(log.createdAt) ? log.createdAt : new Date(),
   };
@@ -109,6 +130,25 @@ export function blankLog(log: RequestLogDraft): RequestLogDraft {
 /** A count that fits PostgreSQL's `integer`: whole, from 0 to 2^31 − 1; NaN becomes 0. */
 function toInt4(value: number): number {
   return value > 0 ? Math.min(Math.trunc(value), INT4_MAX) : 0;
+}
+
+function toOptionalInt4(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : toInt4(value);
+}
+
+function toAmount(value: number): number {
+  return isAmount(value) ? value : 0;
+}
+
+function toStoredAttempt(attempt: LoggedAttempt): LoggedAttempt {
+  return {
+    route: toStoredText(attempt.route),
+    outcome: toStoredText(attempt.outcome),
+    status: attempt.status,
+    started_ms: toInt4(attempt.started_ms),
+    duration_ms: toInt4(attempt.duration_ms),
+    vendor_cost: toAmount(attempt.vendor_cost),
+  };
 }
 
 function toNullableText(text: string | null): string | null {

@@ -25,6 +25,7 @@ import { priceRoute, totalOf, splitCharge } from './pricing.js';
 import { draftLogRow, isFree, measuresOf, outcomeOf, tellObserver } from './request-ending.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';
+import { noteAttempts, vendorCostOf, wastedUsage } from './vendor-cost.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** How long a shutdown waits for the settlements of answers that have just ended. */
@@ -177,6 +178,8 @@ export class LedgerService implements OnModuleDestroy {
     const billed = ending.billed && this.plausible(work, route, ending.billed);
     const charge = billed ? priceRoute(billed.usage, route) : NO_CHARGE;
     const log = draftLongRunningRow(work, ending, billed);
+    const used = billed?.usage ?? ending.wasted;
+    noteAttempts(log, work.attempts ?? [], used ? vendorCostOf(used, route) : 0);
     const settled = await this.store.settle({ charge, log, record: { ...record, required: true } });
     if (settled.applied) {
       const timed = { route, firstContentMs: undefined };
@@ -243,7 +246,13 @@ export class LedgerService implements OnModuleDestroy {
   ): Promise<{ log: RequestLogDraft; charge: Charge }> {
     const outcome = outcomeOf(request, meter, ending);
     const log = draftLogRow(caller, request, meter, outcome, ending.failure);
-    if (isFree(request, meter, { ...ending, outcome })) return { log, charge: NO_CHARGE };
+    if (isFree(request, meter, { ...ending, outcome })) {
+      const wasted =
+        request.upstreamCalled || outcome === 'failed' ? wastedUsage(meter) : undefined;
+      const usage = wasted && capUsage(wasted, 'upstream', meter.route).usage;
+      noteAttempts(log, request.attempts ?? [], usage ? vendorCostOf(usage, meter.route) : 0);
+      return { log, charge: NO_CHARGE };
+    }
     const isWhole = ending.isWhole || outcome === 'failed' || meter.isCounted;
     const read = isWhole
       ? meter.read()
@@ -253,6 +262,11 @@ export class LedgerService implements OnModuleDestroy {
     log.usageSource = source;
     log.billedBy = meter.route;
     const charge = priceRoute(usage, meter.route);
+    noteAttempts(
+      log,
+      request.attempts ?? [],
+      meter.route.trafficMode === 'byok' ? 0 : totalOf(charge),
+    );
     if (!isWhole) return { log, charge: splitCharge(charge, credits).charge };
     if (source === 'upstream' && ending.isWhole) request.noteOutput(usage.outputTokens);
     return { log, charge };

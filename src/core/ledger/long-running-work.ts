@@ -1,7 +1,9 @@
+import type { RequestTags } from '../../canonical/request-tags.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
 import { billingNoteOf } from './request-ending.js';
 import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
 import type { SettlementRecord } from './ledger-operations.js';
+import type { LoggableAttempt } from './vendor-cost.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** Work whose hold was handed over by `LedgerService.entrust`: it outlives the process. */
@@ -13,6 +15,10 @@ export interface LongRunningWork {
   readonly endpoint: string;
   readonly startedAt: Date;
   readonly isFlagged: boolean;
+  /** What became of the routes that were tried, in order. */
+  readonly attempts?: readonly LoggableAttempt[];
+  readonly endUser?: string | null;
+  readonly tags?: RequestTags | null;
 }
 
 /** How long-running work ends. */
@@ -24,6 +30,8 @@ export interface LongRunningEnding {
   readonly route: BillableRoute;
   /** What is charged; undefined: nothing. */
   readonly billed: { readonly usage: Usage; readonly source: UsageSource } | undefined;
+  /** What a vendor used for nothing, where nothing is charged. */
+  readonly wasted?: Usage | undefined;
   /** From the vendor's acceptance to the end. */
   readonly generationTimeMs: number;
   /** Moves the work's own row to its end, in the same transaction or not at all. */
@@ -54,6 +62,8 @@ export function draftLongRunningRow(
     flagged: work.isFlagged,
     latencyMs: Date.now() - work.startedAt.getTime(),
     generationTimeMs,
+    endUser: work.endUser ?? undefined,
+    tags: work.tags ?? undefined,
     createdAt: work.startedAt,
     billedBy: billed && route,
   };

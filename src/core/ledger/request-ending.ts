@@ -17,6 +17,9 @@ export function draftLogRow(
   failure: unknown,
 ): RequestLogDraft {
   const { firstContentMs, route } = meter;
+  const latencyMs = Date.now() - request.startedAt.getTime();
+  const generationTimeMs =
+    firstContentMs === undefined ? 0 : Math.round(performance.now() - firstContentMs);
   const isFailed = outcome === 'failed' || outcome === 'timeout' || outcome === 'refused';
   return {
     requestId: request.requestId,
@@ -35,9 +38,14 @@ export function draftLogRow(
     billingNote: outcome === 'refused' ? null : billingNoteOf(route),
     streamed: request.streamed,
     flagged: request.isFlagged ?? false,
-    latencyMs: Date.now() - request.startedAt.getTime(),
-    generationTimeMs:
-      firstContentMs === undefined ? 0 : Math.round(performance.now() - firstContentMs),
+    latencyMs,
+    generationTimeMs,
+    firstTokenMs: firstContentMs === undefined ? undefined : latencyMs - generationTimeMs,
+    vendorCost: 0,
+    vendorStartedMs: undefined,
+    attempts: undefined,
+    endUser: request.endUser,
+    tags: request.tags,
     createdAt: request.startedAt,
   };
 }

@@ -11,6 +11,7 @@ import {
 } from '../../canonical/cancel-signal.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { estimateTokens } from '../../canonical/prompt-size.js';
+import type { RequestTags } from '../../canonical/request-tags.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
@@ -41,6 +42,8 @@ export interface RouteAttempt {
   outcome: 'pending' | 'answered' | 'uncovered' | 'aborted' | UpstreamFailure;
   /** The vendor's HTTP status, where a failure had one. */
   status?: number | undefined;
+  /** What the vendor reported before it failed without any content. */
+  usage?: Usage | undefined;
 }
 
 /** Where a request comes from, beside its body. */
@@ -49,6 +52,7 @@ export interface RequestContext {
   readonly endpoint: string;
   readonly receivedAt: Date;
   readonly callerGone: CallerGoneSignal;
+  readonly tags?: RequestTags | undefined;
   /** For how long the answer may be kept, if it may be a kept one; undefined: it is to be new. */
   readonly cacheTtlSeconds?: number;
 }
@@ -60,6 +64,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   readonly startedAt: Date;
   readonly callerGone: CallerGoneSignal;
   readonly streamed: boolean;
+  readonly endUser: string | undefined;
+  readonly tags: RequestTags | undefined;
   readonly attempts: RouteAttempt[] = [];
   /** Both are the guardrails' to change. */
   isFlagged = false;
@@ -82,6 +88,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     this.startedAt = context.receivedAt;
     this.callerGone = context.callerGone;
     this.streamed = request.stream;
+    this.endUser = request.endUser;
+    this.tags = context.tags;
   }
 
   get estimate(): Usage {

@@ -5,6 +5,7 @@ import {
   type RouteEvent,
   type WorkEvent,
 } from '../../canonical/canonical-event.js';
+import type { Usage } from '../../canonical/usage.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { TimeoutError } from '../../platform/errors/gateway-errors.js';
@@ -149,12 +150,13 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     };
     plan.attempts.push(attempt);
     const tried = new AttemptRecorder(route, this.records, plan.requestId, limits);
+    const held: Event[] = [];
     try {
       const { events, droppedParams, asked } = this.call(route, limits);
       const rest = events[Symbol.asyncIterator]();
-      const pulled = pullToContent(rest);
+      const pulled = pullToContent(rest, held);
       asked?.();
-      const held = await pulled;
+      await pulled;
       attempt.outcome = 'answered';
       tried.answered();
       const dropped = droppedParams();
@@ -171,6 +173,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       if (!isUpstreams) throw error;
       attempt.outcome = error.failure;
       attempt.status = error.status;
+      attempt.usage = usageIn(held);
       this.failures.push({ route, error });
       tried.failed(error);
       if (plan.callerGone.aborted) throw new CallerGoneError();
@@ -193,12 +196,21 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
 
 async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(
   events: AsyncIterator<Event>,
-): Promise<Event[]> {
-  const held: Event[] = [];
+  held: Event[],
+): Promise<void> {
   for (;;) {
     const next = await events.next();
     if (next.done) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
     held.push(next.value);
-    if (isContent(next.value)) return held;
+    if (isContent(next.value)) return;
   }
+}
+
+/** What a vendor has counted before its first content: some do so as they begin. */
+function usageIn(held: readonly (CanonicalEvent | WorkEvent<unknown>)[]): Usage | undefined {
+  let usage: Usage | undefined;
+  for (const event of held) {
+    if (event.type === 'usage' || event.type === 'relay') usage = event.usage ?? usage;
+  }
+  return usage;
 }

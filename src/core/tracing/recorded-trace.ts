@@ -111,7 +111,7 @@ export interface TracedAttempt {
 }
 
 /** A planned request, as far as tracing is concerned; routing's plan is one. */
-export interface TracedRequest extends Omit<BillableRequest, keyof VendorHandle> {
+export interface TracedRequest extends Omit<BillableRequest, keyof VendorHandle | 'attempts'> {
   readonly request: RoutableRequest;
   readonly attempts: readonly TracedAttempt[];
   observer?: RequestObserver | undefined;

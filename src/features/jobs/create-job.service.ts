@@ -15,6 +15,7 @@ import { LedgerService } from '../../core/ledger/ledger.service.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import type { Plan, PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
+import { readTags } from '../../canonical/request-tags.js';
 import type { MediaRequest } from '../../canonical/work-request.js';
 import { newJobId } from './job.js';
 import { reasonOf } from './job-failure.js';
@@ -54,7 +55,8 @@ export class CreateJobService {
     const { caller, requestId, receivedAt, headers, head: response } = call;
     // The job goes on without its caller.
     const callerGone = new AbortController().signal;
-    const context = { requestId, endpoint, receivedAt, callerGone };
+    const tags = readTags(headers, parsed.metadata);
+    const context = { requestId, endpoint, receivedAt, callerGone, tags };
     const plan = await this.routing.plan(caller, parsed.request, context);
     const known = await this.findKnown(this.database.pool, caller, input);
     if (known !== undefined) return { id: known, droppedParams: [] };
@@ -149,6 +151,8 @@ export class CreateJobService {
       metadata: parsed.metadata,
       webhookUrl: parsed.webhookUrl,
       isFlagged: plan.isFlagged,
+      endUser: plan.endUser,
+      tags: plan.tags,
       trace,
       idempotencyKey,
       bodyHash: hashOf(body),

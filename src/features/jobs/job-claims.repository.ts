@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import type { MediaBody } from './job-body.js';
+import type { RequestTags } from '../../canonical/request-tags.js';
 import type { StoredAttempt, StoredRoute } from './job-routes.js';
 import type { JobModality, JobStatus } from './job.js';
 
@@ -22,6 +23,8 @@ export interface ClaimedJob {
   readonly body: MediaBody;
   readonly routes: readonly StoredRoute[];
   readonly flagged: boolean;
+  readonly storedEndUser: string | null;
+  readonly tags: RequestTags | null;
   readonly step: JobStep;
   readonly routeIndex: number;
   /** How often all routes have been tried in vain. */
@@ -48,7 +51,8 @@ export interface JobClaim {
 }
 
 const COLUMNS = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId", request_id AS "requestId",
-  endpoint, modality, status, body::json AS body, routes::json AS routes, flagged, step, route_index AS "routeIndex", round,
+  endpoint, modality, status, body::json AS body, routes::json AS routes, flagged,
+  end_user AS "storedEndUser", tags, step, route_index AS "routeIndex", round,
   operation, accepted_at AS "acceptedAt", polls, created_at AS "createdAt",
   attempts::json AS attempts, trace IS NOT NULL AS "isTraced", deadline_at AS "deadlineAt", deadline_at <= now() AS "isLate"`;
 

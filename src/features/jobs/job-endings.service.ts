@@ -9,18 +9,22 @@ import { JobFollowUp } from './job-follow-up.service.js';
 import { DEADLINE_PASSED, toJobFailure } from './job-failure.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobEndEvents } from './job-waiter.service.js';
-import { readRoutes, type StoredAttempt } from './job-routes.js';
+import { readAttempts, readRoutes, type StoredAttempt } from './job-routes.js';
 import { JobTraces } from './job-traces.service.js';
 import type { EndableJob, JobFailure, JobStatus, JobView } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
-import { toStoredText } from '../../platform/database/stored-text.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import type { SettlementRecord } from '../../core/ledger/ledger-operations.js';
 
-/** What a job that went well has used and made. */
-interface JobSuccess {
+/** What a vendor has made, and over which route. */
+interface MadeWork {
   readonly route: BillableRoute;
   readonly usage: Usage;
+}
+
+/** What a job that went well has used and made. */
+interface JobSuccess extends MadeWork {
   readonly source: UsageSource;
   readonly artifactIds: readonly string[];
 }
@@ -65,9 +69,15 @@ export class JobEndings {
     return this.end(job, 'completed', ending, success.route, { usage, source });
   }
 
-  /** Costs nothing. @param error what came between */
-  fail(job: EndableJob, error: unknown): Promise<boolean> {
-    return this.end(job, 'failed', { status: 'failed', failure: toJobFailure(error) });
+  /**
+   * Costs nothing.
+   *
+   * @param error what came between
+   * @param wasted what a vendor has made for nothing, which the log has as its cost
+   */
+  fail(job: EndableJob, error: unknown, wasted?: MadeWork): Promise<boolean> {
+    const ending: Ending = { status: 'failed', failure: toJobFailure(error) };
+    return this.end(job, 'failed', ending, wasted?.route, undefined, wasted?.usage);
   }
 
   /** Costs nothing. */
@@ -112,17 +122,25 @@ export class JobEndings {
     ending: Ending,
     route = routeOf(job),
     billed?: { usage: Usage; source: UsageSource },
+    wasted?: Usage,
   ): Promise<boolean> {
     const endedBy = randomUUID();
     const errorType = ending.failure?.type ?? null;
     const { attempts } = job;
     await this.ledger.end(
-      { ...job, startedAt: job.createdAt, isFlagged: job.flagged },
+      {
+        ...job,
+        startedAt: job.createdAt,
+        isFlagged: job.flagged,
+        endUser: job.storedEndUser === null ? null : fromStoredText(job.storedEndUser),
+        attempts: readAttempts(attempts ?? job.knownAttempts ?? []),
+      },
       {
         outcome,
         errorType,
         route,
         billed,
+        wasted,
         generationTimeMs: job.acceptedAt ? Date.now() - job.acceptedAt.getTime() : 0,
         record: jobEndingRecord({ ...ending, attempts, jobId: job.id, endedBy }),
       },

@@ -74,7 +74,8 @@ export class JobRunner {
       await this.finish(job, route, request, progress);
     } catch (error) {
       // The files were in this answer and nowhere else.
-      await this.endings.fail(job, brokenOff(error, route));
+      const { usage = request.estimate } = progress;
+      await this.endings.fail(job, brokenOff(error, route), { route, usage });
     }
     return undefined;
   }

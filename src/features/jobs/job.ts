@@ -1,3 +1,4 @@
+import type { RequestTags } from '../../canonical/request-tags.js';
 import type { Usage } from '../../canonical/usage.js';
 import type { StoredAttempt, StoredRoute } from './job-routes.js';
 import type { GatewayErrorType } from '../../platform/errors/gateway-errors.js';
@@ -107,6 +108,11 @@ export interface EndableJob {
   readonly createdAt: Date;
   /** The routes that were tried; undefined: as the row has them. */
   readonly attempts?: readonly StoredAttempt[];
+  /** Those that the row had when it was read. */
+  readonly knownAttempts?: readonly StoredAttempt[];
+  /** As `toStoredText` has it. */
+  readonly storedEndUser: string | null;
+  readonly tags: RequestTags | null;
   readonly isTraced: boolean;
 }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
+import type { RequestTags } from '../../canonical/request-tags.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import type { EndableJob, JobFailure, JobListRow, JobModality, JobStatus, JobView } from './job.js';
@@ -20,6 +21,8 @@ export interface NewJob {
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly webhookUrl: string | undefined;
   readonly isFlagged: boolean;
+  readonly endUser: string | undefined;
+  readonly tags: RequestTags | undefined;
   /** JSON; null when nobody wants the job's trace. */
   readonly trace: string | null;
   readonly idempotencyKey: string | undefined;
@@ -44,7 +47,8 @@ export interface JobFilters {
 /** What has to be known of a job to end it. */
 export const ENDABLE = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId",
   request_id AS "requestId", endpoint, modality, routes::json AS routes, route_index AS "routeIndex", flagged,
-  trace IS NOT NULL AS "isTraced", accepted_at AS "acceptedAt", created_at AS "createdAt"`;
+  trace IS NOT NULL AS "isTraced", accepted_at AS "acceptedAt", created_at AS "createdAt",
+  end_user AS "storedEndUser", tags, attempts::json AS "knownAttempts"`;
 
 const VIEW = `
   SELECT id, request_id AS "requestId", tenant_id AS "tenantId", endpoint,
@@ -69,9 +73,9 @@ export class JobsRepository {
       `INSERT INTO jobs (
          id, tenant_id, api_key_id, request_id, endpoint, modality, model, body, routes, metadata,
          webhook_url, flagged, idempotency_key, body_hash, reserved_credits, created_at,
-         deadline_at, expires_at, trace
+         deadline_at, expires_at, trace, end_user, tags
        ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-         $16::timestamptz + make_interval(secs => $17), $16::timestamptz + make_interval(secs => $17), $18)`,
+         $16::timestamptz + make_interval(secs => $17), $16::timestamptz + make_interval(secs => $17), $18, $19, $20)`,
       [
         job.id,
         job.tenantId,
@@ -91,6 +95,8 @@ export class JobsRepository {
         job.createdAt,
         job.deadlineSeconds,
         job.trace,
+        job.endUser === undefined ? null : toStoredText(job.endUser),
+        job.tags ? JSON.stringify(job.tags) : null,
       ],
     );
   }

@@ -1,3 +1,4 @@
+import type { RequestTags } from '../../../canonical/request-tags.js';
 import type { UsageSource, Usage } from '../../../canonical/usage.js';
 import type { BillableRoute, TrafficMode } from '../../../canonical/billable-route.js';
 
@@ -31,6 +32,14 @@ export interface RequestLogRow {
   streamed: boolean;
   latencyMs: number;
   generationTimeMs: number;
+  /** From the arrival of the request to its first content; null when none came, and in old rows. */
+  firstTokenMs: number | null;
+  /** What vendors took for it, at the prices of the routes, in credits; null in old rows. */
+  vendorCost: number | null;
+  /** In order; without any where no vendor was asked, and in old rows. */
+  attempts: readonly LoggedAttempt[];
+  endUser: string | null;
+  tags: RequestTags | null;
   createdAt: Date;
   cacheReadTokens: number;
   cacheWriteTokens: number;
@@ -41,6 +50,22 @@ export interface RequestLogRow {
   priceSheet: string | null;
   /** What else it used, as JSON of counts that are not 0 (`OtherUsage`); null: nothing. */
   otherUsage: string | null;
+}
+
+/** What became of one call to a vendor, as the log has it. */
+export interface LoggedAttempt {
+  /** Provider and alias, as `azure/openai/gpt-4o`. */
+  route: string;
+  /** `answered`, `aborted`, `uncovered` (never called), or a failure, as `rate_limited`. */
+  outcome: string;
+  /** Of HTTP; null where there was none. */
+  status: number | null;
+  /** After the arrival of the request. */
+  started_ms: number;
+  /** To the end of the answer, or to the failure. */
+  duration_ms: number;
+  /** Credits at the route's prices. */
+  vendor_cost: number;
 }
 
 /** How a request ended. `status` of the interface's log row is `success` for `completed` and `cancelled`. */
@@ -71,6 +96,16 @@ export interface RequestLogDraft {
   latencyMs: number;
   /** From the first content event to the end of the answer. */
   generationTimeMs: number;
+  /** From the arrival to the first content, where there was any. */
+  firstTokenMs?: number | undefined;
+  /** Credits at the prices of the routes, charged or not. */
+  vendorCost?: number;
+  /** When the one vendor was called that answered, after the arrival; `attempts` is undefined then. */
+  vendorStartedMs?: number | undefined;
+  /** Where there was more to it than one vendor that answered. */
+  attempts?: readonly LoggedAttempt[] | undefined;
+  endUser?: string | undefined;
+  tags?: RequestTags | undefined;
   createdAt: Date;
   /** By whose prices it was charged; undefined: nothing was charged. */
   billedBy?: PricesUsed | undefined;

@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import pLimit from 'p-limit';
 import { Database } from '../../../platform/database/database.js';
 import { readWithEdges, toBounds } from './archive/archived-edges.js';
-import { type ArchivedRow, instantSql, toInstant } from './archive/archive-format.js';
+import { type ArchivedRow, instantSql, toInstant, toRecordset } from './archive/archive-format.js';
 import {
   type ArchivedPlace,
   boundsOf,
@@ -12,7 +12,7 @@ import {
   RequestLogArchive,
 } from './archive/request-log-archive.js';
 import { conditionOf, type RequestLogFilters, readSnapshot } from './request-log-filters.js';
-import type { RequestLogRow } from './request-log-row.js';
+import type { LoggedAttempt, RequestLogRow } from './request-log-row.js';
 import { toSpan, type Span } from './split-span.js';
 import { locatePage, type Page, type PageLocation } from './locate-page.js';
 import { fromStoredText } from '../../../platform/database/stored-text.js';
@@ -26,7 +26,9 @@ const ROW_COLUMNS = `
   model_charge AS "modelCharge", byok_platform_fee AS "byokPlatformFee",
   managed_tool_fee AS "managedToolFee", agent_runtime_fee AS "agentRuntimeFee",
   billing_note AS "billingNote", streamed, latency_ms AS "latencyMs",
-  generation_time_ms AS "generationTimeMs", created_at AS "createdAt",
+  generation_time_ms AS "generationTimeMs", first_token_ms AS "firstTokenMs",
+  vendor_cost AS "vendorCost", vendor_started_ms AS "vendorStartedMs", attempts,
+  end_user AS "endUser", tags, created_at AS "createdAt",
   cache_read_tokens AS "cacheReadTokens", cache_write_tokens AS "cacheWriteTokens",
   reasoning_tokens AS "reasoningTokens", shortfall, price_sheet AS "priceSheet",
   other_usage AS "otherUsage"`;
@@ -93,7 +95,7 @@ export class RequestLogReader {
 
   /** @param requestId a UUID */
   async findByRequestId(tenantId: string, requestId: string): Promise<RequestLogRow | undefined> {
-    const { rows } = await this.database.query<RequestLogRow>(
+    const { rows } = await this.database.query<StoredRow>(
       `SELECT ${ROW_COLUMNS} FROM request_logs WHERE tenant_id = $1 AND request_id = $2
          AND created_at >= (SELECT swept_before FROM request_log_progress)`,
       [tenantId, requestId],
@@ -119,7 +121,7 @@ export class RequestLogReader {
       const { rows, files, first } = await this.limit(() =>
         readSnapshot(this.database, async (client, { sweptBefore, hasArchive }) => {
           const from = laterOf(start, sweptBefore);
-          const { rows } = await client.query<PlacedRow>(
+          const { rows } = await client.query<PlacedStoredRow>(
             `SELECT ${ROW_COLUMNS}, ${AT_SQL} FROM request_logs
             WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::bigint)
               AND created_at >= $4
@@ -153,7 +155,7 @@ export class RequestLogReader {
 
   /** The rows of a list that stand in the database and in the archive, from one place to another. */
   private async merge(
-    rows: PlacedRow[],
+    rows: PlacedStoredRow[],
     places: readonly ArchivedPlace[],
     skip: number,
     limit: number,
@@ -176,17 +178,23 @@ export class RequestLogReader {
   /** Reads archived rows as those of the table are read, unless they are too old to be shown. */
   private async readArchived(archived: readonly ArchivedRow[]): Promise<RequestLogRow[]> {
     if (archived.length === 0) return [];
-    const { rows } = await this.database.query<RequestLogRow>(
+    const { rows } = await this.database.query<StoredRow>(
       `SELECT ${ROW_COLUMNS}
          FROM json_populate_recordset(NULL::request_logs, $1::json) AS request_logs
          WHERE created_at >= (SELECT swept_before FROM request_log_progress)`,
-      [JSON.stringify(archived)],
+      [toRecordset(archived)],
     );
     return rows.map(withTextRead);
   }
 }
 
-/** A row, and when it was written to the microsecond. */
+/** A row as the table has it. */
+type StoredRow = Omit<RequestLogRow, 'attempts'> & {
+  attempts: readonly LoggedAttempt[] | null;
+  vendorStartedMs: number | null;
+};
+/** … and when it was written to the microsecond. */
+type PlacedStoredRow = StoredRow & { at: string };
 type PlacedRow = RequestLogRow & { at: string };
 
 const AT_SQL = `${instantSql('request_logs.created_at')} AS at`;
@@ -203,11 +211,11 @@ async function readPage(
   { start, end }: Span,
   { spans, skip }: PageLocation,
   limit: number,
-): Promise<PlacedRow[]> {
+): Promise<PlacedStoredRow[]> {
   if (spans.length === 0) return [];
   const { sql, values } = conditionOf(tenantId, filters);
   const next = values.length + 1;
-  const { rows } = await client.query<PlacedRow>(
+  const { rows } = await client.query<PlacedStoredRow>(
     `SELECT ${ROW_COLUMNS}, ${AT_SQL}
        FROM unnest($${next}::timestamptz[], $${next + 1}::timestamptz[]) AS span (first, last)
          CROSS JOIN LATERAL (
@@ -236,9 +244,11 @@ function laterOf(one: Date, other: Date): Date {
 }
 
 /** Undoes `toStoredText`, which the ledger applies to every text of a row. */
-function withTextRead<Row extends RequestLogRow>(row: Row): Row {
+function withTextRead<Row extends StoredRow>({ vendorStartedMs, ...row }: Row) {
   return {
     ...row,
+    attempts: attemptsOf(vendorStartedMs, row),
+    endUser: readNullableText(row.endUser),
     endpoint: fromStoredText(row.endpoint),
     model: fromStoredText(row.model),
     provider: fromStoredText(row.provider),
@@ -246,6 +256,27 @@ function withTextRead<Row extends RequestLogRow>(row: Row): Row {
     finishReason: readNullableText(row.finishReason),
     billingNote: readNullableText(row.billingNote),
   };
+}
+
+/** The attempts of a row; where one vendor was asked and answered there is no list of them. */
+function attemptsOf(
+  startedMs: number | null,
+  row: Omit<StoredRow, 'vendorStartedMs'>,
+): readonly LoggedAttempt[] {
+  if (row.attempts) {
+    return row.attempts.map((attempt) => ({ ...attempt, route: fromStoredText(attempt.route) }));
+  }
+  if (startedMs === null) return [];
+  return [
+    {
+      route: fromStoredText(`${row.provider}/${row.model}`),
+      outcome: 'answered',
+      status: 200,
+      started_ms: startedMs,
+      duration_ms: Math.max(0, row.latencyMs - startedMs),
+      vendor_cost: row.vendorCost ?? 0,
+    },
+  ];
 }
 
 function readNullableText(stored: string | null): string | null {

@@ -1,3 +1,4 @@
+import { RequestDetailsDto } from '../../../core/ledger/request-log/log-row.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsNotEmpty, IsString } from 'class-validator';
 
@@ -11,7 +12,7 @@ export class GenerationQueryDto {
 }
 
 /** What one request used and cost. Amounts are credits, times are milliseconds. */
-export class GenerationRecordDto {
+export class GenerationRecordDto extends RequestDetailsDto {
   @ApiProperty({ format: 'uuid', description: 'The request id.' })
   id!: string;
 

@@ -1,9 +1,10 @@
+import { toDetails } from '../../../core/ledger/request-log/log-rows.js';
 import { describe, expect, it } from '@jest/globals';
 import { requestLogRow } from '../../../../test/support/request-log-rows.js';
 import { toGenerationRecord } from './generation.service.js';
 
 describe(toGenerationRecord.name, () => {
-  it("has the interface's fields and no others", () => {
+  it("has the interface's fields, and what else is known of the request", () => {
     const row = requestLogRow({
       model: 'openai/gpt-4o-mini',
       provider: 'openai',
@@ -32,6 +33,7 @@ describe(toGenerationRecord.name, () => {
       usage: 121,
       native_tokens_prompt: 420,
       native_tokens_completion: 96,
+      ...toDetails(row),
     });
   });
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import { toDetails } from '../../../core/ledger/request-log/log-rows.js';
 import type { RequestLogRow } from '../../../core/ledger/request-log/request-log-row.js';
 import { RequestLogReader } from '../../../core/ledger/request-log/request-log.reader.js';
 import type {
@@ -93,5 +94,6 @@ export function toGenerationRecord(row: RequestLogRow): GenerationRecordDto {
     usage: row.cost,
     native_tokens_prompt: isCountedByVendor ? row.promptTokens : null,
     native_tokens_completion: isCountedByVendor ? row.completionTokens : null,
+    ...toDetails(row),
   };
 }

@@ -11,7 +11,7 @@ import {
   type LogsExportQueryDto,
   type LogListDto,
 } from './logs.dto.js';
-import { LOG_CSV_HEADER, toLogCsv, toLogRow } from './log-rows.js';
+import { LOG_CSV_HEADER, toLogCsv, toLogRow } from '../../../core/ledger/request-log/log-rows.js';
 /** Rows that an export reads at once. */
 const EXPORT_BATCH_SIZE = 1_000;
 

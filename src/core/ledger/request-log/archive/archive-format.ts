@@ -9,6 +9,8 @@ const KINDS = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   integer: { type: 'INT32' },
   bigint: { type: 'INT64' },
+  /** As a text, so that a row which is read is the very one that was written. */
+  json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   boolean: { type: 'BOOLEAN' },
   time: {
     type: 'INT64',
@@ -52,6 +54,13 @@ const COLUMNS: Readonly<Record<string, Kind>> = {
   created_at: 'time',
   flagged: 'boolean',
   replaces_crash: 'boolean',
+  // Not in files of versions before, as what follows.
+  first_token_ms: 'integer',
+  vendor_cost: 'bigint',
+  vendor_started_ms: 'integer',
+  attempts: 'json',
+  end_user: 'text',
+  tags: 'json',
   price_sheet: 'uuid',
   other_usage: 'text',
 };
@@ -59,11 +68,9 @@ const COLUMNS: Readonly<Record<string, Kind>> = {
 /** Whose bounds are written down, of each group; others would cost time and prune nothing. */
 const BOUNDED = new Set(['tenant_id', 'request_id', 'created_at']);
 const NULLABLE = new Set([
-  'error_type',
-  'finish_reason',
-  'billing_note',
-  'price_sheet',
-  'other_usage',
+  ...['error_type', 'finish_reason', 'billing_note'],
+  ...['first_token_ms', 'vendor_cost', 'vendor_started_ms', 'attempts', 'end_user', 'tags'],
+  ...['price_sheet', 'other_usage'],
 ]);
 
 const FIELDS = Object.entries(COLUMNS).map(([name, kind]) => ({ name, kind }));
@@ -80,8 +87,8 @@ const SCHEMA: SchemaElement[] = [
 ];
 
 /**
- * A row of `request_logs` by its columns, as `json_populate_recordset` takes it. Times are texts as
- * `instantSql` gives them.
+ * A row of `request_logs` by its columns, as `toRecordset` takes it. Times are texts as `instantSql` gives
+ * them, and so is JSON.
  */
 export type ArchivedRow = Record<string, string | number | boolean | null>;
 
@@ -95,8 +102,28 @@ export function toInstant(date: Date): string {
 
 /** What a statement selects of `request_logs` to answer rows as they are archived. */
 export const ARCHIVED_ROW_SQL = FIELDS.map(({ name, kind }) =>
-  kind === 'time' ? `${instantSql(name)} AS ${name}` : name,
+  kind === 'time'
+    ? `${instantSql(name)} AS ${name}`
+    : kind === 'json'
+      ? `${name}::text AS ${name}`
+      : name,
 ).join(', ');
+
+const JSON_COLUMNS = FIELDS.filter(({ kind }) => kind === 'json').map(({ name }) => name);
+
+/** Archived rows as a document for `json_populate_recordset`. */
+export function toRecordset(rows: readonly ArchivedRow[]): string {
+  return JSON.stringify(
+    rows.map((row) => {
+      const populated: Record<string, unknown> = { ...row };
+      for (const name of JSON_COLUMNS) {
+        const text = row[name];
+        if (typeof text === 'string') populated[name] = JSON.parse(text);
+      }
+      return populated;
+    }),
+  );
+}
 
 /** The row as a line, by which a row that was read is compared to the one that was written. */
 export function lineOf(row: ArchivedRow): string {
@@ -181,6 +208,7 @@ export async function openArchiveFile(file: AsyncBuffer): Promise<ArchiveFile> {
     parsers: PARSERS,
     initialFetchSize: FOOTER_BYTES,
   });
+  const known = new Set(metadata.schema.map(({ name }) => name));
   return {
     groups: groupsOf(metadata),
     read: async ({ rowStart, rowEnd }, columns) => {
@@ -190,7 +218,8 @@ export async function openArchiveFile(file: AsyncBuffer): Promise<ArchiveFile> {
         parsers: PARSERS,
         rowStart,
         rowEnd,
-        columns,
+        // Files of versions before have fewer.
+        columns: columns?.filter((name) => known.has(name)),
       });
       return rows.map((row) =>
         Object.fromEntries(Object.entries(row).map(([name, value]) => [name, decode(value)])),

@@ -15,6 +15,22 @@ describe(toLogRow.name, () => {
       managedToolFee: 20,
       billingNote: 'Billed by your provider.',
       latencyMs: 1830,
+      generationTimeMs: 1510,
+      firstTokenMs: 320,
+      streamed: true,
+      vendorCost: 28,
+      attempts: [
+        {
+          route: 'a/b',
+          outcome: 'answered',
+          status: 200,
+          started_ms: 2,
+          duration_ms: 1828,
+          vendor_cost: 28,
+        },
+      ],
+      endUser: 'ann',
+      tags: { team: 'a' },
       createdAt: new Date('2026-01-15T12:00:00.125Z'),
     });
     expect(Object.entries(toLogRow(row))).toEqual(
@@ -43,8 +59,21 @@ describe(toLogRow.name, () => {
         outcome: 'completed',
         error_type: null,
         usage_source: 'upstream',
+        first_token_ms: 320,
+        tokens_per_second: 63.6,
+        vendor_cost: 28,
+        attempts: row.attempts,
+        end_user: 'ann',
+        tags: { team: 'a' },
       }),
     );
+  });
+
+  it('has no pace of an answer in one piece, and no tags where there are none', () => {
+    const row = requestLogRow({ streamed: false, tags: null });
+    expect(toLogRow(row)).toMatchObject({ tokens_per_second: null, tags: {} });
+    const empty = requestLogRow({ streamed: true, completionTokens: 0 });
+    expect(toLogRow(empty).tokens_per_second).toBeNull();
   });
 
   it('says what went wrong and that nobody counted', () => {

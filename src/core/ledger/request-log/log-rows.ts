@@ -1,6 +1,7 @@
 import { toCsv, type CsvValue } from '../../../platform/http/csv.js';
-import type { RequestLogRow } from '../../../core/ledger/request-log/request-log-row.js';
-import type { LogRowDto } from './logs.dto.js';
+import type { RequestLogRow } from './request-log-row.js';
+import type { LogRowDto, RequestDetailsDto } from './log-row.dto.js';
+
 /** The columns of the export: the log row of the interface, its nested fields by their paths. */
 const COLUMNS: [string, (row: LogRowDto) => CsvValue][] = [
   ['id', (row) => row.id],
@@ -27,6 +28,18 @@ const COLUMNS: [string, (row: LogRowDto) => CsvValue][] = [
   ['outcome', (row) => row.outcome],
   ['error_type', (row) => row.error_type],
   ['usage_source', (row) => row.usage_source],
+  ['first_token_ms', (row) => row.first_token_ms],
+  ['tokens_per_second', (row) => row.tokens_per_second],
+  ['vendor_cost', (row) => row.vendor_cost],
+  ['attempts', (row) => JSON.stringify(row.attempts)],
+  ['end_user', (row) => row.end_user],
+  [
+    'tags',
+    (row) =>
+      Object.entries(row.tags)
+        .map((tag) => tag.join('='))
+        .join(','),
+  ],
 ];
 
 export const LOG_CSV_HEADER = toCsv([COLUMNS.map(([name]) => name)]);
@@ -66,5 +79,24 @@ export function toLogRow(row: RequestLogRow): LogRowDto {
     outcome: row.outcome,
     error_type: row.errorType,
     usage_source: row.usageSource,
+    ...toDetails(row),
   };
+}
+
+/** What a row says beyond the interface's members. */
+export function toDetails(row: RequestLogRow): RequestDetailsDto {
+  return {
+    first_token_ms: row.firstTokenMs,
+    tokens_per_second: tokensPerSecond(row),
+    vendor_cost: row.vendorCost,
+    attempts: [...row.attempts],
+    end_user: row.endUser,
+    tags: { ...row.tags },
+  };
+}
+
+/** To a tenth; null where the answer came at once, so that there is no time to divide by. */
+function tokensPerSecond({ streamed, completionTokens, generationTimeMs }: RequestLogRow) {
+  if (!streamed || completionTokens === 0 || generationTimeMs === 0) return null;
+  return Math.round((completionTokens * 10_000) / generationTimeMs) / 10;
 }

@@ -1,0 +1,83 @@
+import type { BillableAttempt } from '../../canonical/billable-request.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
+import type { Usage } from '../../canonical/usage.js';
+import { priceUsage, totalOf } from './pricing.js';
+import type { LoggedAttempt, RequestLogDraft } from './request-log/request-log-row.js';
+import type { UsageMeter } from './usage-meter.js';
+
+/** Beyond so many, those before the last are left out; their cost counts all the same. */
+const MAX_ATTEMPTS = 16;
+
+/**
+ * What a vendor takes for a use, in whole credits at the route's prices, rounded up once as a charge is;
+ * 0 over an account of the tenant's own, which the tenant pays.
+ */
+export function vendorCostOf(
+  usage: Usage,
+  { pricing, trafficMode }: Pick<BillableRoute, 'pricing' | 'trafficMode'>,
+): number {
+  return trafficMode === 'byok' ? 0 : totalOf(priceUsage(usage, pricing));
+}
+
+/**
+ * What a vendor used for an answer that nobody pays for: as it reported, else an estimate where content
+ * had begun. Undefined: nothing is known of it.
+ */
+export function wastedUsage(meter: UsageMeter): Usage | undefined {
+  return meter.soFar ?? (meter.firstContentMs === undefined ? undefined : meter.read().usage);
+}
+
+/** One call to a vendor, as far as the log has it. */
+export type LoggableAttempt = Omit<BillableAttempt, 'route'> & {
+  readonly route: Pick<BillableRoute, 'provider' | 'model'> &
+    Partial<Pick<BillableRoute, 'pricing' | 'trafficMode'>>;
+};
+
+/**
+ * Writes into a row what vendors did for its request and took for it. Of the ordinary request, which one
+ * vendor answered, no list is made.
+ *
+ * @param lastCost of the attempt that answered, or came last
+ */
+export function noteAttempts(
+  log: RequestLogDraft,
+  attempts: readonly LoggableAttempt[],
+  lastCost: number,
+): void {
+  const [only] = attempts;
+  log.vendorCost = lastCost;
+  if (attempts.length <= 1 && (!only || only.outcome === 'answered')) {
+    log.vendorStartedMs = only && msBetween(log.createdAt, only.startedAt);
+    return;
+  }
+  const logged = attempts.map((attempt) => toLogged(attempt, log.createdAt));
+  for (const { vendor_cost: cost } of logged) log.vendorCost += cost;
+  const last = logged.at(-1)!;
+  last.vendor_cost += lastCost;
+  const wasAtWork = last.outcome === 'answered' || log.firstTokenMs !== undefined;
+  if (wasAtWork) last.duration_ms = Math.max(last.duration_ms, log.latencyMs - last.started_ms);
+  const isLong = logged.length > MAX_ATTEMPTS;
+  log.attempts = isLong ? [...logged.slice(0, MAX_ATTEMPTS - 1), last] : logged;
+}
+
+function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
+  const { route, outcome, status, startedAt, durationMs, usage } = attempt;
+  const { pricing, trafficMode = 'shared' } = route;
+  return {
+    route: routeName(route),
+    outcome,
+    status: status ?? (outcome === 'answered' ? 200 : null),
+    started_ms: msBetween(arrivedAt, startedAt),
+    duration_ms: durationMs,
+    vendor_cost: usage && pricing ? vendorCostOf(usage, { pricing, trafficMode }) : 0,
+  };
+}
+
+/** A route as the log and reports name it. */
+export function routeName({ provider, model }: Pick<BillableRoute, 'provider' | 'model'>): string {
+  return `${provider}/${model}`;
+}
+
+function msBetween(earlier: Date, later: Date): number {
+  return Math.max(0, later.getTime() - earlier.getTime());
+}
