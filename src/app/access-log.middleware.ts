@@ -16,6 +16,10 @@ const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 /** Writes one log line per request when its response has ended or its caller has left. */
 export function accessLogMiddleware(logger: JsonLogger) {
   return (request: GatewayRequest, response: Response, next: NextFunction): void => {
+    if (!logger.writesRequests) {
+      next();
+      return;
+    }
     const { requestId } = request;
     const startedMs = performance.now();
     response.once('close', () => {

@@ -5,8 +5,10 @@ import { AuditModule } from '../core/audit/audit.module.js';
 import { AudioModule } from '../features/audio/audio.module.js';
 import { BroadcastModule } from '../features/broadcast/broadcast.module.js';
 import { CatalogueModule } from '../core/catalogue/catalogue.module.js';
+import { ConfigurationModule } from '../core/configuration/configuration.module.js';
 import { ChatModule } from '../features/chat/chat.module.js';
-import { ConfigModule, type AppConfig } from '../platform/config/app-config.js';
+import { ConfigModule } from '../platform/config/config.module.js';
+import type { LiveSettings } from '../platform/config/live-settings.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { CreditsModule } from '../features/credits/credits.module.js';
 import { CustomerModule } from '../features/customer/customer.module.js';
@@ -46,16 +48,18 @@ class BootstrapModule {}
 /** The whole service. Inference comes first, because Express tries the routes in their order. */
 @Module({})
 export class AppModule {
-  static forRoot(config: AppConfig, databaseUrl: string): DynamicModule {
+  static forRoot(settings: LiveSettings, databaseUrl: string): DynamicModule {
+    const { config } = settings;
     return {
       module: AppModule,
       imports: [
-        ConfigModule.forRoot(config),
+        ConfigModule.forRoot(settings),
         DatabaseModule.forRoot(databaseUrl),
         MetricsModule,
         ServiceStopModule,
         QueueModule.forRoot(config, databaseUrl),
         AccessModule,
+        ConfigurationModule,
         AuditModule,
         ChatModule,
         MessagesModule,

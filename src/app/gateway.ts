@@ -5,8 +5,10 @@ import { AppModule } from './app.module.js';
 import { setUpApplication } from './app.setup.js';
 import { BootstrapService, type BootstrapOutcome } from './bootstrap/bootstrap.service.js';
 import { CatalogueService } from '../core/catalogue/catalogue.service.js';
+import { ConfigurationService } from '../core/configuration/configuration.service.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { ConfigError } from '../platform/config/config-error.js';
+import { LiveSettings } from '../platform/config/live-settings.js';
 import { migrateDatabase } from '../platform/database/migrate-database.js';
 import { openDatabase } from '../platform/database/open-database.js';
 import { JsonLogger } from '../platform/logging/json-logger.js';
@@ -84,17 +86,20 @@ export async function startGateway(
   try {
     await migrateDatabase(database.url, MIGRATIONS);
     await assertOwnSecret(database.url, () => gatewaySecrets(config));
+    const settings = new LiveSettings(config);
     const application = await NestFactory.create<INestApplication<Server>>(
-      AppModule.forRoot(config, database.url),
+      AppModule.forRoot(settings, database.url),
       new LeanExpressAdapter(),
       { bodyParser: false, logger, abortOnError: false },
     );
     begun = application;
-    const requestLog = config.log.requests && logger instanceof JsonLogger ? logger : undefined;
+    const requestLog = logger instanceof JsonLogger ? logger : undefined;
+    if (requestLog) followLogSettings(requestLog, settings);
     const record = recordRefusals(requestLog, application.get(GatewayMetrics, { strict: false }));
     if (role === 'worker') application.use(operationsOnlyMiddleware(record));
     await setUpApplication(application, requestLog, record);
     const server = application.getHttpServer();
+    await application.get(ConfigurationService, { strict: false }).begin(role);
     const fit = application.get(InstanceFit, { strict: false });
     await fit.join(role);
     const bootstrap = role === 'worker' ? MADE_ELSEWHERE : await ensureFirstTenant(application);
@@ -116,7 +121,7 @@ export async function startGateway(
       host: config.http.host,
       bootstrap,
       warnings: fit.misfits.map(({ reason }) => reason),
-      providers: config.providers.map((provider) => provider.id),
+      providers: settings.config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),
       async close() {
         // Nobody sends requests to a worker.
@@ -142,6 +147,17 @@ export async function startGateway(
     await database.stop();
     throw error;
   }
+}
+
+/** What the log has is a setting that may change. */
+function followLogSettings(logger: JsonLogger, settings: LiveSettings): void {
+  const follow = (): void => {
+    const { level, requests } = settings.config.log;
+    logger.setLevel(level);
+    logger.writesRequests = requests;
+  };
+  follow();
+  settings.onChange(follow);
 }
 
 function ensureFirstTenant(application: INestApplication): Promise<BootstrapOutcome> {

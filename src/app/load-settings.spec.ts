@@ -77,6 +77,7 @@ describe(loadSettings.name, () => {
       logRetentionDays: 0,
       logArchiveAfterDays: 0,
       ledgerRetentionDays: 0,
+      declared: { settings: {}, providers: [], environment: {} },
     });
   });
 
@@ -280,6 +281,26 @@ describe(loadSettings.name, () => {
       logRetentionDays: 90,
       logArchiveAfterDays: 31,
       ledgerRetentionDays: 365,
+      declared: {
+        settings: {
+          GATEWAY_BYOK_FEE_PERCENT: '0',
+          GATEWAY_FIRST_BYTE_TIMEOUT_MS: '2',
+          GATEWAY_IDLE_TIMEOUT_MS: '3',
+          GATEWAY_REQUEST_TIMEOUT_MS: '4',
+          GATEWAY_COOLDOWN_MS: '0',
+          GATEWAY_HEALTH_CACHE_MS: '7',
+          GATEWAY_JOB_POLL_MS: '10',
+          GATEWAY_JOB_DEADLINE_SECONDS: '11',
+          GATEWAY_ARTIFACT_TTL_SECONDS: '12',
+          GATEWAY_MAX_OPEN_JOBS_PER_TENANT: '14',
+          LOG_LEVEL: 'WARN',
+          GATEWAY_REQUEST_LOG: 'off',
+          GATEWAY_RESPONSE_RETENTION_DAYS: '7',
+          GATEWAY_LOG_RETENTION_DAYS: '90',
+        },
+        providers: [],
+        environment: expect.objectContaining({ GATEWAY_SETTLE: 'after-response' }),
+      },
     });
   });
 

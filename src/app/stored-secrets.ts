@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { SqlExecutor } from '../core/access/api-key.repository.js';
+import { PROVIDER_KEY_PURPOSE } from '../core/configuration/config-versions.js';
 import { ConfigError } from '../platform/config/config-error.js';
 import { DecryptionError, SecretBox, secretFingerprint } from '../platform/crypto/secret-box.js';
 import type { Database } from '../platform/database/database.js';
@@ -44,6 +45,13 @@ const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
     column: 'sealed_key',
     id: 'id',
     purpose: 'signing-key',
+  },
+  {
+    name: 'Provider keys',
+    table: 'provider_keys',
+    column: 'sealed_key',
+    id: 'id',
+    purpose: PROVIDER_KEY_PURPOSE,
   },
 ];
 

@@ -23,6 +23,8 @@ export interface BillableRoute {
   /** The catalogue row behind the alias; of a family's members that of the family. */
   readonly catalogueId: string;
   readonly pricing: ExactPricing;
+  /** The version of the configuration that has these prices; null: none has, a file of one instance does. */
+  readonly configVersion?: number | null;
   readonly trafficMode: TrafficMode;
   /** What is charged over the tenant's own account, in percent of the price; of `byok` routes only. */
   readonly byokFeePercent?: number;

@@ -9,20 +9,36 @@ import { vendorOf } from './vendors.js';
 /** The configured providers, and the adapter that speaks to each. */
 @Injectable()
 export class UpstreamRegistry {
-  private readonly upstreams = new Map<string, Upstream>();
+  private upstreams: ReadonlyMap<string, ConfiguredUpstream> = new Map();
+  /** Of providers that are gone, for requests and jobs which were planned with them. */
+  private readonly retired = new Map<string, ConfiguredUpstream>();
   private readonly tools: AdapterTools;
-  readonly providers: readonly ProviderConfig[];
 
   constructor(
-    @Inject(APP_CONFIG) config: AppConfig,
+    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'providers'>,
     transport: HttpTransport,
     mediaFetcher: MediaFetcher,
   ) {
     this.tools = { transport, mediaFetcher };
-    this.providers = config.providers;
-    for (const provider of config.providers) {
-      this.upstreams.set(provider.id, this.create(provider));
+    this.refresh();
+  }
+
+  get providers(): readonly ProviderConfig[] {
+    return this.config.providers;
+  }
+
+  /** To be called when other providers are configured. One that is as before keeps its adapter. */
+  refresh(): void {
+    const next = new Map<string, ConfiguredUpstream>();
+    for (const provider of this.config.providers) {
+      const text = JSON.stringify(provider);
+      const known = this.upstreams.get(provider.id);
+      const upstream = known?.text === text ? known.upstream : this.create(provider);
+      next.set(provider.id, { text, upstream });
+      this.retired.delete(provider.id);
     }
+    for (const [id, one] of this.upstreams) if (!next.has(id)) this.retired.set(id, one);
+    this.upstreams = next;
   }
 
   /**
@@ -41,8 +57,14 @@ export class UpstreamRegistry {
   }
 
   get(providerId: string): Upstream {
-    const upstream = this.upstreams.get(providerId);
+    const { upstream } = this.upstreams.get(providerId) ?? this.retired.get(providerId) ?? {};
     if (!upstream) throw new Error(`provider ${providerId} is not configured`);
     return upstream;
   }
+}
+
+interface ConfiguredUpstream {
+  /** The provider as JSON. */
+  readonly text: string;
+  readonly upstream: Upstream;
 }

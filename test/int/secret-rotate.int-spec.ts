@@ -6,13 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '../../src/app/commands/run-command.js';
 import { rotateSecret } from '../../src/app/commands/secret-rotate.command.js';
+import { AuditLog } from '../../src/core/audit/audit-log.js';
+import {
+  ConfigVersions,
+  PROVIDER_KEY_PURPOSE,
+} from '../../src/core/configuration/config-versions.js';
 import { HeaderEncryption } from '../../src/features/broadcast/destination-headers.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import { gatewaySecrets } from '../../src/platform/config/gateway-secret.js';
 import { loadSettings } from '../../src/app/load-settings.js';
 import { CredentialCipher } from '../../src/core/credentials/credential-cipher.service.js';
+import { SecretBox } from '../../src/platform/crypto/secret-box.js';
 import { WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
-import { AuditLog } from '../../src/core/audit/audit-log.js';
 import { SigningKeys } from '../../src/core/ledger/receipts/signing-keys.service.js';
 import { createTenant } from '../support/ledger-factories.js';
 import { secretFingerprint } from '../../src/platform/crypto/secret-box.js';
@@ -65,6 +70,22 @@ async function storeCredential(config: AppConfig): Promise<string> {
   return id;
 }
 
+async function storeProviderKey(config: AppConfig): Promise<string> {
+  const id = randomUUID();
+  const box = new SecretBox(() => gatewaySecrets(config), PROVIDER_KEY_PURPOSE);
+  await testDatabase.database.query('INSERT INTO provider_keys (id, sealed_key) VALUES ($1, $2)', [
+    id,
+    box.encrypt(`key of ${id}`, id),
+  ]);
+  return id;
+}
+
+async function openProviderKey(config: AppConfig, id: string): Promise<string | undefined> {
+  const versions = new ConfigVersions(testDatabase.database, new AuditLog(), config);
+  const provider = { id: 'p', name: 'P', base_url: 'http://p', api_key: { id, preview: '' } };
+  return (await versions.keysOf([provider])).get('p');
+}
+
 async function storeHeaders(config: AppConfig): Promise<string> {
   const id = randomUUID();
   await testDatabase.database.query(
@@ -108,6 +129,7 @@ describe('secret rotate', () => {
     const { secret } = await webhookSecrets(old).rotate(tenantId);
     const lost = await storeCredential(configOf(LOST));
     const signer = keyNameOf(await signingKeys(old).sign({}, 'test'));
+    const providerKey = await storeProviderKey(old);
 
     // While it runs, both kinds of instances open everything.
     const [first, second] = await Promise.all([rotate(between), rotate(between)]);
@@ -126,6 +148,7 @@ describe('secret rotate', () => {
     // What was given up is made anew.
     expect(keyNameOf(await signingKeys(configOf(LOST)).sign({}, 'test'))).not.toEqual(signer);
     expect(await signingKeys(current).publicKeys()).toHaveLength(2);
+    expect(await openProviderKey(current, providerKey)).toBe(`key of ${providerKey}`);
 
     // An instance that had the old one as its current still wrote; the command is run again.
     const late = await storeCredential(configOf(OLD, NEW));

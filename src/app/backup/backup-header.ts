@@ -93,7 +93,8 @@ const areCounts = compileSchema(countsSchema);
 
 /** Describes the database as the transaction of this connection sees it. */
 export async function describeDatabase(client: Client, config: AppConfig): Promise<BackupHeader> {
-  const isLogWhole = config.logRetentionDays === 0 && !(await hasArchivedLogs(client));
+  const isKept = config.logRetentionDays === 0 && !(await hadRetention(client));
+  const isLogWhole = isKept && !(await hasArchivedLogs(client));
   return {
     format: FORMAT,
     version: programVersion(),
@@ -109,6 +110,19 @@ export async function describeDatabase(client: Client, config: AppConfig): Promi
       isLogWhole,
     },
   };
+}
+
+/** Whether any version of the configuration let rows of the log go. */
+async function hadRetention(client: Client): Promise<boolean> {
+  const { rows: tables } = await client.query<{ name: string | null }>(
+    `SELECT to_regclass('config_versions')::text AS name`,
+  );
+  if (tables[0]?.name == null) return false;
+  const { rowCount } = await client.query(
+    `SELECT FROM config_versions
+     WHERE (document #>> '{settings,GATEWAY_LOG_RETENTION_DAYS}')::integer > 0 LIMIT 1`,
+  );
+  return rowCount === 1;
 }
 
 /** @throws BackupFileError where it is not what this version of the service can read */

@@ -7,6 +7,7 @@ import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import { AuditedApiKeys } from '../../core/access/audited-api-keys.js';
 import { TenantEntity } from '../../core/access/tenant.entity.js';
 import { TenantsService } from '../../core/access/tenants.service.js';
+import { ConfigVersions } from '../../core/configuration/config-versions.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import { databaseOptions } from '../../platform/database/database-options.js';
 import { Database } from '../../platform/database/database.js';
@@ -29,10 +30,9 @@ export interface CommandServices {
   adminKeyRows: AdminKeyRepository;
   audit: AuditLog;
   recovery: SettlementRecovery;
+  configVersions: ConfigVersions;
   close(): Promise<void>;
 }
-
-type CommandConfig = Pick<AppConfig, 'databaseUrl' | 'dataDirectory'>;
 
 /**
  * Connects to the service's database: that of `DATABASE_URL`, else the embedded one, which is
@@ -40,7 +40,7 @@ type CommandConfig = Pick<AppConfig, 'databaseUrl' | 'dataDirectory'>;
  * would take a second to start.
  */
 export async function openCommandServices(
-  config: CommandConfig,
+  config: AppConfig,
   log: (line: string) => void,
 ): Promise<CommandServices> {
   if (config.databaseUrl) return connect(config.databaseUrl, config);
@@ -60,7 +60,7 @@ export async function openCommandServices(
   }
 }
 
-async function connect(url: string, config: CommandConfig): Promise<CommandServices> {
+async function connect(url: string, config: AppConfig): Promise<CommandServices> {
   // A command may come before the service's first start.
   await migrateDatabase(url, MIGRATIONS);
   const dataSource = new DataSource({
@@ -85,6 +85,7 @@ async function connect(url: string, config: CommandConfig): Promise<CommandServi
     adminKeyRows,
     audit,
     recovery: new SettlementRecovery(database, store, journal),
+    configVersions: new ConfigVersions(database, new AuditLog(), config),
     async close() {
       await database.onApplicationShutdown();
       await dataSource.destroy();

@@ -5,8 +5,15 @@ import { isUuid } from '../../platform/database/stored-text.js';
 import { parseIsoDateTime } from '../../platform/time/dates.js';
 import type { Tenant } from '../../core/access/tenants.service.js';
 
-/** The command cannot be done; the message is one line for the operator. Exit code 1. */
-export class CommandError extends Error {}
+/** The command cannot be done; the message is one line for the operator. Exit code 1, unless told. */
+export class CommandError extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: 1 | 2 = 1,
+  ) {
+    super(message);
+  }
+}
 
 /** The command was not written as it should be. Exit code 2. */
 export class UsageError extends Error {}
@@ -24,7 +31,7 @@ export interface CommandContext {
 }
 
 interface CommandInput {
-  /** As many as the command has `parameters`. */
+  /** As many as the command has `parameters`, and the optional one if it is there. */
   parameters: string[];
   options: Record<string, string | undefined>;
   /** Those of the command's `flags` that were written. */
@@ -38,12 +45,14 @@ export interface Command {
   readonly summary: string;
   /** Names of the values that follow the words, in order; all are required. */
   readonly parameters: readonly string[];
+  /** Of one more value, which may be left out. */
+  readonly optionalParameter?: string;
   /** Options with a value, each with the placeholder that the help shows for it. */
   readonly options: Readonly<Record<string, string>>;
   /** Options without a value. */
   readonly flags?: readonly string[];
-  /** @throws UsageError, CommandError, ConfigError */
-  run(input: CommandInput, context: CommandContext): Promise<void>;
+  /** @returns the exit code, where it is not 0 @throws UsageError, CommandError, ConfigError */
+  run(input: CommandInput, context: CommandContext): Promise<0 | 1 | void>;
 }
 
 /** For `parseArgs`. */

@@ -10,6 +10,13 @@ import {
 } from './command.js';
 import { adminCreateCommand, adminListCommand, adminRevokeCommand } from './admin.commands.js';
 import { backupCommand, moveCommand, restoreCommand } from './backup.commands.js';
+import {
+  configApplyCommand,
+  configDiffCommand,
+  configRollbackCommand,
+  configShowCommand,
+  configVersionsCommand,
+} from './config.commands.js';
 import { keyCreateCommand, keyRevokeCommand } from './key.commands.js';
 import { receiptsRotateKeyCommand } from './receipts.commands.js';
 import { settingsPageCommand } from './settings-page.command.js';
@@ -50,6 +57,11 @@ const COMMANDS: readonly Command[] = [
   adminListCommand,
   adminRevokeCommand,
   secretRotateCommand,
+  configDiffCommand,
+  configApplyCommand,
+  configShowCommand,
+  configVersionsCommand,
+  configRollbackCommand,
   catalogueCheckCommand,
   settingsPageCommand,
   settleCommand,
@@ -76,19 +88,21 @@ export async function runCommand(
   environment: CommandEnvironment,
 ): Promise<0 | 1 | 2> {
   try {
-    await execute(words, environment);
-    return 0;
+    return (await execute(words, environment)) ?? 0;
   } catch (error) {
     if (error instanceof UsageError) {
       environment.printError(`${error.message} (see npm run gateway -- --help)`);
       return 2;
     }
     environment.printError(explain(error));
-    return 1;
+    return error instanceof CommandError ? error.exitCode : 1;
   }
 }
 
-async function execute(words: readonly string[], environment: CommandEnvironment): Promise<void> {
+async function execute(
+  words: readonly string[],
+  environment: CommandEnvironment,
+): Promise<0 | 1 | void> {
   const command = COMMANDS.find(({ name }) => words.slice(0, wordsIn(name)).join(' ') === name);
   if (!command) {
     if (words.length > 0 && !words.some((word) => word === '--help' || word === '-h')) {
@@ -103,13 +117,15 @@ async function execute(words: readonly string[], environment: CommandEnvironment
     help([command]).forEach(environment.print);
     return;
   }
-  if (positionals.length !== command.parameters.length) {
+  const most = command.parameters.length + Number(command.optionalParameter !== undefined);
+  if (positionals.length < command.parameters.length || positionals.length > most) {
     throw new UsageError(`Write: ${usage(command)}`);
   }
   const context = openContext(environment);
   try {
     const flags = new Set(command.flags?.filter((flag) => values[flag] === true));
-    await command.run({ parameters: positionals, options: textsOf(values), flags }, context);
+    const input = { parameters: positionals, options: textsOf(values), flags };
+    return await command.run(input, context);
   } finally {
     await context.close();
   }
@@ -165,6 +181,7 @@ async function openServices({
 
 function usage(command: Command): string {
   const parameters = command.parameters.map((name) => `<${name}>`);
+  if (command.optionalParameter !== undefined) parameters.push(`[${command.optionalParameter}]`);
   const options = Object.entries(command.options).map(([name, value]) => `[--${name} ${value}]`);
   const flags = command.flags?.map((flag) => `[--${flag}]`) ?? [];
   return [command.name, ...parameters, ...options, ...flags].join(' ');

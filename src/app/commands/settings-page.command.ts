@@ -27,6 +27,7 @@ export function renderSettingsPage(vendors: readonly Vendor[]): string {
     '<!-- Made by `npm run docs:settings` of the descriptions in the code; change them there. -->',
     'Settings are environment variables, read once at the start. A bad value stops the start with a line that names it. An empty variable counts as unset.',
     'Each secret can be given as a file instead, as Docker and Kubernetes mount them: `<NAME>_FILE` is the path of a file with the value; line breaks at its end do not count. To set both is an error. Such files are read at the start; only that of `GATEWAY_SECRET` is read again when it changes.',
+    'Those with ↻ may also be set in the [configuration](configuration.md), which changes while the service runs; a variable that is set comes before it.',
     '## The service',
     tableOf(EnvDto),
     '## Limits',
@@ -76,7 +77,8 @@ function tableOf(Variables: new () => object): string {
 }
 
 /** `GATEWAY_SECRET_FILE` has a row of its own: it holds more than the secret. */
-function namesOf({ name, isSecret }: DescribedVariable): string {
+function namesOf({ name, isSecret, isChangeable }: DescribedVariable): string {
+  if (isChangeable) return `\`${name}\` ↻`;
   return isSecret && name !== 'GATEWAY_SECRET' ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``;
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
+import { ConfigurationService } from '../../core/configuration/configuration.service.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
 /** As seen from the sources, and from the build in its folder of its own. */
@@ -9,14 +10,42 @@ const MANIFESTS = ['../../../package.json', '../../../../package.json'];
 /** Says what runs here, so that instances which differ are seen side by side. */
 @Injectable()
 export class BuildInfo {
-  constructor(metrics: GatewayMetrics, { fingerprint }: CatalogueService) {
-    const labels = { version: readVersion(), node: process.version, catalogue: fingerprint };
+  constructor(
+    metrics: GatewayMetrics,
+    catalogue: CatalogueService,
+    configuration: ConfigurationService,
+  ) {
+    const version = readVersion();
     metrics.trackEach(
       'gateway_build_info',
       'Always 1; its labels say which version runs, on which Node, with which catalogue.',
-      Object.keys(labels),
-      () => [{ labels, value: 1 }],
+      ['version', 'node', 'catalogue'],
+      () => [
+        { labels: { version, node: process.version, catalogue: catalogue.fingerprint }, value: 1 },
+      ],
       'first',
+    );
+    metrics.trackEach(
+      'gateway_config_version',
+      'Number of the version of the configuration in use, the oldest of the processes; 0 before the first.',
+      [],
+      () => [{ labels: {}, value: configuration.current?.number ?? 0 }],
+      'min',
+    );
+    metrics.trackEach(
+      'gateway_config_info',
+      'Always 1; its labels say which version of the configuration is used, and what it comes to with variables and files.',
+      ['version', 'fingerprint'],
+      () => [
+        {
+          labels: {
+            version: String(configuration.current?.number ?? 0),
+            fingerprint: configuration.fingerprint,
+          },
+          value: 1,
+        },
+      ],
+      'max',
     );
   }
 }

@@ -15,12 +15,30 @@ import { sendJson } from '../../platform/http/send-body.js';
 import { ServiceStop } from '../../platform/time/service-stop.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { RateLimiter } from '../../core/access/rate-limiters.js';
+import { ConfigurationService } from '../../core/configuration/configuration.service.js';
 import { InstanceService } from '../../core/ledger/instance.service.js';
 import { InstanceFit } from './instance-fit.service.js';
 
 class HealthDto {
   @ApiProperty({ enum: ['ok'] })
   status: 'ok';
+}
+
+class ReadinessConfigDto {
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'The number of its version; null before the first.',
+    example: 7,
+  })
+  version: number | null;
+
+  @ApiProperty({
+    description:
+      'Of all that it is configured to do, its own variables and files included: the same on instances that do the same.',
+    example: '0f3a9c55d21b',
+  })
+  fingerprint: string;
 }
 
 class ReadinessDto {
@@ -51,7 +69,7 @@ class ReadinessDto {
   queue: 'redis' | 'database' | 'unreachable';
 
   @ApiProperty({
-    enum: ['redis', 'queue', 'secret', 'schema', 'artifacts', 'catalogue'],
+    enum: ['redis', 'queue', 'secret', 'schema', 'artifacts', 'catalogue', 'config'],
     isArray: true,
     description: 'What is not as it should be, although chats are answered.',
   })
@@ -62,6 +80,9 @@ class ReadinessDto {
     description: 'A sentence for each way in which this instance does not fit the others.',
   })
   reasons: string[];
+
+  @ApiProperty({ description: 'The configuration that this instance uses.' })
+  config: ReadinessConfigDto;
 }
 
 const INDEX = {
@@ -82,6 +103,7 @@ export class HealthController {
     private readonly rateLimiter: RateLimiter,
     private readonly queue: WorkQueue,
     private readonly stop: ServiceStop,
+    private readonly configuration: ConfigurationService,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -120,6 +142,10 @@ export class HealthController {
       queue: hasQueue ? this.queue.kind : 'unreachable',
       degraded: [...this.degradedParts(hasQueue), ...misfits.map(({ part }) => part)],
       reasons: misfits.map(({ reason }) => reason),
+      config: {
+        version: this.configuration.current?.number ?? null,
+        fingerprint: this.configuration.fingerprint,
+      },
     };
     if (!isReady) response.setHeader('Retry-After', String(DATABASE_RETRY_AFTER_SECONDS));
     sendJson(response, isReady ? 200 : 503, readiness);

@@ -7,6 +7,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
+import { ConfigurationService } from '../../core/configuration/configuration.service.js';
 import {
   InstanceService,
   type InstanceFacts,
@@ -19,6 +20,7 @@ import { programVersion } from '../../platform/config/program-version.js';
 import { secretFingerprint } from '../../platform/crypto/secret-box.js';
 import { Database } from '../../platform/database/database.js';
 import { describeNewerSchema, readNewerSchema } from '../../platform/database/migrate-database.js';
+import { messageOf } from '../../platform/errors/thrown.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { MIGRATIONS } from '../migrations.js';
 import { findForeignSecret } from '../stored-secrets.js';
@@ -28,7 +30,7 @@ const KNOWN_MIGRATIONS = MIGRATIONS.map(({ name }) => name);
 
 /** What does not fit, and in what way; the reason is a sentence for whoever runs the service. */
 export interface Misfit {
-  readonly part: 'secret' | 'schema' | 'artifacts' | 'catalogue';
+  readonly part: 'secret' | 'schema' | 'artifacts' | 'catalogue' | 'config';
   readonly reason: string;
 }
 
@@ -46,6 +48,10 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
   );
   private facts: InstanceFacts | undefined;
   private found: readonly Misfit[] = [];
+  /** Of the look before, by instance: what has come into force a moment ago is not there everywhere yet. */
+  private behind: ReadonlySet<string> = new Set();
+  /** The latest version as of the look before. */
+  private latest = 0;
 
   constructor(
     private readonly instance: InstanceService,
@@ -53,6 +59,7 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly catalogue: CatalogueService,
     private readonly artifacts: ArtifactStore,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
+    private readonly configuration: ConfigurationService,
   ) {}
 
   /** As of the last few seconds. */
@@ -77,11 +84,41 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
       pid: process.pid,
       schema: KNOWN_MIGRATIONS.at(-1) ?? '',
       secret: secretFingerprint(gatewaySecrets(this.config)[0] ?? ''),
-      catalogue: this.catalogue.fingerprint,
+      ...this.configFacts(),
       artifacts: await this.artifacts.whereabouts(),
     };
     await this.instance.describe(this.facts);
+    this.configuration.onChange(() => void this.describeAnew());
     await this.look();
+  }
+
+  /** Of a version that was there at the look before already. */
+  private async lateness(): Promise<Misfit[]> {
+    const latest = await this.configuration.latestNumber();
+    const own = this.configuration.current?.number ?? 0;
+    const isLate = this.latest > own;
+    this.latest = latest;
+    if (!isLate) return [];
+    const reason = `This instance uses version ${own} of the configuration, and ${latest} is the latest: it goes on by the old one until it can read that.`;
+    return [{ part: 'config', reason }];
+  }
+
+  private configFacts(): Pick<InstanceFacts, 'catalogue' | 'config' | 'config_version'> {
+    return {
+      catalogue: this.catalogue.fingerprint,
+      config_version: this.configuration.current?.number ?? null,
+      config: this.configuration.fingerprint,
+    };
+  }
+
+  private async describeAnew(): Promise<void> {
+    if (!this.facts) return;
+    this.facts = { ...this.facts, ...this.configFacts() };
+    try {
+      await this.instance.describe(this.facts);
+    } catch (error) {
+      this.logger.warn(`This process could not be described anew: ${messageOf(error)}`);
+    }
   }
 
   /** Looks anew, and tells of what has changed. */
@@ -93,10 +130,16 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
     const newer = await readNewerSchema(this.database.lookUps, KNOWN_MIGRATIONS);
     const living = await this.instance.living();
     const others = living.filter(({ id }) => id !== this.instance.id);
+    const behind = others.filter((other) => other.facts.config_version !== facts.config_version);
+    const known = this.behind;
+    this.behind = new Set(behind.map(({ id }) => id));
+    const settled = others.filter(({ id }) => known.has(id) || !this.behind.has(id));
     this.found = [
       ...(foreign === undefined ? [] : [{ part: 'secret' as const, reason: foreign }]),
       ...(newer ? [describeSchemaMisfit(newer)] : []),
-      ...comparisons(facts, others),
+      ...this.configuration.faults.map((reason) => ({ part: 'config' as const, reason })),
+      ...(await this.lateness()),
+      ...comparisons(facts, settled),
     ];
     for (const { reason } of this.found) if (!before.has(reason)) this.logger.warn(reason);
     if (before.size > 0 && this.found.length === 0) {
@@ -112,8 +155,9 @@ function describeSchemaMisfit(newer: Parameters<typeof describeNewerSchema>[0]):
 
 /** Pure: what sets this process apart from others, each thing once. */
 export function comparisons(own: InstanceFacts, others: readonly LivingInstance[]): Misfit[] {
-  const differing = (key: 'artifacts' | 'catalogue'): LivingInstance | undefined =>
+  const differing = (key: 'artifacts' | 'catalogue' | 'config'): LivingInstance | undefined =>
     others.find(({ facts }) => facts[key] !== undefined && facts[key] !== own[key]);
+  const otherwise = differing('config');
   const elsewhere = differing('artifacts');
   const other = differing('catalogue');
   return [
@@ -136,8 +180,21 @@ export function comparisons(own: InstanceFacts, others: readonly LivingInstance[
               'Models, routes or prices depend on which of them answers: give all the same version and the same GATEWAY_CATALOGUE.',
           },
         ]
-      : []),
+      : otherwise
+        ? [
+            {
+              part: 'config' as const,
+              reason:
+                `Instances have different configurations: this one's is ${configOf(own)}, that of ${nameOf(otherwise)} is ${configOf(otherwise.facts)}. ` +
+                'What they do depends on which of them answers: give all the same variables and GATEWAY_PROVIDERS.',
+            },
+          ]
+        : []),
   ];
+}
+
+function configOf({ config, config_version: version }: Partial<InstanceFacts>): string {
+  return `version ${version ?? 'none'} with the fingerprint ${config}`;
 }
 
 function nameOf({ id, facts: { role = 'gateway', version, host } }: LivingInstance): string {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AppConfig } from '../../platform/config/app-config.js';
 import { CatalogueService } from './catalogue.service.js';
+import { builtInRows, mergeRows } from './load-catalogue.js';
 
-const catalogue = new CatalogueService({ catalogueFile: undefined } as AppConfig);
+const catalogue = new CatalogueService({ catalogueFile: undefined });
 
 describe(CatalogueService.name, () => {
   it('finds a model by its exact id', () => {
@@ -46,6 +46,40 @@ describe(CatalogueService.name, () => {
   it('does not change a family by looking a member up', () => {
     catalogue.find('openai/ft:gpt-4o:one');
     expect(catalogue.find('openai/ft:gpt-4o:two')?.routes[0]?.upstreamModel).toBe('ft:gpt-4o:two');
+  });
+
+  it('takes other rows as a whole, with the same models where the rows are the same', () => {
+    const changing = new CatalogueService({ catalogueFile: undefined });
+    const rows = new Map(builtInRows());
+    changing.use(rows, 1);
+    const [kept, changed] = ['openai/gpt-4o', 'openai/gpt-4o-mini'].map((id) => changing.find(id));
+    const before = changing.fingerprint;
+    changing.use(
+      mergeRows(rows, [
+        { id: 'openai/gpt-4o-mini', pricing: { completion: '0.5' } },
+        { id: 'openai/ft:gpt-4o*', removed: true },
+      ]),
+      2,
+    );
+    expect(changing.version).toBe(2);
+    expect(changing.fingerprint).not.toBe(before);
+    expect(changing.find('openai/gpt-4o')).toBe(kept);
+    expect(changing.find('openai/gpt-4o-mini')?.pricing.completion).toBe('0.5');
+    expect(changed?.pricing.completion).not.toBe('0.5');
+    expect(changing.find('openai/ft:gpt-4o:one')).toBeUndefined();
+    changing.use(rows, 3);
+    expect(changing.fingerprint).toBe(before);
+    expect(changing.find('openai/ft:gpt-4o:one')).toBeDefined();
+  });
+
+  it('has the same fingerprint whatever the order of rows and fields', () => {
+    const other = new CatalogueService({ catalogueFile: undefined });
+    const turned = [...builtInRows()].reverse();
+    other.use(
+      new Map(turned.map(([id, row]) => [id, Object.fromEntries(Object.entries(row).reverse())])),
+      1,
+    );
+    expect(other.fingerprint).toBe(catalogue.fingerprint);
   });
 
   it('lists no families', () => {

@@ -1,45 +1,103 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { loadCatalogue } from './load-catalogue.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import {
+  builtInRows,
+  canonicalJson,
+  mergeRows,
+  readOperatorRows,
+  toCatalogue,
+  type CatalogueRows,
+  type KnownModels,
+} from './load-catalogue.js';
 import type { Model } from './catalogue.types.js';
 
-/** Every model that callers can name, from the built-in data and the operator's file. */
+/** What callers can name from one moment to the next; never changed, only replaced. */
+interface Snapshot {
+  readonly exact: ReadonlyMap<string, Model>;
+  /** Ids that end in `*`, the longest first. */
+  readonly families: readonly Model[];
+  readonly fingerprint: string;
+  readonly version: number | null;
+  /** Ids of the models that a file of this instance makes other than the version has them. */
+  readonly overridden: ReadonlySet<string>;
+}
+
+/**
+ * Every model that callers can name: the built-in rows, or those of the version that is in force, with the
+ * operator's file over them. Look-ups are synchronous; another version takes the place of the whole at once.
+ */
 @Injectable()
 export class CatalogueService {
-  private readonly exact = new Map<string, Model>();
-  /** Ids that end in `*`, the longest first. */
-  private readonly families: Model[] = [];
-  /** The same where the same rows are: 12 hexadecimal digits. */
-  readonly fingerprint: string;
+  private readonly logger = new Logger(CatalogueService.name);
+  private readonly known: KnownModels = new Map();
+  /** Of the operator's file, which is read once. */
+  readonly declaredRows: readonly JsonObject[];
+  private snapshot: Snapshot;
 
-  constructor(@Inject(APP_CONFIG) config: AppConfig) {
-    const { models, problems, fingerprint } = loadCatalogue(config.catalogueFile);
-    this.fingerprint = fingerprint;
-    const logger = new Logger(CatalogueService.name);
-    for (const problem of problems) logger.warn(`Catalogue row not loaded: ${problem}`);
-    for (const model of models) {
-      if (model.id.endsWith('*')) this.families.push(model);
-      else this.exact.set(model.id, model);
-    }
-    this.families.sort((one, other) => other.id.length - one.id.length);
+  constructor(@Inject(APP_CONFIG) { catalogueFile }: Pick<AppConfig, 'catalogueFile'>) {
+    this.declaredRows = catalogueFile === undefined ? [] : readOperatorRows(catalogueFile);
+    this.snapshot = this.take(builtInRows(), null);
+  }
+
+  /** The same where the same rows are: 12 hexadecimal digits. */
+  get fingerprint(): string {
+    return this.snapshot.fingerprint;
   }
 
   /** All models but families, which stand for ids that nobody can list. */
   get models(): readonly Model[] {
-    return [...this.exact.values()];
+    return [...this.snapshot.exact.values()];
   }
 
   /** The same with the families, each under its own id. */
   get rows(): readonly Model[] {
-    return [...this.models, ...this.families];
+    return [...this.models, ...this.snapshot.families];
+  }
+
+  /** The number of the version in force; null before the first. */
+  get version(): number | null {
+    return this.snapshot.version;
+  }
+
+  /** Ids of rows that the operator's file makes other than the version has them. */
+  get overridden(): ReadonlySet<string> {
+    return this.snapshot.overridden;
+  }
+
+  /** From now on these are the rows; requests that are planned go on with what they have. */
+  use(rows: CatalogueRows, version: number): void {
+    this.snapshot = this.take(rows, version);
   }
 
   /** The model of an alias: the exact id, else the longest family it belongs to. */
   find(alias: string): Model | undefined {
-    const exact = this.exact.get(alias);
+    const { exact: models, families } = this.snapshot;
+    const exact = models.get(alias);
     if (exact) return exact;
-    const family = this.families.find((model) => alias.startsWith(model.id.slice(0, -1)));
+    const family = families.find((model) => alias.startsWith(model.id.slice(0, -1)));
     return family && memberOf(family, alias);
+  }
+
+  private take(rows: CatalogueRows, version: number | null): Snapshot {
+    const merged = mergeRows(rows, this.declaredRows);
+    const { models, problems, fingerprint } = toCatalogue(merged, this.known);
+    for (const problem of problems) this.logger.warn(`Catalogue row not loaded: ${problem}`);
+    for (const id of this.known.keys()) if (!merged.has(id)) this.known.delete(id);
+    const declared = this.declaredRows.map(({ id }) => String(id));
+    return {
+      exact: new Map(
+        models.filter(({ id }) => !id.endsWith('*')).map((model) => [model.id, model]),
+      ),
+      families: models
+        .filter(({ id }) => id.endsWith('*'))
+        .sort((one, other) => other.id.length - one.id.length),
+      fingerprint,
+      version,
+      overridden: new Set(
+        declared.filter((id) => canonicalJson(rows.get(id)) !== canonicalJson(merged.get(id))),
+      ),
+    };
   }
 }
 

@@ -42,6 +42,9 @@ export interface LoadedCatalogue {
   fingerprint: string;
 }
 
+/** Catalogue rows by id, as they stand in files. */
+export type CatalogueRows = ReadonlyMap<string, JsonObject>;
+
 /**
  * Reads the built-in rows and merges the operator's file over them by model id: fields given
  * there replace the built-in ones, prices key by key.
@@ -50,6 +53,15 @@ export interface LoadedCatalogue {
  * @throws ConfigError when the operator's file cannot be read at all
  */
 export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
+  const operatorRows = operatorFile === undefined ? [] : readOperatorRows(operatorFile);
+  return toCatalogue(mergeRows(builtInRows(), operatorRows));
+}
+
+let builtIn: CatalogueRows | undefined;
+
+/** The rows that come with the program. */
+export function builtInRows(): CatalogueRows {
+  if (builtIn) return builtIn;
   const rows = new Map<string, JsonObject>();
   for (const file of readdirSync(BUILT_IN)
     .filter((name) => name.endsWith('.json'))
@@ -57,35 +69,83 @@ export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
     const content: unknown = JSON.parse(readFileSync(new URL(file, BUILT_IN), 'utf8'));
     for (const row of rowsOf(content)) rows.set(String(row.id), row);
   }
-  if (operatorFile !== undefined) {
-    for (const row of readOperatorRows(operatorFile)) {
-      const id = String(row.id);
-      rows.set(id, mergeRow(rows.get(id), row));
-    }
-  }
+  return (builtIn = rows);
+}
 
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([...rows]))
-    .digest('hex');
+/** Rows over others, by id, field by field and price by price; one that says `removed` takes its model away. */
+export function mergeRows(base: CatalogueRows, rows: readonly JsonObject[]): CatalogueRows {
+  const merged = new Map(base);
+  for (const row of rows) {
+    const id = String(row.id);
+    if (row.removed === true) merged.delete(id);
+    else merged.set(id, mergeRow(merged.get(id), row));
+  }
+  return merged;
+}
+
+/**
+ * Checks rows and makes their prices exact.
+ *
+ * @param known models of before, which are taken over where their row is the same object
+ */
+export function toCatalogue(rows: CatalogueRows, known?: KnownModels): LoadedCatalogue {
   const catalogue: LoadedCatalogue = {
     models: [],
     problems: [],
-    fingerprint: fingerprint.slice(0, FINGERPRINT_DIGITS),
+    fingerprint: fingerprintOf([...rows].sort(([one], [other]) => (one < other ? -1 : 1))),
   };
   for (const [id, row] of rows) {
-    const complete = withDefaults(id, row);
-    if (!validate(complete)) {
-      catalogue.problems.push(`${id}: ${describe(validate.errors?.[0])}`);
+    const text = known && JSON.stringify(row);
+    const before = known?.get(id);
+    if (before && before.text === text) {
+      catalogue.models.push(before.model);
       continue;
     }
-    const problem = findProblem(complete);
-    if (problem === undefined) catalogue.models.push(toModel(complete));
-    else catalogue.problems.push(`${id}: ${problem}`);
+    const made = makeModel(id, row);
+    if (typeof made === 'string') catalogue.problems.push(`${id}: ${made}`);
+    else {
+      catalogue.models.push(made);
+      if (text !== undefined) known?.set(id, { text, model: made });
+    }
   }
   return catalogue;
 }
 
-function readOperatorRows(file: string): JsonObject[] {
+/** Models by id, each with the text of the row that it was made of. */
+export type KnownModels = Map<string, { readonly text: string; readonly model: Model }>;
+
+/** What is wrong with one row by itself; undefined: nothing. */
+export function problemOfRow(id: string, row: JsonObject): string | undefined {
+  const made = makeModel(id, row);
+  return typeof made === 'string' ? made : undefined;
+}
+
+/** Or what is wrong with the row, as the end of a sentence that begins with the field. */
+function makeModel(id: string, row: JsonObject): Model | string {
+  const complete = withDefaults(id, row);
+  if (!validate(complete)) return describe(validate.errors?.[0]);
+  return findProblem(complete) ?? toModel(complete);
+}
+
+/** Names a value by 12 hexadecimal digits: the same for the same one, whatever the order of its fields. */
+export function fingerprintOf(value: unknown): string {
+  return createHash('sha256')
+    .update(canonicalJson(value))
+    .digest('hex')
+    .slice(0, FINGERPRINT_DIGITS);
+}
+
+/** JSON with the fields of each object in order; one that is undefined is not there. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    isJsonObject(member)
+      ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : member,
+  );
+}
+
+/** @throws ConfigError when the file cannot be read, or is none of rows */
+export function readOperatorRows(file: string): JsonObject[] {
   try {
     return rowsOf(readJsonFile(file));
   } catch (error) {

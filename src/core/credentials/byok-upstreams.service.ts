@@ -42,28 +42,31 @@ const NONE: readonly ByokAccess[] = [];
 @Injectable()
 export class ByokUpstreams {
   private readonly logger = new Logger(ByokUpstreams.name);
-  private readonly providers: ReadonlyMap<string, ByokProvider>;
+  private providers: ReadonlyMap<string, ByokProvider> = new Map();
+  private offered: readonly ProviderConfig[] | undefined;
   /** By the credential's id, which stands for one key for ever. */
   private readonly upstreams = new LRUCache<string, Upstream>({ max: MAX_UPSTREAMS });
 
   constructor(
-    @Inject(APP_CONFIG) config: AppConfig,
+    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'ownAccountProviders'>,
     private readonly registry: UpstreamRegistry,
     private readonly cipher: CredentialCipher,
     private readonly directory: CredentialDirectory,
     private readonly transport: ByokTransport,
     private readonly uses: CredentialUseLog,
-  ) {
-    this.providers = new Map(
-      config.ownAccountProviders.map((provider) => [
-        provider.id,
-        { provider, form: ownAccountFormOf(provider) },
-      ]),
-    );
-  }
+  ) {}
 
   /** The providers that take accounts of tenants, by id. */
   providersOnOffer(): ReadonlyMap<string, ByokProvider> {
+    const offered = this.config.ownAccountProviders;
+    if (offered !== this.offered) {
+      this.offered = offered;
+      this.providers = new Map(
+        offered.map((provider) => [provider.id, { provider, form: ownAccountFormOf(provider) }]),
+      );
+      // They may have had another address.
+      this.upstreams.clear();
+    }
     return this.providers;
   }
 
@@ -113,8 +116,9 @@ export class ByokUpstreams {
   /** Those of providers that do not take accounts of tenants any more are left out. */
   private accesses(credentials: ByokCredentials): readonly ByokAccess[] {
     if (credentials.length === 0) return NONE;
+    const providers = this.providersOnOffer();
     return credentials.flatMap((credential) => {
-      const offer = this.providers.get(credential.provider);
+      const offer = providers.get(credential.provider);
       return offer
         ? [{ credential, hasTenantAddress: offer.form.hasOwnAddress(offer.provider) }]
         : [];
@@ -124,7 +128,7 @@ export class ByokUpstreams {
   private configure(credential: ByokCredential): ProviderConfig {
     const { id, settings } = credential;
     try {
-      const { provider, form } = this.providers.get(credential.provider)!;
+      const { provider, form } = this.providersOnOffer().get(credential.provider)!;
       const key = this.cipher.decrypt(credential.encryptedKey(), id);
       return form.configure(provider, { key, settings });
     } catch (error) {

@@ -38,6 +38,10 @@ export interface InstanceFacts {
   readonly secret: string;
   /** Fingerprint of its models, routes and prices. */
   readonly catalogue: string;
+  /** The version of the configuration that it uses; null before the first. */
+  readonly config_version: number | null;
+  /** Fingerprint of all that it is configured to do, its own variables and files included. */
+  readonly config: string;
   /** Where it keeps artifacts: the same text for the same place. */
   readonly artifacts: string;
 }

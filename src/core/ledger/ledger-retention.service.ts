@@ -19,9 +19,9 @@ import { Retention } from '../../platform/time/retention.js';
 export class LedgerRetentionService extends Retention {
   constructor(
     private readonly database: Database,
-    @Inject(APP_CONFIG) { ledgerRetentionDays }: Pick<AppConfig, 'ledgerRetentionDays'>,
+    @Inject(APP_CONFIG) config: Pick<AppConfig, 'ledgerRetentionDays'>,
   ) {
-    super('the ledger', ledgerRetentionDays);
+    super('the ledger', () => config.ledgerRetentionDays);
   }
 
   /** Counts entries. */

@@ -60,7 +60,10 @@ export interface HealthKey {
 export class RouteHealth {
   private readonly memories = new Map<string, Memory>();
 
-  constructor(private readonly cooldownMs: number) {}
+  constructor(
+    /** May change; what is cooling down goes on as it began. */
+    public cooldownMs: number,
+  ) {}
 
   isCooling(key: HealthKey, nowMs = performance.now()): boolean {
     return this.coolUntil(modelKey(key)) > nowMs || this.coolUntil(providerKey(key)) > nowMs;

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
 import type { CanonicalEvent, RouteEvent, WorkEvent } from '../../canonical/canonical-event.js';
@@ -10,6 +10,7 @@ import {
 import { CatalogueService } from '../catalogue/catalogue.service.js';
 import type { ModelKind, Model } from '../catalogue/catalogue.types.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { LiveSettings } from '../../platform/config/live-settings.js';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { ByokUpstreams, type ByokAccess } from '../credentials/byok-upstreams.service.js';
@@ -46,30 +47,22 @@ const PURPOSES: Record<ModelKind, string> = {
 export class RoutingService {
   private readonly logger = new Logger(RoutingService.name);
   private readonly health: RouteHealth;
-  private readonly state: RoutingState;
+  private state: RoutingState;
   private readonly records: AttemptSinks;
 
   constructor(
-    @Inject(APP_CONFIG) config: AppConfig,
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
     metrics: GatewayMetrics,
     private readonly byokUpstreams: ByokUpstreams,
     private readonly cache: AnswerCache,
     private readonly pauses: RoutePauses,
+    @Optional() private readonly settings?: LiveSettings,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
     this.records = { health: this.health, metrics, logger: this.logger };
-    this.state = {
-      isConfigured: (provider) => upstreams.has(provider),
-      vendorOf: (provider) => upstreams.get(provider),
-      isCooling: (key) => this.health.isCooling(key),
-      isPaused: (route) => pauses.of(route) !== undefined,
-      medianLatencyMs: (key) => this.health.medianLatencyMs(key),
-      limits: config.limits,
-      byokFeePercent: config.byokFeePercent,
-      byok: [],
-    };
+    this.state = this.makeState();
     trackRoutes(metrics, this.health, () => catalogue.rows);
   }
 
@@ -86,6 +79,8 @@ export class RoutingService {
     request: Request,
     context: RequestContext,
   ): Promise<Plan<Request>> {
+    // Of one version, whatever comes into force while this waits.
+    const current = this.currentState();
     const models = request.models.map((alias) => this.findModel(request, alias));
     const { cacheTtlSeconds } = context;
     const cache =
@@ -95,7 +90,7 @@ export class RoutingService {
     if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache);
     const known = this.byokUpstreams.of(caller.tenantId);
     const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
-    const state = byok.length > 0 ? { ...this.state, byok } : this.state;
+    const state = byok.length > 0 ? { ...current, byok } : current;
     const routes = selectRoutes(request, models, state);
     return new Plan(cache ? decoded(request) : request, routes, context, cache);
   }
@@ -259,6 +254,32 @@ export class RoutingService {
    */
   upstreamOf({ provider, byok }: PlannedRoute): Upstream {
     return byok ? this.byokUpstreams.use(byok) : this.upstreams.get(provider);
+  }
+
+  /** What routes are chosen and priced by now. */
+  private currentState(): RoutingState {
+    const { state, catalogue, config } = this;
+    const isCurrent = state.configVersion === catalogue.version && state.limits === config.limits;
+    return isCurrent ? state : (this.state = this.makeState());
+  }
+
+  private makeState(): RoutingState {
+    const { config, catalogue, upstreams, health, pauses, settings } = this;
+    const { limits, byokFeePercent } = config;
+    health.cooldownMs = limits.cooldownMs;
+    return {
+      isConfigured: (provider) => upstreams.has(provider),
+      vendorOf: (provider) => upstreams.get(provider),
+      isCooling: (key) => health.isCooling(key),
+      isPaused: (route) => pauses.of(route) !== undefined,
+      medianLatencyMs: (key) => health.medianLatencyMs(key),
+      limits,
+      byokFeePercent,
+      byok: [],
+      configVersion: catalogue.version,
+      overridden: catalogue.overridden,
+      isFeeOverridden: settings?.overridden.has('GATEWAY_BYOK_FEE_PERCENT') ?? false,
+    };
   }
 
   private findModel(request: RoutableRequest, alias: string): Model {

@@ -16,9 +16,9 @@ const MAX_ROWS = 1_000;
 export class JobRetentionService extends Retention {
   constructor(
     private readonly database: Database,
-    @Inject(APP_CONFIG) { logRetentionDays }: Pick<AppConfig, 'logRetentionDays'>,
+    @Inject(APP_CONFIG) config: Pick<AppConfig, 'logRetentionDays'>,
   ) {
-    super('ended jobs', logRetentionDays);
+    super('ended jobs', () => config.logRetentionDays);
   }
 
   protected sweepBefore(instant: Date): Promise<number> {

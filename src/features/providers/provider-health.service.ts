@@ -31,22 +31,19 @@ export interface ProviderHealth {
 @Injectable()
 export class ProviderHealthService {
   private readonly logger = new Logger(ProviderHealthService.name);
-  private readonly cacheMs: number;
   private readonly samples = new Map<string, ProbeSample[]>();
   private readonly latest = new Map<string, ProviderHealth>();
   private readonly running = new Map<string, Promise<ProviderHealth>>();
 
   constructor(
-    @Inject(APP_CONFIG) config: AppConfig,
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
     private readonly upstreams: UpstreamRegistry,
-  ) {
-    this.cacheMs = config.healthCacheMs;
-  }
+  ) {}
 
   /** A configured provider's health, within about 2 s; never throws for what the provider does. */
   check(providerId: string): Promise<ProviderHealth> {
     const latest = this.latest.get(providerId);
-    if (latest && Date.now() - latest.checkedAt.getTime() < this.cacheMs) {
+    if (latest && Date.now() - latest.checkedAt.getTime() < this.config.healthCacheMs) {
       return Promise.resolve(latest);
     }
     let running = this.running.get(providerId);

@@ -30,9 +30,9 @@ export class ResponseRetentionService extends Retention {
   constructor(
     private readonly repository: StoredResponsesRepository,
     private readonly conversations: StoredConversationsRepository,
-    @Inject(APP_CONFIG) { responseRetentionDays }: Pick<AppConfig, 'responseRetentionDays'>,
+    @Inject(APP_CONFIG) config: Pick<AppConfig, 'responseRetentionDays'>,
   ) {
-    super('responses', responseRetentionDays);
+    super('responses', () => config.responseRetentionDays);
   }
 
   protected async sweepBefore(before: Date): Promise<number> {

@@ -1,18 +1,4 @@
 import type { Network } from './setting-values.js';
-import { Global, Module, type DynamicModule } from '@nestjs/common';
-
-/** Gives the one AppConfig to whoever asks for it. */
-@Global()
-@Module({})
-export class ConfigModule {
-  static forRoot(config: AppConfig): DynamicModule {
-    return {
-      module: ConfigModule,
-      providers: [{ provide: APP_CONFIG, useValue: config }],
-      exports: [APP_CONFIG],
-    };
-  }
-}
 
 /**
  * Every setting of the service, read once at start. See `env.dto.ts` for the variables behind it.
@@ -123,6 +109,30 @@ export interface AppConfig {
   readonly logArchiveAfterDays: number;
   /** Days after which a month of the ledger becomes its sums; 0: never. */
   readonly ledgerRetentionDays: number;
+  readonly declared: DeclaredConfig;
+}
+
+/** What variables and files say of that which versions of the configuration hold as well. */
+export interface DeclaredConfig {
+  /** By the names of the variables that are set. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Entries of the providers file. */
+  readonly providers: readonly ProviderEntry[];
+  /** All variables that are set: entries of providers name those of their keys. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** An entry of the providers file, or of a version of the configuration. */
+export interface ProviderEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly base_url: string;
+  readonly api_key_env?: string;
+  readonly adapter?: string;
+  readonly type?: ProviderType;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly own_credentials?: boolean;
+  readonly pass_unknown_fields?: boolean;
 }
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;

@@ -1,5 +1,10 @@
 import { plainToInstance } from 'class-transformer';
-import { PROVIDER_TYPES, type ProviderConfig, type ProviderType } from './app-config.js';
+import {
+  PROVIDER_TYPES,
+  type ProviderConfig,
+  type ProviderEntry,
+  type ProviderType,
+} from './app-config.js';
 import { withoutTrailingSlash, isUrl } from './setting-values.js';
 import type { VendorSettings } from './vendor-settings.js';
 import {
@@ -18,7 +23,7 @@ import { messageOf } from '../errors/thrown.js';
 const VARIABLE = 'GATEWAY_PROVIDERS';
 
 /** One entry of the `GATEWAY_PROVIDERS` file: by default a server that speaks the default vendor's dialect. */
-class ProviderEntry {
+class CheckedEntry {
   @Matches(/^[a-z0-9-]+$/, { message: 'must be made of a-z, 0-9 and -' })
   id!: string;
 
@@ -117,10 +122,17 @@ export function ownAccountProviders(
 ): ProviderConfig[] {
   return [
     ...vendors.filter(({ vendor }) => vendor.accountForm !== undefined).map(vendorsProvider),
-    ...furtherProviders
-      .filter(({ takesOwnAccounts, apiKey }) => takesOwnAccounts ?? apiKey !== undefined)
-      .map((provider) => ({ ...provider, apiKey: undefined })),
+    ...furtherProviders.filter(takesOwnAccounts).map(withoutKey),
   ];
+}
+
+/** Whether tenants may use a further provider with accounts of their own. */
+export function takesOwnAccounts({ takesOwnAccounts: told, apiKey }: ProviderConfig): boolean {
+  return told ?? apiKey !== undefined;
+}
+
+export function withoutKey(provider: ProviderConfig): ProviderConfig {
+  return { ...provider, apiKey: undefined };
 }
 
 /** The vendor without any account. */
@@ -145,6 +157,12 @@ function operatorsProvider(given: VendorEnv): ProviderConfig[] {
   return [{ ...provider, apiKey, settings, baseUrl: withoutTrailingSlash(baseUrl) }];
 }
 
+/** The operator's further providers, and their entries as they were declared. */
+export interface DeclaredProviders {
+  readonly providers: readonly ProviderConfig[];
+  readonly entries: readonly ProviderEntry[];
+}
+
 /**
  * The operator's further providers: servers that speak as one of the vendors does. What is wrong with
  * the file is added to `problems`, each line naming the entry and the field.
@@ -156,60 +174,98 @@ export function readProvidersFile(
   vendors: readonly VendorSettings[],
   environment: NodeJS.ProcessEnv,
   problems: string[],
-): ProviderConfig[] {
+): DeclaredProviders {
   let content: unknown;
   try {
     content = readJsonFile(path);
   } catch (error) {
     problems.push(`${VARIABLE} ${messageOf(error)}`);
-    return [];
+    return { providers: [], entries: [] };
   }
   if (!Array.isArray(content)) {
     problems.push(`${VARIABLE} must name a file with an array of providers`);
-    return [];
+    return { providers: [], entries: [] };
   }
-  const standard = vendors.find(({ isDefault }) => isDefault);
-  if (!standard) throw new Error('no vendor is the default one');
+  const complain: Complain = (index, field, message) =>
+    problems.push(`${VARIABLE}: ${index}${field && `.${field}`} ${message}`);
+  const entries = checkProviders(content, vendors, complain);
+  const providers = entries.flatMap((entry) => {
+    const key = keyFromVariable(entry.api_key_env, environment);
+    if (!('fault' in key)) return [toProvider(entry, key.apiKey, vendors)];
+    complain(content.indexOf(entry), 'api_key_env', key.fault);
+    return [];
+  });
+  return { providers, entries };
+}
+
+/** Is told what is wrong with an entry, as the end of a sentence that begins with its field. */
+export type Complain = (index: number, field: string, message: string) => void;
+
+/**
+ * The entries that are as they should be, in their order and as they came.
+ *
+ * @param complain is told of each that is not, or has an id that is taken
+ */
+export function checkProviders(
+  content: readonly unknown[],
+  vendors: readonly VendorSettings[],
+  complain: Complain,
+): ProviderEntry[] {
   const usedIds = new Set(vendors.map(({ id }) => id));
-  return content.flatMap((plain: unknown, index) => {
-    const complain = (field: string, message: string) =>
-      problems.push(`${VARIABLE}: ${index}${field && `.${field}`} ${message}`);
+  const adapters = new Set(usedIds);
+  return content.filter((plain, index): plain is ProviderEntry => {
     if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
-      complain('', 'must be an object');
-      return [];
+      complain(index, '', 'must be an object');
+      return false;
     }
-    const entry = plainToInstance(ProviderEntry, plain);
+    const entry = plainToInstance(CheckedEntry, plain);
     const violations = findViolations(entry, { refuseUnknown: true });
-    violations.forEach((violation) => complain(violation.path, violation.message));
-    if (violations.length > 0) return [];
+    violations.forEach(({ path, message }) => complain(index, path, message));
+    if (violations.length > 0) return false;
     if (usedIds.has(entry.id)) {
-      complain('id', `"${entry.id}" is built in or used twice; choose another`);
-      return [];
+      complain(index, 'id', `"${entry.id}" is built in or used twice; choose another`);
+      return false;
+    }
+    if (entry.adapter !== undefined && !adapters.has(entry.adapter)) {
+      complain(index, 'adapter', `must be one of ${[...adapters].join(', ')}`);
+      return false;
     }
     usedIds.add(entry.id);
-    let apiKey: string | undefined;
-    try {
-      if (entry.api_key_env !== undefined) apiKey = readSecret(environment, entry.api_key_env);
-    } catch (error) {
-      complain('api_key_env', `names a variable that cannot be read: ${messageOf(error)}`);
-      return [];
-    }
-    if (entry.api_key_env !== undefined && !apiKey) {
-      complain('api_key_env', `names the variable ${entry.api_key_env}, which is not set`);
-      return [];
-    }
-    return [
-      {
-        id: entry.id,
-        name: entry.name,
-        adapter: entry.adapter ?? standard.id,
-        type: entry.type ?? standard.type,
-        baseUrl: withoutTrailingSlash(entry.base_url),
-        apiKey,
-        settings: { ...entry.settings },
-        knownFieldsOnly: entry.pass_unknown_fields !== true,
-        ...(entry.own_credentials !== undefined && { takesOwnAccounts: entry.own_credentials }),
-      },
-    ];
+    return true;
   });
+}
+
+/** The value of the variable that an entry names for its key; without a name there is no key. */
+export function keyFromVariable(
+  name: string | undefined,
+  environment: NodeJS.ProcessEnv,
+): { apiKey: string | undefined } | { fault: string } {
+  if (name === undefined) return { apiKey: undefined };
+  try {
+    const apiKey = readSecret(environment, name);
+    return apiKey ? { apiKey } : { fault: `names the variable ${name}, which is not set` };
+  } catch (error) {
+    return { fault: `names a variable that cannot be read: ${messageOf(error)}` };
+  }
+}
+
+/** The provider of an entry, which has been checked. */
+export function toProvider(
+  entry: ProviderEntry,
+  apiKey: string | undefined,
+  vendors: readonly VendorSettings[],
+): ProviderConfig {
+  const standard = vendors.find(({ isDefault }) => isDefault);
+  if (!standard) throw new Error('no vendor is the default one');
+  return {
+    id: entry.id,
+    name: entry.name,
+    adapter: entry.adapter ?? standard.id,
+    type: entry.type ?? standard.type,
+    baseUrl: withoutTrailingSlash(entry.base_url),
+    apiKey,
+    settings: { ...entry.settings },
+    knownFieldsOnly: entry.pass_unknown_fields !== true,
+    ...(entry.own_credentials !== undefined && { takesOwnAccounts: entry.own_credentials }),
+  };
 }

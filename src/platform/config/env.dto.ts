@@ -175,7 +175,7 @@ export class EnvDto {
 
   @Describe(
     "What a request over a tenant's own vendor account costs, in percent of the price on shared capacity",
-    { default: '5', example: '0' },
+    { default: '5', example: '0', isChangeable: true },
   )
   @IntegerVariable(0, 100)
   GATEWAY_BYOK_FEE_PERCENT?: number;
@@ -204,6 +204,7 @@ export class EnvDto {
   @Describe('Which lines are logged: those of this importance and above', {
     default: 'info',
     example: 'warn',
+    isChangeable: true,
   })
   @WordVariable(...LOG_LEVELS)
   LOG_LEVEL?: LogLevel;
@@ -211,6 +212,7 @@ export class EnvDto {
   @Describe('`off` writes no line for each finished request to the log', {
     default: 'stdout',
     example: 'off',
+    isChangeable: true,
   })
   @ChoiceVariable('stdout', 'off')
   GATEWAY_REQUEST_LOG?: 'stdout' | 'off';

@@ -27,25 +27,35 @@ export class LimitsEnv {
   @Describe("To the vendor's first byte", {
     without: '`60000` for a streamed answer, `300000` for a whole one',
     example: '30000',
+    isChangeable: true,
   })
   @IntegerVariable(1, MAX_TIMEOUT_MS)
   GATEWAY_FIRST_BYTE_TIMEOUT_MS?: number;
 
-  @Describe('Between two pieces of an answer', { default: '60000', example: '30000' })
+  @Describe('Between two pieces of an answer', {
+    default: '60000',
+    example: '30000',
+    isChangeable: true,
+  })
   @IntegerVariable(1, MAX_TIMEOUT_MS)
   GATEWAY_IDLE_TIMEOUT_MS?: number;
 
-  @Describe('For the whole request', { default: '600000', example: '300000' })
+  @Describe('For the whole request', { default: '600000', example: '300000', isChangeable: true })
   @IntegerVariable(1, MAX_TIMEOUT_MS)
   GATEWAY_REQUEST_TIMEOUT_MS?: number;
 
-  @Describe('How long a failing route is left alone', { default: '10000', example: '30000' })
+  @Describe('How long a failing route is left alone', {
+    default: '10000',
+    example: '30000',
+    isChangeable: true,
+  })
   @IntegerVariable(0, MAX_TIMEOUT_MS)
   GATEWAY_COOLDOWN_MS?: number;
 
   @Describe("How long a provider's health is shown before it is probed again", {
     default: '5000',
     example: '60000',
+    isChangeable: true,
   })
   @IntegerVariable(0, MAX_TIMEOUT_MS)
   GATEWAY_HEALTH_CACHE_MS?: number;
@@ -63,7 +73,7 @@ export class LimitsEnv {
 
   @Describe(
     'Between two questions about a job at a vendor that does not say when to ask; grows to 30 s',
-    { default: '2000', example: '5000' },
+    { default: '2000', example: '5000', isChangeable: true },
   )
   @IntegerVariable(10, MAX_TIMEOUT_MS)
   GATEWAY_JOB_POLL_MS?: number;
@@ -71,11 +81,16 @@ export class LimitsEnv {
   @Describe('How long a job may take; then it expires and costs nothing', {
     default: '3600',
     example: '7200',
+    isChangeable: true,
   })
   @IntegerVariable(1, MAX_JOB_SECONDS)
   GATEWAY_JOB_DEADLINE_SECONDS?: number;
 
-  @Describe('How long what a job made can be fetched', { default: '3600', example: '86400' })
+  @Describe('How long what a job made can be fetched', {
+    default: '3600',
+    example: '86400',
+    isChangeable: true,
+  })
   @IntegerVariable(1, MAX_JOB_SECONDS)
   GATEWAY_ARTIFACT_TTL_SECONDS?: number;
 
@@ -88,7 +103,7 @@ export class LimitsEnv {
 
   @Describe(
     'Jobs and background responses of one tenant that may be queued or in progress; a submission beyond is a 429',
-    { default: '1000', example: '100' },
+    { default: '1000', example: '100', isChangeable: true },
   )
   @IntegerVariable(1, 1_000_000)
   GATEWAY_MAX_OPEN_JOBS_PER_TENANT?: number;
@@ -127,7 +142,7 @@ export class LimitsEnv {
 
   @Describe(
     'How long stored responses and conversations are kept after the last turn; `0` is for ever',
-    { default: '30', example: '7' },
+    { default: '30', example: '7', isChangeable: true },
   )
   @IntegerVariable(0, MAX_RETENTION_DAYS)
   GATEWAY_RESPONSE_RETENTION_DAYS?: number;
@@ -149,6 +164,7 @@ export class LimitsEnv {
   @Describe('Days for which log rows and ended jobs are kept, by whole days; `0` is for ever', {
     default: '0',
     example: '90',
+    isChangeable: true,
   })
   @IntegerVariable(0, MAX_RETENTION_DAYS)
   GATEWAY_LOG_RETENTION_DAYS?: number;

@@ -1,10 +1,10 @@
 import { plainToInstance } from 'class-transformer';
 import { resolve } from 'node:path';
 import type { AppConfig } from './app-config.js';
-import { DAY_MS } from '../time/dates.js';
 import { ConfigError, findViolations } from './config-error.js';
 import { EnvDto } from './env.dto.js';
 import { LimitsEnv } from './limits-env.js';
+import { archiveProblems, changeableParts, CHANGEABLE_SETTINGS } from './live-settings.js';
 import {
   configuredProviders,
   ownAccountProviders,
@@ -70,12 +70,12 @@ export function loadConfig(
   problems.push(
     ...read.flatMap(({ vendor, env: given }) => vendor.incomplete?.(given) ?? []),
     ...incompleteS3(s3),
-    ...archiveProblems(limits, s3),
+    ...incompleteArchive(limits, s3),
   );
-  const furtherProviders =
+  const further =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
       ? readProvidersFile(env.GATEWAY_PROVIDERS, vendors, given, problems)
-      : [];
+      : { providers: [], entries: [] };
   if (problems.length > 0) throw new ConfigError(problems);
 
   return deepFreeze<AppConfig>({
@@ -102,17 +102,9 @@ export function loadConfig(
       file: env.GATEWAY_BOOTSTRAP_FILE,
     },
     customerWrites: env.GATEWAY_CUSTOMER_WRITES ?? 'any',
-    providers: configuredProviders(read, furtherProviders, env.GATEWAY_SANDBOX),
-    ownAccountProviders: ownAccountProviders(read, furtherProviders),
-    byokFeePercent: env.GATEWAY_BYOK_FEE_PERCENT ?? 5,
+    providers: configuredProviders(read, further.providers, env.GATEWAY_SANDBOX),
+    ownAccountProviders: ownAccountProviders(read, further.providers),
     catalogueFile: env.GATEWAY_CATALOGUE,
-    limits: {
-      connectTimeoutMs: limits.GATEWAY_CONNECT_TIMEOUT_MS ?? 5_000,
-      firstByteTimeoutMs: limits.GATEWAY_FIRST_BYTE_TIMEOUT_MS,
-      idleTimeoutMs: limits.GATEWAY_IDLE_TIMEOUT_MS ?? 60_000,
-      requestTimeoutMs: limits.GATEWAY_REQUEST_TIMEOUT_MS ?? 600_000,
-      cooldownMs: limits.GATEWAY_COOLDOWN_MS ?? 10_000,
-    },
     admission: {
       maxInFlightPerKey: limits.GATEWAY_MAX_IN_FLIGHT_PER_KEY ?? 1_000,
       maxInFlightPerTenant: limits.GATEWAY_MAX_IN_FLIGHT_PER_TENANT ?? 2_000,
@@ -121,22 +113,13 @@ export function loadConfig(
       managementPerMinute: limits.GATEWAY_MANAGEMENT_RATE_LIMIT_PER_MINUTE ?? 600,
       trustedProxies: readNetworks(env.GATEWAY_TRUSTED_PROXIES ?? '') ?? [],
     },
-    healthCacheMs: limits.GATEWAY_HEALTH_CACHE_MS ?? 5_000,
     cache: {
       maxBytes: limits.GATEWAY_CACHE_MAX_BYTES ?? (env.REDIS_URL ? 1024 : 64) * 1024 * 1024,
       maxBytesPerTenant: limits.GATEWAY_CACHE_MAX_BYTES_PER_TENANT ?? 64 * 1024 * 1024,
     },
-    jobs: {
-      pollMs: limits.GATEWAY_JOB_POLL_MS ?? 2_000,
-      deadlineSeconds: limits.GATEWAY_JOB_DEADLINE_SECONDS ?? 3_600,
-      artifactTtlSeconds: limits.GATEWAY_ARTIFACT_TTL_SECONDS ?? 3_600,
-      concurrency: limits.GATEWAY_JOB_CONCURRENCY ?? 8,
-      maxOpenPerTenant: limits.GATEWAY_MAX_OPEN_JOBS_PER_TENANT ?? 1_000,
-    },
     allowPrivateDestinations: env.GATEWAY_ALLOW_PRIVATE_DESTINATIONS === 'true',
     telemetry: readTelemetry(telemetry),
     settle: env.GATEWAY_SETTLE ?? 'before-end',
-    log: { level: env.LOG_LEVEL ?? 'info', requests: env.GATEWAY_REQUEST_LOG !== 'off' },
     metricsToken: env.GATEWAY_METRICS_TOKEN,
     queue: { consume: env.GATEWAY_JOB_WORKERS !== 'false' },
     workers: env.WORKERS ?? 1,
@@ -144,33 +127,46 @@ export function loadConfig(
     drainSeconds: env.GATEWAY_DRAIN_SECONDS ?? 30,
     pendingTracesMaxBytes: (limits.GATEWAY_BROADCAST_PENDING_MB ?? 2_048) * 1_000_000,
     storedContentMaxBytes: (limits.GATEWAY_STORED_CONTENT_MB ?? 100_000) * 1_000_000,
-    responseRetentionDays: limits.GATEWAY_RESPONSE_RETENTION_DAYS ?? 30,
-    logRetentionDays: limits.GATEWAY_LOG_RETENTION_DAYS ?? 0,
     logArchiveAfterDays: limits.GATEWAY_LOG_ARCHIVE_AFTER_DAYS ?? 0,
     ledgerRetentionDays: limits.GATEWAY_LEDGER_RETENTION_DAYS ?? 0,
+    ...changeableParts(env, limits),
+    declared: {
+      settings: declaredSettings(given),
+      providers: further.entries,
+      environment: given,
+    },
   });
 }
 
 /** Why old months of the request log cannot be archived as the variables say. */
-function archiveProblems(limits: LimitsEnv, { S3_BUCKET }: S3Env): string[] {
+function incompleteArchive(limits: LimitsEnv, { S3_BUCKET }: S3Env): string[] {
   const days = limits.GATEWAY_LOG_ARCHIVE_AFTER_DAYS ?? 0;
   if (!Number.isInteger(days) || days <= 0) return [];
   const problems: string[] = [];
   const name = 'GATEWAY_LOG_ARCHIVE_AFTER_DAYS';
   if (!S3_BUCKET) problems.push(`S3_BUCKET must be set when ${name} is`);
   if (days < LEAST_ARCHIVE_DAYS) problems.push(`${name} must be 0 or at least 31`);
-  // A job that ended may be refunded until its result is gone, and the refund reads its log row.
   const { GATEWAY_JOB_DEADLINE_SECONDS: deadline, GATEWAY_ARTIFACT_TTL_SECONDS: lifetime } = limits;
-  if (((deadline ?? 0) + (lifetime ?? 0)) * 1_000 >= (days - 1) * DAY_MS) {
-    problems.push(
-      `${name} must be more days than GATEWAY_JOB_DEADLINE_SECONDS and GATEWAY_ARTIFACT_TTL_SECONDS are together`,
-    );
+  return [
+    ...problems,
+    ...archiveProblems({
+      archiveAfterDays: days,
+      jobs: { deadlineSeconds: deadline ?? 0, artifactTtlSeconds: lifetime ?? 0 },
+      logRetentionDays: limits.GATEWAY_LOG_RETENTION_DAYS ?? 0,
+    }),
+  ];
+}
+
+/** The variables that are set of those that may change while the service runs. */
+function declaredSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const declared: Record<string, string> = {};
+  for (const name of CHANGEABLE_SETTINGS) {
+    const value = environment[name];
+    if (value !== undefined) declared[name] = value;
   }
-  const kept = limits.GATEWAY_LOG_RETENTION_DAYS ?? 0;
-  if (kept > 0 && kept <= days) {
-    problems.push(`${name} must be less than GATEWAY_LOG_RETENTION_DAYS`);
-  }
-  return problems;
+  return declared;
 }
 
 function deepFreeze<Value>(value: Value): Value {

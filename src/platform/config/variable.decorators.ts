@@ -185,6 +185,8 @@ interface VariableNotes {
   readonly without?: string;
   /** Whether nobody else may see its value. It may then be given as a file, by `<name>_FILE`. */
   readonly isSecret?: true;
+  /** Whether versions of the configuration may set it, while the service runs. */
+  readonly isChangeable?: true;
 }
 
 /** One variable, as the page of the settings shows it. */
@@ -231,6 +233,13 @@ export function secretVariables(Variables: new () => object): string[] {
   const described =
     descriptions.get(Variables.prototype as object) ?? new Map<string, Description>();
   return [...described].filter(([, { isSecret }]) => isSecret).map(([name]) => name);
+}
+
+/** Names of those among the variables of a class that may change while the service runs. */
+export function changeableVariables(Variables: new () => object): string[] {
+  const described =
+    descriptions.get(Variables.prototype as object) ?? new Map<string, Description>();
+  return [...described].filter(([, { isChangeable }]) => isChangeable).map(([name]) => name);
 }
 
 /** What the validation says of a value that no variable can have. */

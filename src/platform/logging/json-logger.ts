@@ -31,6 +31,8 @@ export class JsonLogger implements LoggerService {
   private readonly logger: Logger;
   private readonly flushing: NodeJS.Timeout;
   private closed: Promise<void> | undefined;
+  /** Whether each finished request is a line. */
+  writesRequests = true;
 
   /** @param descriptor of the open file that lines are written to */
   constructor(descriptor = STANDARD_OUTPUT) {
@@ -58,7 +60,7 @@ export class JsonLogger implements LoggerService {
 
   /** One line about one finished request; `debug` for one that nobody waits to read about. */
   request(fields: Record<string, unknown>, level: 'info' | 'debug' = 'info'): void {
-    this.logger[level](fields);
+    if (this.writesRequests) this.logger[level](fields);
   }
 
   /** Nest's own chatter about modules and routes is none of the operator's business. */

@@ -12,7 +12,7 @@ class Letters extends Retention {
     keptDays: number,
     private readonly next: () => Promise<number | undefined>,
   ) {
-    super('letters', keptDays);
+    super('letters', () => keptDays);
   }
 
   protected sweepBefore(before: Date): Promise<number> {

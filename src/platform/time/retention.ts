@@ -15,15 +15,15 @@ export abstract class Retention implements OnApplicationBootstrap, OnApplication
 
   /**
    * @param what is deleted, for the log
-   * @param keptDays so many days it is kept; 0 is for ever
+   * @param keptDays so many days it is kept, as of now; 0 is for ever
    */
   constructor(
     private readonly what: string,
-    private readonly keptDays: number,
+    private readonly keptDays: () => number,
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.keptDays !== 0) this.timer.start(HOUR_MS);
+    this.timer.start(HOUR_MS);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -32,8 +32,9 @@ export abstract class Retention implements OnApplicationBootstrap, OnApplication
 
   /** Returns how many were deleted. */
   async sweepNow(now = new Date()): Promise<number> {
-    if (this.keptDays === 0) return 0;
-    return this.sweepBefore(new Date(now.getTime() - this.keptDays * DAY_MS));
+    const days = this.keptDays();
+    if (days === 0) return 0;
+    return this.sweepBefore(new Date(now.getTime() - days * DAY_MS));
   }
 
   /** Deletes what is older than the instant, and tells how many that were. */

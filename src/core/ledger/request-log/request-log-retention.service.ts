@@ -24,9 +24,9 @@ const LOOSE_TABLES = ['request_logs_before_months', 'request_logs_other'] as con
 export class RequestLogRetentionService extends Retention {
   constructor(
     private readonly database: Database,
-    @Inject(APP_CONFIG) { logRetentionDays }: Pick<AppConfig, 'logRetentionDays'>,
+    @Inject(APP_CONFIG) config: Pick<AppConfig, 'logRetentionDays'>,
   ) {
-    super('the request log', logRetentionDays);
+    super('the request log', () => config.logRetentionDays);
   }
 
   protected async sweepBefore(instant: Date): Promise<number> {

@@ -1,0 +1,214 @@
+import {
+  builtInRows,
+  mergeRows,
+  toCatalogue,
+  type CatalogueRows,
+} from '../catalogue/load-catalogue.js';
+import { fingerprintOf } from '../catalogue/load-catalogue.js';
+import type { AppConfig, ProviderEntry } from '../../platform/config/app-config.js';
+import { checkProviders } from '../../platform/config/configured-providers.js';
+import {
+  normalSettings,
+  problemsOfSettings,
+  type SettingValues,
+} from '../../platform/config/live-settings.js';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { readPlainKey } from '../../vendors/vendor.js';
+import { VENDORS } from '../../vendors/vendors.js';
+
+const MAX_SHOWN_PROBLEMS = 10;
+
+/** What a version holds. */
+export interface ConfigDocument {
+  /** Rows over the built-in catalogue, as in a catalogue file. */
+  readonly models: readonly JsonObject[];
+  readonly providers: readonly StoredProvider[];
+  /** By the names of their variables. */
+  readonly settings: SettingValues;
+}
+
+/** A provider as a version has it; its key lies apart, encrypted. */
+export interface StoredProvider extends ProviderEntry {
+  readonly api_key?: StoredKey;
+}
+
+interface StoredKey {
+  readonly id: string;
+  /** Its ends, for people. */
+  readonly preview: string;
+}
+
+/** What somebody wants to be a version: as they wrote it, and checked. */
+export interface GivenDocument {
+  readonly models: readonly JsonObject[];
+  readonly providers: readonly GivenProvider[];
+  readonly settings: SettingValues;
+}
+
+/** A provider with the key itself; null: without one; not there: with that of before. */
+interface GivenProvider extends ProviderEntry {
+  readonly api_key?: string | null;
+}
+
+export const EMPTY_DOCUMENT: ConfigDocument = { models: [], providers: [], settings: {} };
+
+/** A document as it is shown, and can be sent again: of keys no more than their ends. */
+export function shownDocument({ models, providers, settings }: ConfigDocument) {
+  return { models, providers: providers.map(shownProvider), settings };
+}
+
+export function shownProvider({ api_key: key, ...entry }: StoredProvider) {
+  return { ...entry, ...(key && { api_key_preview: key.preview }) };
+}
+
+/** One thing that is wrong, and where: `models`, `providers.<id>.<field>` or `settings.<name>`. */
+export interface ConfigProblem {
+  readonly param: string;
+  readonly message: string;
+}
+
+/** The document cannot be a version. Nothing of it has been stored. */
+export class BadConfigError extends InvalidRequestError {
+  constructor(readonly problems: readonly ConfigProblem[]) {
+    const shown = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ message }) => message);
+    const more = problems.length - shown.length;
+    const end = more > 0 ? `; and ${more} more` : '';
+    super(
+      problems[0]?.param ?? 'document',
+      `The configuration was not changed: ${shown.join('; ')}${end}.`,
+    );
+  }
+}
+
+/** The whole catalogue of a document: the program's rows and the document's over them. */
+export function catalogueOf({ models }: Pick<ConfigDocument, 'models'>): CatalogueRows {
+  return mergeRows(builtInRows(), models);
+}
+
+/** Names the program's own rows. */
+export function builtInFingerprint(): string {
+  return fingerprintOf([...builtInRows()]);
+}
+
+/** Names what is in force: the same on all instances that do the same. Nothing secret goes into it. */
+export function configFingerprint(
+  catalogue: CatalogueRows,
+  providers: readonly StoredProvider[],
+  settings: SettingValues,
+): string {
+  const byId = (one: { id: string }, other: { id: string }): number => (one.id < other.id ? -1 : 1);
+  const rows = [...catalogue].sort(([one], [other]) => (one < other ? -1 : 1));
+  return fingerprintOf({ rows, providers: [...providers].sort(byId), settings });
+}
+
+/**
+ * Checks all of a document by the rules that hold for files and variables.
+ *
+ * @param value `{models?, providers?, settings?}`; what is left out is empty
+ * @throws BadConfigError that names each row and field at fault
+ */
+export function readDocument(value: unknown, config: AppConfig): GivenDocument {
+  const problems: ConfigProblem[] = [];
+  if (!isJsonObject(value)) {
+    throw new BadConfigError([{ param: 'document', message: 'it must be a JSON object' }]);
+  }
+  for (const name of Object.keys(value)) {
+    if (['models', 'providers', 'settings'].includes(name)) continue;
+    problems.push({
+      param: name,
+      message: `${name} is no part of it; models, providers and settings are`,
+    });
+  }
+  const document = {
+    models: readModels(value.models ?? [], problems),
+    providers: readProviders(value.providers ?? [], problems),
+    settings: readSettings(value.settings ?? {}, config, problems),
+  };
+  if (problems.length > 0) throw new BadConfigError(problems);
+  return { ...document, settings: normalSettings(document.settings) };
+}
+
+function readModels(value: unknown, problems: ConfigProblem[]): JsonObject[] {
+  const param = 'models';
+  if (!Array.isArray(value) || !value.every(isJsonObject)) {
+    problems.push({ param, message: 'models must be a list of catalogue rows' });
+    return [];
+  }
+  const rows = value.filter(isJsonObject);
+  const ids = rows.map(({ id }) => id);
+  for (const [index, row] of rows.entries()) {
+    const { id, removed } = row;
+    if (typeof id !== 'string' || id === '') {
+      problems.push({ param, message: `models: row ${index} must have an id` });
+    } else if (ids.indexOf(id) !== index) {
+      problems.push({ param, message: `models: ${id} is there twice` });
+    } else if (removed !== undefined && (removed !== true || Object.keys(row).length > 2)) {
+      const message = `models: ${id}: a row with removed has "removed": true and nothing else beside its id`;
+      problems.push({ param, message });
+    }
+  }
+  const own = new Set(ids);
+  const faults = toCatalogue(
+    new Map([...catalogueOf({ models: rows })].filter(([id]) => own.has(id))),
+  );
+  for (const problem of faults.problems) problems.push({ param, message: `models: ${problem}` });
+  return rows;
+}
+
+function readProviders(value: unknown, problems: ConfigProblem[]): GivenProvider[] {
+  if (!Array.isArray(value)) {
+    problems.push({ param: 'providers', message: 'providers must be a list' });
+    return [];
+  }
+  const nameOf = (index: number): string => {
+    const one: unknown = value[index];
+    return isJsonObject(one) && typeof one.id === 'string' ? one.id : String(index);
+  };
+  const complain = (index: number, field: string, message: string): void => {
+    const param = `providers.${nameOf(index)}${field && `.${field}`}`;
+    problems.push({ param, message: `${param} ${message}` });
+  };
+  const keys = value.map((one: unknown, index) =>
+    readKey(one, (fault) => complain(index, 'api_key', fault)),
+  );
+  const plain = value.map((one: unknown) => {
+    if (!isJsonObject(one)) return one;
+    // The preview is what was shown of a key; it says nothing of what it is to be.
+    const { api_key: _key, api_key_preview: _preview, ...entry } = one;
+    return entry;
+  });
+  return checkProviders(plain, VENDORS, complain).map((entry) => {
+    const key = keys[plain.indexOf(entry)];
+    return { ...entry, ...(key !== undefined && { api_key: key }) };
+  });
+}
+
+function readKey(one: unknown, complain: (fault: string) => void): string | null | undefined {
+  if (!isJsonObject(one)) return undefined;
+  const { api_key: key, api_key_env: variable } = one;
+  if (key === undefined || key === null) return key;
+  if (variable !== undefined) complain('and api_key_env must not both be there');
+  const read = typeof key === 'string' ? readPlainKey(key) : { fault: 'must be a text or null' };
+  if ('fault' in read) complain(read.fault);
+  return 'key' in read ? read.key : undefined;
+}
+
+function readSettings(value: unknown, config: AppConfig, problems: ConfigProblem[]): SettingValues {
+  const entries = isJsonObject(value) ? Object.entries(value) : [];
+  const plain = entries.flatMap(([name, one]) =>
+    typeof one === 'string' || typeof one === 'number' ? [[name, one] as const] : [],
+  );
+  if (!isJsonObject(value) || plain.length < entries.length) {
+    const message =
+      'settings must be an object of texts and numbers, by the names of their variables';
+    problems.push({ param: 'settings', message });
+    return {};
+  }
+  const settings = Object.fromEntries(plain);
+  for (const problem of problemsOfSettings(settings, config)) {
+    const [name = ''] = problem.split(' ', 1);
+    problems.push({ param: `settings.${name}`, message: `settings: ${problem}` });
+  }
+  return settings;
+}

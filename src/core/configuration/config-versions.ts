@@ -1,0 +1,364 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import type { SqlExecutor } from '../access/api-key.repository.js';
+import type { Actor, Author } from '../access/author.js';
+import { AuditLog } from '../audit/audit-log.js';
+import type { CatalogueRows } from '../catalogue/load-catalogue.js';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
+import { programVersion } from '../../platform/config/program-version.js';
+import { DecryptionError, SecretBox } from '../../platform/crypto/secret-box.js';
+import { notify } from '../../platform/database/database-notices.js';
+import { Database } from '../../platform/database/database.js';
+import { ConflictError, NotFoundError } from '../../platform/errors/gateway-errors.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { readPlainKey } from '../../vendors/vendor.js';
+import { diffOf, type ConfigChange } from './config-diff.js';
+import {
+  BadConfigError,
+  builtInFingerprint,
+  catalogueOf,
+  configFingerprint,
+  EMPTY_DOCUMENT,
+  readDocument,
+  type ConfigDocument,
+  type ConfigProblem,
+  type GivenDocument,
+  type StoredProvider,
+} from './config-document.js';
+
+/** Its notices are the numbers of versions. */
+export const CONFIG_CHANNEL = 'gateway_config';
+
+/** What provider keys are encrypted for. */
+export const PROVIDER_KEY_PURPOSE = 'provider-key';
+
+/** Of a change's differences, so many stand in the audit log; all of them stand in the version. */
+const MAX_AUDITED_CHANGES = 100;
+
+const COLUMNS = `number, document, fingerprint, diff, comment, actor_kind, actor_id, actor_name,
+  program, built_in, created_at`;
+
+/** One version without its catalogue. It never changes. */
+export interface ConfigVersion {
+  /** From 1 on, without a gap. */
+  readonly number: number;
+  readonly document: ConfigDocument;
+  /** Of all that it makes instances do: 12 hexadecimal digits. */
+  readonly fingerprint: string;
+  /** From the version before. */
+  readonly diff: readonly ConfigChange[];
+  readonly comment: string | null;
+  readonly actor: Actor;
+  /** The version of the program that made it. */
+  readonly program: string;
+  /** Names the catalogue rows that came with that program. */
+  readonly builtIn: string;
+  readonly createdAt: Date;
+}
+
+/** A version with every row that requests are priced by, the program's own included. */
+export interface PricedVersion extends ConfigVersion {
+  readonly catalogue: CatalogueRows;
+}
+
+/** What is to be the next version, as somebody wrote it. */
+export interface WantedDocument {
+  readonly value: unknown;
+  /** Whose keys stay where a provider comes without one; the latest version, unless told. */
+  readonly keysOf?: ConfigDocument;
+}
+
+export interface ChangeOptions {
+  readonly comment?: string | null;
+  /** The number that the latest version must have; 0: there must be none. */
+  readonly expect?: number;
+  /** Checks everything and stores nothing. */
+  readonly isDryRun?: boolean;
+  /** Whether providers may name variables of the environment for their keys, as files do. */
+  readonly mayNameVariables?: boolean;
+  /** For the audit log, e.g. `config.apply`. */
+  readonly action: string;
+}
+
+/** The latest version is another one than the author knew. */
+export class ConfigConflictError extends ConflictError {
+  constructor(
+    readonly expected: number,
+    readonly latest: number,
+  ) {
+    super(
+      'expected_version',
+      `The configuration is version ${latest}, not ${expected}: somebody else has changed it. Look at what they did and send the change anew.`,
+    );
+  }
+}
+
+/** The versions in the database. Safe to be asked by any number of processes at once. */
+@Injectable()
+export class ConfigVersions {
+  private readonly box: SecretBox;
+
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditLog,
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
+  ) {
+    this.box = new SecretBox(() => gatewaySecrets(config), PROVIDER_KEY_PURPOSE);
+  }
+
+  /** The latest, if it is later than the one that is known. */
+  async latestAfter(
+    known: number,
+    executor: SqlExecutor = this.database.lookUps,
+  ): Promise<PricedVersion | undefined> {
+    const { rows } = await executor.query<VersionRow & { catalogue: Record<string, JsonObject> }>(
+      `SELECT ${COLUMNS}, catalogue FROM config_versions WHERE number > $1 ORDER BY number DESC LIMIT 1`,
+      [known],
+    );
+    const [row] = rows;
+    return row && { ...toVersion(row), catalogue: new Map(Object.entries(row.catalogue)) };
+  }
+
+  /** 0 before the first. */
+  async latestNumber(): Promise<number> {
+    const { rows } = await this.database.lookUps.query<{ number: number | null }>(
+      'SELECT max(number) AS number FROM config_versions',
+    );
+    return rows[0]?.number ?? 0;
+  }
+
+  /** @throws NotFoundError (`version`) */
+  async find(number: number): Promise<ConfigVersion> {
+    const { rows } = await this.database.query<VersionRow>(
+      `SELECT ${COLUMNS} FROM config_versions WHERE number = $1`,
+      [number],
+    );
+    if (rows[0]) return toVersion(rows[0]);
+    throw new NotFoundError('version', `There is no version ${number} of the configuration.`);
+  }
+
+  /** The latest first, those before `before` if it is given. */
+  async list(limit: number, before?: number): Promise<ConfigVersion[]> {
+    const { rows } = await this.database.query<VersionRow>(
+      `SELECT ${COLUMNS} FROM config_versions WHERE $2::integer IS NULL OR number < $2
+       ORDER BY number DESC LIMIT $1`,
+      [limit, before ?? null],
+    );
+    return rows.map(toVersion);
+  }
+
+  /**
+   * Makes the next version, checked whole, with its row in the audit log, and tells all instances; they use
+   * it from its commit on. One that changes nothing is none. Two at once come one after the other.
+   *
+   * @param make is given the latest version, undefined before the first
+   * @throws BadConfigError, ConfigConflictError, ConflictError (`program`); nothing is stored then
+   */
+  change(
+    author: Author,
+    make: (latest: PricedVersion | undefined) => WantedDocument,
+    options: ChangeOptions,
+  ): Promise<{ version: ConfigVersion; isNew: boolean }> {
+    return this.database.transaction(async (client) => {
+      // Who reads goes on; who would change waits, and then sees this change.
+      await client.query('LOCK TABLE config_versions IN SHARE ROW EXCLUSIVE MODE');
+      const latest = await this.latestAfter(0, client);
+      const known = latest?.number ?? 0;
+      const { expect = known } = options;
+      if (expect !== known) throw new ConfigConflictError(expect, known);
+      if (latest) refuseOlderProgram(latest);
+      const before = latest?.document ?? EMPTY_DOCUMENT;
+      const { value, keysOf = before } = make(latest);
+      const given = readDocument(value, this.config);
+      const { document, newKeys } = await this.withKeys(client, given, keysOf, options);
+      const diff = diffOf(before, document);
+      if (latest && diff.length === 0 && latest.builtIn === builtInFingerprint()) {
+        return { version: latest, isNew: false };
+      }
+      const catalogue = catalogueOf(document);
+      const draft: Omit<ConfigVersion, 'createdAt'> = {
+        number: known + 1,
+        document,
+        fingerprint: configFingerprint(catalogue, document.providers, document.settings),
+        diff,
+        comment: options.comment ?? null,
+        actor: author.actor,
+        program: programVersion(),
+        builtIn: builtInFingerprint(),
+      };
+      if (options.isDryRun) return { version: { ...draft, createdAt: new Date() }, isNew: true };
+      for (const [id, key] of newKeys) {
+        await client.query('INSERT INTO provider_keys (id, sealed_key) VALUES ($1, $2)', [
+          id,
+          this.box.encrypt(key, id),
+        ]);
+      }
+      const createdAt = await insert(client, draft, catalogue);
+      await this.audit.record(client, author, {
+        tenantId: null,
+        action: options.action,
+        target: { type: 'config_version', id: String(draft.number) },
+        before: latest ? { version: latest.number, fingerprint: latest.fingerprint } : null,
+        after: {
+          version: draft.number,
+          fingerprint: draft.fingerprint,
+          comment: draft.comment,
+          diff: diff.slice(0, MAX_AUDITED_CHANGES),
+        },
+      });
+      await notify(client, CONFIG_CHANNEL, String(draft.number));
+      return { version: { ...draft, createdAt }, isNew: true };
+    });
+  }
+
+  /** The keys of providers, by the providers' ids; one that cannot be opened is left out. */
+  async keysOf(
+    providers: readonly StoredProvider[],
+    executor: SqlExecutor = this.database.lookUps,
+  ): Promise<ReadonlyMap<string, string>> {
+    const ids = providers.flatMap(({ api_key: key }) => (key ? [key.id] : []));
+    if (ids.length === 0) return new Map();
+    const { rows } = await executor.query<{ id: string; encrypted: Buffer }>(
+      'SELECT id, sealed_key AS encrypted FROM provider_keys WHERE id = ANY ($1::uuid[])',
+      [ids],
+    );
+    const opened = new Map(rows.map(({ id, encrypted }) => [id, this.open(encrypted, id)]));
+    const keys = new Map<string, string>();
+    for (const { id, api_key: stored } of providers) {
+      const key = stored && opened.get(stored.id);
+      if (key !== undefined) keys.set(id, key);
+    }
+    return keys;
+  }
+
+  private open(encrypted: Buffer, id: string): string | undefined {
+    try {
+      return this.box.decrypt(encrypted, id);
+    } catch (error) {
+      if (error instanceof DecryptionError) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * The document as it is stored: keys that are new are named by new ids. One that stays does so only at
+   * the address that it was given for, since whoever may change an address may not read keys.
+   */
+  private async withKeys(
+    client: PoolClient,
+    given: GivenDocument,
+    keysOf: ConfigDocument,
+    { mayNameVariables = false }: ChangeOptions,
+  ): Promise<{ document: ConfigDocument; newKeys: Map<string, string> }> {
+    const problems: ConfigProblem[] = [];
+    const newKeys = new Map<string, string>();
+    const stored = await this.keysOf(keysOf.providers, client);
+    const providers = given.providers.map(({ api_key: key, ...entry }): StoredProvider => {
+      const before = keysOf.providers.find(({ id }) => id === entry.id);
+      const isSamePlace = before?.base_url === entry.base_url && before.adapter === entry.adapter;
+      const complain = (field: string, message: string): void => {
+        const param = `providers.${entry.id}.${field}`;
+        problems.push({ param, message: `${param} ${message}` });
+      };
+      if (entry.api_key_env !== undefined) {
+        const isKnown = isSamePlace && before.api_key_env === entry.api_key_env;
+        if (!mayNameVariables && !isKnown) {
+          complain('api_key_env', 'can be set by files and commands alone; send api_key here');
+        }
+        return entry;
+      }
+      if (key === null) return entry;
+      if (key === undefined) {
+        if (!before?.api_key) return entry;
+        if (!isSamePlace) complain('api_key', 'must be given anew, as the address is another');
+        return { ...entry, api_key: before.api_key };
+      }
+      if (before?.api_key && stored.get(entry.id) === key) {
+        return { ...entry, api_key: before.api_key };
+      }
+      const id = randomUUID();
+      newKeys.set(id, key);
+      const read = readPlainKey(key);
+      return { ...entry, api_key: { id, preview: 'preview' in read ? read.preview : '' } };
+    });
+    if (problems.length > 0) throw new BadConfigError(problems);
+    const { models, settings } = given;
+    return { document: { models, providers, settings }, newKeys };
+  }
+}
+
+interface VersionRow {
+  number: number;
+  document: ConfigDocument;
+  fingerprint: string;
+  diff: ConfigChange[];
+  comment: string | null;
+  actor_kind: Actor['kind'];
+  actor_id: string | null;
+  actor_name: string;
+  program: string;
+  built_in: string;
+  created_at: Date;
+}
+
+function toVersion(row: VersionRow): ConfigVersion {
+  return {
+    number: row.number,
+    document: row.document,
+    fingerprint: row.fingerprint,
+    diff: row.diff,
+    comment: row.comment,
+    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
+    program: row.program,
+    builtIn: row.built_in,
+    createdAt: row.created_at,
+  };
+}
+
+async function insert(
+  client: PoolClient,
+  version: Omit<ConfigVersion, 'createdAt'>,
+  catalogue: CatalogueRows,
+): Promise<Date> {
+  const { rows } = await client.query<{ created_at: Date }>(
+    `INSERT INTO config_versions (number, document, catalogue, fingerprint, diff, comment, actor_kind,
+                                  actor_id, actor_name, program, built_in)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING created_at`,
+    [
+      version.number,
+      JSON.stringify(version.document),
+      JSON.stringify(Object.fromEntries(catalogue)),
+      version.fingerprint,
+      JSON.stringify(version.diff),
+      version.comment,
+      version.actor.kind,
+      version.actor.id,
+      version.actor.name,
+      version.program,
+      version.builtIn,
+    ],
+  );
+  return rows[0]!.created_at;
+}
+
+/** Its own rows would take the place of the newer ones. @throws ConflictError */
+function refuseOlderProgram({ number, program }: ConfigVersion): void {
+  if (!isOlder(programVersion(), program)) return;
+  throw new ConflictError(
+    'program',
+    `Version ${number} of the configuration was made by Model Gateway ${program}, and this is ${programVersion()}: change it by an instance of that version.`,
+  );
+}
+
+/** Whether a version of the program comes before another. */
+export function isOlder(one: string, other: string): boolean {
+  const parts = (version: string): number[] => version.split(/[.+-]/, 3).map(Number);
+  const [own, theirs] = [parts(one), parts(other)];
+  for (const [index, part] of own.entries()) {
+    const their = theirs[index] ?? 0;
+    if (part !== their) return part < their;
+  }
+  return false;
+}

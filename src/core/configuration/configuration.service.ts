@@ -1,0 +1,214 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { BOOTSTRAP_AUTHOR } from '../access/author.js';
+import { CatalogueService } from '../catalogue/catalogue.service.js';
+import { mergeRows, toCatalogue } from '../catalogue/load-catalogue.js';
+import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { keyFromVariable, toProvider } from '../../platform/config/configured-providers.js';
+import { LiveSettings, normalSettings } from '../../platform/config/live-settings.js';
+import { programVersion } from '../../platform/config/program-version.js';
+import { DatabaseNotices } from '../../platform/database/database-notices.js';
+import { messageOf } from '../../platform/errors/thrown.js';
+import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
+import { VENDORS } from '../../vendors/vendors.js';
+import {
+  builtInFingerprint,
+  catalogueOf,
+  configFingerprint,
+  shownDocument,
+  type ConfigDocument,
+  type StoredProvider,
+} from './config-document.js';
+import {
+  CONFIG_CHANNEL,
+  ConfigVersions,
+  isOlder,
+  type ConfigVersion,
+  type PricedVersion,
+} from './config-versions.js';
+
+/**
+ * The version of the configuration that this process uses: the latest, within a second of its commit, with
+ * what this process's variables and files declare over it.
+ */
+@Injectable()
+export class ConfigurationService implements OnModuleInit {
+  private readonly logger = new Logger(ConfigurationService.name);
+  private version: ConfigVersion | undefined;
+  private reading: Promise<void> | undefined;
+  private isReadAgain = false;
+  private toldFailure: string | undefined;
+  private readonly listeners = new Set<() => void>();
+  /** Of all that is in force here; see `configFingerprint`. */
+  fingerprint = '';
+  /** Why providers of the version cannot be called here, a sentence each. */
+  faults: readonly string[] = [];
+
+  constructor(
+    private readonly versions: ConfigVersions,
+    private readonly notices: DatabaseNotices,
+    private readonly settings: LiveSettings,
+    private readonly catalogue: CatalogueService,
+    private readonly upstreams: UpstreamRegistry,
+  ) {
+    this.fingerprint = this.fingerprintOf([]);
+  }
+
+  /** Undefined before the first. */
+  get current(): ConfigVersion | undefined {
+    return this.version;
+  }
+
+  /** Before anything works with it. */
+  async onModuleInit(): Promise<void> {
+    const latest = await this.versions.latestAfter(0);
+    if (latest) await this.use(latest);
+  }
+
+  /**
+   * To be called before the service listens. Of what this process's files and variables declare a gateway
+   * makes the first version, and another one where its program came with other models than the latest.
+   */
+  async begin(role: 'gateway' | 'worker'): Promise<void> {
+    if (role === 'gateway') await this.makeOwnVersion();
+    await this.refresh();
+    this.notices.listen(CONFIG_CHANNEL, () => void this.refresh());
+  }
+
+  /** Uses the latest version. Resolves when that is the one as of the call, and never rejects. */
+  refresh(): Promise<void> {
+    if (this.reading) this.isReadAgain = true;
+    this.reading ??= this.read().finally(() => {
+      this.reading = undefined;
+      // Asked for in the last moment.
+      return this.isReadAgain ? this.refresh() : undefined;
+    });
+    return this.reading;
+  }
+
+  /** Of the versions in the database; 0 before the first. */
+  latestNumber(): Promise<number> {
+    return this.versions.latestNumber();
+  }
+
+  /** To be told when another version has come into force. */
+  onChange(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  /** What this process's files and variables say, by themselves. */
+  get declared(): ConfigDocument {
+    const { declared } = this.settings.config;
+    return {
+      models: this.catalogue.declaredRows,
+      providers: declared.providers,
+      settings: normalSettings(declared.settings),
+    };
+  }
+
+  private async makeOwnVersion(): Promise<void> {
+    const { version } = this;
+    const isFirst = version === undefined;
+    const isNewer =
+      version !== undefined &&
+      version.builtIn !== builtInFingerprint() &&
+      !isOlder(programVersion(), version.program);
+    if (!isFirst && !isNewer) return;
+    await this.versions.change(
+      BOOTSTRAP_AUTHOR,
+      (latest) => ({ value: latest ? shownDocument(latest.document) : this.first() }),
+      {
+        action: 'config.bootstrap',
+        comment: isFirst
+          ? 'What files and variables declared at the first start'
+          : `The models of Model Gateway ${programVersion()}`,
+        mayNameVariables: true,
+      },
+    );
+  }
+
+  /** Rows that are of no use were told of when the file was read. */
+  private first(): ConfigDocument {
+    const rows = new Map(this.declared.models.map((row) => [String(row.id), row]));
+    const merged = catalogueOf({ models: [...rows.values()] });
+    const { models } = toCatalogue(new Map([...merged].filter(([id]) => rows.has(id))));
+    const usable = new Set(models.map(({ id }) => id));
+    return {
+      ...this.declared,
+      models: [...rows].filter(([id, row]) => usable.has(id) || row.removed).map(([, row]) => row),
+    };
+  }
+
+  private async read(): Promise<void> {
+    do {
+      this.isReadAgain = false;
+      try {
+        const latest = await this.versions.latestAfter(this.version?.number ?? 0);
+        if (latest) await this.use(latest);
+        this.toldFailure = undefined;
+      } catch (error) {
+        const failure = messageOf(error);
+        // The outage is told already; anything else is worth a line, once.
+        if (failure !== this.toldFailure) {
+          this.logger.warn(`The latest version of the configuration could not be read: ${failure}`);
+        }
+        this.toldFailure = failure;
+      }
+    } while (this.isReadAgain);
+  }
+
+  /** All of it in one turn of the event loop: no request sees half of a version. */
+  private async use(version: PricedVersion): Promise<void> {
+    const { document } = version;
+    const keys = await this.versions.keysOf(document.providers);
+    const faults: string[] = [];
+    const providers = document.providers.flatMap((provider) =>
+      this.configure(provider, keys, faults),
+    );
+    this.settings.use(document.settings, providers);
+    this.upstreams.refresh();
+    this.catalogue.use(version.catalogue, version.number);
+    const { catalogue: _, ...summary } = version;
+    this.version = summary;
+    this.faults = faults;
+    this.fingerprint = this.fingerprintOf(faults, version);
+    for (const fault of faults) this.logger.warn(fault);
+    this.logger.log(`The configuration is version ${version.number} (${this.fingerprint})`);
+    for (const listener of this.listeners) listener();
+  }
+
+  private configure(
+    provider: StoredProvider,
+    keys: ReadonlyMap<string, string>,
+    faults: string[],
+  ): ProviderConfig[] {
+    const { id, api_key: stored, ...entry } = provider;
+    const { declared } = this.settings.config;
+    if (declared.providers.some((one) => one.id === id)) return [];
+    const key = keyFromVariable(entry.api_key_env, declared.environment);
+    const problem =
+      'fault' in key
+        ? `its api_key_env ${key.fault}`
+        : stored && !keys.has(id)
+          ? 'its key cannot be opened with this GATEWAY_SECRET'
+          : undefined;
+    if (problem !== undefined) {
+      faults.push(
+        `The provider ${id} of the configuration cannot be called by this instance: ${problem}.`,
+      );
+      return [];
+    }
+    const apiKey = keys.get(id) ?? ('apiKey' in key ? key.apiKey : undefined);
+    return [toProvider({ id, ...entry }, apiKey, VENDORS)];
+  }
+
+  /** The same as the version's where nothing is declared over it and nothing is missing. */
+  private fingerprintOf(faults: readonly string[], version?: PricedVersion): string {
+    const { models, providers, settings } = this.declared;
+    const rows = mergeRows(version?.catalogue ?? catalogueOf({ models: [] }), models);
+    const own = new Set(providers.map(({ id }) => id));
+    const others = version?.document.providers.filter(({ id }) => !own.has(id)) ?? [];
+    const all = { ...version?.document.settings, ...settings };
+    const fingerprint = configFingerprint(rows, [...providers, ...others], all);
+    return faults.length === 0 ? fingerprint : `${fingerprint}-${faults.length}`;
+  }
+}

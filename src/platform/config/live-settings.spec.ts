@@ -1,0 +1,99 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { loadSettings } from '../../app/load-settings.js';
+import {
+  archiveProblems,
+  CHANGEABLE_SETTINGS,
+  LiveSettings,
+  normalSettings,
+  problemsOfSettings,
+} from './live-settings.js';
+
+const provider = (id: string) => ({
+  id,
+  name: id,
+  adapter: 'openai',
+  type: 'openai' as const,
+  baseUrl: 'http://127.0.0.1:1/v1',
+  apiKey: 'vendor-key-1',
+  settings: {},
+});
+
+describe(LiveSettings.name, () => {
+  it('changes what may change, in the one object that everybody has, and tells of it', () => {
+    const live = new LiveSettings(loadSettings({}));
+    const { config } = live;
+    const told = jest.fn();
+    live.onChange(told);
+    live.use({ GATEWAY_COOLDOWN_MS: 7, LOG_LEVEL: 'warn', GATEWAY_BYOK_FEE_PERCENT: 9 }, []);
+    expect(config.limits.cooldownMs).toBe(7);
+    expect([config.log.level, config.byokFeePercent]).toEqual(['warn', 9]);
+    expect(told).toHaveBeenCalledTimes(1);
+    live.use({}, []);
+    expect(config.limits.cooldownMs).toBe(10_000);
+    expect([config.log.level, config.byokFeePercent]).toEqual(['info', 5]);
+  });
+
+  it('leaves what a variable declares, and knows where that is something else', () => {
+    const live = new LiveSettings(
+      loadSettings({ GATEWAY_COOLDOWN_MS: '5', GATEWAY_JOB_POLL_MS: '20' }),
+    );
+    live.use({ GATEWAY_COOLDOWN_MS: 7, GATEWAY_JOB_POLL_MS: 20, LOG_LEVEL: 'error' }, []);
+    expect(live.config.limits.cooldownMs).toBe(5);
+    expect(live.config.log.level).toBe('error');
+    expect([...live.overridden]).toEqual(['GATEWAY_COOLDOWN_MS']);
+  });
+
+  it('adds providers behind those of the start, with their offer to tenants', () => {
+    const live = new LiveSettings(loadSettings({ OPENAI_API_KEY: 'sk-1234567890' }));
+    live.use({}, [provider('mine'), provider('openai')]);
+    const { config } = live;
+    expect(config.providers.map(({ id }) => id)).toEqual(['openai', 'mine']);
+    const offer = config.ownAccountProviders.at(-1);
+    expect(offer).toMatchObject({ id: 'mine', apiKey: undefined });
+    const before = config.ownAccountProviders;
+    live.use({}, [provider('mine')]);
+    expect(config.ownAccountProviders).toBe(before);
+    live.use({}, []);
+    expect(config.providers.map(({ id }) => id)).toEqual(['openai']);
+  });
+});
+
+describe(problemsOfSettings.name, () => {
+  const config = loadSettings({});
+  it.each([
+    [{ GATEWAY_COOLDOWN_MS: 7, LOG_LEVEL: 'warn' }, []],
+    [{ GATEWAY_COOLDOWN_MS: -1 }, [/^GATEWAY_COOLDOWN_MS must be an integer/]],
+    [{ GATEWAY_COOLDOWN_MS: 1.5 }, [/^GATEWAY_COOLDOWN_MS must be/]],
+    [{ GATEWAY_REQUEST_LOG: 'loud' }, [/^GATEWAY_REQUEST_LOG must be stdout or off/]],
+    [{ DATABASE_URL: 'postgres://x' }, [/^DATABASE_URL is no setting that may change/]],
+    [{ __proto__x: 'x' }, [/is no setting/]],
+  ])('of %j', (settings, problems) => {
+    expect(problemsOfSettings(settings, config)).toEqual(
+      problems.map((problem) => expect.stringMatching(problem)),
+    );
+  });
+
+  it('holds them against the settings that cannot change', () => {
+    const archiving = { ...config, logArchiveAfterDays: 40 };
+    expect(problemsOfSettings({ GATEWAY_LOG_RETENTION_DAYS: 30 }, archiving)).toHaveLength(1);
+    expect(problemsOfSettings({ GATEWAY_LOG_RETENTION_DAYS: 90 }, archiving)).toEqual([]);
+    const jobs = { deadlineSeconds: 40 * 86_400, artifactTtlSeconds: 1 };
+    expect(archiveProblems({ archiveAfterDays: 40, jobs, logRetentionDays: 0 })).toHaveLength(1);
+  });
+
+  it('knows only settings that are safe to change', () => {
+    const dangerous =
+      /PORT|HOST|URL|SECRET|KEY|TOKEN|DIR|FILE|CATALOGUE|PROVIDERS|WORKERS|BOOTSTRAP/;
+    expect(CHANGEABLE_SETTINGS.filter((name) => dangerous.test(name))).toEqual([]);
+    expect(CHANGEABLE_SETTINGS.length).toBeGreaterThan(10);
+  });
+});
+
+describe(normalSettings.name, () => {
+  it('makes numbers of digits and small letters of words', () => {
+    expect(normalSettings({ LOG_LEVEL: 'WARN', GATEWAY_COOLDOWN_MS: '07' })).toEqual({
+      LOG_LEVEL: 'warn',
+      GATEWAY_COOLDOWN_MS: 7,
+    });
+  });
+});

@@ -1,0 +1,410 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ConsoleLogger } from '@nestjs/common';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { startGateway } from '../../src/app/gateway.js';
+import { loadSettings } from '../../src/app/load-settings.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { importBuilt } from '../support/built.js';
+import { startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
+import { runOperatorCommand } from '../support/operator-command.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+const SECRET = 'the-secret-of-every-gateway-under-test';
+const MODEL = 'sandbox/echo';
+const VENDOR_KEY = 'sk-vendor-key-that-nobody-may-read-0123456789';
+const API_KEY = 'sk-configuration-key-of-all-gateways';
+
+let own: TestDatabase;
+let folder: string;
+let fake: FakeOpenAi;
+let one: BootedGateway;
+let two: BootedGateway;
+
+/** The price of a request at the sandbox, in USD: besides its tokens, which the base prices at something else. */
+const priced = (request: string, more: object[] = []) => ({
+  models: [{ id: MODEL, pricing: { prompt: '0', completion: '0', request } }, ...more],
+});
+
+async function config(...words: string[]) {
+  return runOperatorCommand(
+    { DATABASE_URL: own.url, GATEWAY_SECRET: SECRET, GATEWAY_DATA_DIR: folder },
+    'config',
+    ...words,
+  );
+}
+
+async function file(content: unknown, name = 'wanted.json'): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, JSON.stringify(content));
+  return path;
+}
+
+const apply = async (content: unknown, ...options: string[]) =>
+  config('apply', await file(content), ...options);
+
+interface Readiness {
+  status: string;
+  degraded: string[];
+  reasons: string[];
+  config: { version: number; fingerprint: string };
+}
+
+async function readiness({ url }: { url: string }): Promise<Readiness> {
+  return (await (await fetch(`${url}/readyz`)).json()) as Readiness;
+}
+
+/** Waits until it uses the version. @returns how long that took, in ms */
+async function reaches(gateway: { url: string }, version: number): Promise<number> {
+  const startedAtMs = performance.now();
+  await until(async () => (await readiness(gateway)).config.version === version);
+  return performance.now() - startedAtMs;
+}
+
+async function latest(): Promise<number> {
+  const { rows } = await own.database.query<{ number: number }>(
+    'SELECT max(number) AS number FROM config_versions',
+  );
+  return rows[0]!.number;
+}
+
+const ask = (gateway: BootedGateway, model = MODEL): Promise<Response> =>
+  gateway.post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }] });
+
+async function costOf(gateway: BootedGateway, model?: string): Promise<number> {
+  const response = await ask(gateway, model);
+  const requestId = response.headers.get('x-request-id');
+  expect(response.status).toBe(200);
+  await response.text();
+  const { rows } = await own.database.query<{ cost: number }>(
+    'SELECT cost FROM request_logs WHERE request_id = $1',
+    [requestId],
+  );
+  return rows[0]!.cost;
+}
+
+beforeAll(async () => {
+  own = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
+  fake = await startFakeOpenAi();
+  const environment = {
+    GATEWAY_CATALOGUE: await file(
+      { models: [{ id: 'local/first', pricing: { prompt: '0.1', completion: '0.1' } }] },
+      'catalogue.json',
+    ),
+    GATEWAY_HEALTH_CACHE_MS: '4000',
+    GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
+  };
+  one = await bootGateway(environment, { database: own });
+  two = await bootGateway(environment, { database: own });
+});
+afterAll(async () => {
+  await one.close();
+  await two.close();
+  await fake.close();
+  await own.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('the configuration', () => {
+  it('has what files and variables declared as its first version, on all instances alike', async () => {
+    const [first, second] = [await readiness(one), await readiness(two)];
+    expect(first.config).toEqual({
+      version: 1,
+      fingerprint: expect.stringMatching(/^[\da-f]{12}$/),
+    });
+    expect(second.config).toEqual(first.config);
+    const { output } = await config('show');
+    expect(JSON.parse(output)).toEqual({
+      models: [{ id: 'local/first', pricing: { prompt: '0.1', completion: '0.1' } }],
+      providers: [],
+      settings: { GATEWAY_HEALTH_CACHE_MS: 4000 },
+    });
+    const { rows } = await own.database.query<{ fingerprint: string }>(
+      'SELECT fingerprint FROM config_versions',
+    );
+    expect(rows).toEqual([{ fingerprint: first.config.fingerprint }]);
+    const metrics = await (await one.fetch('/metrics')).text();
+    expect(metrics).toContain('gateway_config_version 1\n');
+    expect(metrics).toContain(
+      `gateway_config_info{version="1",fingerprint="${first.config.fingerprint}"} 1`,
+    );
+  });
+
+  it('prices every request by a change from its commit on, on both instances under load', async () => {
+    expect(await apply(priced('0.001'))).toMatchObject({ code: 0, errors: '' });
+    await Promise.all([reaches(one, await latest()), reaches(two, await latest())]);
+    let isOver = false;
+    const load = [one, two, one, two].map(async (gateway) => {
+      while (!isOver) expect((await ask(gateway)).status).toBe(200);
+    });
+    const { rows: before } = await own.database.query<{ at: Date }>(
+      'SELECT clock_timestamp() AS at',
+    );
+    expect(await apply(priced('0.002'))).toMatchObject({ code: 0, errors: '' });
+    const number = await latest();
+    await Promise.all([reaches(one, number), reaches(two, number)]);
+    const { rows: versions } = await own.database.query<{ at: Date }>(
+      'SELECT created_at AS at FROM config_versions WHERE number = $1',
+      [number],
+    );
+    const { rows: known } = await own.database.query<{ at: Date }>(
+      'SELECT clock_timestamp() AS at',
+    );
+    const seen = (await own.database.query('SELECT FROM request_logs')).rowCount ?? 0;
+    await until(
+      async () =>
+        ((await own.database.query('SELECT FROM request_logs')).rowCount ?? 0) > seen + 20,
+    );
+    isOver = true;
+    await Promise.all(load);
+    const { rows } = await own.database.query<{ cost: number; count: number }>(
+      `SELECT cost, count(*) AS count FROM request_logs WHERE created_at < $1 GROUP BY cost`,
+      [before[0]!.at],
+    );
+    expect(rows.map(({ cost }) => cost)).not.toContain(2_000);
+    const { rows: after } = await own.database.query<{ cost: number }>(
+      `SELECT DISTINCT cost FROM request_logs WHERE created_at > $1`,
+      [known[0]!.at],
+    );
+    expect(after).toEqual([{ cost: 2_000 }]);
+    // The machine may be slow; an instance that heard nothing would take three seconds.
+    expect(known[0]!.at.getTime() - versions[0]!.at.getTime()).toBeLessThan(2_500);
+  });
+
+  it('is not changed by what is wrong in any part, and says where', async () => {
+    const number = await latest();
+    const wrong: [unknown, RegExp][] = [
+      [priced('free'), /sandbox\/echo: pricing\.request must match/],
+      [{ models: [{ id: 'local/x', pricing: { prompt: '1' } }] }, /local\/x: no complete price/],
+      [{ models: [{ pricing: {} }] }, /row 0 must have an id/],
+      [{ models: [{ id: MODEL }, { id: MODEL }] }, /sandbox\/echo is there twice/],
+      [
+        { providers: [{ id: 'mine', name: 'Mine', base_url: 'ftp://x' }] },
+        /providers\.mine\.base_url must be a URL/,
+      ],
+      [
+        { providers: [{ id: 'openai', name: 'O', base_url: fake.baseUrl }] },
+        /providers\.openai\.id .* built in/,
+      ],
+      [{ settings: { GATEWAY_COOLDOWN_MS: -1 } }, /GATEWAY_COOLDOWN_MS must be an integer/],
+      [{ settings: { PORT: 1 } }, /PORT is no setting that may change/],
+      [{ ...priced('0.003'), settings: { LOG_LEVEL: 'loud' } }, /LOG_LEVEL must be/],
+      [{ prices: [] }, /prices/],
+    ];
+    for (const [content, message] of wrong) {
+      expect(await apply(content)).toMatchObject({
+        code: 1,
+        errors: expect.stringMatching(message),
+      });
+      expect(await config('diff', await file(content))).toMatchObject({ code: 2 });
+    }
+    expect(await latest()).toBe(number);
+    expect(await costOf(one)).toBe(2_000);
+  });
+
+  it('shows a difference before it is applied, and applies the same only once', async () => {
+    const path = await file(priced('0.003'));
+    expect(await config('diff', path)).toMatchObject({
+      code: 1,
+      output: '~ models/sandbox/echo/pricing/request: "0.002" -> "0.003"\n',
+    });
+    expect(await config('apply', path, '--comment', 'dearer')).toMatchObject({ code: 0 });
+    const number = await latest();
+    expect(await config('diff', path)).toMatchObject({ code: 0, output: '' });
+    expect(await config('apply', path)).toMatchObject({
+      code: 0,
+      output: `Nothing differs: version ${number} stays.\n`,
+    });
+    expect(await latest()).toBe(number);
+    const { output } = await config('versions');
+    expect(output).toMatch(new RegExp(`\\n${number} .* npm run gateway +dearer\\n`));
+    const { rows } = await own.database.query(
+      `SELECT actor_kind, target_id, after -> 'comment' AS comment FROM audit_log
+       WHERE action = 'config.apply' ORDER BY id DESC LIMIT 1`,
+    );
+    expect(rows).toEqual([{ actor_kind: 'command', target_id: String(number), comment: 'dearer' }]);
+  });
+
+  it('takes one of two changes at once, and tells the other', async () => {
+    const number = await latest();
+    const paths = [await file(priced('0.004'), 'a.json'), await file(priced('0.005'), 'b.json')];
+    const done = await Promise.all(
+      paths.map((path) => config('apply', path, '--expect', String(number))),
+    );
+    expect(done.map(({ code }) => code).sort()).toEqual([0, 1]);
+    expect(done.find(({ code }) => code === 1)?.errors).toMatch(
+      new RegExp(`is version ${number + 1}, not ${number}`),
+    );
+    expect(await latest()).toBe(number + 1);
+  });
+
+  it('goes back to an earlier version by a new one', async () => {
+    const { output } = await config('versions');
+    const [, target = ''] = /\n(\d+) .*dearer/.exec(output) ?? [];
+    expect(await config('rollback', target)).toMatchObject({ code: 0 });
+    const number = await latest();
+    await Promise.all([reaches(one, number), reaches(two, number)]);
+    expect([await costOf(one), await costOf(two)]).toEqual([3_000, 3_000]);
+    expect((await config('show', String(number))).output).toBe(
+      (await config('show', target)).output,
+    );
+    expect(await config('rollback', '999')).toMatchObject({ code: 1 });
+  });
+
+  it('is never changed where it is stored', async () => {
+    for (const statement of [
+      "UPDATE config_versions SET comment = 'x'",
+      'DELETE FROM config_versions',
+      'TRUNCATE config_versions',
+    ]) {
+      await expect(own.database.query(statement)).rejects.toThrow('append-only');
+    }
+  });
+
+  it('reaches an instance whose session for notices was cut', async () => {
+    await own.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'model-gateway notices' AND datname = current_database()`,
+    );
+    await apply(priced('0.006'));
+    const number = await latest();
+    await Promise.all([reaches(one, number), reaches(two, number)]);
+    expect([await costOf(one), await costOf(two)]).toEqual([6_000, 6_000]);
+  });
+
+  it('lets settings change while instances run, but for those that a variable declares', async () => {
+    await apply({
+      ...priced('0.006'),
+      settings: { GATEWAY_REQUEST_TIMEOUT_MS: 50, GATEWAY_HEALTH_CACHE_MS: 7 },
+    });
+    await reaches(one, await latest());
+    const slow = await ask(one, 'sandbox/fault-hang');
+    expect(slow.status).toBe(504);
+    await slow.text();
+    // Their variable says 4000, so what is in force is not what the version says.
+    const { rows } = await own.database.query<{ fingerprint: string }>(
+      'SELECT fingerprint FROM config_versions ORDER BY number DESC LIMIT 1',
+    );
+    expect((await readiness(one)).config.fingerprint).not.toBe(rows[0]!.fingerprint);
+    await apply(priced('0.006'));
+    await reaches(one, await latest());
+  });
+
+  it('serves an instance and a worker that start without any file', async () => {
+    await apply(
+      priced('0.006', [
+        {
+          id: 'sandbox/echo-two',
+          pricing: { prompt: '0', completion: '0', request: '0.009' },
+          routes: [{ provider: 'sandbox', model: 'echo', priority: 0 }],
+        },
+      ]),
+    );
+    const third = await bootGateway({ GATEWAY_BOOTSTRAP_API_KEY: API_KEY }, { database: own });
+    expect((await readiness(third)).config.version).toBe(await latest());
+    expect(await costOf(third, 'sandbox/echo-two')).toBe(9_000);
+    await third.close();
+    const built = await importBuilt<{ startGateway: typeof startGateway }>('app/gateway.js');
+    const worker = await built.startGateway(
+      loadSettings({
+        DATABASE_URL: own.url,
+        PORT: '0',
+        GATEWAY_DATA_DIR: folder,
+        GATEWAY_SECRET: SECRET,
+      }),
+      new ConsoleLogger({ logLevels: ['fatal'] }),
+      { role: 'worker' },
+    );
+    expect((await readiness(worker)).config.version).toBe(await latest());
+    await worker.close();
+  });
+
+  it('may lose a model in use, whose requests go on to their end', async () => {
+    const provider = { id: 'local', name: 'Local', base_url: fake.baseUrl, api_key: VENDOR_KEY };
+    await apply({
+      ...priced('0.006'),
+      models: [{ id: 'local/slow', pricing: { prompt: '0', completion: '0', request: '0.01' } }],
+      providers: [provider],
+    });
+    await reaches(two, await latest());
+    let goOn = (): void => undefined;
+    const release = new Promise<void>((resolve) => (goOn = resolve));
+    const answer = fake.answer;
+    fake.answer = async (call, response) => {
+      await release;
+      await answer(call, response);
+    };
+    const asked = costOf(two, 'local/slow');
+    await until(() => fake.calls.some(({ body }) => body.model === 'slow'));
+    await apply(priced('0.006'));
+    await reaches(two, await latest());
+    expect((await ask(two, 'local/slow')).status).toBe(404);
+    goOn();
+    expect(await asked).toBe(10_000);
+    fake.answer = answer;
+  });
+
+  it('lets a provider be called as soon as it is there, with a key that can be read nowhere', async () => {
+    const provider = { id: 'mine', name: 'Mine', base_url: fake.baseUrl, api_key: VENDOR_KEY };
+    const models = [
+      { id: 'mine/model', pricing: { prompt: '0', completion: '0', request: '0.01' } },
+    ];
+    const done = await apply({ models, providers: [provider] });
+    const number = await latest();
+    await Promise.all([reaches(one, number), reaches(two, number)]);
+    expect([await costOf(one, 'mine/model'), await costOf(two, 'mine/model')]).toEqual([
+      10_000, 10_000,
+    ]);
+    expect(fake.calls.at(-1)?.headers.authorization).toBe(`Bearer ${VENDOR_KEY}`);
+
+    const shown = await config('show');
+    const { rows } = await own.database.query<{ text: string }>(
+      `SELECT query_to_xml(format('SELECT * FROM %I', tablename), true, true, '')::text AS text
+       FROM pg_tables WHERE schemaname = 'public'`,
+    );
+    const texts = [
+      done.output,
+      shown.output,
+      (await config('versions')).output,
+      ...rows.map(({ text }) => text),
+    ];
+    for (const encoded of [
+      VENDOR_KEY,
+      Buffer.from(VENDOR_KEY).toString('base64').slice(0, -4),
+      Buffer.from(VENDOR_KEY).toString('hex'),
+    ]) {
+      expect(texts.filter((text) => text.includes(encoded))).toEqual([]);
+    }
+    // What was shown can be sent again, and keeps the key; another address does not.
+    const again = JSON.parse(shown.output) as { providers: { base_url: string }[] };
+    expect(again.providers[0]).toMatchObject({ api_key_preview: 'sk-v...6789' });
+    expect(await apply(again)).toMatchObject({
+      code: 0,
+      output: `Nothing differs: version ${number} stays.\n`,
+    });
+    again.providers[0]!.base_url = 'http://127.0.0.1:9/v1';
+    expect(await apply(again)).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('providers.mine.api_key must be given anew'),
+    });
+  });
+
+  it('tells of a provider whose key is a variable that an instance has not got', async () => {
+    const provider = {
+      id: 'mine',
+      name: 'Mine',
+      base_url: fake.baseUrl,
+      api_key_env: 'NOWHERE_API_KEY',
+    };
+    await apply({ models: [], providers: [provider] });
+    await reaches(one, await latest());
+    await until(async () => (await readiness(one)).degraded.includes('config'));
+    const { reasons } = await readiness(one);
+    expect(reasons).toContainEqual(expect.stringMatching(/provider mine .* NOWHERE_API_KEY/));
+    await apply(priced('0.006'));
+    await reaches(one, await latest());
+  });
+});
