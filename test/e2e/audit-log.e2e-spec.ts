@@ -215,3 +215,142 @@ describe('the audit log', () => {
     }
   });
 });
+
+interface Listed {
+  id: string;
+  created_at: string;
+  actor: { kind: string; id: string | null; name: string };
+  tenant_id: string | null;
+  action: string;
+  target: { type: string; id: string };
+}
+interface ListPage {
+  data: Listed[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+describe.each([
+  ['a tenant', '/v1/customer/audit-log'],
+  ['an operator', '/v1/admin/audit-log'],
+])('the audit log as %s reads it', (_, path) => {
+  const isAdmin = path.startsWith('/v1/admin/');
+  const read = (query = '', suffix = ''): Promise<Response> => {
+    const key = isAdmin ? gateway.adminKey : gateway.apiKey;
+    return fetch(`${gateway.url}${path}${suffix}?${query}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+  };
+  const list = async (query = ''): Promise<Listed[]> => {
+    const response = await read(query);
+    expect(response.status).toBe(200);
+    return ((await response.json()) as ListPage).data;
+  };
+  let strangerId: string;
+
+  beforeAll(async () => {
+    await make('api-key');
+    const key = await make('guardrail');
+    await send('PUT /v1/customer/guardrails/{id}', key, { name: '=cmd "x"\u0000,' });
+    await make('admin-key');
+    strangerId = randomUUID();
+    // More than an export reads at once, of which many have the same time.
+    await gateway.database.query(
+      `INSERT INTO audit_log (actor_kind, actor_name, tenant_id, action, target_type, target_id, created_at)
+       SELECT 'service', 'test', owner::uuid, 'thing.make', 'thing', number, $3::timestamptz
+         FROM generate_series(1, 250) AS number, unnest($1::text[]) AS owner
+        WHERE owner = $2 OR number <= 2`,
+      [[gateway.tenantId, strangerId], gateway.tenantId, '2020-02-03T04:05:06.789Z'],
+    );
+  });
+
+  it('has the newest first, and of others only what may be seen', async () => {
+    const all = await list('limit=200');
+    const times = all.map(({ created_at: time, id }) => `${time} ${id.padStart(20)}`);
+    expect(times).toEqual([...times].sort().reverse());
+    const strangers = await list(`target_type=thing&limit=200&start_date=2020-02-03`);
+    expect(strangers.some(({ tenant_id: id }) => id === strangerId)).toBe(isAdmin);
+    expect(all.some(({ tenant_id: id }) => id === null)).toBe(isAdmin);
+    expect(all.some(({ action }) => action === 'guardrail.update')).toBe(true);
+  });
+
+  it('is whole page by page', async () => {
+    const found: string[] = [];
+    let cursor = '';
+    do {
+      const query = `limit=90&action=thing.make${cursor}`;
+      const page = (await (await read(query)).json()) as ListPage;
+      found.push(...page.data.map(({ id }) => id));
+      cursor = page.has_more ? `&cursor=${page.next_cursor}` : '';
+    } while (cursor !== '');
+    const expected = await gateway.database.query<{ id: number }>(
+      `SELECT id FROM audit_log WHERE action = 'thing.make' AND ($1 OR tenant_id = $2)
+        ORDER BY created_at DESC, id DESC`,
+      [isAdmin, gateway.tenantId],
+    );
+    expect(found).toEqual(expected.rows.map(({ id }) => String(id)));
+  });
+
+  it('is filtered by who, what, of what and when', async () => {
+    const [made] = await list('action=api_key.create&actor_kind=api_key&limit=1');
+    const same = [
+      `actor_id=${made!.actor.id}&target_id=${made!.target.id}`,
+      `target_type=api_key&target_id=${made!.target.id}&start_date=${made!.created_at}`,
+      `target_id=${made!.target.id}&end_date=${made!.created_at}`,
+    ];
+    for (const query of same) expect(await list(query)).toEqual([made]);
+    const none = ['action=none', 'actor_kind=person', 'target_id=%00', 'end_date=2019-01-01'];
+    for (const query of none) expect(await list(query)).toEqual([]);
+    expect(await list('start_date=2020-02-03&end_date=2020-02-03&limit=3')).toHaveLength(3);
+    if (!isAdmin) return;
+    const ofOne = await list(`tenant_id=${strangerId}`);
+    expect(ofOne.map(({ tenant_id: id }) => id)).toEqual([strangerId, strangerId]);
+  });
+
+  it.each([
+    ['actor_kind=nobody', 'actor_kind'],
+    ['action=', 'action'],
+    ['request_id=1', 'request_id'],
+    ['start_date=soon', 'start_date'],
+    ['cursor=x', 'cursor'],
+    ['offset=1', 'offset'],
+    isAdmin ? ['tenant_id=default', 'tenant_id'] : [`tenant_id=${randomUUID()}`, 'tenant_id'],
+  ])('refuses %s', async (query, param) => {
+    for (const suffix of ['', ...(query.startsWith('cursor') ? [] : ['/export.csv'])]) {
+      const response = await read(query, suffix);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { param } });
+    }
+  });
+
+  it('is exported whole, as JSON lines and as CSV', async () => {
+    const count = (await rows()).filter(
+      ({ tenant_id: id }) => isAdmin || id === gateway.tenantId,
+    ).length;
+    const lines = await read('', '/export.jsonl');
+    expect(lines.headers.get('content-type')).toContain('application/jsonl');
+    const exported = (await lines.text()).trimEnd().split('\n');
+    expect(exported).toHaveLength(count);
+    expect(exported.slice(0, 5).map((line) => JSON.parse(line) as unknown)).toEqual(
+      await list('limit=5'),
+    );
+    const csv = await (await read('', '/export.csv')).text();
+    const [header = '', ...records] = csv.trimEnd().split('\r\n');
+    expect(header).toMatch(/^id,created_at,actor_kind,.*,request_id$/);
+    expect(records).toHaveLength(count);
+    const some = await (await read('action=none', '/export.csv')).text();
+    expect(some).toBe(`${header}\r\n`);
+    expect(await (await read('action=none', '/export.jsonl')).text()).toBe('');
+  });
+});
+
+it("a spreadsheet takes nothing of the audit log's CSV for a formula", async () => {
+  const made = await gateway.admin('POST', '/v1/admin/keys', { name: '=1+1', role: 'admin' });
+  const { key, id } = (await made.json()) as { key: string; id: string };
+  await fetch(`${gateway.url}/v1/admin/keys/${id}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const response = await gateway.admin('GET', `/v1/admin/audit-log/export.csv?actor_id=${id}`);
+  expect(await response.text()).toContain(",'=1+1,");
+});

@@ -1,5 +1,7 @@
+import 'reflect-metadata';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuditLog, type AuditChange } from '../../src/core/audit/audit-log.js';
+import { AuditLogRetentionService } from '../../src/core/audit/audit-log-retention.service.js';
 import type { Author } from '../../src/core/access/author.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -12,7 +14,7 @@ const CHANGE: AuditChange = {
   action: 'thing.update',
   target: { type: 'thing', id: 'one' },
   before: { name: 'was \ud800' },
-  after: { name: 'is \\ \u0000', list: ['\u0000'] },
+  after: { name: 'is \\ \u0000', 'a\u0000': ['\u0000', 1, null, { '\u0000': '' }] },
 };
 
 describe(AuditLog.name, () => {
@@ -32,7 +34,7 @@ describe(AuditLog.name, () => {
       expect.objectContaining({
         actor_name: 'a \\u0000 key',
         before: { name: 'was \\ud800' },
-        after: { name: 'is \\\\ \\u0000', list: ['\\u0000'] },
+        after: { name: 'is \\\\ \\u0000', 'a\\u0000': ['\\u0000', 1, null, { '\\u0000': '' }] },
         request_id: AUTHOR.requestId,
       }),
     ]);
@@ -70,5 +72,17 @@ describe(AuditLog.name, () => {
     expect(await forget("now() - interval '1 day'")).toBe(0);
     expect(await forget("now() + interval '1 day'")).toBe(2);
     expect(await count()).toBe(1);
+  });
+
+  it('is swept of what is older than the setting says, and of nothing without it', async () => {
+    for (let row = 0; row < 3; row++) await audit.record(own.database, AUTHOR, CHANGE);
+    const sweep = (auditRetentionDays: number, days: number): Promise<number> =>
+      new AuditLogRetentionService(own.database, { auditRetentionDays }).sweepNow(
+        new Date(Date.now() + days * 86_400_000),
+      );
+    expect(await sweep(0, 10_000)).toBe(0);
+    expect(await sweep(30, 29)).toBe(0);
+    expect(await sweep(30, 31)).toBe(3);
+    expect(await count()).toBe(0);
   });
 });

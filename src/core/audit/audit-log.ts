@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { toStoredText } from '../../platform/database/stored-text.js';
-import type { JsonObject } from '../../platform/http/json-body.js';
+import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Author } from '../access/author.js';
 
@@ -62,10 +62,11 @@ export class AuditLog {
  */
 function toStored(side: JsonObject): string {
   const members = Object.entries(side).flatMap(([name, value]): [string, string][] => {
-    const json: string | undefined = JSON.stringify(value, (_, each: unknown) =>
-      typeof each === 'string' ? toStoredText(hideKeys(each)) : each,
-    );
-    return json === undefined ? [] : [[name, json]];
+    const json: string | undefined = JSON.stringify(value);
+    if (json === undefined) return [];
+    // As JSON has it: dates are texts by now.
+    const plain = withTexts<unknown>(JSON.parse(json), (text) => toStoredText(hideKeys(text)));
+    return [[toStoredText(name), JSON.stringify(plain)]];
   });
   let length = members.reduce((sum, [, json]) => sum + json.length, 0);
   for (const member of [...members].sort(([, one], [, other]) => other.length - one.length)) {
@@ -74,10 +75,21 @@ function toStored(side: JsonObject): string {
     member[1] = JSON.stringify({ omitted_length: json.length, sha256: hash('sha256', json) });
     length += member[1].length - json.length;
   }
-  const parts = members.map(([name, json]) => `${JSON.stringify(toStoredText(name))}:${json}`);
+  const parts = members.map(([name, json]) => `${JSON.stringify(name)}:${json}`);
   return `{${parts.join(',')}}`;
 }
 
 function hideKeys(text: string): string {
   return text.replace(KEY, 'sk-…');
+}
+
+/** The value with each text in it changed, the names of members too. @param value as JSON has it */
+export function withTexts<Value>(value: Value, change: (text: string) => string): Value;
+export function withTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((each: unknown) => withTexts(each, change));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [change(name), withTexts(member, change)]),
+  );
 }

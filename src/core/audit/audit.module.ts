@@ -1,7 +1,13 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditLog } from './audit-log.js';
+import { AuditLogReader } from './audit-log.reader.js';
+import { AuditLogRetentionService } from './audit-log-retention.service.js';
+import { AuditLogService } from './audit-log.service.js';
 
 /** Global, because every feature that changes something needs it. */
 @Global()
-@Module({ providers: [AuditLog], exports: [AuditLog] })
+@Module({
+  providers: [AuditLog, AuditLogReader, AuditLogRetentionService, AuditLogService],
+  exports: [AuditLog, AuditLogService],
+})
 export class AuditModule {}

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
+import { AdminAuditLogController } from './audit-log/admin-audit-log.controller.js';
 import { AdminKeysController } from './keys/admin-keys.controller.js';
 import { TenantEntriesController } from './tenants/tenant-entries.controller.js';
 import { TenantEntries } from './tenants/tenant-entries.service.js';
@@ -14,6 +15,7 @@ import { WhoamiController } from './whoami/whoami.controller.js';
 @Module({
   imports: [LedgerModule],
   controllers: [
+    AdminAuditLogController,
     AdminKeysController,
     TenantsController,
     TenantEntriesController,

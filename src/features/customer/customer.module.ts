@@ -10,6 +10,7 @@ import { AnalyticsController } from './analytics/analytics.controller.js';
 import { AnalyticsService } from './analytics/analytics.service.js';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { ApiKeysService } from './api-keys/api-keys.service.js';
+import { AuditLogController } from './audit-log/audit-log.controller.js';
 import { CurrentKeyController } from './current-key/current-key.controller.js';
 import { CurrentKeyService } from './current-key/current-key.service.js';
 import {
@@ -34,6 +35,7 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
   imports: [CredentialsModule, GuardrailsModule, LedgerModule, OutboundModule, RequestLogModule],
   controllers: [
     ApiKeysController,
+    AuditLogController,
     CustomerGuardrailsController,
     ProviderCredentialsController,
     LogsController,

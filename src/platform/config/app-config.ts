@@ -109,6 +109,8 @@ export interface AppConfig {
   readonly logArchiveAfterDays: number;
   /** Days after which a month of the ledger becomes its sums; 0: never. */
   readonly ledgerRetentionDays: number;
+  /** Days for which rows of the audit log are kept; 0: for ever. */
+  readonly auditRetentionDays: number;
   readonly declared: DeclaredConfig;
 }
 

@@ -182,4 +182,11 @@ export class LimitsEnv {
   )
   @IntegerVariable(0, MAX_RETENTION_DAYS)
   GATEWAY_LEDGER_RETENTION_DAYS?: number;
+
+  @Describe('Days for which rows of the audit log are kept; `0` is for ever', {
+    default: '0',
+    example: '2555',
+  })
+  @IntegerVariable(0, MAX_RETENTION_DAYS)
+  GATEWAY_AUDIT_RETENTION_DAYS?: number;
 }

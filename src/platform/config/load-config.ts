@@ -129,6 +129,7 @@ export function loadConfig(
     storedContentMaxBytes: (limits.GATEWAY_STORED_CONTENT_MB ?? 100_000) * 1_000_000,
     logArchiveAfterDays: limits.GATEWAY_LOG_ARCHIVE_AFTER_DAYS ?? 0,
     ledgerRetentionDays: limits.GATEWAY_LEDGER_RETENTION_DAYS ?? 0,
+    auditRetentionDays: limits.GATEWAY_AUDIT_RETENTION_DAYS ?? 0,
     ...changeableParts(env, limits),
     declared: {
       settings: declaredSettings(given),

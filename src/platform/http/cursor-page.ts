@@ -45,11 +45,12 @@ export interface CursorPage<Item> extends CursorPageDto {
 /** What a list is sorted by, one value a column; times as ISO 8601 with milliseconds. */
 type Position = readonly (string | number | Date)[];
 
-const CHECKS = {
-  time: (text: string) => parseIsoDateTime(text) !== undefined,
-  uuid: isUuid,
-  integer: (text: string) => /^-?\d{1,18}$/.test(text),
-  text: () => true,
+/** Each as PostgreSQL takes it; undefined: it is none. */
+const READERS = {
+  time: (text: string) => parseIsoDateTime(text)?.toISOString(),
+  uuid: (text: string) => (isUuid(text) ? text : undefined),
+  integer: (text: string) => (/^-?\d{1,18}$/.test(text) ? text : undefined),
+  text: (text: string) => text,
 };
 
 /**
@@ -61,14 +62,14 @@ const CHECKS = {
  */
 export function readCursor(
   cursor: string | undefined,
-  kinds: readonly (keyof typeof CHECKS)[],
+  kinds: readonly (keyof typeof READERS)[],
 ): string[] | undefined {
   if (cursor === undefined) return undefined;
-  const position = decode(cursor);
-  const fits =
-    position?.length === kinds.length &&
-    kinds.every((kind, index) => CHECKS[kind](position[index] ?? ''));
-  if (fits) return position;
+  const texts = decode(cursor);
+  const position = kinds
+    .map((kind, index) => READERS[kind](texts?.[index] ?? ''))
+    .filter((value) => value !== undefined);
+  if (texts?.length === kinds.length && position.length === kinds.length) return position;
   throw new InvalidRequestError(
     'cursor',
     'The cursor is not one of this list. Send a `next_cursor` as it was given out, or none.',

@@ -1,0 +1,175 @@
+import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
+import { IsIn, IsOptional, IsString, IsUUID, Length } from 'class-validator';
+import { CursorPageDto, CursorPageQueryDto } from '../../platform/http/cursor-page.js';
+import { DateRangeQueryDto, parseDateRange } from '../../platform/http/date-range.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { toStoredText } from '../../platform/database/stored-text.js';
+import { ACTOR_KINDS, type ActorKind } from '../access/caller.js';
+import type { AuditLogFilters, AuditLogRow } from './audit-log.reader.js';
+
+const MAX_FILTER_LENGTH = 255;
+
+class AuditActorDto {
+  @ApiProperty({
+    enum: ACTOR_KINDS,
+    description:
+      'An operator’s key, a tenant’s key, a person, a command on the machine, or the start of the service.',
+    example: 'api_key',
+  })
+  kind!: ActorKind;
+
+  @ApiProperty({ type: String, nullable: true, description: 'Null of a command and of a start.' })
+  id!: string | null;
+
+  @ApiProperty({ description: 'As it was at that time.', example: 'billing service' })
+  name!: string;
+}
+
+class AuditTargetDto {
+  @ApiProperty({ example: 'api_key' })
+  type!: string;
+
+  @ApiProperty({ example: '7b0c2a52-3f0a-4b39-9d0f-0f9d2b6f1a01' })
+  id!: string;
+}
+
+/** One change. */
+export class AuditLogRowDto {
+  @ApiProperty({ example: '1042' })
+  id!: string;
+
+  @ApiProperty({ format: 'date-time' })
+  created_at!: string;
+
+  @ApiProperty({ type: AuditActorDto })
+  actor!: AuditActorDto;
+
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'Whose it is; null: no tenant’s.',
+  })
+  tenant_id!: string | null;
+
+  @ApiProperty({ example: 'api_key.update' })
+  action!: string;
+
+  @ApiProperty({ type: AuditTargetDto })
+  target!: AuditTargetDto;
+
+  @ApiProperty({
+    type: Object,
+    nullable: true,
+    description:
+      'The fields that matter before the change, without secrets; null: it was not there.',
+    example: { name: 'billing' },
+  })
+  before!: JsonObject | null;
+
+  @ApiProperty({
+    type: Object,
+    nullable: true,
+    description: 'The same after it; null: it is gone.',
+    example: { name: 'billing service' },
+  })
+  after!: JsonObject | null;
+
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'The `x-request-id` of the answer; null: it was none of a request.',
+  })
+  request_id!: string | null;
+}
+
+export class AuditLogListDto extends CursorPageDto {
+  @ApiProperty({ type: [AuditLogRowDto], description: 'Newest first.' })
+  data!: AuditLogRowDto[];
+}
+
+/** Which changes are asked for. Filters add up. */
+export class AuditLogFilterDto extends DateRangeQueryDto {
+  @ApiPropertyOptional({ enum: ACTOR_KINDS, description: 'Made by one of this kind.' })
+  @IsOptional()
+  @IsIn(ACTOR_KINDS, { message: `actor_kind must be one of ${ACTOR_KINDS.join(', ')}` })
+  actor_kind?: ActorKind;
+
+  @ApiPropertyOptional({ description: 'Made by the one with this id.' })
+  @IsFilter('actor_id')
+  actor_id?: string;
+
+  @ApiPropertyOptional({ description: 'Exactly this action, as `api_key.revoke`.' })
+  @IsFilter('action')
+  action?: string;
+
+  @ApiPropertyOptional({ description: 'Changes of this kind of thing, as `api_key`.' })
+  @IsFilter('target_type')
+  target_type?: string;
+
+  @ApiPropertyOptional({ description: 'Changes of the one with this id.' })
+  @IsFilter('target_id')
+  target_id?: string;
+
+  @ApiPropertyOptional({ format: 'uuid', description: 'Changes by the request with this id.' })
+  @IsOptional()
+  @IsUUID('all', { message: 'request_id must be a UUID' })
+  request_id?: string;
+}
+
+export class AuditLogQueryDto extends IntersectionType(AuditLogFilterDto, CursorPageQueryDto) {}
+
+/** The same over all tenants. */
+export class AdminAuditLogFilterDto extends AuditLogFilterDto {
+  @ApiPropertyOptional({ format: 'uuid', description: 'Changes of what is this tenant’s.' })
+  @IsOptional()
+  @IsUUID('all', { message: 'tenant_id must be a UUID' })
+  tenant_id?: string;
+}
+
+export class AdminAuditLogQueryDto extends IntersectionType(
+  AdminAuditLogFilterDto,
+  CursorPageQueryDto,
+) {}
+
+function IsFilter(name: string): PropertyDecorator {
+  const message = `${name} must be one text of 1 to ${MAX_FILTER_LENGTH} characters`;
+  return (target, property) => {
+    for (const rule of [
+      IsOptional(),
+      IsString({ message }),
+      Length(1, MAX_FILTER_LENGTH, { message }),
+    ])
+      rule(target, property);
+  };
+}
+
+/** @throws InvalidRequestError on a malformed date */
+export function toAuditFilters(query: AdminAuditLogFilterDto): AuditLogFilters {
+  return {
+    ...parseDateRange(query.start_date, query.end_date),
+    tenantId: query.tenant_id,
+    actorKind: query.actor_kind,
+    actorId: query.actor_id && toStoredText(query.actor_id),
+    action: query.action && toStoredText(query.action),
+    targetType: query.target_type && toStoredText(query.target_type),
+    targetId: query.target_id && toStoredText(query.target_id),
+    requestId: query.request_id,
+  };
+}
+
+/** Spells a row as the interface does. */
+export function toAuditLogRow(row: AuditLogRow): AuditLogRowDto {
+  return {
+    id: String(row.id),
+    created_at: row.createdAt.toISOString(),
+    actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
+    tenant_id: row.tenantId,
+    action: row.action,
+    target: { type: row.targetType, id: row.targetId },
+    before: row.before,
+    after: row.after,
+    request_id: row.requestId,
+  };
+}

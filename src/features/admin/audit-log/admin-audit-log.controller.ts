@@ -1,0 +1,43 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { ApiFilters } from '../../../core/access/customer.decorator.js';
+import { Operator } from '../../../core/access/operator.decorator.js';
+import {
+  AdminAuditLogFilterDto,
+  AdminAuditLogQueryDto,
+  AuditLogListDto,
+} from '../../../core/audit/audit-log.dto.js';
+import { ApiAuditExport } from '../../../core/audit/audit-log.openapi.js';
+import { AuditLogService } from '../../../core/audit/audit-log.service.js';
+
+@ApiTags('Admin')
+@Operator()
+@Controller('v1/admin/audit-log')
+export class AdminAuditLogController {
+  constructor(private readonly log: AuditLogService) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'listAllAuditLog',
+    summary: 'List the changes by anybody, of all tenants and of the service',
+    description: 'Newest first. What was refused or changed nothing is not listed.',
+  })
+  @ApiOkResponse({ type: AuditLogListDto })
+  @ApiFilters()
+  list(@Query() query: AdminAuditLogQueryDto): Promise<AuditLogListDto> {
+    return this.log.list(query);
+  }
+
+  @Get('export.csv')
+  @ApiAuditExport('csv', 'exportAllAuditLog', 'all')
+  exportCsv(@Query() query: AdminAuditLogFilterDto, @Res() response: Response): Promise<void> {
+    return this.log.export(response, 'csv', query);
+  }
+
+  @Get('export.jsonl')
+  @ApiAuditExport('jsonl', 'exportAllAuditLogLines', 'all')
+  exportLines(@Query() query: AdminAuditLogFilterDto, @Res() response: Response): Promise<void> {
+    return this.log.export(response, 'jsonl', query);
+  }
+}
