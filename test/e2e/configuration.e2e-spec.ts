@@ -408,3 +408,208 @@ describe('the configuration', () => {
     await reaches(one, await latest());
   });
 });
+
+describe('/v1/admin/config', () => {
+  const CONFIG = '/v1/admin/config';
+  interface Answer {
+    version: number;
+    fingerprint: string;
+    is_stored: boolean;
+    comment: string | null;
+    document: { models: { id: string }[]; providers: { id: string }[]; settings: object };
+    diff: { path: string }[];
+    error: { type: string; param: string; message: string };
+  }
+  const call = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: Answer; etag: string | null }> => {
+    const response = await fetch(one.url + CONFIG + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${one.adminKey}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const answer = (await response.json()) as Answer;
+    return { status: response.status, body: answer, etag: response.headers.get('etag') };
+  };
+
+  it('shows what is in force, and where each value comes from', async () => {
+    const document = {
+      ...priced('0.006'),
+      providers: [{ id: 'mine', name: 'Mine', base_url: fake.baseUrl, api_key: VENDOR_KEY }],
+      settings: { GATEWAY_COOLDOWN_MS: 9, GATEWAY_HEALTH_CACHE_MS: 7 },
+    };
+    const made = await call('POST', '/versions', { document, comment: 'for all' });
+    expect(made).toMatchObject({ status: 200, body: { is_stored: true, comment: 'for all' } });
+    const { body, etag } = await call('GET', '');
+    expect(etag).toBe(`"${made.body.version}"`);
+    const find = (list: unknown, key: string, name: string) =>
+      (list as Record<string, unknown>[]).find((each) => each[key] === name);
+    const { models, providers, settings, ...rest } = body as unknown as Record<string, unknown>;
+    expect(rest).toMatchObject({ version: made.body.version, faults: [] });
+    // A variable comes before the version here.
+    expect(rest.fingerprint).not.toBe(made.body.fingerprint);
+    expect(find(models, 'id', MODEL)).toMatchObject({ source: 'version', is_overridden: false });
+    expect(find(models, 'id', 'local/first')).toMatchObject({
+      source: 'file',
+      is_overridden: true,
+    });
+    expect(find(providers, 'id', 'mine')).toMatchObject({
+      source: 'version',
+      api_key_preview: 'sk-v...6789',
+      is_callable: true,
+    });
+    expect(find(providers, 'id', 'sandbox')).toMatchObject({ source: 'variable' });
+    expect(find(settings, 'name', 'GATEWAY_COOLDOWN_MS')).toMatchObject({
+      value: 9,
+      source: 'version',
+    });
+    expect(find(settings, 'name', 'GATEWAY_HEALTH_CACHE_MS')).toMatchObject({
+      value: 4000,
+      source: 'variable',
+    });
+    expect(find(settings, 'name', 'LOG_LEVEL')).toMatchObject({ value: null, source: 'default' });
+    expect(JSON.stringify([made.body, body])).not.toContain(VENDOR_KEY);
+  });
+
+  it('changes one model or provider, at once on the instance that answers', async () => {
+    const price = { pricing: { request: '0.007' } };
+    const put = await call('PUT', `/models/${MODEL}`, { row: price, comment: 'one price' });
+    expect(put.body.diff).toEqual([
+      { path: 'models/sandbox/echo/pricing/request', before: '0.006', after: '0.007' },
+    ]);
+    expect(await costOf(one)).toBe(7_000);
+    await reaches(two, put.body.version);
+    expect(await costOf(two)).toBe(7_000);
+
+    const provider = { name: 'New', base_url: fake.baseUrl, api_key: VENDOR_KEY };
+    expect(await call('PUT', '/providers/new', { provider })).toMatchObject({ status: 200 });
+    const row = { pricing: { prompt: '0', completion: '0', request: '0.01' } };
+    expect(await call('PUT', '/models/new/model', { row })).toMatchObject({ status: 200 });
+    expect(await costOf(one, 'new/model')).toBe(10_000);
+    const renamed = { name: 'Renamed', base_url: fake.baseUrl };
+    await call('PUT', '/providers/new', { provider: renamed });
+    expect(await costOf(one, 'new/model')).toBe(10_000);
+    expect(fake.calls.at(-1)?.headers.authorization).toBe(`Bearer ${VENDOR_KEY}`);
+    expect(await call('DELETE', '/providers/new')).toMatchObject({ status: 200 });
+    expect((await ask(one, 'new/model')).status).toBe(503);
+    const removed = await call('PUT', '/models/new/model', { row: { removed: true } });
+    expect(removed.status).toBe(200);
+    expect((await ask(one, 'new/model')).status).toBe(404);
+  });
+
+  it('checks without storing, and says what is wrong by its field', async () => {
+    const number = await latest();
+    const document = { settings: { LOG_LEVEL: 'error' } };
+    const dry = await call('POST', '/versions', { document, dry_run: true });
+    expect(dry).toMatchObject({ status: 200, body: { is_stored: false, version: number + 1 } });
+    const wrong: [string, unknown, string][] = [
+      ['/versions', {}, 'document'],
+      ['/versions', { document: [] }, 'document'],
+      ['/versions', { document: { models: {} } }, 'models'],
+      ['/versions', { document: { models: [{ id: MODEL, pricing: { prompt: 1 } }] } }, 'models'],
+      ['/versions', { document: { settings: { PORT: 1 } } }, 'settings.PORT'],
+      ['/versions', { document: { settings: { LOG_LEVEL: 'a\u0000' } } }, 'document'],
+      ['/versions', { document: {}, comment: '' }, 'comment'],
+      ['/versions', { document: {}, expected_version: '1' }, 'expected_version'],
+      ['/versions', { document: {}, force: true }, 'force'],
+      [
+        '/versions',
+        {
+          document: { providers: [{ id: 'p', name: 'P', base_url: 'http://x', api_key: 'short' }] },
+        },
+        'providers.p.api_key',
+      ],
+      [
+        '/versions',
+        {
+          document: {
+            providers: [
+              { id: 'p', name: 'P', base_url: 'http://x', api_key_env: 'GATEWAY_SECRET' },
+            ],
+          },
+        },
+        'providers.p.api_key_env',
+      ],
+      ['/rollback', { version: 0 }, 'version'],
+    ];
+    for (const [path, body, param] of wrong) {
+      const { status, body: answer } = await call('POST', path, body);
+      expect([status, answer.error.type, answer.error.param]).toEqual([
+        400,
+        'invalid_request_error',
+        param,
+      ]);
+    }
+    const elsewhere = { name: 'Mine', base_url: 'http://127.0.0.1:9/v1' };
+    expect(await call('PUT', '/providers/mine', { provider: elsewhere })).toMatchObject({
+      status: 400,
+      body: { error: { param: 'providers.mine.api_key' } },
+    });
+    expect(await call('POST', '/rollback', { version: 99_999 })).toMatchObject({ status: 404 });
+    expect(await call('DELETE', '/providers/nobody')).toMatchObject({ status: 404 });
+    for (const path of ['/versions/0', '/versions/99999999999', '/versions/x']) {
+      expect(await call('GET', path)).toMatchObject({ status: 404 });
+    }
+    expect(await latest()).toBe(number);
+  });
+
+  it('refuses a change of what somebody else has changed, and goes back', async () => {
+    const number = await latest();
+    const change = (request: string, headers?: Record<string, string>, expected?: number) =>
+      call(
+        'PUT',
+        `/models/${MODEL}`,
+        {
+          row: { pricing: { request } },
+          ...(expected !== undefined && { expected_version: expected }),
+        },
+        headers,
+      );
+    const done = await Promise.all([
+      change('0.008', { 'if-match': `"${number}"` }),
+      change('0.009', { 'if-match': `"${number}"` }),
+    ]);
+    expect(done.map(({ status }) => status).sort()).toEqual([200, 412]);
+    expect(await change('0.001', {}, number)).toMatchObject({
+      status: 409,
+      body: { error: { type: 'conflict_error', param: 'expected_version' } },
+    });
+    expect(await change('0.001', { 'if-match': 'W/"x"' })).toMatchObject({ status: 400 });
+    expect(await call('POST', '/rollback', { version: number })).toMatchObject({
+      status: 200,
+      body: { version: number + 2, comment: `Back to version ${number}` },
+    });
+    expect(await costOf(one)).toBe(7_000);
+    const { body } = await call('GET', `/versions/${number}`);
+    expect((await call('GET', `/versions/${number + 2}`)).body.document).toEqual(body.document);
+  });
+
+  it('lists versions by cursor, and leaves a row in the audit log for each', async () => {
+    const numbers: number[] = [];
+    let cursor: string | null = '';
+    do {
+      const page = (await call('GET', `/versions?limit=5${cursor && `&cursor=${cursor}`}`))
+        .body as unknown as { data: { version: number }[]; next_cursor: string | null };
+      numbers.push(...page.data.map(({ version }) => version));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    const expected = Array.from({ length: await latest() }, (_, index) => index + 1).reverse();
+    expect(numbers).toEqual(expected);
+    const { rows } = await own.database.query<{ id: number }>(
+      `SELECT DISTINCT target_id::integer AS id FROM audit_log WHERE target_type = 'config_version'
+       ORDER BY id DESC`,
+    );
+    expect(rows.map(({ id }) => id)).toEqual(expected);
+    expect(await call('GET', '/versions?cursor=x')).toMatchObject({
+      status: 400,
+      body: { error: { param: 'cursor' } },
+    });
+  });
+});

@@ -85,7 +85,7 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
     adminKeyRows,
     audit,
     recovery: new SettlementRecovery(database, store, journal),
-    configVersions: new ConfigVersions(database, new AuditLog(), config),
+    configVersions: new ConfigVersions(database, audit, config),
     async close() {
       await database.onApplicationShutdown();
       await dataSource.destroy();

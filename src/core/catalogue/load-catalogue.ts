@@ -162,7 +162,8 @@ function rowsOf(content: unknown): JsonObject[] {
   return rows;
 }
 
-function mergeRow(base: JsonObject | undefined, row: JsonObject): JsonObject {
+/** A row over another one, field by field and price by price. */
+export function mergeRow(base: JsonObject | undefined, row: JsonObject): JsonObject {
   if (!base) return row;
   const before = base.pricing;
   const own = row.pricing ?? before;

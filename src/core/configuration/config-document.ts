@@ -19,6 +19,9 @@ import { VENDORS } from '../../vendors/vendors.js';
 
 const MAX_SHOWN_PROBLEMS = 10;
 
+/** In JSON, of what `jsonb` takes none. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f][\da-f]{2})/i;
+
 /** What a version holds. */
 export interface ConfigDocument {
   /** Rows over the built-in catalogue, as in a catalogue file. */
@@ -110,6 +113,10 @@ export function configFingerprint(
  */
 export function readDocument(value: unknown, config: AppConfig): GivenDocument {
   const problems: ConfigProblem[] = [];
+  if (UNSTORABLE.test(JSON.stringify(value) ?? '')) {
+    const message = 'it has a NUL or half a character in it';
+    throw new BadConfigError([{ param: 'document', message }]);
+  }
   if (!isJsonObject(value)) {
     throw new BadConfigError([{ param: 'document', message: 'it must be a JSON object' }]);
   }

@@ -1,6 +1,10 @@
 import { Module } from '@nestjs/common';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
 import { AdminAuditLogController } from './audit-log/admin-audit-log.controller.js';
+import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
+import { UpstreamModule } from '../../vendors/upstream.module.js';
+import { AdminConfigController } from './config/config.controller.js';
+import { AdminConfigService } from './config/config.service.js';
 import { AdminKeysController } from './keys/admin-keys.controller.js';
 import { TenantEntriesController } from './tenants/tenant-entries.controller.js';
 import { TenantEntries } from './tenants/tenant-entries.service.js';
@@ -13,15 +17,16 @@ import { WhoamiController } from './whoami/whoami.controller.js';
 
 /** What operators do over HTTP. Each folder is a small feature, named after its path below `/v1/admin`. */
 @Module({
-  imports: [LedgerModule],
+  imports: [CatalogueModule, LedgerModule, UpstreamModule],
   controllers: [
     AdminAuditLogController,
+    AdminConfigController,
     AdminKeysController,
     TenantsController,
     TenantEntriesController,
     TenantKeysController,
     WhoamiController,
   ],
-  providers: [TenantsAdmin, TenantEntries, TenantKeys, TenantEraser],
+  providers: [AdminConfigService, TenantsAdmin, TenantEntries, TenantKeys, TenantEraser],
 })
 export class AdminModule {}

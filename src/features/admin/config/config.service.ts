@@ -1,0 +1,272 @@
+import { Injectable } from '@nestjs/common';
+import type { Author } from '../../../core/access/author.js';
+import { CatalogueService } from '../../../core/catalogue/catalogue.service.js';
+import { mergeRow } from '../../../core/catalogue/load-catalogue.js';
+import { shownDocument, type ConfigDocument } from '../../../core/configuration/config-document.js';
+import {
+  ConfigConflictError,
+  ConfigVersions,
+  type ConfigVersion,
+  type WantedDocument,
+} from '../../../core/configuration/config-versions.js';
+import { ConfigurationService } from '../../../core/configuration/configuration.service.js';
+import { CHANGEABLE_SETTINGS, LiveSettings } from '../../../platform/config/live-settings.js';
+import {
+  GatewayError,
+  InvalidRequestError,
+  NotFoundError,
+} from '../../../platform/errors/gateway-errors.js';
+import {
+  readCursor,
+  toCursorPage,
+  type CursorPageQueryDto,
+} from '../../../platform/http/cursor-page.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import { UpstreamRegistry } from '../../../vendors/upstream.registry.js';
+import type {
+  ChangedConfigDto,
+  ConfigChangeOptionsDto,
+  ConfigVersionDto,
+  ConfigVersionListDto,
+  ConfigVersionSummaryDto,
+  EffectiveConfigDto,
+  EffectiveModelDto,
+  EffectiveProviderDto,
+  EffectiveSettingDto,
+} from './config.dto.js';
+
+const MAX_NUMBER = 2 ** 31 - 1;
+
+interface Options extends ConfigChangeOptionsDto {
+  readonly ifMatch?: string | undefined;
+}
+
+/** The configuration as operators see and change it over HTTP. */
+@Injectable()
+export class AdminConfigService {
+  constructor(
+    private readonly versions: ConfigVersions,
+    private readonly configuration: ConfigurationService,
+    private readonly catalogue: CatalogueService,
+    private readonly settings: LiveSettings,
+    private readonly upstreams: UpstreamRegistry,
+  ) {}
+
+  effective(): EffectiveConfigDto {
+    const { current, fingerprint, faults } = this.configuration;
+    return {
+      object: 'config',
+      version: current?.number ?? null,
+      fingerprint,
+      catalogue_fingerprint: this.catalogue.fingerprint,
+      models_count: this.catalogue.rows.length,
+      models: this.models(current?.document),
+      providers: this.providers(current?.document),
+      settings: this.settingValues(current?.document),
+      faults: [...faults],
+    };
+  }
+
+  async list({ limit, cursor }: CursorPageQueryDto): Promise<ConfigVersionListDto> {
+    const [before] = readCursor(cursor, ['integer']) ?? [];
+    const number = before === undefined ? undefined : Math.min(Number(before), MAX_NUMBER);
+    const rows = await this.versions.list(limit + 1, number);
+    return toCursorPage(rows, limit, (version) => [version.number], toSummary);
+  }
+
+  /** @throws NotFoundError */
+  async get(number: string): Promise<ConfigVersionDto> {
+    const isNumber = /^\d{1,10}$/.test(number) && Number(number) <= MAX_NUMBER;
+    return toVersionDto(await this.versions.find(isNumber ? Number(number) : 0));
+  }
+
+  apply(author: Author, document: JsonObject, options: Options): Promise<ChangedConfigDto> {
+    return this.change(author, 'config.apply', () => ({ value: document }), options);
+  }
+
+  async rollBack(author: Author, number: number, options: Options): Promise<ChangedConfigDto> {
+    const { document } = await this.versions.find(number);
+    const wanted = { value: shownDocument(document), keysOf: document };
+    const comment = options.comment ?? `Back to version ${number}`;
+    return this.change(author, 'config.rollback', () => wanted, { ...options, comment });
+  }
+
+  putModel(
+    author: Author,
+    id: string,
+    row: JsonObject,
+    options: Options,
+  ): Promise<ChangedConfigDto> {
+    if (row.id !== undefined && row.id !== id) {
+      throw new InvalidRequestError('row.id', 'row.id must be the id in the path, or left out.');
+    }
+    return this.change(
+      author,
+      'config.model',
+      (document) => {
+        const { models, ...others } = shownDocument(document);
+        const known = models.find((one) => one.id === id);
+        const isWhole = row.removed === true || known?.removed === true;
+        const next = { ...(isWhole ? row : mergeRow(known, row)), id };
+        const rest = models.filter((one) => one !== known);
+        return { value: { ...others, models: [...rest, next] } };
+      },
+      options,
+    );
+  }
+
+  putProvider(
+    author: Author,
+    id: string,
+    provider: JsonObject,
+    options: Options,
+  ): Promise<ChangedConfigDto> {
+    if (provider.id !== undefined && provider.id !== id) {
+      throw new InvalidRequestError(
+        'provider.id',
+        'provider.id must be the id in the path, or left out.',
+      );
+    }
+    return this.change(
+      author,
+      'config.provider',
+      (document) => {
+        const { providers, ...others } = shownDocument(document);
+        const rest = providers.filter((one) => one.id !== id);
+        return { value: { ...others, providers: [...rest, { ...provider, id }] } };
+      },
+      options,
+    );
+  }
+
+  deleteProvider(author: Author, id: string, options: Options): Promise<ChangedConfigDto> {
+    return this.change(
+      author,
+      'config.provider',
+      (document) => {
+        const { providers, ...others } = shownDocument(document);
+        const rest = providers.filter((one) => one.id !== id);
+        if (rest.length < providers.length) return { value: { ...others, providers: rest } };
+        throw new NotFoundError('id', 'The configuration has no such provider.');
+      },
+      options,
+    );
+  }
+
+  private async change(
+    author: Author,
+    action: string,
+    make: (latest: ConfigDocument) => WantedDocument,
+    { comment, dry_run: isDryRun = false, expected_version: expected, ifMatch }: Options,
+  ): Promise<ChangedConfigDto> {
+    const matched = readIfMatch(ifMatch);
+    const expect = matched ?? expected;
+    try {
+      const { version, isNew } = await this.versions.change(
+        author,
+        (latest) => make(latest?.document ?? { models: [], providers: [], settings: {} }),
+        { action, isDryRun, comment: comment ?? null, ...(expect !== undefined && { expect }) },
+      );
+      const isStored = isNew && !isDryRun;
+      if (isStored) await this.configuration.refresh();
+      return { ...toVersionDto(version), is_stored: isStored };
+    } catch (error) {
+      if (matched === undefined || !(error instanceof ConfigConflictError)) throw error;
+      const { message } = error;
+      throw new GatewayError({ status: 412, type: 'conflict_error', param: 'if-match', message });
+    }
+  }
+
+  private models(document: ConfigDocument | undefined): EffectiveModelDto[] {
+    const rows = new Map<string, EffectiveModelDto>();
+    const add = (source: 'version' | 'file') => (row: JsonObject) => {
+      const id = String(row.id);
+      const is_overridden = this.catalogue.overridden.has(id);
+      rows.set(id, { id, source, is_overridden, row: mergeRow(rows.get(id)?.row, row) });
+    };
+    document?.models.forEach(add('version'));
+    const known = new Set(rows.keys());
+    for (const row of this.catalogue.declaredRows) {
+      // What the file only repeats is the version's.
+      const id = String(row.id);
+      if (!known.has(id) || this.catalogue.overridden.has(id)) add('file')(row);
+    }
+    return [...rows.values()];
+  }
+
+  private providers(document: ConfigDocument | undefined): EffectiveProviderDto[] {
+    const declared = new Set(this.settings.config.declared.providers.map(({ id }) => id));
+    const stored = new Map(document?.providers.map((provider) => [provider.id, provider]));
+    const callable = this.upstreams.providers.map((provider) => {
+      const own = declared.has(provider.id) ? undefined : stored.get(provider.id);
+      return {
+        id: provider.id,
+        name: provider.name,
+        base_url: provider.baseUrl,
+        source: own
+          ? ('version' as const)
+          : declared.has(provider.id)
+            ? ('file' as const)
+            : ('variable' as const),
+        api_key_preview: own?.api_key?.preview ?? null,
+        is_callable: true,
+      };
+    });
+    const shown = new Set(callable.map(({ id }) => id));
+    const others = [...stored.values()].filter(({ id }) => !shown.has(id));
+    return [
+      ...callable,
+      ...others.map(({ id, name, base_url, api_key: key }) => ({
+        id,
+        name,
+        base_url,
+        source: 'version' as const,
+        api_key_preview: key?.preview ?? null,
+        is_callable: false,
+      })),
+    ];
+  }
+
+  private settingValues(document: ConfigDocument | undefined): EffectiveSettingDto[] {
+    const declared = this.configuration.declared.settings;
+    return CHANGEABLE_SETTINGS.map((name) => {
+      const own = declared[name];
+      if (own !== undefined) return { name, value: own, source: 'variable' };
+      const value = document?.settings[name];
+      return value === undefined
+        ? { name, value: null, source: 'default' }
+        : { name, value, source: 'version' };
+    });
+  }
+}
+
+/** The number in an ETag; undefined for any that there is. @throws InvalidRequestError */
+function readIfMatch(header: string | undefined): number | undefined {
+  if (header === undefined || header.trim() === '*') return undefined;
+  const [, digits] = /^\s*"(\d{1,10})"\s*$/.exec(header) ?? [];
+  if (digits !== undefined) return Number(digits);
+  throw new InvalidRequestError(
+    'if-match',
+    'If-Match must be one ETag of GET /v1/admin/config, such as "6".',
+  );
+}
+
+function toSummary(version: ConfigVersion): ConfigVersionSummaryDto {
+  return {
+    object: 'config_version',
+    version: version.number,
+    fingerprint: version.fingerprint,
+    author: { ...version.actor },
+    comment: version.comment,
+    changes: version.diff.length,
+    created_at: version.createdAt.toISOString(),
+  };
+}
+
+function toVersionDto(version: ConfigVersion): ConfigVersionDto {
+  return {
+    ...toSummary(version),
+    document: { ...shownDocument(version.document) },
+    diff: [...version.diff],
+  };
+}
