@@ -28,6 +28,7 @@ import { CreateAuditLog1764400100000 } from '../../migrations/1764400100000-crea
 import { OperateTenants1764410000000 } from '../../migrations/1764410000000-operate-tenants.js';
 import { RememberFirstNames1764410100000 } from '../../migrations/1764410100000-remember-first-names.js';
 import { LogAttemptsAndTags1764430000000 } from '../../migrations/1764430000000-log-attempts-and-tags.js';
+import { SumRequestsBySeries1764430100000 } from '../../migrations/1764430100000-sum-requests-by-series.js';
 import { CreateConfigVersions1764450000000 } from '../../migrations/1764450000000-create-config-versions.js';
 import { CreateReceipts1764470000000 } from '../../migrations/1764470000000-create-receipts.js';
 
@@ -63,6 +64,7 @@ export const MIGRATIONS = [
   OperateTenants1764410000000,
   RememberFirstNames1764410100000,
   LogAttemptsAndTags1764430000000,
+  SumRequestsBySeries1764430100000,
   CreateConfigVersions1764450000000,
   CreateReceipts1764470000000,
 ];

@@ -47,6 +47,8 @@ export function conditionOf(
 export interface RequestLogProgress {
   /** The sums hold every row up to this id. */
   rolledUpId: number;
+  /** The same of the series. */
+  seriesId: number;
   /** Rows before this instant, a midnight, are gone or about to be. */
   sweptBefore: Date;
   /** Whether there are months that are no longer in the database. */
@@ -69,7 +71,7 @@ export function readSnapshot<Result>(
        LOCK TABLE ONLY request_logs_months IN ACCESS SHARE MODE`,
     );
     const { rows } = await client.query<RequestLogProgress>(
-      `SELECT rolled_up_id AS "rolledUpId", swept_before AS "sweptBefore",
+      `SELECT rolled_up_id AS "rolledUpId", series_id AS "seriesId", swept_before AS "sweptBefore",
            EXISTS (SELECT FROM archived_request_logs) AS "hasArchive"
          FROM request_log_progress`,
     );

@@ -8,6 +8,7 @@ import {
 import { Database } from '../../../platform/database/database.js';
 import { SweepTimer } from '../../../platform/time/sweep-timer.js';
 import { ROLL_UP } from './roll-up-statements.js';
+import { ADD_TO_SERIES } from './series-statements.js';
 
 const INTERVAL_MS = 10_000;
 /** Rows of one transaction: a settlement that corrects a row waits for it, so it must be short. */
@@ -23,6 +24,8 @@ const LOOK_INTERVAL_MS = 25;
  */
 @Injectable()
 export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplicationShutdown {
+  /** Series of a kind in a tenant's month: with all that requests have in common, and with end users alone. */
+  seriesOfMonth = { most: 20_000, mostOfAll: 50_000 };
   private readonly logger = new Logger(RequestLogRollUpService.name);
   private readonly timer = new SweepTimer(
     () => this.rollUpNow(),
@@ -49,8 +52,9 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
   /** The newest row's id; undefined when there is nothing to add. */
   private async findWork(): Promise<number | undefined> {
     const { rows } = await this.database.query<{ last_id: number; has_work: boolean }>(`
-      SELECT last_id, last_id > rolled_up_id
-          OR EXISTS (SELECT FROM request_log_corrections) AS has_work
+      SELECT last_id, last_id > least(rolled_up_id, series_id)
+          OR EXISTS (SELECT FROM request_log_corrections)
+          OR EXISTS (SELECT FROM request_log_series_corrections) AS has_work
       FROM request_log_progress,
         (SELECT coalesce(max(id), 0) AS last_id FROM request_logs) AS newest`);
     return rows[0]?.has_work ? rows[0].last_id : undefined;
@@ -81,16 +85,22 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
   /** @returns whether there is more to do for this instance */
   private rollUpNext(lastId: number): Promise<boolean> {
     return this.database.transaction(async (client) => {
-      const { rows } = await client.query<{ rolled_up_id: number }>(
-        'SELECT rolled_up_id FROM request_log_progress FOR UPDATE SKIP LOCKED',
+      const { rows } = await client.query<{ rolled_up_id: number; series_id: number }>(
+        'SELECT rolled_up_id, series_id FROM request_log_progress FOR UPDATE SKIP LOCKED',
       );
       // Another instance is at it.
       if (!rows[0]) return false;
-      const from = rows[0].rolled_up_id;
-      const to = Math.max(from, Math.min(lastId, from + MAX_ROWS));
-      await client.query(ROLL_UP, [from, to]);
-      await client.query('UPDATE request_log_progress SET rolled_up_id = $1', [to]);
-      return to < lastId;
+      const next = (from: number) => Math.max(from, Math.min(lastId, from + MAX_ROWS));
+      const { rolled_up_id: rolledUp, series_id: summed } = rows[0];
+      const [to, summedTo] = [next(rolledUp), next(summed)];
+      await client.query(ROLL_UP, [rolledUp, to]);
+      const { most, mostOfAll } = this.seriesOfMonth;
+      await client.query(ADD_TO_SERIES, [summed, summedTo, most, mostOfAll]);
+      await client.query('UPDATE request_log_progress SET rolled_up_id = $1, series_id = $2', [
+        to,
+        summedTo,
+      ]);
+      return to < lastId || summedTo < lastId;
     });
   }
 }

@@ -3,6 +3,7 @@ import { ArchiveBucket } from './archive/archive-bucket.js';
 import { RequestLogArchive } from './archive/request-log-archive.js';
 import { RequestLogArchiveService } from './archive/request-log-archive.service.js';
 import { RequestLogAnalyticsReader } from './request-log-analytics.reader.js';
+import { RequestLogGroupsReader } from './request-log-groups.reader.js';
 import { RequestLogReader } from './request-log.reader.js';
 import { RequestLogRetentionService } from './request-log-retention.service.js';
 import { RequestLogRollUpService } from './request-log-roll-up.service.js';
@@ -14,10 +15,11 @@ import { RequestLogRollUpService } from './request-log-roll-up.service.js';
     RequestLogArchive,
     RequestLogArchiveService,
     RequestLogAnalyticsReader,
+    RequestLogGroupsReader,
     RequestLogReader,
     RequestLogRetentionService,
     RequestLogRollUpService,
   ],
-  exports: [RequestLogAnalyticsReader, RequestLogReader],
+  exports: [RequestLogAnalyticsReader, RequestLogGroupsReader, RequestLogReader],
 })
 export class RequestLogModule {}

@@ -10,6 +10,9 @@ describe(splitSpan.name, () => {
       hoursAfter: '05T00:00 05T02:00',
       rowsAfter: '05T02:00 05T02:15',
       whole: '01T22:00 05T02:00',
+      months: 'empty',
+      daysBefore: '02T00:00 05T00:00',
+      daysAfter: 'empty',
     });
   });
 
@@ -24,22 +27,34 @@ describe(splitSpan.name, () => {
     ],
     ['2026-01-01T05:10:00Z', '2026-01-01T05:10:00Z', {}],
   ])('leaves the other parts empty from %s to %s', (start, end, expected) => {
-    const { whole: _, ...parts } = split(start, end);
+    const { whole: _, daysBefore: __, daysAfter: ___, ...parts } = split(start, end);
     const filled = Object.entries(parts).filter(([, text]) => text !== 'empty');
     expect(Object.fromEntries(filled)).toEqual(expected);
+  });
+
+  it('takes whole months out of the days', () => {
+    const { daysBefore, months, daysAfter } = splitSpan({
+      start: new Date('2025-12-30T01:00:00Z'),
+      end: new Date('2026-03-02T01:00:00Z'),
+    });
+    const text = ({ start, end }: Span) =>
+      [start, end].map((date) => date.toISOString().slice(0, 10));
+    expect(text(daysBefore)).toEqual(['2025-12-31', '2026-01-01']);
+    expect(text(months)).toEqual(['2026-01-01', '2026-03-01']);
+    expect(text(daysAfter)).toEqual(['2026-03-01', '2026-03-02']);
   });
 
   it('covers every instant once, wherever it is cut', () => {
     const startMs = Date.UTC(2026, 0, 1);
     for (let index = 0; index < 500; index++) {
-      const [from, length] = [(index * 7_919) % 4_320, (index * 104_729) % 5_000];
+      const [from, length] = [(index * 7_919) % 43_200, (index * 104_729) % 120_000];
       const start = new Date(startMs + from * 60_000);
       const end = new Date(start.getTime() + length * 60_000);
       const parts = splitSpan({ start, end });
       const chain = [
         parts.rowsBefore,
         parts.hoursBefore,
-        parts.days,
+        ...(index % 2 === 0 ? [parts.days] : [parts.daysBefore, parts.months, parts.daysAfter]),
         parts.hoursAfter,
         parts.rowsAfter,
       ];

@@ -10,6 +10,10 @@ export interface Span {
 export interface SplitSpan {
   /** Whole days; empty when its start is not before its end, as may be every other span here. */
   days: Span;
+  /** Of these the whole calendar months, and the days before and after them. */
+  months: Span;
+  daysBefore: Span;
+  daysAfter: Span;
   /** The whole hours before and after those days. */
   hoursBefore: Span;
   hoursAfter: Span;
@@ -38,8 +42,13 @@ export function splitSpan({ start, end }: Span): SplitSpan {
   const lastHourMs = Math.max(floor(endMs, HOUR_MS), firstHourMs);
   const firstDayMs = Math.min(ceil(firstHourMs, DAY_MS), lastHourMs);
   const lastDayMs = Math.max(floor(lastHourMs, DAY_MS), firstDayMs);
+  const firstMonthMs = Math.min(monthOf(firstDayMs, 'ceil'), lastDayMs);
+  const lastMonthMs = Math.max(monthOf(lastDayMs, 'floor'), firstMonthMs);
   return {
     days: span(firstDayMs, lastDayMs),
+    months: span(firstMonthMs, lastMonthMs),
+    daysBefore: span(firstDayMs, firstMonthMs),
+    daysAfter: span(lastMonthMs, lastDayMs),
     hoursBefore: span(firstHourMs, firstDayMs),
     hoursAfter: span(lastDayMs, lastHourMs),
     whole: span(firstHourMs, lastHourMs),
@@ -58,6 +67,14 @@ function floor(ms: number, unitMs: number): number {
 
 function ceil(ms: number, unitMs: number): number {
   return Math.ceil(ms / unitMs) * unitMs;
+}
+
+/** The beginning of an instant's month, or of the next unless it is one itself. */
+function monthOf(ms: number, end: 'floor' | 'ceil'): number {
+  const date = new Date(ms);
+  const floorMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+  const isWithin = end === 'ceil' && floorMs < ms;
+  return isWithin ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) : floorMs;
 }
 
 function span(startMs: number, endMs: number): Span {

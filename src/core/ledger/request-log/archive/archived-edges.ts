@@ -4,7 +4,7 @@ import type { Database } from '../../../../platform/database/database.js';
 import { InvalidRequestError } from '../../../../platform/errors/gateway-errors.js';
 import { readSnapshot, type RequestLogProgress } from '../request-log-filters.js';
 import { splitSpan, type Span } from '../split-span.js';
-import { toInstant } from './archive-format.js';
+import { toInstant, toRecordset } from './archive-format.js';
 import {
   type ArchivedFile,
   boundsOf,
@@ -16,17 +16,22 @@ import {
 const MAX_ROWS = 50_000;
 /** So many rows take tens of megabytes, so they are read for two requests at a time. */
 const reading = pLimit(2);
-/** What `FACT_COLUMNS` names. */
+/** What `FACT_COLUMNS` and `SERIES_COLUMNS` name. */
 const COLUMNS = [
   'id',
   'tenant_id',
   'api_key_id',
+  'endpoint',
   'model',
   'provider',
   'status',
   'prompt_tokens',
   'completion_tokens',
   'cost',
+  'shortfall',
+  'vendor_cost',
+  'tags',
+  'end_user',
   'latency_ms',
   'created_at',
 ];
@@ -89,7 +94,7 @@ export async function readWithEdges<Result>(
           'There are too many requests in the hours that start_date and end_date cut. So long ago they must be whole hours (UTC).',
         );
       }
-      return { of, rows: JSON.stringify(await archive.load(places, COLUMNS)) };
+      return { of, rows: toRecordset(await archive.load(places, COLUMNS)) };
     });
   }
 }

@@ -1,0 +1,119 @@
+import { isTagKey, type RequestTags } from '../../../canonical/request-tags.js';
+import { fromStoredText, toStoredText } from '../../../platform/database/stored-text.js';
+import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
+import type { RequestStatus } from './request-log-row.js';
+
+/** What requests are grouped by; `tag:<key>` besides. */
+export const LOG_DIMENSIONS = [
+  'model',
+  'provider',
+  'route',
+  'endpoint',
+  'api_key',
+  'end_user',
+  'status',
+  'month',
+  'day',
+  'hour',
+] as const;
+type NamedDimension = (typeof LOG_DIMENSIONS)[number] | 'tenant';
+
+const TAG = 'tag:';
+const MAX_DIMENSIONS = 2;
+
+/** One thing that requests are grouped by, in SQL over rows of the log or their series. */
+export interface LogDimension {
+  /** As it was asked for. */
+  readonly name: string;
+  /** Of times: how long each is. */
+  readonly grain?: 'month' | 'day' | 'hour';
+  /** @param time the column that says when. @param parameter gives a value its place in the statement */
+  readonly sql: (time: string, parameter: (value: string) => string) => string;
+  readonly read: (stored: string) => string;
+}
+
+const isoTime = (grain: 'month' | 'day' | 'hour', time: string): string =>
+  `to_char(date_trunc('${grain}', ${time}, 'UTC') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+
+const COLUMNS: Readonly<Record<Exclude<NamedDimension, 'month' | 'day' | 'hour'>, string>> = {
+  model: 'model',
+  provider: 'provider',
+  route: `provider || '/' || model`,
+  endpoint: 'endpoint',
+  api_key: 'api_key_id::text',
+  end_user: 'end_user',
+  status: 'status',
+  tenant: 'tenant_id::text',
+};
+
+/**
+ * What `group_by` names: one dimension or two, with a comma between them.
+ *
+ * @param isOverTenants whether `tenant` is one
+ * @throws InvalidRequestError (`group_by`)
+ */
+export function readDimensions(
+  groupBy: string,
+  { isOverTenants = false }: { isOverTenants?: boolean } = {},
+): LogDimension[] {
+  const names = groupBy.split(',').map((name) => name.trim());
+  const known: readonly string[] = isOverTenants ? ['tenant', ...LOG_DIMENSIONS] : LOG_DIMENSIONS;
+  const isKnown = (name: string) =>
+    known.includes(name) || (name.startsWith(TAG) && isTagKey(name.slice(TAG.length)));
+  if (
+    names.length > MAX_DIMENSIONS ||
+    new Set(names).size < names.length ||
+    !names.every(isKnown)
+  ) {
+    throw new InvalidRequestError(
+      'group_by',
+      `group_by must be one of ${known.join(', ')} and tag:<key>, or two of them with a comma between.`,
+    );
+  }
+  return names.map(toDimension);
+}
+
+function toDimension(name: string): LogDimension {
+  if (name.startsWith(TAG)) {
+    const key = name.slice(TAG.length);
+    return { name, sql: (_, parameter) => `tags ->> ${parameter(key)}`, read: (value) => value };
+  }
+  if (name === 'month' || name === 'day' || name === 'hour') {
+    return { name, grain: name, sql: (time) => isoTime(name, time), read: (value) => value };
+  }
+  const column = Object.entries(COLUMNS).find(([known]) => known === name)![1];
+  return { name, sql: () => column, read: fromStoredText };
+}
+
+/** Which requests are asked for, apart from their time; what is undefined does not matter. */
+export interface LogFilters {
+  readonly status?: RequestStatus | undefined;
+  /** Exactly this alias. */
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly endpoint?: string | undefined;
+  /** A UUID. */
+  readonly apiKeyId?: string | undefined;
+  readonly endUser?: string | undefined;
+  /** All of them. */
+  readonly tags?: RequestTags | undefined;
+}
+
+/**
+ * The conditions that filters put on rows of the log or their series.
+ *
+ * @param parameter gives a value its place in the statement
+ */
+export function conditionsOf(
+  { status, model, provider, endpoint, apiKeyId, endUser, tags }: LogFilters,
+  parameter: (value: string) => string,
+): string[] {
+  const texts = { model, provider, endpoint, end_user: endUser };
+  const conditions = Object.entries(texts).flatMap(([column, value]) =>
+    value === undefined ? [] : [`${column} = ${parameter(toStoredText(value))}`],
+  );
+  if (status !== undefined) conditions.push(`status = ${parameter(status)}`);
+  if (apiKeyId !== undefined) conditions.push(`api_key_id = ${parameter(apiKeyId)}::uuid`);
+  if (tags) conditions.push(`tags @> ${parameter(JSON.stringify(tags))}::jsonb`);
+  return conditions;
+}

@@ -1,0 +1,113 @@
+/** The columns of the log that series are made of, and that corrections have too. */
+export const SERIES_COLUMNS = `
+  tenant_id, api_key_id, endpoint, model, provider, status, tags, end_user, prompt_tokens,
+  completion_tokens, cost, shortfall, vendor_cost, latency_ms, created_at`;
+
+const SUMS = [
+  'requests',
+  'errors',
+  'prompt_tokens',
+  'completion_tokens',
+  'cost',
+  'shortfall',
+  'vendor_cost',
+  'latency_ms',
+] as const;
+
+/** The sums of a series, and of what is grouped. */
+export const SERIES_SUMS = SUMS.join(', ');
+/** The same, of rows that have them. */
+export const SUM_OF_SUMS = SUMS.map((name) => `sum(${name})::bigint AS ${name}`).join(', ');
+/** The same, of rows of the log with a `sign`. */
+export const SUM_OF_ROWS = `
+  sum(sign)::bigint AS requests,
+  coalesce(sum(sign) FILTER (WHERE status = 'error'), 0)::bigint AS errors,
+  sum(sign * prompt_tokens::bigint)::bigint AS prompt_tokens,
+  sum(sign * completion_tokens::bigint)::bigint AS completion_tokens,
+  sum(sign * cost)::bigint AS cost,
+  sum(sign * shortfall)::bigint AS shortfall,
+  coalesce(sum(sign * vendor_cost), 0)::bigint AS vendor_cost,
+  sum(sign * latency_ms::bigint)::bigint AS latency_ms`;
+
+const ADDED = SUMS.map((name) => `${name} = existing.${name} + excluded.${name}`).join(', ');
+
+const SAME = 'api_key_id, endpoint, model, provider, status';
+
+/** The id of a series: of whatever tells it from others. Separators and NULL cannot be had from outside. */
+const idOf = (...columns: string[]): string =>
+  `md5(jsonb_build_array(tenant_id, extract(epoch FROM month), kind, ${columns.join(', ')})::text)::uuid`;
+
+/**
+ * Adds the rows above $1 up to $2 and all corrections to their series. The row of `request_log_progress`
+ * must be locked meanwhile.
+ *
+ * A tenant's month has up to $3 series of a kind, and a batch more. After that what is new is added up
+ * without its tags, and without all but the end user where it has one; after $4 also without that. So no
+ * caller fills the database with tags of its own for each request, and sums over everything stay exact.
+ */
+export const ADD_TO_SERIES = `
+  WITH corrected AS (
+    DELETE FROM request_log_series_corrections RETURNING *
+  ), facts AS MATERIALIZED (
+    SELECT tenant_id, date_trunc('month', created_at, 'UTC') AS month,
+      date_trunc('hour', created_at, 'UTC') AS hour, kind, ${SAME}, tags,
+      CASE kind WHEN 'each' THEN end_user END AS end_user, ${SUM_OF_ROWS}
+    FROM (
+      SELECT 1 AS sign, ${SERIES_COLUMNS} FROM request_logs WHERE id > $1 AND id <= $2
+      UNION ALL
+      SELECT sign, ${SERIES_COLUMNS} FROM corrected
+    ) AS rows
+      JOIN (VALUES ('none', false), ('any', true), ('each', true)) AS kinds (kind, has_end_user)
+        ON has_end_user = (end_user IS NOT NULL)
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, tags, CASE kind WHEN 'each' THEN end_user END
+  ), months AS MATERIALIZED (
+    SELECT tenant_id, kind, month, (
+      SELECT count(*) FROM request_log_series AS known
+      WHERE known.tenant_id = months.tenant_id AND known.kind = months.kind
+        AND known.month = months.month
+    ) AS series
+    FROM (SELECT DISTINCT tenant_id, kind, month FROM facts) AS months
+  ), named AS MATERIALIZED (
+    SELECT facts.*, months.series AS known,
+      ${idOf(SAME, 'tags', 'end_user', 'false')} AS full_id,
+      CASE kind WHEN 'each' THEN ${idOf('end_user', 'true')} ELSE ${idOf(SAME, 'true')} END AS less_id
+    FROM facts JOIN months USING (tenant_id, kind, month)
+  ), placed AS MATERIALIZED (
+    SELECT named.*, CASE
+        WHEN known < $3 OR EXISTS (SELECT FROM request_log_series WHERE id = full_id) THEN 'full'
+        WHEN kind <> 'each' OR known < $4
+          OR EXISTS (SELECT FROM request_log_series WHERE id = less_id) THEN 'less'
+        ELSE 'least'
+      END AS detail
+    FROM named
+  ), reduced AS MATERIALIZED (
+    SELECT tenant_id, month, hour, kind,
+      CASE detail WHEN 'full' THEN full_id WHEN 'less' THEN less_id ELSE ${idOf('true')} END AS series,
+      CASE WHEN kind <> 'each' OR detail = 'full' THEN api_key_id END AS api_key_id,
+      CASE WHEN kind <> 'each' OR detail = 'full' THEN endpoint END AS endpoint,
+      CASE WHEN kind <> 'each' OR detail = 'full' THEN model END AS model,
+      CASE WHEN kind <> 'each' OR detail = 'full' THEN provider END AS provider,
+      CASE WHEN kind <> 'each' OR detail = 'full' THEN status END AS status,
+      CASE detail WHEN 'full' THEN tags END AS tags,
+      CASE WHEN detail <> 'least' THEN end_user END AS end_user,
+      detail <> 'full' AS is_rest, ${SERIES_SUMS}
+    FROM placed
+  ), summed AS (
+    INSERT INTO request_log_series_sums AS existing (
+      tenant_id, kind, grain, period, series, ${SERIES_SUMS}
+    )
+    SELECT tenant_id, kind, grain, period, series, ${SUM_OF_SUMS}
+    FROM reduced
+      CROSS JOIN LATERAL (
+        VALUES ('hour', hour), ('day', date_trunc('day', hour, 'UTC'))
+      ) AS span (grain, period)
+    GROUP BY 1, 2, 3, 4, 5
+    ON CONFLICT (tenant_id, kind, grain, period, series) DO UPDATE SET ${ADDED}
+  )
+  INSERT INTO request_log_series AS existing (
+    id, tenant_id, month, kind, ${SAME}, tags, end_user, is_rest, ${SERIES_SUMS}
+  )
+  SELECT series, tenant_id, month, kind, ${SAME}, tags, end_user, is_rest, ${SUM_OF_SUMS}
+  FROM reduced
+  GROUP BY series, tenant_id, month, kind, ${SAME}, tags, end_user, is_rest
+  ON CONFLICT (id) DO UPDATE SET ${ADDED}`;
