@@ -23,17 +23,19 @@ import { WebhooksModule } from '../platform/outbound/webhooks.module.js';
 import { ResponsesModule } from '../features/responses/responses.module.js';
 import { ServiceDrain } from './service-drain.js';
 import { LedgerModule } from '../core/ledger/ledger.module.js';
+import { RoutingModule } from '../core/routing/routing.module.js';
 import { BootstrapService } from './bootstrap/bootstrap.service.js';
 import { BuildInfo } from './operations/build-info.js';
 import { ClusterMetrics } from './operations/cluster-metrics.js';
 import { InstanceFit } from './operations/instance-fit.service.js';
+import { LiveReport } from './operations/live-report.js';
 import { HealthController } from './operations/health.controller.js';
 import { MetricsController } from './operations/metrics.controller.js';
 
 @Module({
-  imports: [CatalogueModule, JobsModule, LedgerModule],
+  imports: [CatalogueModule, JobsModule, LedgerModule, RoutingModule],
   controllers: [HealthController, MetricsController],
-  providers: [BuildInfo, ClusterMetrics, InstanceFit],
+  providers: [BuildInfo, ClusterMetrics, InstanceFit, LiveReport],
 })
 class OperationsModule {}
 

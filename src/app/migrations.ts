@@ -27,6 +27,7 @@ import { CreateAdminKeys1764400000000 } from '../../migrations/1764400000000-cre
 import { CreateAuditLog1764400100000 } from '../../migrations/1764400100000-create-audit-log.js';
 import { OperateTenants1764410000000 } from '../../migrations/1764410000000-operate-tenants.js';
 import { RememberFirstNames1764410100000 } from '../../migrations/1764410100000-remember-first-names.js';
+import { ReportLiveInstances1764410200000 } from '../../migrations/1764410200000-report-live-instances.js';
 import { LogAttemptsAndTags1764430000000 } from '../../migrations/1764430000000-log-attempts-and-tags.js';
 import { SumRequestsBySeries1764430100000 } from '../../migrations/1764430100000-sum-requests-by-series.js';
 import { CreateConfigVersions1764450000000 } from '../../migrations/1764450000000-create-config-versions.js';
@@ -63,6 +64,7 @@ export const MIGRATIONS = [
   CreateAuditLog1764400100000,
   OperateTenants1764410000000,
   RememberFirstNames1764410100000,
+  ReportLiveInstances1764410200000,
   LogAttemptsAndTags1764430000000,
   SumRequestsBySeries1764430100000,
   CreateConfigVersions1764450000000,

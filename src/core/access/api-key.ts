@@ -61,11 +61,14 @@ export function isAdminKey(plaintext: string): boolean {
  *
  * @throws InvalidRequestError unless it lies in the future
  */
-export function readExpiry(text: string | null | undefined): Date | null | undefined {
+export function readExpiry(
+  text: string | null | undefined,
+  param = 'expires_at',
+): Date | null | undefined {
   if (text === undefined || text === null) return text;
   const expiresAt = parseIsoDateTime(text);
   if (!expiresAt || expiresAt.getTime() <= Date.now()) {
-    throw new InvalidRequestError('expires_at', 'expires_at must lie in the future.');
+    throw new InvalidRequestError(param, `${param} must lie in the future.`);
   }
   return expiresAt;
 }

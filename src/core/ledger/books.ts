@@ -5,6 +5,12 @@ export type BookReader = Pick<Database, 'query'>;
 
 /** A statement that reads one snapshot and finds nothing in sound books, however busy the service is. */
 export interface BookCheck {
+  /** Its name for programs. */
+  readonly id: string;
+  /** What is so in sound books. */
+  readonly invariant: string;
+  /** Which figures of the books are about it. */
+  readonly figures: readonly (keyof typeof CHECK_FIGURES)[];
   /** What is wrong where it finds rows. */
   readonly fault: string;
   readonly statement: string;
@@ -15,6 +21,9 @@ export interface BookCheck {
 /** What docs/ledger.md explains under "Checking the books". */
 export const BOOK_CHECKS: readonly BookCheck[] = [
   {
+    id: 'balance_is_entries',
+    invariant: 'Each balance is the sum of its entries.',
+    figures: ['balance', 'entries'],
     fault: 'a balance is not the sum of its entries',
     needsWholeLog: false,
     statement: `
@@ -24,6 +33,9 @@ GROUP BY tenant_id, balance
 HAVING balance <> coalesce(sum(amount), 0)`,
   },
   {
+    id: 'held_is_holds',
+    invariant: 'What each account holds is the sum of its open holds.',
+    figures: ['held', 'holds', 'open holds'],
     fault: 'what is held is not the sum of the open holds',
     needsWholeLog: false,
     statement: `
@@ -33,6 +45,9 @@ GROUP BY tenant_id, held
 HAVING held <> coalesce(sum(amount), 0)`,
   },
   {
+    id: 'months_are_entries',
+    invariant: 'What each month spent is the sum of its charges, shortfalls and refunds.',
+    figures: ['spent in months', 'spent in entries'],
     fault: 'what a month spent is not the sum of its entries',
     needsWholeLog: false,
     statement: `
@@ -45,12 +60,19 @@ SELECT tenant_id, month FROM (
 GROUP BY tenant_id, month HAVING sum(amount) <> 0`,
   },
   {
+    id: 'nothing_lost_or_made',
+    invariant:
+      'Each balance is what was granted less what was spent, and no more is held than is there.',
+    figures: ['balance', 'granted', 'spent'],
     fault: 'credits were lost or made, or more is held than is there',
     needsWholeLog: false,
     statement: `
 SELECT tenant_id FROM accounts WHERE balance <> granted - spent OR held > balance`,
   },
   {
+    id: 'nothing_twice',
+    invariant: 'No request is charged, refunded or logged twice.',
+    figures: ['charged requests', 'log rows'],
     fault: 'a request is charged, refunded or logged twice',
     needsWholeLog: false,
     statement: `
@@ -62,6 +84,10 @@ SELECT request_id, kind FROM (
 GROUP BY request_id, kind HAVING count(*) > 1`,
   },
   {
+    id: 'log_rows_have_entries',
+    invariant:
+      'Each log row has the entries that its cost and shortfall ask for, and no charge is without its row.',
+    figures: ['charged requests', 'log rows'],
     fault: 'a log row does not have the entries that its cost and shortfall ask for',
     needsWholeLog: true,
     statement: `
@@ -77,6 +103,9 @@ WHERE coalesce(log.cost + log.shortfall, -1) <> coalesce(entry.charged, 0)
   OR coalesce(log.shortfall, -1) <> coalesce(entry.written_off, 0)`,
   },
   {
+    id: 'totals_are_the_log',
+    invariant: 'The totals of each account are those of the log less what was refunded.',
+    figures: ['spent', 'logged cost', 'refunds'],
     fault: 'the totals of an account are not those of the log',
     needsWholeLog: true,
     statement: `
@@ -103,6 +132,17 @@ export const BOOK_FIGURES = {
   'charged requests': `SELECT count(*) FROM ledger_entries WHERE kind = 'charge'`,
   'log rows': 'SELECT count(*) FROM request_logs',
 } as const;
+/** What the checks are about, besides. */
+export const CHECK_FIGURES = {
+  ...BOOK_FIGURES,
+  granted: 'SELECT sum(granted) FROM accounts',
+  spent: 'SELECT sum(spent) FROM accounts',
+  'spent in months': 'SELECT sum(spent) FROM account_months',
+  'spent in entries': `SELECT -sum(amount) FROM ledger_entries WHERE kind NOT IN ('grant', 'correction')`,
+  refunds: `SELECT sum(amount) FROM ledger_entries WHERE kind = 'refund'`,
+  'logged cost': 'SELECT sum(cost) FROM request_logs',
+} as const;
+
 export type BookFigures = Record<keyof typeof BOOK_FIGURES, string>;
 
 /** Whether months of the request log are in the archive, and not in the database; of older schemas too. */

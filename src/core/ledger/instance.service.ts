@@ -18,8 +18,8 @@ const BEAT = `
   WITH filler AS MATERIALIZED (
     SELECT repeat('.', 1000) AS text FROM generate_series(1, 128)
   ), beat AS (
-    INSERT INTO instances AS instance (id) VALUES ($1)
-    ON CONFLICT (id) DO UPDATE SET heartbeat_at = now()
+    INSERT INTO instances AS instance (id, live) VALUES ($1, $2)
+    ON CONFLICT (id) DO UPDATE SET heartbeat_at = now(), live = excluded.live
     RETURNING xmax = 0 AS is_new
   )
   SELECT is_new, (SELECT max(length(text)) FROM filler) AS filled FROM beat`;
@@ -46,12 +46,33 @@ export interface InstanceFacts {
   readonly artifacts: string;
 }
 
+/** What a process is doing; told with each heartbeat, so it has to stay small. */
+export interface InstanceLive {
+  /** Calls of models from their admission to the end of their answers. */
+  readonly requests_in_flight: number;
+  /** Settlements and log rows that wait for their commit. */
+  readonly pending_settlements: number;
+  /** Shared routes that it leaves alone at the moment, the worst first, and no more than a few. */
+  readonly routes: readonly InstanceRoute[];
+  /** How many more of those there are. */
+  readonly more_routes: number;
+}
+
+export interface InstanceRoute {
+  readonly provider: string;
+  /** The provider's own name for the model; null: the provider as a whole. */
+  readonly model: string | null;
+  readonly state: string;
+}
+
 /** A process that is alive. One of an older version may say less of itself, or nothing. */
 export interface LivingInstance {
   readonly id: string;
   readonly startedAt: Date;
   readonly heartbeatAt: Date;
   readonly facts: Partial<InstanceFacts>;
+  /** As of its heartbeat. */
+  readonly live: Partial<InstanceLive>;
 }
 
 /**
@@ -67,9 +88,18 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
   private lastBeatMs = -Infinity;
   private steadySinceMs = Infinity;
   private facts: InstanceFacts | undefined;
+  private readLive: (() => InstanceLive) | undefined;
 
   constructor(private readonly database: Database) {
-    const statement = { text: BEAT, values: [this.id] };
+    const { id } = this;
+    const live = (): string => JSON.stringify(this.readLive?.() ?? {});
+    const statement = {
+      text: BEAT,
+      // Asked for with each heartbeat.
+      get values() {
+        return [id, live()];
+      },
+    };
     this.pulse = new DatabasePulse(database, { statement, onBeat: (row) => this.note(row) });
   }
 
@@ -96,6 +126,11 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     return this.pulse.check();
   }
 
+  /** From now on each heartbeat tells what this process is doing. */
+  reportLive(read: () => InstanceLive): void {
+    this.readLive = read;
+  }
+
   /** Tells the others, and operators, what this process is. */
   async describe(facts: InstanceFacts): Promise<void> {
     this.facts = facts;
@@ -108,7 +143,7 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
   /** All processes on this database that are alive, this one included; the oldest first. */
   async living(): Promise<LivingInstance[]> {
     const { rows } = await this.database.lookUps.query<LivingInstance>(
-      `SELECT id, started_at AS "startedAt", heartbeat_at AS "heartbeatAt", facts FROM instances
+      `SELECT id, started_at AS "startedAt", heartbeat_at AS "heartbeatAt", facts, live FROM instances
        WHERE heartbeat_at > now() - make_interval(secs => $1) ORDER BY started_at, id`,
       [DEAD_AFTER_SECONDS],
     );

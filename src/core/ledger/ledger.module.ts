@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BalanceReader } from './balance.reader.js';
+import { BooksService } from './books.service.js';
 import { GrantsService } from './grants.service.js';
 import { HoldSweeperService } from './hold-sweeper.service.js';
 import { InstanceService } from './instance.service.js';
@@ -18,6 +19,7 @@ import { TokenCounter } from './token-counter.js';
 @Module({
   providers: [
     BalanceReader,
+    BooksService,
     GrantsService,
     HoldSweeperService,
     InstanceService,
@@ -34,10 +36,12 @@ import { TokenCounter } from './token-counter.js';
   ],
   exports: [
     BalanceReader,
+    BooksService,
     GrantsService,
     HoldSweeperService,
     InstanceService,
     LedgerService,
+    LedgerStore,
     RefundsService,
     StatementReader,
   ],

@@ -78,6 +78,7 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
   /** Pauses, or changes the pause that there is; all processes know within a second of the commit. */
   async pause(transaction: SqlExecutor, pause: Omit<RoutePause, 'pausedAt'>): Promise<void> {
     const { provider, model, reason, pausedBy, until } = pause;
+    await transaction.query('DELETE FROM route_pauses WHERE paused_until <= now()');
     await transaction.query(
       `INSERT INTO route_pauses (provider, model, reason, paused_by, paused_until)
        VALUES ($1, $2, $3, $4, $5)

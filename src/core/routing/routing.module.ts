@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { CredentialsModule } from '../credentials/credentials.module.js';
 import { UpstreamModule } from '../../vendors/upstream.module.js';
+import { ProviderHealthService } from './provider-health.service.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { RoutingService } from './routing.service.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
@@ -46,7 +47,7 @@ class CacheModule {}
 
 @Module({
   imports: [CacheModule, CatalogueModule, CredentialsModule, UpstreamModule],
-  providers: [RoutePauses, RoutingService],
-  exports: [RoutePauses, RoutingService],
+  providers: [ProviderHealthService, RoutePauses, RoutingService],
+  exports: [ProviderHealthService, RoutePauses, RoutingService],
 })
 export class RoutingModule {}

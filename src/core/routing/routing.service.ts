@@ -21,7 +21,7 @@ import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../../vendors
 import { callerErrorOf } from './caller-error.js';
 import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
-import { RouteHealth } from './route-health.js';
+import { RouteHealth, type RouteCondition } from './route-health.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { trackRoutes } from './route-metrics.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
@@ -215,6 +215,11 @@ export class RoutingService {
     } finally {
       tried.end(outcome);
     }
+  }
+
+  /** How each shared route does that this process has called. */
+  conditions(): RouteCondition[] {
+    return this.health.sharedRoutes();
   }
 
   /**

@@ -1,11 +1,17 @@
 import { Module } from '@nestjs/common';
+import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
 import { AdminAuditLogController } from './audit-log/admin-audit-log.controller.js';
-import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
-import { UpstreamModule } from '../../vendors/upstream.module.js';
 import { AdminConfigController } from './config/config.controller.js';
 import { AdminConfigService } from './config/config.service.js';
+import { RoutingModule } from '../../core/routing/routing.module.js';
+import { UpstreamModule } from '../../vendors/upstream.module.js';
+import { BooksController } from './books/books.controller.js';
+import { InstancesController } from './instances/instances.controller.js';
+import { InstancesAdmin } from './instances/instances.service.js';
 import { AdminKeysController } from './keys/admin-keys.controller.js';
+import { RoutesController } from './routes/routes.controller.js';
+import { RoutesAdmin } from './routes/routes.service.js';
 import { TenantEntriesController } from './tenants/tenant-entries.controller.js';
 import { TenantEntries } from './tenants/tenant-entries.service.js';
 import { TenantEraser } from './tenants/tenant-eraser.service.js';
@@ -17,16 +23,27 @@ import { WhoamiController } from './whoami/whoami.controller.js';
 
 /** What operators do over HTTP. Each folder is a small feature, named after its path below `/v1/admin`. */
 @Module({
-  imports: [CatalogueModule, LedgerModule, UpstreamModule],
+  imports: [CatalogueModule, LedgerModule, RoutingModule, UpstreamModule],
   controllers: [
     AdminAuditLogController,
     AdminConfigController,
     AdminKeysController,
+    BooksController,
+    InstancesController,
+    RoutesController,
     TenantsController,
     TenantEntriesController,
     TenantKeysController,
     WhoamiController,
   ],
-  providers: [AdminConfigService, TenantsAdmin, TenantEntries, TenantKeys, TenantEraser],
+  providers: [
+    AdminConfigService,
+    InstancesAdmin,
+    RoutesAdmin,
+    TenantsAdmin,
+    TenantEntries,
+    TenantKeys,
+    TenantEraser,
+  ],
 })
 export class AdminModule {}

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Architecture, Pricing } from '../../core/catalogue/catalogue.types.js';
 import { PROVIDER_TYPES, type ProviderType } from '../../platform/config/app-config.js';
-import type { ProviderStatus } from './provider-status.js';
+import type { ProviderStatus } from '../../core/routing/provider-status.js';
 
 export class ProviderHealthDto {
   @ApiProperty({ type: 'integer', description: 'Milliseconds, the median.', example: 120 })

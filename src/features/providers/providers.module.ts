@@ -8,18 +8,18 @@ import {
   MessagesModelsController,
 } from './models.controller.js';
 import { ModelsService } from './models.service.js';
-import { ProviderHealthService } from './provider-health.service.js';
+import { RoutingModule } from '../../core/routing/routing.module.js';
 import { ProvidersController } from './providers.controller.js';
 import { ProvidersService } from './providers.service.js';
 
 @Module({
-  imports: [CatalogueModule, CredentialsModule, UpstreamModule],
+  imports: [CatalogueModule, CredentialsModule, RoutingModule, UpstreamModule],
   controllers: [
     ModelsController,
     CompatibleModelsController,
     MessagesModelsController,
     ProvidersController,
   ],
-  providers: [ModelsService, ProviderHealthService, ProvidersService],
+  providers: [ModelsService, ProvidersService],
 })
 export class ProvidersModule {}

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
-import { ProviderHealthService, type ProviderHealth } from './provider-health.service.js';
+import {
+  ProviderHealthService,
+  type ProviderHealth,
+} from '../../core/routing/provider-health.service.js';
 import type { ProviderDto, ProviderHealthDto } from './providers.dto.js';
 
 /** The configured providers. */

@@ -15,7 +15,8 @@ export interface ProbeSummary {
   errorRate: number;
 }
 
-export type ProviderStatus = 'healthy' | 'degraded' | 'unhealthy' | 'unknown';
+export const PROVIDER_STATUSES = ['healthy', 'degraded', 'unhealthy', 'unknown'] as const;
+export type ProviderStatus = (typeof PROVIDER_STATUSES)[number];
 
 const HEALTHY = { errorRate: 0.05, latencyMs: 500 };
 const DEGRADED = { errorRate: 0.2, latencyMs: 2_000 };

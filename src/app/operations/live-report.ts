@@ -1,0 +1,52 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { InFlightLimiter } from '../../core/access/in-flight-limiter.js';
+import {
+  InstanceService,
+  type InstanceLive,
+  type InstanceRoute,
+} from '../../core/ledger/instance.service.js';
+import { LedgerStore } from '../../core/ledger/ledger-store.js';
+import { ROUTE_STATES, type RouteCondition } from '../../core/routing/route-health.js';
+import { RoutingService } from '../../core/routing/routing.service.js';
+
+/** Callers make up the names in families of models, and a heartbeat has to stay small. */
+const MAX_ROUTES = 50;
+const MAX_MODEL_LENGTH = 200;
+
+/** Has each heartbeat tell operators what this process is doing. */
+@Injectable()
+export class LiveReport implements OnModuleInit {
+  constructor(
+    private readonly instance: InstanceService,
+    private readonly inFlight: InFlightLimiter,
+    private readonly ledger: LedgerStore,
+    private readonly routing: RoutingService,
+  ) {}
+
+  onModuleInit(): void {
+    this.instance.reportLive(() => ({
+      requests_in_flight: this.inFlight.open,
+      pending_settlements: this.ledger.pendingSettlements,
+      ...routesLeftAlone(this.routing.conditions()),
+    }));
+  }
+}
+
+/** Pure: the routes that are not healthy, the worst and whole providers first. */
+export function routesLeftAlone(
+  conditions: readonly RouteCondition[],
+): Pick<InstanceLive, 'routes' | 'more_routes'> {
+  const alone = conditions.filter(({ state }) => state !== 'healthy');
+  const rank = ({ state, upstreamModel }: RouteCondition): number =>
+    2 * (ROUTE_STATES.length - ROUTE_STATES.indexOf(state)) + Number(upstreamModel !== undefined);
+  const shown = alone.sort((one, other) => rank(one) - rank(other)).slice(0, MAX_ROUTES);
+  return {
+    routes: shown.map(({ provider, upstreamModel, state }): InstanceRoute => ({
+      provider,
+      model:
+        upstreamModel?.slice(0, MAX_MODEL_LENGTH).toWellFormed().replaceAll('\u0000', '') ?? null,
+      state,
+    })),
+    more_routes: alone.length - shown.length,
+  };
+}

@@ -1,0 +1,174 @@
+import { Inject, Injectable } from '@nestjs/common';
+import pg, { type Client, type QueryResultRow } from 'pg';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { Database } from '../../platform/database/database.js';
+import { sqlStateOf } from '../../platform/database/database-outage.js';
+import { ConflictError } from '../../platform/errors/gateway-errors.js';
+import { BOOK_CHECKS, CHECK_FIGURES, hasArchivedLogs, type BookCheck } from './books.js';
+
+/** All checks together. What is not looked at by then is said to be so. */
+const TOTAL_LIMIT_MS = 60_000;
+const STATEMENT_LIMIT_MS = 20_000;
+const MAX_ROWS = 20;
+const LOCK_NAME = 'model-gateway books';
+const STATEMENT_TIMEOUT = '57014';
+
+type FigureName = keyof typeof CHECK_FIGURES;
+
+/** What one check found. */
+export interface BookFinding {
+  readonly check: BookCheck;
+  /** `unchecked`: it was not looked at, or not to the end. */
+  readonly status: 'sound' | 'broken' | 'unchecked';
+  /** Why it is `unchecked`; null otherwise. */
+  readonly reason: string | null;
+  /** Whole numbers as text, since sums may be beyond what a number holds; null: not looked at. */
+  readonly figures: Partial<Record<FigureName, string | null>>;
+  /** The first of the rows at fault. */
+  readonly rows: readonly object[];
+  readonly hasMoreRows: boolean;
+  readonly durationMs: number;
+}
+
+export interface BooksReport {
+  /** The one moment that all of it is about. */
+  readonly at: Date;
+  readonly durationMs: number;
+  readonly findings: readonly BookFinding[];
+}
+
+/**
+ * Checks the books while the service works: in one snapshot that locks nothing, on a session of its own,
+ * within limits of time, and by one process at a time.
+ */
+@Injectable()
+export class BooksService {
+  private running: Promise<BooksReport> | undefined;
+
+  constructor(
+    private readonly database: Database,
+    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'logRetentionDays'>,
+  ) {}
+
+  /**
+   * Who asks during a check of this process gets what that finds.
+   *
+   * @throws ConflictError (`books`) while another process checks them
+   */
+  check(): Promise<BooksReport> {
+    return (this.running ??= this.run().finally(() => (this.running = undefined)));
+  }
+
+  private async run(): Promise<BooksReport> {
+    const client = new pg.Client({
+      connectionString: this.database.url,
+      application_name: 'model-gateway books',
+      connectionTimeoutMillis: 3_000,
+      options: '-c lock_timeout=1000',
+    });
+    // One that dies fails the statement under way; unheard it would end the process.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ is_ours: boolean }>(
+        'SELECT pg_try_advisory_lock(hashtext($1)) AS is_ours',
+        [LOCK_NAME],
+      );
+      if (rows[0]?.is_ours !== true) {
+        throw new ConflictError(
+          'books',
+          'Another instance checks the books at this moment. Ask again in a minute.',
+        );
+      }
+      return await this.checkAll(client);
+    } finally {
+      // The session's lock ends with it.
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  private async checkAll(client: Client): Promise<BooksReport> {
+    const startedMs = performance.now();
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const { rows } = await client.query<{ at: Date }>('SELECT now() AS at');
+    const isLogWhole = this.config.logRetentionDays === 0 && !(await hasArchivedLogs(client));
+    const snapshot = new BoundedSnapshot(client, startedMs + TOTAL_LIMIT_MS);
+    const findings: BookFinding[] = [];
+    for (const check of BOOK_CHECKS) {
+      findings.push(
+        check.needsWholeLog && !isLogWhole
+          ? unchecked(check, 'Rows of the request log were deleted or archived for their age.')
+          : await findIn(snapshot, check),
+      );
+    }
+    await client.query('COMMIT');
+    return { at: rows[0]!.at, durationMs: Math.round(performance.now() - startedMs), findings };
+  }
+}
+
+/** One snapshot, in which a statement that takes too long ends without ending the others. */
+class BoundedSnapshot {
+  private readonly figures = new Map<FigureName, string | null>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly untilMs: number,
+  ) {}
+
+  /** Undefined: it took too long, or there was no time left. */
+  async ask<Row extends QueryResultRow>(statement: string): Promise<Row[] | undefined> {
+    const leftMs = Math.floor(Math.min(STATEMENT_LIMIT_MS, this.untilMs - performance.now()));
+    if (leftMs < 1) return undefined;
+    await this.client.query(`SAVEPOINT asked; SET LOCAL statement_timeout = ${leftMs}`);
+    try {
+      return (await this.client.query<Row>(statement)).rows;
+    } catch (error) {
+      if (sqlStateOf(error) !== STATEMENT_TIMEOUT) throw error;
+      return undefined;
+    } finally {
+      // A session that is gone has thrown already.
+      await this.client.query('ROLLBACK TO asked; RELEASE asked').catch(() => undefined);
+    }
+  }
+
+  /** Null: not looked at. */
+  async figure(name: FigureName): Promise<string | null> {
+    const known = this.figures.get(name);
+    if (known !== undefined) return known;
+    const rows = await this.ask<{ value: string }>(
+      `SELECT coalesce((${CHECK_FIGURES[name]}), 0)::text AS value`,
+    );
+    const value = rows?.[0]?.value ?? null;
+    this.figures.set(name, value);
+    return value;
+  }
+}
+
+async function findIn(snapshot: BoundedSnapshot, check: BookCheck): Promise<BookFinding> {
+  const startedMs = performance.now();
+  const rows = await snapshot.ask(`${check.statement}\nORDER BY 1 LIMIT ${MAX_ROWS + 1}`);
+  if (!rows) return unchecked(check, 'It took longer than a check may take.', startedMs);
+  const figures: BookFinding['figures'] = {};
+  for (const name of check.figures) figures[name] = await snapshot.figure(name);
+  return {
+    check,
+    status: rows.length > 0 ? 'broken' : 'sound',
+    reason: null,
+    figures,
+    rows: rows.slice(0, MAX_ROWS),
+    hasMoreRows: rows.length > MAX_ROWS,
+    durationMs: Math.round(performance.now() - startedMs),
+  };
+}
+
+function unchecked(check: BookCheck, reason: string, startedMs = performance.now()): BookFinding {
+  return {
+    check,
+    status: 'unchecked',
+    reason,
+    figures: {},
+    rows: [],
+    hasMoreRows: false,
+    durationMs: Math.round(performance.now() - startedMs),
+  };
+}

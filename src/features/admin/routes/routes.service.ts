@@ -1,0 +1,251 @@
+import { Injectable } from '@nestjs/common';
+import { readExpiry } from '../../../core/access/api-key.js';
+import type { Author } from '../../../core/access/author.js';
+import { AuditLog } from '../../../core/audit/audit-log.js';
+import { CatalogueService } from '../../../core/catalogue/catalogue.service.js';
+import type { Model, ModelRoute } from '../../../core/catalogue/catalogue.types.js';
+import { InstanceService, type LivingInstance } from '../../../core/ledger/instance.service.js';
+import { ProviderHealthService } from '../../../core/routing/provider-health.service.js';
+import { ROUTE_STATES, type RouteState } from '../../../core/routing/route-health.js';
+import {
+  RoutePauses,
+  type PausedThing,
+  type RoutePause,
+} from '../../../core/routing/route-pauses.service.js';
+import { Database } from '../../../platform/database/database.js';
+import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import { readCursor, toCursorPage, type CursorPage } from '../../../platform/http/cursor-page.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import { UpstreamRegistry } from '../../../vendors/upstream.registry.js';
+import type {
+  InstanceStateDto,
+  OperatedProviderDto,
+  OperatedRouteDto,
+  PauseRouteDto,
+  RouteNameDto,
+  RoutePauseDto,
+  RouteQueryDto,
+} from './routes.dto.js';
+
+/** Providers and routes as operators see them: how they do, everywhere, and whether they are paused. */
+@Injectable()
+export class RoutesAdmin {
+  constructor(
+    private readonly catalogue: CatalogueService,
+    private readonly upstreams: UpstreamRegistry,
+    private readonly health: ProviderHealthService,
+    private readonly instances: InstanceService,
+    private readonly pauses: RoutePauses,
+    private readonly database: Database,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** The configured ones with what probes of each say now; takes up to about 2 s. */
+  async providers(): Promise<OperatedProviderDto[]> {
+    const living = await this.instances.living();
+    const pauses = new Map(this.pauses.list().map((pause) => [nameOf(pause), pause]));
+    return Promise.all(
+      this.upstreams.providers.map(async ({ id, name, type }) => {
+        const { status, summary, checkedAt } = await this.health.check(id);
+        const pause = pauses.get(nameOf({ provider: id, model: null }));
+        return {
+          id,
+          name,
+          type,
+          status,
+          health: {
+            latency_p50: summary.latencyP50,
+            latency_p99: summary.latencyP99,
+            error_rate: summary.errorRate,
+            last_checked_at: checkedAt.toISOString(),
+          },
+          pause: pause ? toPause(pause) : null,
+          instances: statesOf(living, id, undefined),
+        };
+      }),
+    );
+  }
+
+  /** Every route of the catalogue, by model. */
+  async routes({
+    limit,
+    cursor,
+    provider,
+    model,
+  }: RouteQueryDto): Promise<CursorPage<OperatedRouteDto>> {
+    const behind = readCursor(cursor, ['text', 'integer']);
+    const part = model?.toLowerCase();
+    const wanted = this.catalogue.rows
+      .filter(({ catalogueId }) => part === undefined || catalogueId.toLowerCase().includes(part))
+      .flatMap((row) => row.routes.map((route, position) => ({ row, route, position })))
+      .filter(({ route }) => provider === undefined || route.provider === provider)
+      .sort((one, other) => compare(placeOf(one), placeOf(other)));
+    const after = behind && ([behind[0]!, Number(behind[1])] as const);
+    const rest = after ? wanted.filter((each) => compare(placeOf(each), after) > 0) : wanted;
+    const living = await this.instances.living();
+    return toCursorPage(rest.slice(0, limit + 1), limit, placeOf, (each) =>
+      this.toRoute(each, living),
+    );
+  }
+
+  listPauses(): RoutePauseDto[] {
+    return this.pauses.list().map(toPause);
+  }
+
+  /**
+   * Pauses, or changes the pause that there is.
+   *
+   * @throws InvalidRequestError for a provider or a route that there is not, or a time that is over
+   */
+  async pause(author: Author, body: PauseRouteDto): Promise<RoutePauseDto> {
+    const thing = this.find(body);
+    const until = readExpiry(body.until, 'until') ?? null;
+    const { reason } = body;
+    await this.database.transaction(async (client) => {
+      const before = await this.pauses.resume(client, thing);
+      await this.pauses.pause(client, { ...thing, reason, pausedBy: author.actor.name, until });
+      await this.audit.record(client, author, {
+        tenantId: null,
+        action: 'route.pause',
+        target: { type: 'route', id: nameOf(thing) },
+        before: before ? factsOf(before) : null,
+        after: factsOf({ reason, until }),
+      });
+    });
+    await this.pauses.look();
+    const paused = this.pauses.list().find((pause) => nameOf(pause) === nameOf(thing));
+    if (!paused) throw new Error('A pause was over before it was shown');
+    return toPause(paused);
+  }
+
+  /** @returns the pause that is over @throws NotFoundError (`provider`) where there is none of that name */
+  async resume(author: Author, body: RouteNameDto): Promise<RoutePauseDto> {
+    const thing = { provider: body.provider, model: body.model ?? null };
+    const ended = await this.database.transaction(async (client) => {
+      const pause = await this.pauses.resume(client, thing);
+      if (!pause) {
+        throw new NotFoundError(
+          thing.model === null ? 'provider' : 'model',
+          'Nothing of this name is paused; GET /v1/admin/routes/pauses lists what is.',
+        );
+      }
+      await this.audit.record(client, author, {
+        tenantId: null,
+        action: 'route.resume',
+        target: { type: 'route', id: nameOf(thing) },
+        before: factsOf(pause),
+        after: null,
+      });
+      return pause;
+    });
+    await this.pauses.look();
+    return toPause(ended);
+  }
+
+  /** @throws InvalidRequestError */
+  private find({ provider, model = null }: RouteNameDto): PausedThing {
+    const routes = this.catalogue.rows.flatMap((row) => row.routes);
+    const isKnown =
+      this.upstreams.has(provider) || routes.some((route) => route.provider === provider);
+    if (!isKnown) {
+      throw new InvalidRequestError(
+        'provider',
+        'There is no such provider; GET /v1/admin/routes lists all routes.',
+      );
+    }
+    if (model === null) return { provider, model };
+    const row =
+      this.catalogue.rows.find(({ catalogueId }) => catalogueId === model) ??
+      this.catalogue.find(model);
+    if (row?.routes.some((route) => route.provider === provider) === true) {
+      return { provider, model };
+    }
+    throw new InvalidRequestError(
+      'model',
+      'This provider has no route to such a model; GET /v1/admin/routes lists all routes.',
+    );
+  }
+
+  private toRoute(
+    { row, route, position }: Place,
+    living: readonly LivingInstance[],
+  ): OperatedRouteDto {
+    const { catalogueId } = row;
+    const { provider, upstreamModel } = route;
+    const pause = this.pauses.of({ provider, model: catalogueId, catalogueId });
+    const instances = [
+      ...statesOf(living, provider, undefined),
+      ...statesOf(living, provider, upstreamModel),
+    ];
+    return {
+      model: catalogueId,
+      kind: row.kind,
+      provider,
+      upstream_model: upstreamModel,
+      position,
+      is_configured: this.upstreams.has(provider),
+      pause: pause ? toPause(pause) : null,
+      state: worstOf(instances),
+      instances,
+    };
+  }
+}
+
+interface Place {
+  row: Model;
+  route: ModelRoute;
+  position: number;
+}
+
+function placeOf({ row, position }: Place): readonly [string, number] {
+  return [row.catalogueId, position];
+}
+
+function compare(one: readonly [string, number], other: readonly [string, number]): number {
+  if (one[0] !== other[0]) return one[0] < other[0] ? -1 : 1;
+  return one[1] - other[1];
+}
+
+/** @param upstreamModel undefined: of the provider as a whole; a family's ends in `*` */
+function statesOf(
+  living: readonly LivingInstance[],
+  provider: string,
+  upstreamModel: string | undefined,
+): InstanceStateDto[] {
+  const beginning = upstreamModel?.endsWith('*') === true ? upstreamModel.slice(0, -1) : undefined;
+  return living.flatMap(({ id, live }) => {
+    const states = (live.routes ?? [])
+      .filter((route) => route.provider === provider)
+      .filter(({ model }) =>
+        beginning === undefined
+          ? model === (upstreamModel ?? null)
+          : model?.startsWith(beginning) === true,
+      )
+      .map(({ state }) => state);
+    return states.length > 0 ? [{ instance_id: id, state: states[0]! }] : [];
+  });
+}
+
+function worstOf(instances: readonly InstanceStateDto[]): RouteState {
+  const states = new Set(instances.map(({ state }) => state));
+  return ROUTE_STATES.findLast((state) => states.has(state)) ?? 'healthy';
+}
+
+function nameOf({ provider, model }: PausedThing): string {
+  return model === null ? provider : `${provider} ${model}`;
+}
+
+function factsOf({ reason, until }: Pick<RoutePause, 'reason' | 'until'>): JsonObject {
+  return { reason, until: until?.toISOString() ?? null };
+}
+
+function toPause(pause: RoutePause): RoutePauseDto {
+  return {
+    provider: pause.provider,
+    model: pause.model,
+    reason: pause.reason,
+    paused_by: pause.pausedBy,
+    paused_at: pause.pausedAt.toISOString(),
+    until: pause.until?.toISOString() ?? null,
+  };
+}

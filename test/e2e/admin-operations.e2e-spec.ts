@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+const PROVIDERS = '/v1/admin/providers';
+const ROUTES = '/v1/admin/routes';
+const ECHO = { provider: 'sandbox', model: 'sandbox/echo' };
+
+type Row = Record<string, unknown>;
+type Body = Row & { data: Row[]; checks: Row[] };
+
+let database: TestDatabase;
+let gateway: BootedGateway;
+/** On the same database. */
+let other: BootedGateway;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  gateway = await bootGateway({}, { database });
+  const { apiKey, adminKey } = gateway;
+  const same = { GATEWAY_BOOTSTRAP_API_KEY: apiKey, GATEWAY_ADMIN_KEY: adminKey };
+  other = await bootGateway(same, { database });
+});
+afterAll(async () => {
+  await other.close();
+  await gateway.close();
+  await database.drop();
+});
+
+async function admin(
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: Body }> {
+  const response = await gateway.admin(method, path, body);
+  return { status: response.status, body: (await response.json()) as Body };
+}
+
+async function ask(at: BootedGateway, model: string, fields: object = {}): Promise<number> {
+  const messages = [{ role: 'user', content: 'word' }];
+  const response = await at.post('/v1/chat/completions', { model, messages, ...fields });
+  await response.text();
+  return response.status;
+}
+
+const refused = (status: number, param: string) => ({ status, body: { error: { param } } });
+
+describe('GET /v1/admin/instances', () => {
+  it('shows every process, what it runs and what it is doing', async () => {
+    // Each look at its readiness is a heartbeat.
+    await fetch(`${other.url}/readyz`);
+    const { status, body } = await admin('GET', '/v1/admin/instances');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ object: 'list', has_more: false, next_cursor: null });
+    expect(body.data).toHaveLength(2);
+    expect(body.data.filter(({ is_self }) => is_self === true)).toHaveLength(1);
+    for (const instance of body.data) {
+      expect(instance).toMatchObject({
+        role: 'gateway',
+        version: expect.stringMatching(/^\d+\./),
+        host: expect.any(String),
+        schema: expect.stringMatching(/\d{13}$/),
+        secret: expect.any(String),
+        catalogue: expect.stringMatching(/^[0-9a-f]{12}$/),
+        uptime_seconds: expect.any(Number),
+      });
+    }
+    // Each has a folder of its own; what the oldest has counts as the usual.
+    expect(body.data.map(({ differs }) => differs)).toEqual([[], ['artifacts']]);
+    expect(body.data.find(({ is_self }) => is_self === false)).toMatchObject({
+      requests_in_flight: 0,
+      pending_settlements: 0,
+      routes: [],
+      more_routes: 0,
+    });
+    expect(body.queue).toContainEqual({
+      topic: 'jobs',
+      depth: {
+        waiting: expect.any(Number),
+        delayed: expect.any(Number),
+        active: expect.any(Number),
+      },
+    });
+  });
+
+  it('shows the breakers of a process that others do not share, by instance and by route', async () => {
+    await until(async () => {
+      await ask(other, 'sandbox/fault-503');
+      await fetch(`${other.url}/readyz`);
+      const { body } = await admin('GET', '/v1/admin/instances');
+      return body.data.some(({ routes }) => (routes as Row[]).length > 0);
+    });
+    const { body } = await admin('GET', '/v1/admin/instances');
+    const sick = body.data.find(({ is_self }) => is_self === false);
+    expect(sick?.routes).toEqual([{ provider: 'sandbox', model: 'fault-503', state: 'open' }]);
+    const routes = await admin('GET', `${ROUTES}?model=FAULT-503`);
+    expect(routes.body.data).toEqual([
+      expect.objectContaining({
+        model: 'sandbox/fault-503',
+        provider: 'sandbox',
+        is_configured: true,
+        pause: null,
+        state: 'open',
+        instances: [{ instance_id: sick?.id, state: 'open' }],
+      }),
+    ]);
+  });
+});
+
+describe(ROUTES, () => {
+  it('are listed in pages, without a repeat or a gap', async () => {
+    const found: string[] = [];
+    let cursor = '';
+    for (;;) {
+      const { status, body } = await admin('GET', `${ROUTES}?provider=sandbox&limit=7${cursor}`);
+      expect(status).toBe(200);
+      found.push(...body.data.map(({ model, provider }) => `${String(provider)} ${String(model)}`));
+      if (body.has_more !== true) break;
+      cursor = `&cursor=${String(body.next_cursor)}`;
+    }
+    expect(found).toContain('sandbox sandbox/echo');
+    expect(new Set(found).size).toBe(found.length);
+    expect(found).toEqual([...found].sort());
+    const all = await admin('GET', `${ROUTES}?limit=200`);
+    expect(all.body.data.some(({ is_configured }) => is_configured === false)).toBe(true);
+    expect(await admin('GET', `${ROUTES}?cursor=word`)).toMatchObject(refused(400, 'cursor'));
+    expect(await admin('GET', `${ROUTES}?kind=chat`)).toMatchObject(refused(400, 'kind'));
+  });
+
+  it('are paused and resumed, on every instance', async () => {
+    expect(await ask(other, 'sandbox/echo')).toBe(200);
+    const paused = await admin('POST', `${ROUTES}/pause`, { ...ECHO, reason: 'cut short' });
+    expect(paused).toMatchObject({
+      status: 200,
+      body: { ...ECHO, reason: 'cut short', paused_by: 'First admin key', until: null },
+    });
+    // Here with the answer, elsewhere by a notice.
+    expect(await ask(gateway, 'sandbox/echo')).toBe(503);
+    await until(async () => (await ask(other, 'sandbox/echo')) === 503);
+    expect(await ask(other, 'sandbox/words', { max_tokens: 1 })).toBe(200);
+    const { body } = await admin('GET', `${ROUTES}?model=sandbox/echo`);
+    expect(body.data).toEqual([expect.objectContaining({ pause: paused.body })]);
+    const response = await gateway.post('/v1/chat/completions', {
+      model: 'sandbox/echo',
+      messages: [{ role: 'user', content: 'word' }],
+    });
+    expect(await response.json()).toMatchObject({
+      error: {
+        type: 'provider_unavailable',
+        message: expect.stringMatching(/operator .* has paused every route to sandbox\/echo/),
+      },
+    });
+
+    const again = { ...ECHO, reason: 'for a while', until: new Date(Date.now() + 3_600_000) };
+    await admin('POST', `${ROUTES}/pause`, again);
+    expect((await admin('GET', `${ROUTES}/pauses`)).body.data).toEqual([
+      expect.objectContaining({ ...ECHO, reason: 'for a while', until: again.until.toISOString() }),
+    ]);
+    expect((await admin('POST', `${ROUTES}/resume`, ECHO)).status).toBe(200);
+    expect(await ask(gateway, 'sandbox/echo')).toBe(200);
+    await until(async () => (await ask(other, 'sandbox/echo')) === 200);
+    expect(await admin('POST', `${ROUTES}/resume`, ECHO)).toMatchObject(refused(404, 'model'));
+
+    const { rows } = await database.database.query(
+      `SELECT action, target_id, before, after FROM audit_log WHERE target_type = 'route' ORDER BY id`,
+    );
+    const target_id = 'sandbox sandbox/echo';
+    const first = { reason: 'cut short', until: null };
+    const second = { reason: 'for a while', until: again.until.toISOString() };
+    expect(rows).toEqual([
+      { action: 'route.pause', target_id, before: null, after: first },
+      { action: 'route.pause', target_id, before: first, after: second },
+      { action: 'route.resume', target_id, before: second, after: null },
+    ]);
+  });
+
+  it('are paused with their whole provider, which is shown so, and go on when the time is over', async () => {
+    const end = new Date(Date.now() + 1_500);
+    const whole = { provider: 'sandbox', reason: 'maintenance', until: end };
+    expect((await admin('POST', `${ROUTES}/pause`, whole)).body).toMatchObject({ model: null });
+    const { body } = await admin('GET', PROVIDERS);
+    expect(body.data).toEqual([
+      expect.objectContaining({
+        id: 'sandbox',
+        status: 'healthy',
+        health: expect.objectContaining({ error_rate: 0 }),
+        pause: expect.objectContaining({ reason: 'maintenance' }),
+        instances: [],
+      }),
+    ]);
+    await until(
+      async () => Date.now() > end.getTime() && (await ask(gateway, 'sandbox/echo')) === 200,
+    );
+    expect((await admin('GET', `${ROUTES}/pauses`)).body.data).toEqual([]);
+    expect((await admin('GET', PROVIDERS)).body.data[0]).toMatchObject({ pause: null });
+  });
+
+  it.each<[object, string]>([
+    [{ reason: 'r' }, 'provider'],
+    [{ provider: 'nobody', reason: 'r' }, 'provider'],
+    [{ provider: 'sandbox' }, 'reason'],
+    [{ provider: 'sandbox', reason: '' }, 'reason'],
+    [{ provider: 'sandbox', reason: 'r', model: 'sandbox/nothing' }, 'model'],
+    [{ provider: 'sandbox', reason: 'r', model: 5 }, 'model'],
+    [{ provider: 'sandbox', reason: 'r', until: '2001-01-01' }, 'until'],
+    [{ provider: 'sandbox', reason: 'r', until: 'soon' }, 'until'],
+    [{ provider: 'sandbox', reason: 'r', paused_by: 'me' }, 'paused_by'],
+  ])('are not paused by %j', async (body, param) => {
+    expect(await admin('POST', `${ROUTES}/pause`, body)).toMatchObject(refused(400, param));
+  });
+
+  it('hears of pauses while notices are missed, and bears rows of whoever wrote them', async () => {
+    await database.database.query(
+      `INSERT INTO route_pauses (provider, model, reason, paused_by)
+       VALUES ('sandbox', 'sandbox/words', 'by hand \\\\', 'dba')`,
+    );
+    for (const each of [gateway, other]) {
+      await until(async () => (await ask(each, 'sandbox/words')) === 503);
+    }
+    expect((await admin('GET', `${ROUTES}/pauses`)).body.data[0]).toMatchObject({
+      reason: 'by hand \\',
+      paused_by: 'dba',
+    });
+    await admin('POST', `${ROUTES}/resume`, { provider: 'sandbox', model: 'sandbox/words' });
+  });
+});
+
+describe('GET /v1/admin/books', () => {
+  it('finds sound books sound, with figures and what was asked', async () => {
+    const { status, body } = await admin('GET', '/v1/admin/books');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ status: 'sound', checked_at: expect.any(String) });
+    expect(body.checks).toHaveLength(7);
+    for (const check of body.checks) {
+      expect(check).toMatchObject({
+        status: 'sound',
+        reason: null,
+        rows: [],
+        has_more_rows: false,
+      });
+      expect(check.query).toContain('SELECT');
+    }
+    const { balance, entries } = body.checks[0]!.figures as Record<string, string>;
+    expect(balance).toBe(entries);
+    expect(Number(balance)).toBeGreaterThan(0);
+  });
+
+  it('names what is broken, with the first rows at fault', async () => {
+    const spoil = (credits: number) =>
+      database.database.query('UPDATE accounts SET balance = balance + $1', [credits]);
+    await spoil(5);
+    try {
+      const { body } = await admin('GET', '/v1/admin/books');
+      expect(body.status).toBe('broken');
+      expect(body.checks[0]).toMatchObject({
+        id: 'balance_is_entries',
+        status: 'broken',
+        rows: [{ tenant_id: gateway.tenantId }],
+      });
+      expect(body.checks[1]).toMatchObject({ id: 'held_is_holds', status: 'sound' });
+    } finally {
+      await spoil(-5);
+    }
+  });
+
+  it('answers all who ask at once, and checks nothing while another instance does', async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => admin('GET', '/v1/admin/books')));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const client = await database.database.pool.connect();
+    try {
+      await client.query(`SELECT pg_advisory_lock(hashtext('model-gateway books'))`);
+      expect(await admin('GET', '/v1/admin/books')).toMatchObject(refused(409, 'books'));
+    } finally {
+      await client.query(`SELECT pg_advisory_unlock_all()`);
+      client.release();
+    }
+  });
+});
