@@ -6,6 +6,8 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 /** Stands in every body where a secret may stand, and in no row. */
 const PLANTED = 'planted-0123456789-secret';
 
+const PROVIDER = { name: 'Made', base_url: 'http://127.0.0.1:9/v1', api_key: `sk-${PLANTED}` };
+
 /** Something that a path names, and how it is made. */
 const THINGS = {
   'api-key': ['/v1/customer/api-keys', { name: 'made' }],
@@ -28,6 +30,10 @@ interface Rule {
   action: string;
   /** What the path's id is of. */
   of?: Thing;
+  /** The path's id where the operation itself makes what it names, and a body that it refuses. */
+  made?: { id: string; refused: object };
+  /** What has to be done before. */
+  after?: { operation: string; id: string; body: object };
   body?: object;
 }
 
@@ -72,6 +78,38 @@ const RULES: Record<string, Rule> = {
   'POST /v1/customer/webhook-secret/rotate': { action: 'webhook_secret.rotate' },
   'POST /v1/admin/keys': makes('admin-key', 'admin_key.create'),
   'DELETE /v1/admin/keys/{id}': { action: 'admin_key.revoke', of: 'admin-key' },
+  'POST /v1/admin/config/versions': {
+    action: 'config.apply',
+    body: { document: { providers: [{ id: 'audited', ...PROVIDER }] } },
+  },
+  'PUT /v1/admin/config/models/{id}': {
+    action: 'config.model',
+    made: { id: 'sandbox/echo', refused: { row: { pricing: { prompt: PLANTED } } } },
+    body: { row: { name: 'Echo' } },
+  },
+  'PUT /v1/admin/config/providers/{id}': {
+    action: 'config.provider',
+    made: { id: 'other', refused: { provider: { ...PROVIDER, base_url: PLANTED } } },
+    body: { provider: PROVIDER },
+  },
+  'DELETE /v1/admin/config/providers/{id}': {
+    action: 'config.provider',
+    made: { id: 'gone', refused: {} },
+    after: {
+      operation: 'PUT /v1/admin/config/providers/{id}',
+      id: 'gone',
+      body: { provider: PROVIDER },
+    },
+  },
+  'POST /v1/admin/config/rollback': {
+    action: 'config.rollback',
+    body: { version: 1 },
+    after: {
+      operation: 'PUT /v1/admin/config/providers/{id}',
+      id: 'gone',
+      body: { provider: PROVIDER },
+    },
+  },
 };
 
 interface Row {
@@ -136,9 +174,11 @@ describe('the audit log', () => {
     expect(documented.sort()).toEqual(Object.keys(RULES).sort());
   });
 
-  describe.each(Object.entries(RULES))('of %s', (operation, { action, of: thing, body }) => {
+  describe.each(Object.entries(RULES))('of %s', (operation, rule) => {
+    const { action, of: thing, body, made, after } = rule;
     it('has one row, with its request and without secrets', async () => {
-      const id = thing ? await make(thing) : '';
+      const id = thing ? await make(thing) : (made?.id ?? '');
+      if (after) await send(after.operation, after.id, after.body);
       const before = await rows();
       const { status, requestId, text } = await send(operation, id, body);
       expect([200, 201]).toContain(status);
@@ -158,6 +198,11 @@ describe('the audit log', () => {
 
     it('has none where it is refused', async () => {
       const before = await rows();
+      if (made && operation.startsWith('PUT')) {
+        expect((await send(operation, made.id, made.refused)).status).toBe(400);
+        expect(await rows()).toEqual(before);
+        return;
+      }
       const call = operation.includes('{')
         ? await send(operation, randomUUID(), body)
         : await send(operation, '', body ? { ...body, unknown_field: PLANTED } : undefined);
