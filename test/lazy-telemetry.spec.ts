@@ -4,8 +4,8 @@ import { join, posix } from 'node:path';
 
 const IMPORT = /^(?:import|export) (?!type\b)(?:[^;']* from )?'([^']+)'/gm;
 
-/** The files of `src` that load OpenTelemetry as soon as they are loaded themselves. */
-function findEager(): string[] {
+/** The files of `src` that load such a package as soon as they are loaded themselves. */
+function findEager(packages: string): string[] {
   const importsOf = new Map<string, string[]>();
   for (const name of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.ts') || name.endsWith('.spec.ts')) continue;
@@ -21,7 +21,7 @@ function findEager(): string[] {
   for (let size = -1; size < eager.size;) {
     size = eager.size;
     for (const [path, targets] of importsOf) {
-      if (targets.some((target) => target.startsWith('@opentelemetry/') || eager.has(target))) {
+      if (targets.some((target) => target.startsWith(packages) || eager.has(target))) {
         eager.add(path);
       }
     }
@@ -31,11 +31,17 @@ function findEager(): string[] {
 
 describe('the packages of OpenTelemetry', () => {
   it('are loaded only with what exports or renders traces, which is imported when needed', () => {
-    expect(findEager()).toEqual([
+    expect(findEager('@opentelemetry/')).toEqual([
       'src/core/tracing/operator-exporters.ts',
       'src/core/tracing/prometheus-metrics.ts',
       'src/core/tracing/to-spans.ts',
       'src/features/broadcast/render-batch.ts',
     ]);
+  });
+});
+
+describe('the package for logins at an issuer', () => {
+  it('is loaded with the first login', () => {
+    expect(findEager('openid-client')).toEqual([]);
   });
 });

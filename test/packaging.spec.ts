@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { describeVariables } from '../src/platform/config/variable.decorators.js';
 import { EnvDto } from '../src/platform/config/env.dto.js';
 import { LimitsEnv } from '../src/platform/config/limits-env.js';
+import { PeopleEnv } from '../src/platform/config/people-env.js';
 import { TelemetryEnv } from '../src/platform/config/read-telemetry.js';
 import { S3Env } from '../src/platform/config/s3-settings.js';
 import { VENDORS } from '../src/vendors/vendors.js';
@@ -17,7 +18,7 @@ const vendorVariables = VENDORS.flatMap(({ Variables }) =>
 );
 /** What the service reads of an environment, beside what packages of others do. */
 const known = new Set(
-  [EnvDto, LimitsEnv, S3Env, TelemetryEnv]
+  [EnvDto, LimitsEnv, PeopleEnv, S3Env, TelemetryEnv]
     .flatMap((Variables) => describeVariables(Variables))
     .concat(vendorVariables)
     .flatMap(({ name, isSecret }) => (isSecret ? [name, `${name}_FILE`] : [name])),

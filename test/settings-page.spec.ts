@@ -10,13 +10,14 @@ import {
 import type { AppConfig } from '../src/platform/config/app-config.js';
 import { EnvDto } from '../src/platform/config/env.dto.js';
 import { LimitsEnv } from '../src/platform/config/limits-env.js';
+import { PeopleEnv } from '../src/platform/config/people-env.js';
 import { TelemetryEnv } from '../src/platform/config/read-telemetry.js';
 import { S3Env } from '../src/platform/config/s3-settings.js';
 import { VENDORS } from '../src/vendors/vendors.js';
 import { imaginary } from './support/imaginary-vendor/imaginary.vendor.js';
 
 const PAGE = 'docs/settings.md';
-const VARIABLES: DescribedVariable[] = [EnvDto, LimitsEnv, S3Env, TelemetryEnv]
+const VARIABLES: DescribedVariable[] = [EnvDto, LimitsEnv, PeopleEnv, S3Env, TelemetryEnv]
   .concat(VENDORS.flatMap(({ Variables }) => Variables ?? []))
   .flatMap((Variables) => describeVariables(Variables));
 

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AccessModule } from '../core/access/access.module.js';
 import { AdminModule } from '../features/admin/admin.module.js';
 import { AuditModule } from '../core/audit/audit.module.js';
+import { AuthModule } from '../features/auth/auth.module.js';
 import { AudioModule } from '../features/audio/audio.module.js';
 import { BroadcastModule } from '../features/broadcast/broadcast.module.js';
 import { CatalogueModule } from '../core/catalogue/catalogue.module.js';
@@ -16,6 +17,7 @@ import { EmbeddingsModule } from '../features/embeddings/embeddings.module.js';
 import { JobsModule } from '../features/jobs/jobs.module.js';
 import { MessagesModule } from '../features/messages/messages.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
+import { PeopleModule } from '../core/people/people.module.js';
 import { ProvidersModule } from '../features/providers/providers.module.js';
 import { ServiceStopModule } from '../platform/time/service-stop.js';
 import { QueueModule } from '../platform/queue/queue.module.js';
@@ -63,6 +65,7 @@ export class AppModule {
         AccessModule,
         ConfigurationModule,
         AuditModule,
+        PeopleModule,
         ChatModule,
         MessagesModule,
         ResponsesModule,
@@ -75,6 +78,7 @@ export class AppModule {
         BroadcastModule,
         CreditsModule,
         AdminModule,
+        AuthModule,
         OperationsModule,
         BootstrapModule,
       ],

@@ -25,6 +25,7 @@ describe(loadSettings.name, () => {
         file: undefined,
       },
       customerWrites: 'any',
+      people: { sessionIdleMs: 28_800_000, sessionMs: 604_800_000, oidc: undefined },
       providers: [
         {
           id: 'sandbox',
@@ -86,6 +87,15 @@ describe(loadSettings.name, () => {
       PORT: '0',
       HOST: '0.0.0.0',
       GATEWAY_PUBLIC_URL: 'https://gateway.example/base/',
+      GATEWAY_OIDC_ISSUER: 'http://127.0.0.1:9/realms/acme',
+      GATEWAY_OIDC_CLIENT_ID: 'gateway',
+      GATEWAY_OIDC_CLIENT_SECRET: 'a secret',
+      GATEWAY_OIDC_SCOPES: 'openid groups',
+      GATEWAY_OIDC_EMAIL_DOMAINS: 'Acme.example, acme.test',
+      GATEWAY_OIDC_ROLES_CLAIM: 'roles',
+      GATEWAY_OIDC_ROLES: 'Gateway%20Admins=admin,acme=a%3Ab%2C c:owner',
+      GATEWAY_SESSION_IDLE_MINUTES: '60',
+      GATEWAY_SESSION_HOURS: '12',
       GATEWAY_DATA_DIR: '/var/lib/gateway',
       DATABASE_URL: 'postgresql://user:pass@db:5432/gateway?sslmode=require',
       REDIS_URL: 'rediss://cache:6380/1',
@@ -185,6 +195,22 @@ describe(loadSettings.name, () => {
         file: 'package.json',
       },
       customerWrites: 'management',
+      people: {
+        sessionIdleMs: 3_600_000,
+        sessionMs: 43_200_000,
+        oidc: {
+          issuer: 'http://127.0.0.1:9/realms/acme',
+          clientId: 'gateway',
+          clientSecret: 'a secret',
+          scopes: 'openid groups',
+          emailDomains: ['acme.example', 'acme.test'],
+          rolesClaim: 'roles',
+          roles: [
+            { value: 'Gateway Admins', tenant: undefined, role: 'admin' },
+            { value: 'acme', tenant: 'a:b, c', role: 'owner' },
+          ],
+        },
+      },
       providers: [
         {
           id: 'openai',
@@ -408,6 +434,37 @@ describe(loadSettings.name, () => {
   it('wants a database that workers can share when they run apart', () => {
     expect(problemsOf({ GATEWAY_JOB_WORKERS: 'false' })).toEqual([
       'DATABASE_URL must be set when GATEWAY_JOB_WORKERS is false',
+    ]);
+  });
+
+  it('wants an issuer that can be reached safely, and all that goes with it', () => {
+    const oidc = {
+      GATEWAY_OIDC_ISSUER: 'https://login.example',
+      GATEWAY_OIDC_CLIENT_ID: 'gateway',
+    };
+    expect(loadSettings(oidc).people.oidc).toMatchObject({
+      scopes: 'openid email profile',
+      roles: [],
+    });
+    for (const [name, value] of [
+      ['GATEWAY_OIDC_ISSUER', 'http://login.example'],
+      ['GATEWAY_OIDC_ISSUER', 'login.example'],
+      ['GATEWAY_OIDC_SCOPES', 'email'],
+      ['GATEWAY_OIDC_EMAIL_DOMAINS', 'acme'],
+      ['GATEWAY_OIDC_ROLES', 'admins=owner'],
+      ['GATEWAY_OIDC_ROLES', 'admins=acme:admin'],
+      ['GATEWAY_OIDC_ROLES', 'admins'],
+      ['GATEWAY_SESSION_IDLE_MINUTES', '0'],
+    ] as const) {
+      expect(problemsOf({ ...oidc, [name]: value })).toEqual([
+        expect.stringContaining(`${name} must`),
+      ]);
+    }
+    expect(problemsOf({ GATEWAY_OIDC_ISSUER: 'https://login.example' })).toEqual([
+      'GATEWAY_OIDC_CLIENT_ID must be set when GATEWAY_OIDC_ISSUER is',
+    ]);
+    expect(problemsOf({ GATEWAY_OIDC_ROLES: 'a=admin' })).toEqual([
+      'GATEWAY_OIDC_ISSUER must be set when GATEWAY_OIDC_ROLES is',
     ]);
   });
 

@@ -32,6 +32,7 @@ import { LogAttemptsAndTags1764430000000 } from '../../migrations/1764430000000-
 import { SumRequestsBySeries1764430100000 } from '../../migrations/1764430100000-sum-requests-by-series.js';
 import { CreateConfigVersions1764450000000 } from '../../migrations/1764450000000-create-config-versions.js';
 import { CreateReceipts1764470000000 } from '../../migrations/1764470000000-create-receipts.js';
+import { CreatePeople1764440000000 } from '../../migrations/1764440000000-create-people.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -69,4 +70,5 @@ export const MIGRATIONS = [
   SumRequestsBySeries1764430100000,
   CreateConfigVersions1764450000000,
   CreateReceipts1764470000000,
+  CreatePeople1764440000000,
 ];

@@ -30,7 +30,7 @@ function describeApi(application: INestApplication): OpenAPIObject {
         'operation) and paste a key. The first `npm start` prints three: `API key: sk-…` calls models, ' +
         "`Management key: sk-mgmt-…` runs the account, and `Admin key: sk-admin-…` is the operator's; `npm run gateway -- key create <tenant>` makes " +
         'another one. Clients send it as `Authorization: Bearer <key>`, and those of the messages API ' +
-        'may send it as `x-api-key` instead. Only Operations and Artifacts need no key.\n\n' +
+        'may send it as `x-api-key` instead. Only Operations, Artifacts and Login need no key. Pages of this origin may use a session in place of a key for what is no call of a model: see Login.\n\n' +
         'Each operation is shown once; the other paths that lead to it are its `x-aliases`. ' +
         'Amounts are credits: 1 credit = 0.000001 USD.',
     )
@@ -51,6 +51,15 @@ function describeApi(application: INestApplication): OpenAPIObject {
       },
       ADMIN_SCHEME,
     )
+    .addCookieAuth(
+      'gateway_session',
+      {
+        type: 'apiKey',
+        description:
+          'The session that a login opened. It also stands for a key under `/v1/customer` and `/v1/admin` as far as its role goes, and changes need `X-CSRF-Token`.',
+      },
+      'session',
+    )
     .addSecurityRequirements('bearer')
     .addTag('Inference', 'Calls to models. They need a routing key and cost credits.')
     .addTag('Artifacts', 'What jobs have made, under signed URLs; no key needed.')
@@ -63,6 +72,7 @@ function describeApi(application: INestApplication): OpenAPIObject {
       'Admin',
       "What operators do, over all tenants. It needs an operator's key: `sk-admin-…`.",
     )
+    .addTag('Login', 'Sessions of people, for web pages of this origin; no key needed.')
     .addTag('Operations', 'Health of the service; no key needed.')
     .build();
   const document = SwaggerModule.createDocument(application, config, {

@@ -26,9 +26,12 @@ const THINGS = {
   ],
 } as const satisfies Record<string, readonly [string, object]>;
 
+/** What no routing key makes: a member who is none of the last owners, an invitation. */
+type OfPeople = 'member' | 'invitation';
+
 interface Rule {
   /** What the path's id, or the query's, is of. */
-  of?: keyof typeof THINGS;
+  of?: keyof typeof THINGS | OfPeople;
   body?: object;
   /** What the tenant itself is answered; 200 unless said. */
   status?: readonly number[];
@@ -38,6 +41,11 @@ interface Rule {
 
 const OWN: Rule = {};
 const of = (thing: keyof typeof THINGS, rest: Rule = {}): Rule => ({ of: thing, ...rest });
+const ofPeople = (thing: OfPeople, rest: Rule = {}): Rule => ({
+  of: thing,
+  only: 'management',
+  ...rest,
+});
 const makes = (thing: keyof typeof THINGS): Rule => ({ body: THINGS[thing][1], status: [201] });
 const asInference = (thing: keyof typeof THINGS, rest: Rule = {}): Rule =>
   of(thing, { only: 'routing', ...rest });
@@ -77,6 +85,17 @@ const RULES: Record<string, Rule> = {
   'GET /v1/customer/jobs': OWN,
   'GET /v1/customer/webhook-secret': { only: 'management' },
   'POST /v1/customer/webhook-secret/rotate': { only: 'management' },
+  'GET /v1/customer/members': { only: 'management' },
+  'PATCH /v1/customer/members/{id}': ofPeople('member', { body: { role: 'viewer' } }),
+  'DELETE /v1/customer/members/{id}': ofPeople('member', { status: [204] }),
+  'GET /v1/customer/invitations': { only: 'management' },
+  'POST /v1/customer/invitations': {
+    only: 'management',
+    body: { email: 'made@acme.example', role: 'viewer' },
+    // Invited already.
+    status: [201, 409],
+  },
+  'DELETE /v1/customer/invitations/{id}': ofPeople('invitation', { status: [204] }),
   'GET /v1/generation': of('request'),
   'GET /api/v1/key': OWN,
   'GET /api/v1/credits': { only: 'management' },
@@ -110,7 +129,7 @@ interface Operation {
 /** Calls to models, and what is the same for every tenant or needs no key. */
 function isOfNoTenant(method: string, path: string, { tags = [] }: Operation): boolean {
   if (path.startsWith('/v1/customer/') || path.includes('/conversations/{id}')) return false;
-  if (tags.some((tag) => ['Catalogue', 'Operations', 'Artifacts', 'Admin'].includes(tag)))
+  if (tags.some((tag) => ['Catalogue', 'Operations', 'Artifacts', 'Admin', 'Login'].includes(tag)))
     return true;
   return method === 'post' && tags.some((tag) => ['Inference', 'Jobs'].includes(tag));
 }
@@ -178,6 +197,23 @@ async function make(thing: keyof typeof THINGS): Promise<string> {
   return id;
 }
 
+async function makeAny(thing: keyof typeof THINGS | OfPeople): Promise<string> {
+  if (thing !== 'member' && thing !== 'invitation') return make(thing);
+  const { tenantId, database } = set.gateway;
+  const { rows } = await database.query<{ id: string }>(
+    thing === 'member'
+      ? `WITH person AS (
+           INSERT INTO people (issuer, subject, name) VALUES ('i', gen_random_uuid(), 'Ada') RETURNING id
+         ) INSERT INTO memberships (person_id, tenant_id, role)
+           SELECT id, $1, 'developer' FROM person RETURNING person_id AS id`
+      : `INSERT INTO invitations (email, tenant_id, role, invited_by, expires_at)
+         VALUES (gen_random_uuid(), $1, 'viewer', 'a test', now() + interval '1 day') RETURNING id`,
+    [tenantId],
+  );
+  secrets.add(rows[0]!.id);
+  return rows[0]!.id;
+}
+
 interface Call {
   method: string;
   path: string;
@@ -188,7 +224,7 @@ interface Call {
 async function callOf(operation: string): Promise<Call> {
   const [method, template] = operation.split(' ') as [string, string];
   const rule = ruleOf(operation);
-  const id = rule.of && (await make(rule.of));
+  const id = rule.of && (await makeAny(rule.of));
   const path = template
     .replace('{id}', id ?? '')
     .replace('{request_id}', id ?? '')

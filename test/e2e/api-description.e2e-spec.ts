@@ -133,8 +133,12 @@ describe('the OpenAPI description', () => {
     for (const alias of aliases) expect(document.paths).not.toHaveProperty([alias]);
   });
 
-  it('has one way to authorise for tenants and one for operators, and all need one that are not public', () => {
-    expect(Object.keys(document.components.securitySchemes)).toEqual(['bearer', 'admin']);
+  it('has one way to authorise for tenants, one for operators and one for pages, and all need one that are not public', () => {
+    expect(Object.keys(document.components.securitySchemes)).toEqual([
+      'bearer',
+      'admin',
+      'session',
+    ]);
     const ofOperators = operations.filter(({ name }) => name.includes(' /v1/admin/'));
     for (const { operation } of ofOperators) {
       expect(operation).toMatchObject({ tags: ['Admin'], security: [{ admin: [] }] });
@@ -142,7 +146,7 @@ describe('the OpenAPI description', () => {
     expect(document).toMatchObject({ security: [{ bearer: [] }] });
     const open = operations.filter(({ operation }) => operation.security?.length === 0);
     const tags = new Set(open.flatMap(({ operation }) => operation.tags));
-    expect([...tags].sort()).toEqual(['Artifacts', 'Operations']);
+    expect([...tags].sort()).toEqual(['Artifacts', 'Login', 'Operations']);
   });
 
   it('names the schema of every JSON body, also of streams', () => {

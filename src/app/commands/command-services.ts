@@ -18,6 +18,8 @@ import { GrantsService } from '../../core/ledger/grants.service.js';
 import { InstanceService } from '../../core/ledger/instance.service.js';
 import { LedgerStore } from '../../core/ledger/ledger-store.js';
 import { SettlementJournal } from '../../core/ledger/settlement-journal.js';
+import { InvitationsService } from '../../core/people/invitations.service.js';
+import { LoginLinks } from '../../core/people/login-links.service.js';
 import { SettlementRecovery } from '../../core/ledger/settlement-recovery.service.js';
 
 /** What commands do their work with. */
@@ -29,6 +31,8 @@ export interface CommandServices {
   adminKeys: AdminKeysService;
   adminKeyRows: AdminKeyRepository;
   audit: AuditLog;
+  invitations: InvitationsService;
+  loginLinks: LoginLinks;
   recovery: SettlementRecovery;
   configVersions: ConfigVersions;
   close(): Promise<void>;
@@ -84,6 +88,8 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
     adminKeys: new AdminKeysService(database, adminKeyRows, audit),
     adminKeyRows,
     audit,
+    invitations: new InvitationsService(database, audit),
+    loginLinks: new LoginLinks(database, audit),
     recovery: new SettlementRecovery(database, store, journal),
     configVersions: new ConfigVersions(database, audit, config),
     async close() {

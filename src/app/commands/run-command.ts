@@ -19,6 +19,7 @@ import {
 } from './config.commands.js';
 import { keyCreateCommand, keyRevokeCommand } from './key.commands.js';
 import { receiptsRotateKeyCommand } from './receipts.commands.js';
+import { loginLinkCommand, personInviteCommand } from './people.commands.js';
 import { settingsPageCommand } from './settings-page.command.js';
 import { secretRotateCommand } from './secret-rotate.command.js';
 import { settleCommand } from './settle.command.js';
@@ -56,6 +57,8 @@ const COMMANDS: readonly Command[] = [
   adminCreateCommand,
   adminListCommand,
   adminRevokeCommand,
+  personInviteCommand,
+  loginLinkCommand,
   secretRotateCommand,
   configDiffCommand,
   configApplyCommand,

@@ -4,6 +4,7 @@ import {
 } from '../../platform/config/variable.decorators.js';
 import { EnvDto } from '../../platform/config/env.dto.js';
 import { LimitsEnv } from '../../platform/config/limits-env.js';
+import { PeopleEnv } from '../../platform/config/people-env.js';
 import { TelemetryEnv } from '../../platform/config/read-telemetry.js';
 import { S3Env } from '../../platform/config/s3-settings.js';
 import type { Vendor, ByokAccountForm } from '../../vendors/vendor.js';
@@ -33,6 +34,9 @@ export function renderSettingsPage(vendors: readonly Vendor[]): string {
     '## Limits',
     'How long, how many and how much.',
     tableOf(LimitsEnv),
+    '## People',
+    'How people log in: see [people.md](people.md).',
+    tableOf(PeopleEnv),
     '## Artifacts in a bucket',
     tableOf(S3Env),
     '## Vendors',

@@ -24,7 +24,12 @@ export class AdminKeyDirectory {
 
   /** Undefined: no such key. Expired and revoked ones are found as well. */
   async resolve(presentedKey: string): Promise<AdminKey | undefined> {
-    return this.keys.get(hashApiKey(presentedKey));
+    return this.resolveHash(hashApiKey(presentedKey));
+  }
+
+  /** The same by the key's SHA-256 in hex. */
+  async resolveHash(hash: string): Promise<AdminKey | undefined> {
+    return this.keys.get(hash);
   }
 
   /** To be called when a key has opened something. Waits for nothing. */

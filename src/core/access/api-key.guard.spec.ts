@@ -8,6 +8,8 @@ import type { ApiKeyType, Caller } from './caller.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { WrongKeys } from './wrong-keys.js';
+import { Members } from '../people/roles.js';
+import type { SessionGate } from '../people/session-gate.service.js';
 import type { GatewayRequest } from './gateway-request.js';
 import type { KeyDirectory, ResolvedKey } from './key-directory.service.js';
 
@@ -19,6 +21,10 @@ class Management {}
 
 @Authenticated('any')
 class Any {}
+
+@Authenticated('any')
+@Members('read')
+class Declared {}
 
 @Authenticated('routing')
 class Mixed {
@@ -89,6 +95,29 @@ describe(ApiKeyGuard.name, () => {
     }
   });
 
+  it('closes handlers that declare no right to sessions, and asks none for calls of models', async () => {
+    const asked: (string | undefined)[] = [];
+    const sessions = {
+      tokenOf: () => 'a-token',
+      sessionOf: () => Promise.resolve({}),
+      callerIn: (_: unknown, __: unknown, right?: string) => {
+        asked.push(right);
+        return { caller: callerOf('management'), isSuspended: right === 'read' };
+      },
+    };
+    const request = { ...requestWith(''), headers: { cookie: 'a cookie' } } as GatewayRequest;
+    const canActivate = (controller: new () => object, each = request): unknown =>
+      guard({ late: false, sessions }).canActivate(contextOf(controller, each));
+    await canActivate(Any);
+    await canActivate(Declared);
+    expect(asked).toEqual([undefined, 'read']);
+    expect(request.session).toBeDefined();
+    const changing = { ...request, method: 'POST' } as GatewayRequest;
+    await expect(canActivate(Declared, changing)).rejects.toMatchObject({ param: 'tenant' });
+    expect(() => canActivate(Routing)).toThrow(/API key is missing/);
+    expect(canActivate(Any, requestWith('sk-routing'))).toBe(true);
+  });
+
   it('lets a method ask for another key than its controller', () => {
     const request = requestWith('sk-routing');
     const context = contextOf(Mixed, request, Mixed.prototype.settings);
@@ -107,7 +136,7 @@ function callerOf(keyType: ApiKeyType): Caller {
   };
 }
 
-function guard(options?: { late: boolean }): ApiKeyGuard {
+function guard(options?: { late: boolean; sessions?: object }): ApiKeyGuard {
   const known: Record<string, [ApiKeyType, ApiKeyStatus]> = {
     'sk-routing': ['routing', 'active'],
     'sk-mgmt-management': ['management', 'active'],
@@ -131,6 +160,7 @@ function guard(options?: { late: boolean }): ApiKeyGuard {
     directory as KeyDirectory,
     new WrongKeys(loadConfig({}, [])),
     new BodyBudget(1_000),
+    (options?.sessions ?? { tokenOf: () => undefined }) as SessionGate,
   );
 }
 

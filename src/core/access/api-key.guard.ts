@@ -7,27 +7,34 @@ import { KeyDirectory, type ResolvedKey } from './key-directory.service.js';
 import { WrongKeys } from './wrong-keys.js';
 import type { ApiKeyType } from './caller.js';
 import { isAdminKey } from './api-key.js';
+import { MEMBER_RIGHT, type MemberRight } from '../people/roles.js';
+import { SessionGate } from '../people/session-gate.service.js';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Metadata key of a handler's or controller's KeyRequirement. */
 export const KEY_REQUIREMENT = Symbol('KEY_REQUIREMENT');
 
-/** Lets a request pass with a key of the right type, and attaches its caller. */
+/** Lets a request pass with a key of the right type, or a session that may, and attaches its caller. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   /** What each handler asks for: reading its metadata costs more than checking a key. */
-  private readonly requirements = new WeakMap<object, KeyRequirement>();
+  private readonly requirements = new WeakMap<object, Requirement>();
 
   constructor(
     private readonly reflector: Reflector,
     private readonly directory: KeyDirectory,
     private readonly wrongKeys: WrongKeys,
     private readonly bodies: BodyBudget,
+    private readonly sessions: SessionGate,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const requirement = this.requirementOf(context);
     const request = context.switchToHttp().getRequest<GatewayRequest>();
+    // Calls of models take keys alone, so they never look for a cookie.
+    if (requirement.keyType !== 'routing' && this.carriesSession(request, requirement)) {
+      return this.admitSession(request, requirement);
+    }
     const key = this.resolve(request, requirement);
     if (key instanceof Promise) return key.then((late) => this.admit(request, late, requirement));
     return this.admit(request, key, requirement);
@@ -65,12 +72,34 @@ export class ApiKeyGuard implements CanActivate {
     return true;
   }
 
-  private requirementOf(context: ExecutionContext): KeyRequirement {
+  private carriesSession(request: GatewayRequest, { acceptsXApiKey }: KeyRequirement): boolean {
+    const { authorization, 'x-api-key': apiKey } = request.headers;
+    if (authorization !== undefined || (acceptsXApiKey && apiKey !== undefined)) return false;
+    return this.sessions.tokenOf(request) !== undefined;
+  }
+
+  private async admitSession(
+    request: GatewayRequest,
+    { memberRight }: Requirement,
+  ): Promise<boolean> {
+    const session = await this.sessions.sessionOf(request);
+    const { caller, isSuspended } = this.sessions.callerIn(session, request, memberRight);
+    if (isSuspended) refuseSuspended(request);
+    request.session = session;
+    request.caller = caller;
+    request.bodyShare = this.bodies.shareOf(caller.tenantId);
+    return true;
+  }
+
+  private requirementOf(context: ExecutionContext): Requirement {
     const handler = context.getHandler();
     let requirement = this.requirements.get(handler);
     if (!requirement) {
       const places = [handler, context.getClass()];
-      requirement = this.reflector.getAllAndOverride<KeyRequirement>(KEY_REQUIREMENT, places);
+      requirement = {
+        ...this.reflector.getAllAndOverride<KeyRequirement>(KEY_REQUIREMENT, places),
+        memberRight: this.reflector.getAllAndOverride<MemberRight>(MEMBER_RIGHT, places),
+      };
       this.requirements.set(handler, requirement);
     }
     return requirement;
@@ -99,6 +128,11 @@ export function refuseSuspended({ method }: Pick<GatewayRequest, 'method'>): voi
     'This account is suspended: calls of models and changes are refused until the operator of this gateway resumes it. Reading goes on.',
     'tenant',
   );
+}
+
+interface Requirement extends KeyRequirement {
+  /** Of a member's session; undefined: sessions are refused. */
+  readonly memberRight: MemberRight | undefined;
 }
 
 /** What `ApiKeyGuard` asks of a request; set with `@Authenticated`. */

@@ -5,6 +5,7 @@ import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
+import { SessionGate } from '../people/session-gate.service.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { WrongKeys } from './wrong-keys.js';
 import { Customer } from './customer.decorator.js';
@@ -34,6 +35,7 @@ class CustomerController {
   controllers: [InferenceController, CustomerController],
   providers: [
     { provide: KeyDirectory, useValue: {} },
+    { provide: SessionGate, useValue: {} },
     { provide: RateLimiter, useValue: {} },
     { provide: APP_CONFIG, useValue: loadConfig({}, []) },
     { provide: BodyBudget, useValue: new BodyBudget(1_000) },

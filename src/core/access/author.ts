@@ -32,7 +32,8 @@ export function authorOf(request: GatewayRequest): Author {
 }
 
 function actorOf(request: GatewayRequest): Actor {
-  if (request.operator) return request.operator.actor;
+  const actor = request.operator?.actor ?? request.session?.actor;
+  if (actor) return actor;
   const { apiKeyId, keyName } = callerOf(request);
   return { kind: 'api_key', id: apiKeyId, name: keyName };
 }

@@ -1,3 +1,4 @@
+import type { TenantRole } from '../people/roles.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 
 export const API_KEY_TYPES = ['routing', 'management'] as const;
@@ -48,8 +49,10 @@ export interface Caller {
   readonly tenantId: string;
   readonly apiKeyId: string;
   readonly keyType: ApiKeyType;
-  /** What its tenant called the key. */
+  /** What its tenant called the key; of a member, the person's name. */
   readonly keyName: string;
+  /** Of a member who is logged in, whose `apiKeyId` is the person's id; absent: it is a key that asks. */
+  readonly memberRole?: TenantRole;
   /** Requests per minute window of this key, or of a key above it if that is lower. */
   readonly rateLimitPerMinute: number;
   /**

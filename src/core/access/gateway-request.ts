@@ -1,5 +1,6 @@
 import type { BodyShare } from '../../platform/http/body-budget.js';
 import type { IdentifiedRequest } from '../../platform/http/standard-headers.js';
+import type { Session } from '../people/session.js';
 import type { Caller, Operator } from './caller.js';
 import type { RateLimitDecision } from './rate-limiters.js';
 import { createParamDecorator, ExecutionContext } from '@nestjs/common';
@@ -16,6 +17,8 @@ export interface GatewayRequest extends IdentifiedRequest {
   caller?: Caller;
   /** Set by `OperatorGuard`. */
   operator?: Operator;
+  /** Set by each guard that took a session's cookie in place of a key. */
+  session?: Session;
   /** Set by `ApiKeyGuard`: what the body may take of the memory for bodies. */
   bodyShare?: BodyShare;
   /** Set by `RateLimitGuard`. */
@@ -31,11 +34,12 @@ export function callerOf({ caller }: GatewayRequest): Caller {
   return caller;
 }
 
-/** On whom a request counts that is no inference: a tenant's key, or an operator. */
+/** On whom a request counts that is no inference: a tenant's key or member, or an operator. */
 export function countedOf(
   request: GatewayRequest,
 ): Pick<Caller, 'tenantId' | 'apiKeyId' | 'countsOn'> {
-  if (!request.operator) return callerOf(request);
-  const { kind, id } = request.operator.actor;
+  const actor = request.operator?.actor ?? (request.caller ? undefined : request.session?.actor);
+  if (!actor) return callerOf(request);
+  const { kind, id } = actor;
   return { tenantId: `operator:${kind}:${id}`, apiKeyId: `operator:${kind}:${id}` };
 }

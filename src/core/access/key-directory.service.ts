@@ -55,7 +55,11 @@ export class KeyDirectory {
   /** Undefined: no such key. Answers at once, without a promise, where the key is known. */
   resolve(presentedKey: string): ResolvedKey | undefined | Promise<ResolvedKey | undefined> {
     if (!presentedKey.startsWith('sk-')) return undefined;
-    const hash = hashApiKey(presentedKey);
+    return this.resolveHash(hashApiKey(presentedKey));
+  }
+
+  /** The same by the key's SHA-256 in hex. */
+  resolveHash(hash: string): ResolvedKey | undefined | Promise<ResolvedKey | undefined> {
     if (this.unknown.size > 0 && this.isUnknown(hash)) return undefined;
     const known = this.keys.get(hash);
     if (!(known instanceof Promise)) return resolved(known);

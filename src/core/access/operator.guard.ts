@@ -8,6 +8,7 @@ import { isAdminKey } from './api-key.js';
 import type { Operator } from './caller.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { KeyDirectory } from './key-directory.service.js';
+import { SessionGate } from '../people/session-gate.service.js';
 import { WrongKeys } from './wrong-keys.js';
 
 /** All operators together may fill so much of the memory for bodies as one tenant. */
@@ -21,6 +22,7 @@ export class OperatorGuard implements CanActivate {
     private readonly tenantKeys: KeyDirectory,
     private readonly wrongKeys: WrongKeys,
     private readonly bodies: BodyBudget,
+    private readonly sessions: SessionGate,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -37,6 +39,10 @@ export class OperatorGuard implements CanActivate {
 
   /** @throws AuthenticationError, PermissionError */
   private async identify(request: GatewayRequest): Promise<Operator> {
+    if (request.headers.authorization === undefined && this.sessions.tokenOf(request)) {
+      request.session = await this.sessions.sessionOf(request);
+      return this.sessions.operatorOf(request.session);
+    }
     try {
       const presented = readPresentedKey(request.headers, false);
       return await (isAdminKey(presented) ? this.ofKey(presented) : this.refuse(presented));

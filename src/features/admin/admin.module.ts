@@ -19,6 +19,8 @@ import { TenantKeysController } from './tenants/tenant-keys.controller.js';
 import { TenantKeys } from './tenants/tenant-keys.service.js';
 import { TenantsController } from './tenants/tenants.controller.js';
 import { TenantsAdmin } from './tenants/tenants.service.js';
+import { PeopleController } from './people/people.controller.js';
+import { TenantMembersController } from './people/tenant-members.controller.js';
 import { WhoamiController } from './whoami/whoami.controller.js';
 
 /** What operators do over HTTP. Each folder is a small feature, named after its path below `/v1/admin`. */
@@ -35,6 +37,8 @@ import { WhoamiController } from './whoami/whoami.controller.js';
     TenantEntriesController,
     TenantKeysController,
     WhoamiController,
+    PeopleController,
+    TenantMembersController,
   ],
   providers: [
     AdminConfigService,

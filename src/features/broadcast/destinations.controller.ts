@@ -21,6 +21,7 @@ import {
   DestinationListDto,
   DestinationTestDto,
 } from './destinations.dto.js';
+import { Members } from '../../core/people/roles.js';
 
 const ID = { name: 'id', format: 'uuid' };
 const UNKNOWN = 'The tenant has no destination with this id.';
@@ -30,6 +31,7 @@ const RESTRICTED =
 
 @ApiTags('Customer')
 @Customer()
+@Members('read')
 @Controller('v1/customer/broadcast/destinations')
 export class DestinationsController {
   constructor(private readonly destinations: DestinationsService) {}
@@ -42,6 +44,7 @@ export class DestinationsController {
   }
 
   @Post()
+  @Members('develop')
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createDestination',
@@ -73,6 +76,7 @@ export class DestinationsController {
   }
 
   @Put(':id')
+  @Members('develop')
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateDestination',
@@ -96,6 +100,7 @@ export class DestinationsController {
   }
 
   @Delete(':id')
+  @Members('develop')
   @ApiOperation({
     operationId: 'deleteDestination',
     summary: 'Delete a destination, and what waits for it',
@@ -113,6 +118,7 @@ export class DestinationsController {
   }
 
   @Post(':id/test')
+  @Members('develop')
   @HttpCode(200)
   @ApiOperation({
     operationId: 'testDestination',

@@ -6,9 +6,11 @@ import { CurrentCaller } from '../../core/access/gateway-request.js';
 import { CreditsService } from './credits.service.js';
 import { Customer } from '../../core/access/customer.decorator.js';
 import { CustomerCreditsDto, CreditsDto } from './credits.dto.js';
+import { Members } from '../../core/people/roles.js';
 
 @ApiTags('Credits')
 @Customer()
+@Members('money')
 @Controller('v1/customer/credits')
 export class CustomerCreditsController {
   constructor(private readonly credits: CreditsService) {}
@@ -26,6 +28,7 @@ export class CustomerCreditsController {
 
 @ApiTags('Credits')
 @Authenticated('management')
+@Members('money')
 @Controller('api/v1/credits')
 export class CreditsController {
   constructor(private readonly credits: CreditsService) {}

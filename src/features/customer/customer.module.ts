@@ -22,6 +22,7 @@ import { CustomerGuardrailsController } from './guardrails/customer-guardrails.c
 import { CustomerGuardrailsService } from './guardrails/customer-guardrails.service.js';
 import { LogsController } from './logs/logs.controller.js';
 import { LogsService } from './logs/logs.service.js';
+import { InvitationsController, MembersController } from './members/members.controller.js';
 import { ProviderCredentialsController } from './provider-credentials/provider-credentials.controller.js';
 import { ProviderCredentialsService } from './provider-credentials/provider-credentials.service.js';
 import { KeySetController, ReceiptsController } from './receipts/receipts.controller.js';
@@ -47,6 +48,8 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     WebhookSecretController,
     ReceiptsController,
     KeySetController,
+    MembersController,
+    InvitationsController,
   ],
   providers: [
     AnalyticsService,

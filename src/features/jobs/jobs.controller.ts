@@ -11,9 +11,11 @@ import { ApiCancelJob, ApiReadJob, ApiSubmitJob } from './jobs.openapi.js';
 import { JobsService } from './jobs.service.js';
 import { Customer, ApiFilters } from '../../core/access/customer.decorator.js';
 import { JobsQueryDto, JobListDto } from './jobs.dto.js';
+import { Members } from '../../core/people/roles.js';
 
 @ApiTags('Customer')
 @Customer()
+@Members('read')
 @Controller('v1/customer/jobs')
 export class CustomerJobsController {
   constructor(private readonly jobs: JobsService) {}

@@ -21,6 +21,7 @@ import {
 import { listMessagesModels, toMessagesModel } from './messages-models.js';
 import { MESSAGES_MODELS_PATHS, MESSAGES_VERSION_HEADER } from './messages-models.vendor.js';
 import { ModelsService } from './models.service.js';
+import { Members } from '../../core/people/roles.js';
 
 const LIST_MODELS = {
   summary: 'List the models that a configured provider serves',
@@ -31,6 +32,7 @@ const LIST_MODELS = {
 @ApiTags('Catalogue')
 @Controller('api/v1')
 @Authenticated('any', { acceptsXApiKey: true })
+@Members('any')
 export class CompatibleModelsController {
   constructor(private readonly models: ModelsService) {}
 
@@ -75,6 +77,7 @@ export class CompatibleModelsController {
 @ApiTags('Catalogue')
 @Controller('v1')
 @Authenticated('any', { acceptsXApiKey: true })
+@Members('any')
 export class ModelsController {
   constructor(private readonly models: ModelsService) {}
 
@@ -120,6 +123,7 @@ export class ModelsController {
 @ApiExcludeController()
 @Controller(MESSAGES_MODELS_PATHS)
 @Authenticated('any', { acceptsXApiKey: true })
+@Members('any')
 export class MessagesModelsController {
   constructor(private readonly models: ModelsService) {}
 

@@ -1,3 +1,4 @@
+import type { PeopleConfig } from './people-env.js';
 import type { Network } from './setting-values.js';
 
 /**
@@ -27,6 +28,7 @@ export interface AppConfig {
   readonly previousSecrets: readonly string[];
   readonly bootstrap: BootstrapConfig;
   readonly customerWrites: 'any' | 'management';
+  readonly people: PeopleConfig;
   readonly providers: readonly ProviderConfig[];
   /** Providers with which tenants may use accounts of their own, configured or not; without keys. */
   readonly ownAccountProviders: readonly ProviderConfig[];

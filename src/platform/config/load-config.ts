@@ -11,6 +11,7 @@ import {
   readVendors,
   readProvidersFile,
 } from './configured-providers.js';
+import { incompletePeople, PeopleEnv, peopleOf } from './people-env.js';
 import { incompleteS3, S3Env, s3Of } from './s3-settings.js';
 import { readTelemetry, TelemetryEnv } from './read-telemetry.js';
 import { withSecretFiles } from './secret-files.js';
@@ -43,6 +44,7 @@ export function loadConfig(
   const classes = [
     EnvDto,
     LimitsEnv,
+    PeopleEnv,
     S3Env,
     TelemetryEnv,
     ...vendors.flatMap(({ Variables }) => Variables ?? []),
@@ -50,11 +52,12 @@ export function loadConfig(
   const set = withSecretFiles(given, classes.flatMap(secretVariables), problems);
   const env = plainToInstance(EnvDto, set);
   const limits = plainToInstance(LimitsEnv, set);
+  const people = plainToInstance(PeopleEnv, set);
   const s3 = plainToInstance(S3Env, set);
   const telemetry = plainToInstance(TelemetryEnv, set);
   const read = readVendors(vendors, set);
   const own = read.filter(({ vendor }) => vendor.Variables).map((one) => one.env);
-  const checked = [env, limits, s3, telemetry, ...own];
+  const checked = [env, limits, people, s3, telemetry, ...own];
   const violations = checked.flatMap((one) => findViolations(one, { refuseUnknown: false }));
   problems.push(...violations.map(({ path, message }) => `${path} ${message}`));
   const badVariables = new Set(violations.map(({ path }) => path));
@@ -69,6 +72,7 @@ export function loadConfig(
   }
   problems.push(
     ...read.flatMap(({ vendor, env: given }) => vendor.incomplete?.(given) ?? []),
+    ...incompletePeople(people),
     ...incompleteS3(s3),
     ...incompleteArchive(limits, s3),
   );
@@ -104,6 +108,7 @@ export function loadConfig(
     customerWrites: env.GATEWAY_CUSTOMER_WRITES ?? 'any',
     providers: configuredProviders(read, further.providers, env.GATEWAY_SANDBOX),
     ownAccountProviders: ownAccountProviders(read, further.providers),
+    people: peopleOf(people),
     catalogueFile: env.GATEWAY_CATALOGUE,
     admission: {
       maxInFlightPerKey: limits.GATEWAY_MAX_IN_FLIGHT_PER_KEY ?? 1_000,

@@ -154,7 +154,8 @@ function isHeader([name, value]: [name: string, value: string]): boolean {
   }
 }
 
-function checked(
+/** A variable that has to pass a check of its own; `message` says what it must. */
+export function checked(
   name: string,
   message: string,
   isRight: (value: string) => boolean,

@@ -155,11 +155,14 @@ export function answerContinue(request: IncomingMessage): void {
 }
 
 function tooLarge(maxBytes: number): InvalidRequestError {
-  return new InvalidRequestError(
-    'body',
-    `The body is larger than ${Math.floor(maxBytes / 1_000_000)} MB.`,
-    413,
-  );
+  return new InvalidRequestError('body', `The body is larger than ${formatBytes(maxBytes)}.`, 413);
+}
+
+/** In whole megabytes, or kilobytes where that is less than one. */
+export function formatBytes(bytes: number): string {
+  return bytes < 1_000_000
+    ? `${Math.floor(bytes / 1000)} kB`
+    : `${Math.floor(bytes / 1_000_000)} MB`;
 }
 
 function tooSlow(): InvalidRequestError {

@@ -1,10 +1,9 @@
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BudgetedRequest } from './body-budget.js';
 import { parseJsonBody, type JsonBody } from './json-body.js';
-import { readBody } from './read-body.js';
+import { formatBytes, readBody } from './read-body.js';
 import { spliceMembers } from './top-level-members.js';
 import {
-  Injectable,
   UseInterceptors,
   applyDecorators,
   type CallHandler,
@@ -19,11 +18,12 @@ import { ApiErrorResponse } from '../errors/error-response.js';
  * Reads the body for handlers with an `@Body()` DTO. There is no global body parser: interceptors
  * run after the guards, so a caller without a valid key never gets to upload anything.
  */
-@Injectable()
 class JsonBodyInterceptor implements NestInterceptor {
+  constructor(private readonly maxBytes: number) {}
+
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<Request>();
-    request.body = (await readJsonBody(request)).value;
+    request.body = (await readJsonBody(request, this.maxBytes)).value;
     return next.handle();
   }
 }
@@ -32,7 +32,10 @@ class JsonBodyInterceptor implements NestInterceptor {
 const MAX_JSON_BODY_BYTES = 20_000_000;
 
 /** Reads and parses a JSON body. @throws as `readBody` and `parseJsonBody` do */
-export async function readJsonBody(request: BudgetedRequest): Promise<JsonBody> {
+export async function readJsonBody(
+  request: BudgetedRequest,
+  maxBytes = MAX_JSON_BODY_BYTES,
+): Promise<JsonBody> {
   const contentType = request.headers['content-type'];
   if (contentType !== undefined && !isJson(contentType)) {
     throw new InvalidRequestError(
@@ -41,7 +44,7 @@ export async function readJsonBody(request: BudgetedRequest): Promise<JsonBody> 
       415,
     );
   }
-  const bytes = await readBody(request, { maxBytes: MAX_JSON_BODY_BYTES });
+  const bytes = await readBody(request, { maxBytes });
   const body = parseJsonBody(bytes, { lease: request.bodyLease });
   return request.membersOfPath ? withMembers(body, request.membersOfPath) : body;
 }
@@ -59,12 +62,16 @@ function isJson(contentType: string): boolean {
   return mediaType === 'application/json' || mediaType.endsWith('+json');
 }
 
-/** Marks a handler that takes a JSON body through a class-validator DTO. */
-export function ReadsJsonBody(): ReturnType<typeof applyDecorators> {
+/**
+ * Marks a handler that takes a JSON body through a class-validator DTO.
+ *
+ * @param maxBytes less than the interface's 20 MB where nobody has been asked for a key
+ */
+export function ReadsJsonBody(maxBytes = MAX_JSON_BODY_BYTES): ReturnType<typeof applyDecorators> {
   return applyDecorators(
-    UseInterceptors(JsonBodyInterceptor),
+    UseInterceptors(new JsonBodyInterceptor(maxBytes)),
     ApiErrorResponse(408, 'The body arrived too slowly.'),
-    ApiErrorResponse(413, 'The body is larger than 20 MB.'),
+    ApiErrorResponse(413, `The body is larger than ${formatBytes(maxBytes)}.`),
     ApiErrorResponse(415, 'The body is not JSON.'),
   );
 }

@@ -13,6 +13,8 @@ export const ERASED: Readonly<Record<string, string>> = {
   // Its deliveries go with it.
   broadcast_destinations: 'DELETE FROM broadcast_destinations WHERE tenant_id = $1',
   provider_credentials: 'DELETE FROM provider_credentials WHERE tenant_id = $1',
+  memberships: 'DELETE FROM memberships WHERE tenant_id = $1',
+  invitations: 'DELETE FROM invitations WHERE tenant_id = $1',
   guardrails: 'DELETE FROM guardrails WHERE tenant_id = $1',
   guardrail_events: 'DELETE FROM guardrail_events WHERE tenant_id = $1',
   stored_responses: 'DELETE FROM stored_responses WHERE tenant_id = $1',

@@ -6,9 +6,11 @@ import { Customer, ApiFilters } from '../../../core/access/customer.decorator.js
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { AnalyticsService } from './analytics.service.js';
 import { AnalyticsDto, AnalyticsQueryDto } from './analytics.dto.js';
+import { Members } from '../../../core/people/roles.js';
 
 @ApiTags('Customer')
 @Customer()
+@Members('money')
 @Controller('v1/customer/analytics')
 export class AnalyticsController {
   constructor(private readonly analytics: AnalyticsService) {}

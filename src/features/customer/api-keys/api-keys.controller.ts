@@ -13,9 +13,11 @@ import {
   ApiKeyListDto,
   CreatedApiKeyDto,
 } from './api-keys.dto.js';
+import { Members } from '../../../core/people/roles.js';
 
 @ApiTags('Customer')
 @Customer()
+@Members('read')
 @Controller('v1/customer/api-keys')
 export class ApiKeysController {
   constructor(private readonly apiKeys: ApiKeysService) {}
@@ -28,6 +30,7 @@ export class ApiKeysController {
   }
 
   @Post()
+  @Members('develop')
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createApiKey',
@@ -61,6 +64,7 @@ export class ApiKeysController {
   }
 
   @Patch(':id')
+  @Members('develop')
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateApiKey',
@@ -83,6 +87,7 @@ export class ApiKeysController {
   }
 
   @Delete(':id')
+  @Members('develop')
   @ApiOperation({
     operationId: 'revokeApiKey',
     summary: 'Revoke an API key',

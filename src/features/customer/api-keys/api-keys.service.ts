@@ -37,8 +37,11 @@ export class ApiKeysService {
 
   async create(caller: Caller, author: Author, body: CreateApiKeyDto): Promise<CreatedApiKeyDto> {
     const type = body.type ?? 'routing';
-    if (type === 'management' && caller.keyType !== 'management') {
-      throw new PermissionError('Only a management key may create management keys.', 'type');
+    if (type === 'management' && !runsAccount(caller)) {
+      throw new PermissionError(
+        'Only a management key, or an owner, may create management keys.',
+        'type',
+      );
     }
     const maker =
       caller.keyType === 'routing' ? await this.find(caller, caller.apiKeyId) : undefined;
@@ -147,9 +150,14 @@ export class ApiKeysService {
   }
 }
 
+/** A management key outlives its maker's role, so it takes an owner to deal with one. */
+function runsAccount({ keyType, memberRole }: Caller): boolean {
+  return keyType === 'management' && (memberRole === undefined || memberRole === 'owner');
+}
+
 function refuseOnManagementKey(caller: Caller, type: ApiKeyType, verb: string): void {
-  if (type === 'management' && caller.keyType !== 'management') {
-    throw new PermissionError(`Only a management key may ${verb} a management key.`);
+  if (type === 'management' && !runsAccount(caller)) {
+    throw new PermissionError(`Only a management key, or an owner, may ${verb} a management key.`);
   }
 }
 

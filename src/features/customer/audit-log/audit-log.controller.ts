@@ -10,10 +10,12 @@ import {
   AuditLogQueryDto,
 } from '../../../core/audit/audit-log.dto.js';
 import { ApiAuditExport } from '../../../core/audit/audit-log.openapi.js';
+import { Members } from '../../../core/people/roles.js';
 import { AuditLogService } from '../../../core/audit/audit-log.service.js';
 
 @ApiTags('Customer')
 @Customer()
+@Members('read')
 @Controller('v1/customer/audit-log')
 export class AuditLogController {
   constructor(private readonly log: AuditLogService) {}

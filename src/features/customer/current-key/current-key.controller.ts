@@ -5,9 +5,11 @@ import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { CurrentKeyService } from './current-key.service.js';
 import { CurrentKeyDto } from './current-key.dto.js';
+import { Members } from '../../../core/people/roles.js';
 
 @ApiTags('Credits')
 @Authenticated('any')
+@Members('nobody')
 @Controller('api/v1/key')
 export class CurrentKeyController {
   constructor(private readonly currentKey: CurrentKeyService) {}

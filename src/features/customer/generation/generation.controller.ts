@@ -10,12 +10,14 @@ import {
   toCompatibleGeneration,
   toGenerationRecord,
 } from './generation.service.js';
+import { Members } from '../../../core/people/roles.js';
 
 const ARCHIVE_IS_AWAY = 'The request is archived, and the archive cannot be reached.';
 
 /** The record of `/v1/generation`, with more fields. */
 @ApiTags('Generation')
 @Authenticated('any')
+@Members('read')
 @Controller('api/v1/generation')
 export class CompatibleGenerationController {
   constructor(private readonly generation: GenerationService) {}
@@ -40,6 +42,7 @@ export class CompatibleGenerationController {
 
 @ApiTags('Generation')
 @Authenticated('any')
+@Members('read')
 @Controller('v1/generation')
 export class GenerationController {
   constructor(private readonly generation: GenerationService) {}

@@ -14,6 +14,7 @@ import {
   GuardrailListDto,
 } from './guardrails.dto.js';
 import { CustomerGuardrailsService } from './customer-guardrails.service.js';
+import { Members } from '../../../core/people/roles.js';
 
 const GUARDRAIL = 'guardrail';
 /** A field as an error names it. */
@@ -21,6 +22,7 @@ const FIELD = 'rules.0.pattern';
 
 @ApiTags('Customer')
 @Customer()
+@Members('read')
 @Controller('v1/customer/guardrails')
 export class CustomerGuardrailsController {
   constructor(private readonly guardrails: CustomerGuardrailsService) {}
@@ -33,6 +35,7 @@ export class CustomerGuardrailsController {
   }
 
   @Post()
+  @Members('develop')
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createGuardrail',
@@ -74,6 +77,7 @@ export class CustomerGuardrailsController {
   }
 
   @Put(':id')
+  @Members('develop')
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateGuardrail',
@@ -94,6 +98,7 @@ export class CustomerGuardrailsController {
   }
 
   @Delete(':id')
+  @Members('develop')
   @ApiOperation({ operationId: 'deleteGuardrail', summary: 'Delete a guardrail' })
   @ApiOkResponse({ type: DeletedGuardrailDto })
   @ApiChange()

@@ -10,11 +10,13 @@ import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
 import { sendTextStream } from '../../../platform/http/send-body.js';
 import { LogsQueryDto, LogsExportQueryDto, LogListDto } from './logs.dto.js';
 import { LogsService } from './logs.service.js';
+import { Members } from '../../../core/people/roles.js';
 
 const ARCHIVE_IS_AWAY = 'Some of the requests are archived, and the archive cannot be reached.';
 
 @ApiTags('Customer')
 @Customer()
+@Members('read')
 @Controller('v1/customer/logs')
 export class LogsController {
   constructor(private readonly logs: LogsService) {}

@@ -12,9 +12,11 @@ import {
   CreateProviderCredentialDto,
 } from './provider-credentials.dto.js';
 import { ProviderCredentialsService } from './provider-credentials.service.js';
+import { Members } from '../../../core/people/roles.js';
 
 @ApiTags('Customer')
 @Customer()
+@Members('read')
 @Controller('v1/customer/provider-credentials')
 export class ProviderCredentialsController {
   constructor(private readonly credentials: ProviderCredentialsService) {}
@@ -30,6 +32,7 @@ export class ProviderCredentialsController {
   }
 
   @Post()
+  @Members('own')
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createProviderCredential',
@@ -54,6 +57,7 @@ export class ProviderCredentialsController {
   }
 
   @Delete(':id')
+  @Members('own')
   @ApiOperation({
     operationId: 'deleteProviderCredential',
     summary: 'Delete an own account with a provider, and its key',

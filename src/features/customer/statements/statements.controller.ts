@@ -17,10 +17,12 @@ import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
 import { sendTextStream } from '../../../platform/http/send-body.js';
 import { StatementDto } from './statements.dto.js';
 import { StatementsService } from './statements.service.js';
+import { Members } from '../../../core/people/roles.js';
 
 @ApiTags('Customer')
 @ApiExtraModels(StatementDto)
 @Customer()
+@Members('money')
 @Controller('v1/customer/statements')
 export class StatementsController {
   constructor(private readonly statements: StatementsService) {}

@@ -9,6 +9,7 @@ import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { ConflictError } from '../../../platform/errors/gateway-errors.js';
 import { WebhookSecrets } from '../../../platform/outbound/webhook-secrets.js';
+import { Members } from '../../../core/people/roles.js';
 
 class WebhookSecretDto {
   @ApiProperty({
@@ -31,6 +32,7 @@ const FORBIDDEN = 'Secrets need a management key (`sk-mgmt-…`).';
 
 @ApiTags('Customer')
 @Authenticated('management')
+@Members('develop')
 @Controller('v1/customer/webhook-secret')
 export class WebhookSecretController {
   constructor(

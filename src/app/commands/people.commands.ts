@@ -1,0 +1,53 @@
+import { isEmail } from 'class-validator';
+import { COMMAND_AUTHOR } from '../../core/access/author.js';
+import { OPERATOR_ROLES } from '../../core/access/caller.js';
+import type { InvitedRole } from '../../core/people/invitations.service.js';
+import { LINK_MINUTES } from '../../core/people/session.js';
+import { TENANT_ROLES } from '../../core/people/roles.js';
+import { findTenant, UsageError, type Command, type CommandContext } from './command.js';
+
+export const personInviteCommand: Command = {
+  name: 'person invite',
+  summary:
+    'Invite a person by e-mail address: with --tenant to be its member, else to be an operator.',
+  parameters: ['email', 'role'],
+  options: { tenant: 'NAME' },
+  async run({ parameters, options }, context) {
+    const [email = '', role = ''] = parameters;
+    if (!isEmail(email)) throw new UsageError('<email> must be an e-mail address');
+    const to = await invitedRole(context, role, options.tenant);
+    const { invitations } = await context.services();
+    const { expiresAt } = await invitations.invite(COMMAND_AUTHOR, email, to);
+    context.print(`Invited ${email} to be ${role}, until ${expiresAt.toISOString()}.`);
+    context.print('Tell them to log in with this address; the gateway sends no mail.');
+  },
+};
+
+export const loginLinkCommand: Command = {
+  name: 'login-link',
+  summary: `Print a token that opens one session of an admin, within ${LINK_MINUTES} minutes.`,
+  parameters: [],
+  options: {},
+  async run(_, context) {
+    const { loginLinks } = await context.services();
+    context.print(await loginLinks.make(COMMAND_AUTHOR));
+    context.note(`Send it once, within ${LINK_MINUTES} minutes: POST /v1/auth/link {"token": "…"}`);
+  },
+};
+
+/** @throws UsageError for a role of the other kind */
+async function invitedRole(
+  context: CommandContext,
+  text: string,
+  tenantName: string | undefined,
+): Promise<InvitedRole> {
+  if (tenantName === undefined) {
+    const role = OPERATOR_ROLES.find((each) => each === text);
+    if (role) return { tenantId: null, role };
+    throw new UsageError(`<role> must be ${OPERATOR_ROLES.join(' or ')} without --tenant`);
+  }
+  const role = TENANT_ROLES.find((each) => each === text);
+  if (!role) throw new UsageError(`<role> must be ${TENANT_ROLES.join(' or ')} with --tenant`);
+  const { id } = await findTenant(await context.services(), tenantName);
+  return { tenantId: id, role };
+}

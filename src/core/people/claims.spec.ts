@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import type { OidcConfig } from '../../platform/config/people-env.js';
+import { identityOf } from './claims.js';
+
+const OIDC: OidcConfig = {
+  issuer: 'https://issuer.example',
+  clientId: 'gateway',
+  clientSecret: undefined,
+  scopes: 'openid',
+  emailDomains: [],
+  rolesClaim: 'groups',
+  roles: [
+    { value: 'admins', tenant: undefined, role: 'admin' },
+    { value: 'dev', tenant: 'acme', role: 'developer' },
+  ],
+};
+
+describe(identityOf.name, () => {
+  it.each([
+    [{ email: 'A@Acme.example', email_verified: true }, true],
+    [{ email: 'a@acme.example', email_verified: 'true' }, true],
+    [{ email: 'a@acme.example', email_verified: 1 }, false],
+    [{ email: 'a@acme.example' }, false],
+    [{ email_verified: true }, false],
+  ])('believes an address that the issuer calls verified: %j', (claims, isEmailVerified) => {
+    const identity = identityOf({ sub: '1', ...claims }, OIDC);
+    expect(identity.isEmailVerified).toBe(isEmailVerified);
+    expect(identity.email).toBe('email' in claims ? 'a@acme.example' : null);
+  });
+
+  it.each([
+    [{}, []],
+    [{ groups: 'admins' }, ['admin']],
+    [{ groups: ['dev', 'other', 7] }, ['developer']],
+    [{ groups: { dev: true } }, []],
+  ])('maps %j', (claims, roles) => {
+    const { roles: mapped } = identityOf({ sub: '1', ...claims }, OIDC);
+    expect(mapped.map(({ role }) => role)).toEqual(roles);
+  });
+
+  it('keeps out whose verified address is of no domain that may log in', () => {
+    const oidc = { ...OIDC, emailDomains: ['acme.example'] };
+    const of = (email: string, verified: boolean): unknown =>
+      identityOf({ sub: '1', email, email_verified: verified }, oidc).email;
+    expect(of('a@ACME.example', true)).toBe('a@acme.example');
+    for (const [email, verified] of [
+      ['a@acme.example', false],
+      ['a@elsewhere.example', true],
+      ['a@sub.acme.example', true],
+      ['a@acme.example@elsewhere.example', true],
+    ] as const) {
+      expect(() => of(email, verified)).toThrow(expect.objectContaining({ status: 403 }));
+    }
+  });
+
+  it('has a name, whatever the issuer says', () => {
+    expect(identityOf({ sub: '1', name: ' Ada ' }, OIDC).name).toBe('Ada');
+    expect(identityOf({ sub: '1', preferred_username: 'ada' }, OIDC).name).toBe('ada');
+    expect(identityOf({ sub: '1', name: 7 }, OIDC).name).toBe('1');
+    expect(identityOf({ sub: '1', name: 'x'.repeat(300) }, OIDC).name).toHaveLength(255);
+  });
+});

@@ -1,0 +1,27 @@
+import { Global, Module } from '@nestjs/common';
+import { InvitationsService } from './invitations.service.js';
+import { KeyLogin } from './key-login.service.js';
+import { LoginLinks } from './login-links.service.js';
+import { MembersService } from './members.service.js';
+import { OidcClient } from './oidc-client.service.js';
+import { PeopleService } from './people.service.js';
+import { PersonLogin } from './person-login.service.js';
+import { SessionGate } from './session-gate.service.js';
+import { SessionRepository } from './session.repository.js';
+
+const SERVICES = [
+  InvitationsService,
+  KeyLogin,
+  LoginLinks,
+  MembersService,
+  OidcClient,
+  PeopleService,
+  PersonLogin,
+  SessionGate,
+  SessionRepository,
+];
+
+/** People, their roles and their sessions. Global as keys are, since the guards ask the gate. */
+@Global()
+@Module({ providers: SERVICES, exports: SERVICES })
+export class PeopleModule {}

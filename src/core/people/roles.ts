@@ -1,0 +1,39 @@
+import { SetMetadata } from '@nestjs/common';
+
+export const TENANT_ROLES = ['owner', 'developer', 'viewer', 'billing'] as const;
+/** What a member may do for a tenant. */
+export type TenantRole = (typeof TENANT_ROLES)[number];
+
+/** Metadata key of the right that a handler asks of a member who is logged in. */
+export const MEMBER_RIGHT = Symbol('MEMBER_RIGHT');
+
+/**
+ * Who may do what: the one table of the members' roles. A handler names its right with `@Members`; one
+ * that names none is closed to sessions.
+ */
+export const ROLES_OF = {
+  /** What is the same for everybody, as the list of models. */
+  any: TENANT_ROLES,
+  /** Balance, statements, sums, budgets. */
+  money: TENANT_ROLES,
+  /** All else that can be read and is no secret. */
+  read: ['owner', 'developer', 'viewer'],
+  /** Routing keys, guardrails, destinations, webhooks, jobs. */
+  develop: ['owner', 'developer'],
+  /** People, vendor accounts, what was said. */
+  own: ['owner'],
+  /** It is about the key that asks, so it takes a key. */
+  nobody: [],
+} as const satisfies Record<string, readonly TenantRole[]>;
+export type MemberRight = keyof typeof ROLES_OF;
+
+/** The right that a member's session needs for a controller or method; keys are asked for by `@Authenticated`. */
+export function Members(right: MemberRight): ClassDecorator & MethodDecorator {
+  return SetMetadata(MEMBER_RIGHT, right);
+}
+
+/** Whether the roles of a right have this one. */
+export function hasRight(role: TenantRole, right: MemberRight): boolean {
+  const roles: readonly TenantRole[] = ROLES_OF[right];
+  return roles.includes(role);
+}

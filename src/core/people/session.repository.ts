@@ -1,0 +1,188 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { Database } from '../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../platform/config/setting-values.js';
+import type { SqlExecutor } from '../access/api-key.repository.js';
+import type { OperatorRole } from '../access/caller.js';
+import { hashToken, mintToken, type Membership, type SessionOwner } from './session.js';
+
+/** Longer ones name no browser. */
+const MAX_USER_AGENT_LENGTH = 300;
+/** Between two notes that a session is in use. */
+const SEEN_TO_THE_SECONDS = 60;
+
+/** A session as it is stored, with what its owner may do. */
+export interface SessionRow {
+  hash: string;
+  id: string;
+  personId: string | null;
+  apiKeyId: string | null;
+  adminKeyId: string | null;
+  /** SHA-256 in hex of the tenant's or the operator's key whose session it is. */
+  keyHash: string | null;
+  adminKeyHash: string | null;
+  name: string | null;
+  email: string | null;
+  operatorRole: OperatorRole | null;
+  memberships: Membership[];
+  /** Of the tenant's key. */
+  keyTenant: string | null;
+  lastSeenAt: Date;
+  expiresAt: Date;
+  /** Of the session, or the time when its person was disabled. */
+  endedAt: Date | null;
+}
+
+/** A session, as lists show it. */
+export interface ListedSession {
+  id: string;
+  userAgent: string | null;
+  createdAt: Date;
+  lastSeenAt: Date;
+  expiresAt: Date;
+}
+
+const OWNER_COLUMNS = { person: 'person_id', api_key: 'api_key_id', admin_key: 'admin_key_id' };
+
+@Injectable()
+export class SessionRepository {
+  private readonly idleSeconds: number;
+  private readonly sessionSeconds: number;
+
+  constructor(
+    private readonly database: Database,
+    @Inject(APP_CONFIG) { people }: Pick<AppConfig, 'people'>,
+  ) {
+    this.idleSeconds = people.sessionIdleMs / 1000;
+    this.sessionSeconds = people.sessionMs / 1000;
+  }
+
+  /** By their hashes in hex, ended ones included; unknown ones have no row. */
+  async findByHashes(hashes: readonly string[]): Promise<SessionRow[]> {
+    const { rows } = await this.database.lookUps.query<SessionRow>(
+      `SELECT encode(token_hash, 'hex') AS hash, sessions.id, sessions.person_id AS "personId",
+              api_key_id AS "apiKeyId", admin_key_id AS "adminKeyId",
+              encode(api_keys.key_hash, 'hex') AS "keyHash",
+              encode(admin_keys.key_hash, 'hex') AS "adminKeyHash",
+              key_tenants.name AS "keyTenant", people.name, people.email, operator_role AS "operatorRole",
+              coalesce(member_of.memberships, '[]') AS memberships,
+              last_seen_at AS "lastSeenAt", sessions.expires_at AS "expiresAt",
+              coalesce(sessions.revoked_at, people.disabled_at) AS "endedAt"
+         FROM sessions
+         LEFT JOIN people ON people.id = person_id
+         LEFT JOIN api_keys ON api_keys.id = api_key_id
+         LEFT JOIN tenants key_tenants ON key_tenants.id = api_keys.tenant_id
+         LEFT JOIN admin_keys ON admin_keys.id = admin_key_id
+         LEFT JOIN LATERAL (
+           SELECT json_agg(
+                    json_build_object(
+                      'tenantId', tenants.id, 'tenant', tenants.name, 'role', role,
+                      'isSuspended', suspended_at IS NOT NULL,
+                      'rateLimitPerMinute', (
+                        SELECT coalesce(max(rate_limit_per_minute), $2) FROM api_keys
+                         WHERE tenant_id = tenants.id AND type = 'management'
+                           AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+                      )
+                    ) ORDER BY memberships.created_at, tenants.id
+                  ) AS memberships
+             FROM memberships JOIN tenants ON tenants.id = tenant_id
+            WHERE memberships.person_id = people.id AND deleted_at IS NULL
+         ) member_of ON true
+        WHERE token_hash = ANY ($1::bytea[])`,
+      [hashes.map((hash) => Buffer.from(hash, 'hex')), DEFAULT_RATE_LIMIT_PER_MINUTE],
+    );
+    return rows.map((row) => ({
+      ...row,
+      name: row.name && fromStoredText(row.name),
+      keyTenant: row.keyTenant && fromStoredText(row.keyTenant),
+      email: row.email && fromStoredText(row.email),
+      memberships: row.memberships.map((one) => ({ ...one, tenant: fromStoredText(one.tenant) })),
+    }));
+  }
+
+  /** Notes that a session is in use, to the minute. */
+  async noteSeen(id: string): Promise<void> {
+    await this.database.query(
+      `UPDATE sessions SET last_seen_at = now()
+        WHERE id = $1 AND last_seen_at < now() - make_interval(secs => $2)`,
+      [id, SEEN_TO_THE_SECONDS],
+    );
+  }
+
+  /**
+   * Opens a session and ends the one that the browser had before.
+   *
+   * @param before the token of that one
+   * @returns the new one's token, which is kept nowhere
+   */
+  async open(
+    transaction: SqlExecutor,
+    owner: SessionOwner,
+    { userAgent, before }: { userAgent: string | undefined; before: string | undefined },
+  ): Promise<{ id: string; token: string }> {
+    if (before !== undefined) {
+      await transaction.query(
+        `UPDATE sessions SET revoked_at = now()
+          WHERE token_hash = decode($1, 'hex') AND revoked_at IS NULL`,
+        [hashToken(before)],
+      );
+    }
+    // What ended a week ago is of no use to anybody.
+    await transaction.query(`DELETE FROM sessions WHERE expires_at < now() - interval '7 days'`);
+    const token = mintToken();
+    const column = owner.kind === 'link' ? 'person_id' : OWNER_COLUMNS[owner.kind];
+    const { rows } = await transaction.query<{ id: string }>(
+      `INSERT INTO sessions (token_hash, ${column}, user_agent, expires_at)
+       VALUES (decode($1, 'hex'), $2, $3, now() + make_interval(secs => $4)) RETURNING id`,
+      [
+        hashToken(token),
+        owner.id,
+        userAgent === undefined ? null : toStoredText(userAgent.slice(0, MAX_USER_AGENT_LENGTH)),
+        this.sessionSeconds,
+      ],
+    );
+    return { id: rows[0]!.id, token };
+  }
+
+  /** Those of the owner that are open, the latest first. That of a link stands alone. */
+  async listOpen(session: { id: string; owner: SessionOwner }): Promise<ListedSession[]> {
+    const { rows } = await this.database.query<ListedSession>(
+      `SELECT id, user_agent AS "userAgent", created_at AS "createdAt",
+              last_seen_at AS "lastSeenAt", expires_at AS "expiresAt"
+         FROM sessions
+        WHERE ${this.ofOwner(session)} AND revoked_at IS NULL AND expires_at > now()
+          AND last_seen_at > now() - make_interval(secs => $2)
+        ORDER BY created_at DESC, id LIMIT 200`,
+      [session.owner.id ?? session.id, this.idleSeconds],
+    );
+    return rows.map((row) => ({
+      ...row,
+      userAgent: row.userAgent && fromStoredText(row.userAgent),
+    }));
+  }
+
+  /**
+   * Ends sessions of the owner of this one.
+   *
+   * @param id of one of them; undefined: all
+   * @returns the ids of those that were open
+   */
+  async revoke(
+    session: { id: string; owner: SessionOwner },
+    id: string | undefined,
+    executor: SqlExecutor = this.database,
+  ): Promise<string[]> {
+    const { rows } = await executor.query<{ id: string }>(
+      `UPDATE sessions SET revoked_at = now()
+        WHERE ${this.ofOwner(session)} AND revoked_at IS NULL AND ($2::uuid IS NULL OR id = $2)
+        RETURNING id`,
+      [session.owner.id ?? session.id, id ?? null],
+    );
+    return rows.map((row) => row.id);
+  }
+
+  private ofOwner({ owner }: { owner: SessionOwner }): string {
+    return `${owner.kind === 'link' ? 'id' : OWNER_COLUMNS[owner.kind]} = $1`;
+  }
+}

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { AuthController } from './auth.controller.js';
+import { AuthService } from './auth.service.js';
+import { LoginCookies } from './login-cookies.js';
+import { SessionsController } from './sessions.controller.js';
+
+/** Logging in and out. */
+@Module({
+  controllers: [AuthController, SessionsController],
+  providers: [AuthService, LoginCookies],
+})
+export class AuthModule {}

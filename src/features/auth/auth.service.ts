@@ -1,0 +1,150 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
+import type { Server } from 'node:http';
+import type { Response } from 'express';
+import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { WrongKeys } from '../../core/access/wrong-keys.js';
+import { identityOf } from '../../core/people/claims.js';
+import { KeyLogin } from '../../core/people/key-login.service.js';
+import { OidcClient } from '../../core/people/oidc-client.service.js';
+import { PersonLogin, type Browser } from '../../core/people/person-login.service.js';
+import { SessionGate } from '../../core/people/session-gate.service.js';
+import { isToken, type Session } from '../../core/people/session.js';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { GatewayError } from '../../platform/errors/gateway-errors.js';
+import { baseUrlOf } from '../../platform/http/base-url.js';
+import type { SessionDto } from './auth.dto.js';
+import { LoginCookies, readReturnTo } from './login-cookies.js';
+
+const CALLBACK_PATH = '/v1/auth/callback';
+/** Failures that are the caller's own count like wrong keys. */
+const COUNTED = new Set([400, 401, 403]);
+
+/** Opens sessions: what proves who somebody is becomes a cookie. */
+@Injectable()
+export class AuthService {
+  constructor(
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
+    private readonly adapter: HttpAdapterHost<AbstractHttpAdapter<Server>>,
+    private readonly oidc: OidcClient,
+    private readonly cookies: LoginCookies,
+    private readonly people: PersonLogin,
+    private readonly keys: KeyLogin,
+    private readonly gate: SessionGate,
+    private readonly wrongKeys: WrongKeys,
+  ) {}
+
+  get hasIssuer(): boolean {
+    return this.config.people.oidc !== undefined;
+  }
+
+  /** @returns the issuer's page where the browser has to go */
+  async begin(
+    request: GatewayRequest,
+    response: Response,
+    returnTo: string | undefined,
+  ): Promise<string> {
+    const path = readReturnTo(returnTo);
+    const { url, login } = await this.oidc.begin(this.redirectUri);
+    const set = this.cookies.begin({ ...login, returnTo: path }, request.headers.cookie);
+    response.append('set-cookie', set);
+    return url;
+  }
+
+  /** @returns the path that the browser wanted to see in the first place */
+  async finish(request: GatewayRequest, response: Response): Promise<string> {
+    return this.counted(request, async () => {
+      const oidc = this.oidc.configured();
+      const login = this.cookies.find(request.query.state, request.headers.cookie);
+      // Used now, whatever comes of it.
+      response.append('set-cookie', this.cookies.end(login.state));
+      const callback = new URL(this.redirectUri);
+      callback.search = new URL(request.url, callback).search;
+      const identity = identityOf(await this.oidc.finish(callback, login), oidc);
+      const token = await this.people.logIn(identity, this.browserOf(request), request.requestId);
+      this.setSession(response, token);
+      return login.returnTo;
+    });
+  }
+
+  async byKey(request: GatewayRequest, response: Response, key: string): Promise<SessionDto> {
+    return this.logIn(request, response, (browser) =>
+      this.keys.byKey(key, browser, request.requestId),
+    );
+  }
+
+  async byLink(request: GatewayRequest, response: Response, link: string): Promise<SessionDto> {
+    return this.logIn(request, response, (browser) =>
+      this.keys.byLink(link, browser, request.requestId),
+    );
+  }
+
+  /** Deletes the browser's cookie. */
+  clearSession(response: Response): void {
+    response.append('set-cookie', this.gate.cookie('session', '', 0));
+  }
+
+  /** A page of another origin must not log anybody in as somebody else. */
+  private async logIn(
+    request: GatewayRequest,
+    response: Response,
+    open: (browser: Browser) => Promise<string>,
+  ): Promise<SessionDto> {
+    return this.counted(request, async () => {
+      this.gate.assertSameOrigin(request);
+      const token = await open(this.browserOf(request));
+      this.setSession(response, token);
+      const cookie = `${this.gate.cookieName('session')}=${token}`;
+      const { socket } = request;
+      return describeSession(
+        await this.gate.sessionOf({ method: 'GET', headers: { cookie }, socket }),
+      );
+    });
+  }
+
+  private async counted<Result>(
+    request: GatewayRequest,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof GatewayError && COUNTED.has(error.status)) this.wrongKeys.note(request);
+      throw error;
+    }
+  }
+
+  private browserOf(request: GatewayRequest): Browser {
+    const before = this.gate.tokenOf(request);
+    return {
+      userAgent: request.headers['user-agent'],
+      before: before !== undefined && isToken(before) ? before : undefined,
+    };
+  }
+
+  private setSession(response: Response, token: string): void {
+    const { sessionMs } = this.config.people;
+    response.append('set-cookie', this.gate.cookie('session', token, sessionMs));
+  }
+
+  private get redirectUri(): string {
+    return baseUrlOf(this.adapter.httpAdapter.getHttpServer(), this.config) + CALLBACK_PATH;
+  }
+}
+
+/** Who somebody is and what they may do, as a page shows it. */
+export function describeSession(session: Session): SessionDto {
+  const { key, keyTenant, actor, owner, memberships } = session;
+  return {
+    id: session.id,
+    kind: owner.kind,
+    name: actor.name,
+    email: session.email,
+    operator_role: session.operatorRole,
+    tenants: key
+      ? [{ id: key.caller.tenantId, name: keyTenant ?? '', role: 'key' }]
+      : memberships.map(({ tenantId, tenant, role }) => ({ id: tenantId, name: tenant, role })),
+    csrf_token: session.csrfToken,
+    expires_at: session.expiresAt.toISOString(),
+  };
+}

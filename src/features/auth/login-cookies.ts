@@ -1,0 +1,105 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
+import { SecretBox } from '../../platform/crypto/secret-box.js';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import { cookiesOf } from '../../platform/http/cookies.js';
+import type { BegunLogin } from '../../core/people/oidc-client.service.js';
+import { SessionGate } from '../../core/people/session-gate.service.js';
+
+const LOGIN_LASTS_MS = 600_000;
+/** Of logins that were begun and not ended; more are forgotten, so that no head of a request grows too large. */
+const MAX_OPEN_LOGINS = 5;
+/** So much of a state names its cookie. */
+const NAME_LENGTH = 16;
+
+/** A login under way. */
+export interface OpenLogin extends BegunLogin {
+  readonly returnTo: string;
+}
+
+/**
+ * Logins under way, each in a cookie of its own, so that two windows may log in at once: encrypted, as
+ * what proves the login must be nobody's to read, and good for ten minutes in the browser that began it.
+ */
+@Injectable()
+export class LoginCookies {
+  private readonly box: SecretBox;
+
+  constructor(
+    private readonly gate: SessionGate,
+    @Inject(APP_CONFIG) config: AppConfig,
+  ) {
+    this.box = new SecretBox(() => gatewaySecrets(config), 'login');
+  }
+
+  /** What to set for a login, as `Set-Cookie` headers. */
+  begin(login: OpenLogin, cookies: string | undefined): string[] {
+    const value = JSON.stringify({ ...login, endsAtMs: Date.now() + LOGIN_LASTS_MS });
+    const sealed = this.box.encrypt(value, login.state).toString('base64url');
+    const prefix = this.gate.cookieName('login_');
+    const open = cookiesOf(cookies ?? '').filter(([name]) => name.startsWith(prefix));
+    const forgotten = open.length < MAX_OPEN_LOGINS ? [] : open;
+    return [
+      ...forgotten.map(([name]) => this.gate.cookie(`login_${name.slice(prefix.length)}`, '', 0)),
+      this.gate.cookie(nameOf(login.state), sealed, LOGIN_LASTS_MS),
+    ];
+  }
+
+  /**
+   * The login that a state belongs to.
+   *
+   * @throws InvalidRequestError (`state`) when this browser began no such login, or too long ago
+   */
+  find(state: unknown, cookies: string | undefined): OpenLogin {
+    const known = typeof state === 'string' && state.length >= NAME_LENGTH ? state : undefined;
+    const name = known && this.gate.cookieName(nameOf(known));
+    const sealed = cookiesOf(cookies ?? '').find(([each]) => each === name)?.[1];
+    const login = known && sealed ? this.open(known, sealed) : undefined;
+    if (login && login.state === known && login.endsAtMs > Date.now()) return login;
+    throw new InvalidRequestError(
+      'state',
+      'This login was not begun in this browser, or more than ten minutes ago. Begin again.',
+    );
+  }
+
+  /** Deletes the cookie of a login, as `Set-Cookie`. */
+  end(state: string): string {
+    return this.gate.cookie(nameOf(state), '', 0);
+  }
+
+  private open(state: string, sealed: string): (OpenLogin & { endsAtMs: number }) | undefined {
+    try {
+      const text = this.box.decrypt(Buffer.from(sealed, 'base64url'), state);
+      // It is our own writing: nobody else has the key.
+      return JSON.parse(text) as OpenLogin & { endsAtMs: number };
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function nameOf(state: string): string {
+  return `login_${state.slice(0, NAME_LENGTH)}`;
+}
+
+/**
+ * A path of this origin to return to.
+ *
+ * @throws InvalidRequestError (`return_to`) for anything that a browser would take elsewhere
+ */
+export function readReturnTo(text: string | undefined): string {
+  if (text === undefined) return '/';
+  const here = 'http://here.invalid';
+  // A browser drops tabs and line breaks, and takes a backslash for a slash.
+  const isPath = /^\/[\x21-\x5b\x5d-\x7e]*$/.test(text) && URL.canParse(text, here);
+  if (isPath && !text.startsWith('//')) {
+    const { origin, pathname, search, hash } = new URL(text, here);
+    // `/.//elsewhere` becomes `//elsewhere`.
+    if (origin === here && !pathname.startsWith('//')) return pathname + search + hash;
+  }
+  throw new InvalidRequestError(
+    'return_to',
+    'return_to must be a path of this origin, such as /logs.',
+  );
+}

@@ -1,0 +1,36 @@
+import {
+  applyDecorators,
+  Injectable,
+  UseGuards,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
+import { ApiCookieAuth } from '@nestjs/swagger';
+import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { ManagementLimitGuard } from '../../core/access/management-limit.guard.js';
+import { SessionGate } from '../../core/people/session-gate.service.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+
+/** Lets a request pass that carries a session, whoever's it is. */
+@Injectable()
+export class SessionGuard implements CanActivate {
+  constructor(private readonly gate: SessionGate) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<GatewayRequest>();
+    request.session = await this.gate.sessionOf(request);
+    return true;
+  }
+}
+
+/** For handlers that are about the session itself; they take no key. */
+export function LoggedIn(): ClassDecorator & MethodDecorator {
+  return applyDecorators(
+    UseGuards(SessionGuard, ManagementLimitGuard),
+    ApiCookieAuth('session'),
+    ApiErrorResponse(401, 'There is no session, or it has ended.'),
+    ApiErrorResponse(403, 'A change lacks `X-CSRF-Token`, or comes from another origin.'),
+    ApiErrorResponse(429, 'Too many such requests came; see `Retry-After`.'),
+    ApiErrorResponse(503, "The service's database is away; see `Retry-After`."),
+  );
+}

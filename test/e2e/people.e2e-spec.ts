@@ -1,0 +1,728 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { refusal } from '../support/customer-gateways.js';
+import { OpenidIssuer, type TestClaims } from '../support/openid-issuer.js';
+import { runOperatorCommand } from '../support/operator-command.js';
+import { TestBrowser } from '../support/test-browser.js';
+import { until } from '../support/until.js';
+
+interface SessionBody {
+  id: string;
+  kind: string;
+  name: string;
+  email: string | null;
+  operator_role: string | null;
+  tenants: { id: string; name: string; role: string }[];
+  csrf_token: string;
+}
+
+const CALLBACK = '/v1/auth/callback';
+const VERIFIED = { email_verified: true };
+
+let issuer: OpenidIssuer;
+let gateway: BootedGateway;
+let people = 0;
+
+beforeAll(async () => {
+  issuer = await OpenidIssuer.start();
+  gateway = await bootGateway({
+    GATEWAY_OIDC_ISSUER: issuer.url,
+    GATEWAY_OIDC_CLIENT_ID: issuer.clientId,
+    GATEWAY_OIDC_CLIENT_SECRET: issuer.clientSecret,
+    GATEWAY_OIDC_SCOPES: 'openid email profile groups',
+    GATEWAY_OIDC_ROLES:
+      'gateway%20admins=admin,gateway-auditors=auditor,default-developers=default:developer,ghosts=nobody%3Aowner',
+    // Wrong keys are counted by address, and many are sent here.
+    GATEWAY_TRUSTED_PROXIES: '127.0.0.0/8, ::1',
+  });
+  issuer.register(gateway.url + CALLBACK);
+});
+afterAll(async () => {
+  await gateway.close();
+  await issuer.stop();
+});
+
+let browser: TestBrowser;
+let address: string;
+beforeEach(() => {
+  browser = new TestBrowser();
+  people++;
+  address = `10.2.${people >> 8}.${people & 255}`;
+  issuer.isAway = false;
+  issuer.codeSeconds = 60;
+});
+
+const call = (path: string, init: RequestInit = {}, by = browser): Promise<Response> =>
+  by.fetch(gateway.url + path, {
+    ...init,
+    headers: { 'x-forwarded-for': address, ...(init.headers as Record<string, string>) },
+  });
+
+/** A changing request as a page of the gateway's origin sends it. */
+async function send(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  by = browser,
+): Promise<Response> {
+  const session = await call('/v1/auth/session', {}, by);
+  const { csrf_token: token } = (await session.json()) as SessionBody;
+  return call(
+    path,
+    {
+      method,
+      headers: {
+        'sec-fetch-site': 'same-origin',
+        'x-csrf-token': token,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    },
+    by,
+  );
+}
+
+const postJson = (path: string, body: unknown, headers = {}, by = browser): Promise<Response> =>
+  call(
+    path,
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    },
+    by,
+  );
+
+async function answer(response: Response): Promise<object> {
+  return { status: response.status, body: await response.json() };
+}
+
+/** Goes to the issuer and logs in there. @returns the URL with which the browser comes back */
+function reachCallback(path = '/v1/auth/login', by = browser): Promise<string> {
+  return by.follow(gateway.url + path, (url) => url.startsWith(gateway.url + CALLBACK));
+}
+
+async function comeBack(url: string, by = browser): Promise<Response> {
+  return by.fetch(url, { headers: { 'x-forwarded-for': address } });
+}
+
+async function logIn(by = browser): Promise<SessionBody> {
+  const back = await comeBack(await reachCallback('/v1/auth/login', by), by);
+  expect(back.status).toBe(303);
+  const session = await call('/v1/auth/session', {}, by);
+  expect(session.status).toBe(200);
+  return (await session.json()) as SessionBody;
+}
+
+const uniqueEmail = (): string => `person-${people}@acme.example`;
+
+async function invite(role: string, email = uniqueEmail()): Promise<string> {
+  const path = `/v1/admin/tenants/${gateway.tenantId}/members`;
+  expect((await gateway.admin('POST', path, { email, role })).status).toBe(201);
+  return email;
+}
+
+async function makeTenant(name: string): Promise<string> {
+  await runOperatorCommand({ DATABASE_URL: gateway.database.url }, 'tenant', 'create', name);
+  const { rows } = await gateway.database.query<{ id: string }>(
+    'SELECT id FROM tenants WHERE name = $1',
+    [name],
+  );
+  return rows[0]!.id;
+}
+
+/** A member who is logged in. */
+async function member(role: string, claims: TestClaims = {}): Promise<SessionBody> {
+  const email = await invite(role);
+  issuer.add({ name: 'Ada', email, ...VERIFIED, ...claims });
+  return logIn();
+}
+
+const withGroups = (...groups: string[]): string =>
+  issuer.add({ name: 'Grace', email: uniqueEmail(), ...VERIFIED, groups });
+
+describe('a login at an OpenID issuer', () => {
+  it('is refused with 503 while the issuer is away, and works as soon as it is back', async () => {
+    withGroups('gateway admins');
+    issuer.isAway = true;
+    const away = await call('/v1/auth/login');
+    expect(away.headers.get('retry-after')).toBe('5');
+    expect(await answer(away)).toEqual(refusal(503, 'provider_unavailable', 'issuer'));
+    issuer.isAway = false;
+    await logIn();
+
+    const back = await reachCallback();
+    issuer.isAway = true;
+    expect(await answer(await comeBack(back))).toEqual(
+      refusal(503, 'provider_unavailable', 'issuer'),
+    );
+  });
+
+  it('sends state, nonce and a PKCE challenge, and comes back to the path that was wanted', async () => {
+    withGroups('gateway-auditors');
+    const begun = await call('/v1/auth/login?return_to=/logs%3Fmodel=a%23top');
+    expect(begun.status).toBe(302);
+    const { origin, searchParams } = new URL(begun.headers.get('location')!);
+    expect(origin).toBe(issuer.url);
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      redirect_uri: gateway.url + CALLBACK,
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    const back = await comeBack(
+      await reachCallback('/v1/auth/login?return_to=/logs%3Fmodel=a%23top'),
+    );
+    expect(back.status).toBe(303);
+    expect(back.headers.get('location')).toBe('/logs?model=a#top');
+    expect(back.headers.get('cache-control')).toBe('no-store');
+    const cookie = back.headers.getSetCookie().find((line) => line.startsWith('gateway_session='));
+    expect(cookie).toMatch(
+      /^gateway_session=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/,
+    );
+    expect([...browser.cookies(gateway.url).keys()]).toEqual(
+      expect.arrayContaining(['gateway_session']),
+    );
+  });
+
+  it.each([
+    'https://elsewhere.example/',
+    '//elsewhere.example',
+    '/\\elsewhere.example',
+    '/%09/elsewhere.example',
+    '/.//elsewhere.example',
+    'javascript:alert(1)',
+    'logs',
+    '',
+  ])('does not return to %j', async (path) => {
+    const encoded = path.includes('%') ? path : encodeURIComponent(path);
+    const refused = await call(`/v1/auth/login?return_to=${encoded}`);
+    expect(await answer(refused)).toEqual(refusal(400, 'invalid_request_error', 'return_to'));
+    expect(refused.headers.getSetCookie()).toEqual([]);
+  });
+
+  it('takes an invitation to a verified e-mail address, once', async () => {
+    const { tenants, operator_role, name } = await member('developer');
+    expect(tenants).toEqual([{ id: gateway.tenantId, name: 'default', role: 'developer' }]);
+    expect([operator_role, name]).toEqual([null, 'Ada']);
+    const keys = await call('/v1/customer/api-keys');
+    expect(keys.status).toBe(200);
+    // Somebody else at the issuer with the same address gets nothing.
+    issuer.add({ email: uniqueEmail(), ...VERIFIED });
+    const other = new TestBrowser();
+    const back = await comeBack(await reachCallback('/v1/auth/login', other), other);
+    expect(await answer(back)).toEqual(refusal(403, 'permission_error', 'email'));
+    expect(other.cookies(gateway.url).size).toBe(0);
+  });
+
+  it.each([false, undefined, 'false', 1])(
+    'opens no invitation when the address is verified: %j',
+    async (verified) => {
+      const email = await invite('owner');
+      issuer.add({ email, email_verified: verified });
+      const refused = await comeBack(await reachCallback());
+      expect(await answer(refused)).toEqual(refusal(403, 'permission_error', 'email'));
+      expect((await call('/v1/auth/session')).status).toBe(401);
+    },
+  );
+
+  it('lets nobody in without invitation or mapped claim, nor by one that was withdrawn', async () => {
+    issuer.add({ email: uniqueEmail(), ...VERIFIED, groups: ['staff', 'ghosts'] });
+    expect((await comeBack(await reachCallback())).status).toBe(403);
+    const path = '/v1/admin/people/invitations';
+    const made = await gateway.admin('POST', path, { email: uniqueEmail(), role: 'admin' });
+    const { id } = (await made.json()) as { id: string };
+    expect((await gateway.admin('DELETE', `${path}/${id}`)).status).toBe(204);
+    expect((await comeBack(await reachCallback())).status).toBe(403);
+    const { rows } = await gateway.database.query('SELECT FROM people WHERE email = $1', [
+      uniqueEmail(),
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  it('gives the roles that a claim maps, and takes them away with the claim', async () => {
+    const subject = withGroups('gateway-auditors', 'default-developers');
+    expect(await logIn()).toMatchObject({
+      operator_role: 'auditor',
+      tenants: [{ name: 'default', role: 'developer' }],
+    });
+    issuer.add({ email: uniqueEmail(), groups: 'gateway admins' }, subject);
+    expect(await logIn()).toMatchObject({ operator_role: 'admin', tenants: [] });
+    issuer.add({ email: uniqueEmail(), groups: [] }, subject);
+    expect((await comeBack(await reachCallback())).status).toBe(403);
+    // The session of before has lost its roles as well.
+    await until(async () => (await call('/v1/admin/people')).status === 403);
+    const { rows } = await gateway.database.query(
+      `SELECT action FROM audit_log WHERE actor_id = (SELECT id::text FROM people WHERE subject = $1)
+        AND action <> 'session.create' ORDER BY id`,
+      [subject],
+    );
+    expect(rows.map(({ action }) => action as string)).toEqual([
+      'person.create',
+      'person.update',
+      'membership.update',
+      'person.update',
+      'membership.update',
+      'person.update',
+    ]);
+  });
+
+  it('refuses a state that this browser did not begin with, and one used before', async () => {
+    withGroups('gateway admins');
+    const url = await reachCallback();
+    const bad = refusal(400, 'invalid_request_error', 'state');
+    expect(await answer(await comeBack(url, new TestBrowser()))).toEqual(bad);
+    const other = new URL(url);
+    other.searchParams.set('state', other.searchParams.get('state')!.replace(/.$/, '_'));
+    expect(await answer(await comeBack(other.href))).toEqual(bad);
+    expect(await answer(await comeBack(gateway.url + CALLBACK))).toEqual(bad);
+    expect((await comeBack(url)).status).toBe(303);
+    expect(await answer(await comeBack(url))).toEqual(bad);
+  });
+
+  it('refuses the answer to another nonce, another verifier, an old code, and a refusal', async () => {
+    withGroups('gateway admins');
+    const unconfirmed = refusal(401, 'authentication_error', 'authorization');
+    for (const name of ['nonce', 'code_challenge']) {
+      const begun = new URL((await call('/v1/auth/login')).headers.get('location')!);
+      begun.searchParams.set(name, 'x'.repeat(43));
+      const url = await browser.follow(begun.href, (each) => each.includes(CALLBACK));
+      expect(await answer(await comeBack(url))).toEqual(unconfirmed);
+    }
+    issuer.codeSeconds = 1;
+    const late = await reachCallback();
+    await wait(2_000);
+    expect(await answer(await comeBack(late))).toEqual(unconfirmed);
+    issuer.codeSeconds = 60;
+    const denied = new URL(await reachCallback());
+    denied.searchParams.delete('code');
+    denied.searchParams.set('error', 'access_denied');
+    expect(await answer(await comeBack(denied.href))).toEqual(unconfirmed);
+    expect(browser.cookies(gateway.url).has('gateway_session')).toBe(false);
+  });
+
+  it('goes on when the issuer changes its keys', async () => {
+    withGroups('gateway admins');
+    await logIn();
+    issuer.register();
+    await logIn(new TestBrowser());
+  });
+
+  it('lets two windows of one browser log in at once, and makes one person of two first logins', async () => {
+    const subject = withGroups('gateway admins');
+    const [first, second] = [await reachCallback(), await reachCallback()];
+    const answers = await Promise.all([first, second].map((url) => comeBack(url)));
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    const { rows } = await gateway.database.query('SELECT FROM people WHERE subject = $1', [
+      subject,
+    ]);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('forgets logins that were begun again and again', async () => {
+    for (let index = 0; index < 12; index++) await call('/v1/auth/login');
+    expect(browser.cookies(gateway.url).size).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('a login with a key', () => {
+  it('gives the rights of a management key for its tenant, until the key ends', async () => {
+    const made = await fetch(`${gateway.url}/v1/customer/api-keys`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.managementKey}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ name: 'for the console', type: 'management' }),
+    });
+    const { id, key } = (await made.json()) as { id: string; key: string };
+    const opened = await postJson('/v1/auth/key', { key });
+    expect(await answer(opened)).toMatchObject({
+      status: 200,
+      body: {
+        kind: 'api_key',
+        name: 'for the console',
+        tenants: [{ id: gateway.tenantId, name: 'default', role: 'key' }],
+      },
+    });
+    expect((await call('/v1/customer/credits')).status).toBe(200);
+    expect((await send('POST', '/v1/customer/api-keys', { name: 'a' })).status).toBe(201);
+    expect(await answer(await call('/v1/admin/people'))).toEqual(
+      refusal(403, 'permission_error', 'authorization'),
+    );
+    const elsewhere = { headers: { 'x-gateway-tenant': '00000000-0000-4000-8000-000000000000' } };
+    expect((await call('/v1/customer/credits', elsewhere)).status).toBe(403);
+    expect((await send('DELETE', `/v1/customer/api-keys/${id}`)).status).toBe(200);
+    expect((await call('/v1/customer/credits')).status).toBe(401);
+  });
+
+  it("gives an admin key's role as an operator", async () => {
+    const opened = await postJson('/v1/auth/key', { key: gateway.adminKey });
+    expect(await answer(opened)).toMatchObject({
+      status: 200,
+      body: { kind: 'admin_key', operator_role: 'admin', tenants: [] },
+    });
+    expect((await call('/v1/admin/people')).status).toBe(200);
+    expect((await call('/v1/customer/credits')).status).toBe(403);
+  });
+
+  it.each([
+    [() => gateway.apiKey, 403, 'permission_error', 'key'],
+    [() => 'sk-mgmt-of-nobody', 401, 'authentication_error', 'authorization'],
+    [() => 'sk-admin-of-nobody', 401, 'authentication_error', 'authorization'],
+    [() => '', 401, 'authentication_error', 'authorization'],
+    [() => 7, 400, 'invalid_request_error', 'key'],
+  ])('refuses other keys', async (key, status, type, param) => {
+    const refused = await postJson('/v1/auth/key', { key: key() });
+    expect(refused.headers.getSetCookie()).toEqual([]);
+    expect(await answer(refused)).toEqual(refusal(status, type, param));
+  });
+
+  it('takes no large body, no other field, and no page of another origin', async () => {
+    const large = await postJson('/v1/auth/key', { key: 'x'.repeat(20_000) });
+    expect(await answer(large)).toEqual(refusal(413, 'invalid_request_error', 'body'));
+    expect((await postJson('/v1/auth/key', { key: 'a', b: 1 })).status).toBe(400);
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://elsewhere.example' },
+      { origin: 'null' },
+    ]) {
+      const refused = await postJson('/v1/auth/key', { key: gateway.adminKey }, headers);
+      expect(await answer(refused)).toEqual(refusal(403, 'permission_error', 'origin'));
+    }
+    const own = await postJson('/v1/auth/key', { key: gateway.adminKey }, { origin: gateway.url });
+    expect(own.status).toBe(200);
+  });
+
+  it('counts wrong keys, and wrong cookies, by address', async () => {
+    browser.setCookie(gateway.url, 'gateway_session', 'x'.repeat(43));
+    const statuses = new Set<number>();
+    for (let index = 0; index < 60; index++) {
+      statuses.add((await postJson('/v1/auth/key', { key: 'sk-mgmt-wrong' })).status);
+      statuses.add((await call('/v1/customer/credits')).status);
+    }
+    expect([...statuses].sort()).toEqual([401, 429]);
+  });
+
+  it('takes a token of the command line once', async () => {
+    const { code, output } = await runOperatorCommand(
+      { DATABASE_URL: gateway.database.url },
+      'login-link',
+    );
+    expect(code).toBe(0);
+    const token = output.trim();
+    const [one, two] = await Promise.all([
+      postJson('/v1/auth/link', { token }),
+      postJson('/v1/auth/link', { token }, {}, new TestBrowser()),
+    ]);
+    expect([one.status, two.status].sort()).toEqual([200, 401]);
+    expect((await postJson('/v1/auth/link', { token })).status).toBe(401);
+    const { output: late } = await runOperatorCommand(
+      { DATABASE_URL: gateway.database.url },
+      'login-link',
+    );
+    await gateway.database.query('UPDATE login_links SET expires_at = now()');
+    expect((await postJson('/v1/auth/link', { token: late.trim() })).status).toBe(401);
+    const { rows } = await gateway.database.query('SELECT * FROM login_links');
+    expect(JSON.stringify(rows)).not.toContain(token);
+  });
+});
+
+describe('a session', () => {
+  it('changes nothing without its own CSRF token and from another origin', async () => {
+    await member('owner');
+    const { csrf_token: foreign } = await (async () => {
+      const other = new TestBrowser();
+      await postJson('/v1/auth/key', { key: gateway.managementKey }, {}, other);
+      return (await (await call('/v1/auth/session', {}, other)).json()) as SessionBody;
+    })();
+    const path = '/v1/customer/api-keys';
+    const bare = await postJson(path, { name: 'a' }, { 'sec-fetch-site': 'same-origin' });
+    expect(await answer(bare)).toEqual(refusal(403, 'permission_error', 'x-csrf-token'));
+    for (const token of ['', 'x', foreign]) {
+      expect((await send('POST', path, { name: 'a' }, { 'x-csrf-token': token })).status).toBe(403);
+    }
+    const crossSite = { 'sec-fetch-site': 'cross-site' };
+    expect(await answer(await send('POST', path, { name: 'a' }, crossSite))).toEqual(
+      refusal(403, 'permission_error', 'origin'),
+    );
+    expect((await send('POST', path, { name: 'a' })).status).toBe(201);
+  });
+
+  it('is another one after each login, and the one before has ended', async () => {
+    await member('viewer');
+    const cookies = browser.cookies(gateway.url);
+    const before = cookies.get('gateway_session')!;
+    await logIn();
+    expect(cookies.get('gateway_session')).not.toBe(before);
+    const thief = new TestBrowser();
+    thief.setCookie(gateway.url, 'gateway_session', before);
+    await until(async () => (await call('/v1/customer/logs', {}, thief)).status === 401);
+    // A cookie that somebody else set does not become a session by the login.
+    const fixed = 'f'.repeat(43);
+    browser.setCookie(gateway.url, 'gateway_session', fixed);
+    await logIn();
+    expect(cookies.get('gateway_session')).not.toBe(fixed);
+    thief.setCookie(gateway.url, 'gateway_session', fixed);
+    expect((await call('/v1/customer/logs', {}, thief)).status).toBe(401);
+  });
+
+  it('is stored as a hash, and ends with a logout, here or everywhere', async () => {
+    await member('viewer');
+    const token = browser.cookies(gateway.url).get('gateway_session')!;
+    const { rows } = await gateway.database.query(
+      `SELECT token_hash = sha256($1::bytea) AS hashed FROM sessions ORDER BY created_at DESC LIMIT 1`,
+      [Buffer.from(token)],
+    );
+    expect(rows).toEqual([{ hashed: true }]);
+    const [second, third] = [new TestBrowser(), new TestBrowser()];
+    await logIn(second);
+    await logIn(third);
+    const list = async (): Promise<{ id: string; is_current: boolean }[]> =>
+      ((await (await call('/v1/auth/sessions')).json()) as { data: [] }).data;
+    const open = await list();
+    expect(open).toHaveLength(3);
+    const current = open.filter((each) => each.is_current);
+    expect(current).toHaveLength(1);
+    const [newest] = open;
+    expect((await send('DELETE', `/v1/auth/sessions/${newest!.id}`)).status).toBe(204);
+    expect((await call('/v1/auth/session', {}, third)).status).toBe(401);
+    expect((await send('DELETE', `/v1/auth/sessions/${newest!.id}`)).status).toBe(404);
+    expect((await send('POST', '/v1/auth/logout', undefined, {}, second)).status).toBe(204);
+    expect(second.cookies(gateway.url).has('gateway_session')).toBe(false);
+    await logIn(second);
+    expect((await send('DELETE', '/v1/auth/sessions')).status).toBe(204);
+    expect((await call('/v1/auth/session')).status).toBe(401);
+    expect((await call('/v1/auth/session', {}, second)).status).toBe(401);
+    const thief = new TestBrowser();
+    thief.setCookie(gateway.url, 'gateway_session', token);
+    expect((await call('/v1/customer/logs', {}, thief)).status).toBe(401);
+  });
+
+  it('does not reach the sessions of others', async () => {
+    const { id } = await member('viewer');
+    const other = new TestBrowser();
+    await postJson('/v1/auth/key', { key: gateway.managementKey }, {}, other);
+    expect((await send('DELETE', `/v1/auth/sessions/${id}`, undefined, {}, other)).status).toBe(
+      404,
+    );
+    expect((await call('/v1/auth/session')).status).toBe(200);
+  });
+
+  it.each(['expires_at = now()', `last_seen_at = now() - interval '481 minutes'`])(
+    'ends in time: %s',
+    async (change) => {
+      const { id } = await member('viewer');
+      await gateway.database.query(`UPDATE sessions SET ${change} WHERE id = $1`, [id]);
+      await until(async () => (await call('/v1/customer/logs')).status === 401);
+      // To ask again does not wake it.
+      expect((await call('/v1/customer/logs')).status).toBe(401);
+    },
+  );
+
+  it('notes that it is used', async () => {
+    const { id } = await member('viewer');
+    await gateway.database.query(
+      `UPDATE sessions SET last_seen_at = now() - interval '5 minutes' WHERE id = $1`,
+      [id],
+    );
+    await until(async () => {
+      await call('/v1/customer/logs');
+      const { rows } = await gateway.database.query<{ recent: boolean }>(
+        `SELECT last_seen_at > now() - interval '1 minute' AS recent FROM sessions WHERE id = $1`,
+        [id],
+      );
+      return rows[0]!.recent;
+    });
+  });
+
+  it('gives way to a key in the request, and calls no model', async () => {
+    await member('owner');
+    const withKey = { headers: { authorization: 'Bearer sk-unknown' } };
+    expect((await call('/v1/customer/logs', withKey)).status).toBe(401);
+    const body = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'word' }] };
+    expect(await answer(await send('POST', '/v1/chat/completions', body))).toEqual(
+      refusal(401, 'authentication_error', 'authorization'),
+    );
+    expect((await call('/v1/models')).status).toBe(200);
+  });
+});
+
+describe('members', () => {
+  it('are of the tenant that the request names, else of the first one', async () => {
+    const id = await makeTenant(`second ${people}`);
+    const email = await invite('viewer');
+    await gateway.admin('POST', `/v1/admin/tenants/${id}/members`, { email, role: 'owner' });
+    issuer.add({ email, ...VERIFIED });
+    const { tenants } = await logIn();
+    expect(tenants.map(({ role }) => role).sort()).toEqual(['owner', 'viewer']);
+    const inTenant = async (tenant?: string): Promise<object> =>
+      answer(
+        await call('/v1/customer/members', {
+          headers: tenant === undefined ? {} : { 'x-gateway-tenant': tenant },
+        }),
+      );
+    const own = await inTenant(id);
+    expect(own).toMatchObject({ status: 200, body: { data: [{ email, role: 'owner' }] } });
+    expect(await inTenant()).toEqual(await inTenant(tenants[0]!.id));
+    expect(await inTenant('nothing')).toEqual(refusal(403, 'permission_error', 'x-gateway-tenant'));
+  });
+
+  it('lose their rights within a second, and the last owner stays', async () => {
+    const tenantId = await makeTenant(`third ${people}`);
+    const path = `/v1/admin/tenants/${tenantId}/members`;
+    const join = async (by: TestBrowser, role: string, email: string): Promise<string> => {
+      expect((await gateway.admin('POST', path, { email, role })).status).toBe(201);
+      issuer.add({ email, ...VERIFIED });
+      await logIn(by);
+      const { rows } = await gateway.database.query<{ id: string }>(
+        'SELECT id FROM people WHERE email = $1',
+        [email],
+      );
+      return rows[0]!.id;
+    };
+    const [one, two] = [new TestBrowser(), new TestBrowser()];
+    const first = await join(one, 'owner', `one-${uniqueEmail()}`);
+    const last = refusal(409, 'conflict_error', 'id');
+    const members = '/v1/customer/members';
+    expect(
+      await answer(await send('PATCH', `${members}/${first}`, { role: 'viewer' }, {}, one)),
+    ).toEqual(last);
+    expect(await answer(await send('DELETE', `${members}/${first}`, undefined, {}, one))).toEqual(
+      last,
+    );
+    expect(await answer(await gateway.admin('DELETE', `${path}/${first}`))).toEqual(last);
+
+    const second = await join(two, 'owner', `two-${uniqueEmail()}`);
+    const demotions = await Promise.all([
+      send('PATCH', `${members}/${second}`, { role: 'viewer' }, {}, one),
+      send('PATCH', `${members}/${first}`, { role: 'viewer' }, {}, two),
+    ]);
+    expect(demotions.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const { rows } = await gateway.database.query<{ person_id: string }>(
+      `SELECT person_id FROM memberships WHERE tenant_id = $1 AND role = 'owner'`,
+      [tenantId],
+    );
+    expect(rows).toHaveLength(1);
+    const [owner, viewer, viewerId] =
+      rows[0]!.person_id === first ? [one, two, second] : [two, one, first];
+    await until(
+      async () =>
+        (await send('POST', '/v1/customer/api-keys', { name: 'a' }, {}, viewer)).status === 403,
+    );
+    expect((await send('DELETE', `${members}/${viewerId}`, undefined, {}, owner)).status).toBe(204);
+    await until(async () => (await call('/v1/customer/logs', {}, viewer)).status === 403);
+    expect((await send('DELETE', `${members}/${viewerId}`, undefined, {}, owner)).status).toBe(404);
+  });
+
+  it('are invited by owners, for their own tenant alone', async () => {
+    const email = uniqueEmail();
+    await member('owner');
+    const path = '/v1/customer/invitations';
+    const guest = `guest-${email}`;
+    const made = await send('POST', path, { email: guest.toUpperCase(), role: 'developer' });
+    const { id } = (await made.json()) as { id: string };
+    expect(made.status).toBe(201);
+    expect(await answer(await send('POST', path, { email: guest, role: 'viewer' }))).toEqual(
+      refusal(409, 'conflict_error', 'email'),
+    );
+    expect(await answer(await send('POST', path, { email, role: 'viewer' }))).toEqual(
+      refusal(409, 'conflict_error', 'email'),
+    );
+    for (const [body, param] of [
+      [{ email: 'nobody', role: 'viewer' }, 'email'],
+      [{ email: guest, role: 'admin' }, 'role'],
+      [{ email: guest, role: 'viewer', tenant_id: id }, 'tenant_id'],
+    ] as const) {
+      expect(await answer(await send('POST', path, body))).toEqual(
+        refusal(400, 'invalid_request_error', param),
+      );
+    }
+    const list = await call(`${path}?limit=200`);
+    expect(await answer(list)).toMatchObject({
+      status: 200,
+      body: { data: expect.arrayContaining([expect.objectContaining({ id, email: guest })]) },
+    });
+    issuer.add({ email: guest, ...VERIFIED });
+    expect(await logIn(new TestBrowser())).toMatchObject({ tenants: [{ role: 'developer' }] });
+    expect((await send('DELETE', `${path}/${id}`)).status).toBe(404);
+  });
+
+  it('who develop make no management keys', async () => {
+    await member('developer');
+    const body = { name: 'a', type: 'management' };
+    expect(await answer(await send('POST', '/v1/customer/api-keys', body))).toEqual(
+      refusal(403, 'permission_error', 'type'),
+    );
+    const keys = await call('/v1/customer/api-keys');
+    const { data } = (await keys.json()) as { data: { id: string; key_preview: string }[] };
+    const management = data.find((each) => each.key_preview.startsWith('sk-mgmt-'))!;
+    expect((await send('DELETE', `/v1/customer/api-keys/${management.id}`)).status).toBe(403);
+  });
+});
+
+describe('people', () => {
+  it('are disabled within a second, and their sessions ended, by operators', async () => {
+    const { id } = await member('owner');
+    const { rows } = await gateway.database.query<{ id: string }>(
+      'SELECT person_id AS id FROM sessions WHERE id = $1',
+      [id],
+    );
+    const path = `/v1/admin/people/${rows[0]!.id}`;
+    expect(await answer(await gateway.admin('DELETE', `${path}/sessions`))).toEqual({
+      status: 200,
+      body: { ended: 1 },
+    });
+    expect((await call('/v1/customer/logs')).status).toBe(401);
+    await logIn();
+    const disabled = await gateway.admin('PATCH', path, { is_disabled: true });
+    expect(await answer(disabled)).toMatchObject({ status: 200, body: { is_disabled: true } });
+    expect((await call('/v1/customer/logs')).status).toBe(401);
+    expect((await comeBack(await reachCallback())).status).toBe(403);
+    await gateway.admin('PATCH', path, { is_disabled: false, operator_role: 'auditor' });
+    expect(await logIn()).toMatchObject({ operator_role: 'auditor' });
+    expect((await gateway.admin('GET', path)).status).toBe(200);
+    expect((await gateway.admin('PATCH', path, { operator_role: 'owner' })).status).toBe(400);
+    expect((await gateway.admin('GET', '/v1/admin/people/nobody')).status).toBe(404);
+  });
+
+  it('are listed page by page', async () => {
+    const emails: unknown[] = [];
+    let cursor = '';
+    do {
+      const page = await gateway.admin('GET', `/v1/admin/people?limit=3${cursor}`);
+      const { data, next_cursor: next } = (await page.json()) as {
+        data: { email: string }[];
+        next_cursor: string | null;
+      };
+      emails.push(...data.map(({ email }) => email));
+      cursor = next === null ? '' : `&cursor=${next}`;
+    } while (cursor !== '');
+    const { rows } = await gateway.database.query('SELECT FROM people');
+    expect(emails).toHaveLength(rows.length);
+    expect((await gateway.admin('GET', '/v1/admin/people?cursor=x')).status).toBe(400);
+  });
+
+  it('are invited on the command line', async () => {
+    const run = (...words: string[]): ReturnType<typeof runOperatorCommand> =>
+      runOperatorCommand({ DATABASE_URL: gateway.database.url }, 'person', 'invite', ...words);
+    const email = uniqueEmail();
+    expect(await run(email, 'auditor')).toMatchObject({ code: 0 });
+    expect(await run(email, 'owner', '--tenant', 'default')).toMatchObject({ code: 0 });
+    expect(await run(email, 'auditor')).toMatchObject({ code: 1 });
+    expect(await run(email, 'owner')).toMatchObject({ code: 2 });
+    expect(await run(email, 'admin', '--tenant', 'default')).toMatchObject({ code: 2 });
+    expect(await run('nobody', 'admin')).toMatchObject({ code: 2 });
+    issuer.add({ email, ...VERIFIED });
+    expect(await logIn()).toMatchObject({
+      operator_role: 'auditor',
+      tenants: [{ name: 'default', role: 'owner' }],
+    });
+  });
+});
