@@ -6,8 +6,6 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 /** Stands in every body where a secret may stand, and in no row. */
 const PLANTED = 'planted-0123456789-secret';
 
-const PROVIDER = { name: 'Made', base_url: 'http://127.0.0.1:9/v1', api_key: `sk-${PLANTED}` };
-
 /** Something that a path names, and how it is made. */
 const THINGS = {
   'api-key': ['/v1/customer/api-keys', { name: 'made' }],
@@ -21,20 +19,32 @@ const THINGS = {
     },
   ],
   'admin-key': ['/v1/admin/keys', { name: 'made', role: 'admin' }],
+  tenant: ['/v1/admin/tenants', {}],
+  'tenant-key': ['/v1/admin/tenants/{tenant_id}/api-keys', { name: 'made' }],
 } as const satisfies Record<string, readonly [string, object]>;
 
 type Thing = keyof typeof THINGS;
 
+const PROVIDER = {
+  provider: { name: 'Made', base_url: 'http://127.0.0.1:9/v1', api_key: PLANTED },
+};
+const ROUTE = { provider: 'sandbox', model: 'sandbox/words' };
+const UUID: unknown = expect.stringMatching(/^[\da-f-]{36}$/);
+
 interface Rule {
   /** Of its row. */
   action: string;
-  /** What the path's id is of. */
+  /** What the path's last id is of. */
   of?: Thing;
-  /** The path's id where the operation itself makes what it names, and a body that it refuses. */
-  made?: { id: string; refused: object };
-  /** What has to be done before. */
-  after?: { operation: string; id: string; body: object };
   body?: object;
+  /** Whether the row is of something that was made, not of what the path names. */
+  makesNew?: true;
+  /** What the path's last id is, where nothing has to be made for it. */
+  id?: string;
+  /** An operation that comes first, and its body. */
+  first?: readonly [operation: string, body: object];
+  /** SQL that makes it possible; $1 is the id. */
+  prepare?: string;
 }
 
 const makes = (thing: Thing, action: string): Rule => ({ action, body: THINGS[thing][1] });
@@ -78,37 +88,82 @@ const RULES: Record<string, Rule> = {
   'POST /v1/customer/webhook-secret/rotate': { action: 'webhook_secret.rotate' },
   'POST /v1/admin/keys': makes('admin-key', 'admin_key.create'),
   'DELETE /v1/admin/keys/{id}': { action: 'admin_key.revoke', of: 'admin-key' },
+  'POST /v1/admin/tenants': { action: 'tenant.create', body: { name: 'made by this' } },
+  'PATCH /v1/admin/tenants/{tenant_id}': {
+    action: 'tenant.update',
+    of: 'tenant',
+    body: { status: 'suspended' },
+  },
+  'DELETE /v1/admin/tenants/{tenant_id}': {
+    action: 'tenant.delete',
+    of: 'tenant',
+    prepare: "UPDATE tenants SET suspended_at = now() - interval '1 minute' WHERE id = $1",
+  },
+  'POST /v1/admin/tenants/{tenant_id}/grants': {
+    action: 'ledger.grant',
+    of: 'tenant',
+    body: { credits: 5 },
+    makesNew: true,
+  },
+  'POST /v1/admin/tenants/{tenant_id}/corrections': {
+    action: 'ledger.correct',
+    of: 'tenant',
+    body: { credits: 5, memo: 'put right' },
+    makesNew: true,
+  },
+  'POST /v1/admin/tenants/{tenant_id}/api-keys': {
+    action: 'api_key.create',
+    of: 'tenant',
+    body: { name: 'made' },
+    makesNew: true,
+  },
+  'PATCH /v1/admin/tenants/{tenant_id}/api-keys/{key_id}': {
+    action: 'api_key.update',
+    of: 'tenant-key',
+    body: { rate_limit_per_minute: 5 },
+  },
+  'DELETE /v1/admin/tenants/{tenant_id}/api-keys/{key_id}': {
+    action: 'api_key.revoke',
+    of: 'tenant-key',
+  },
+  'POST /v1/admin/routes/pause': {
+    action: 'route.pause',
+    body: { ...ROUTE, reason: `the key sk-${PLANTED} is out` },
+  },
+  'POST /v1/admin/routes/resume': {
+    action: 'route.resume',
+    first: ['POST /v1/admin/routes/pause', { ...ROUTE, reason: 'maintenance' }],
+    body: ROUTE,
+  },
   'POST /v1/admin/config/versions': {
     action: 'config.apply',
-    body: { document: { providers: [{ id: 'audited', ...PROVIDER }] } },
-  },
-  'PUT /v1/admin/config/models/{id}': {
-    action: 'config.model',
-    made: { id: 'sandbox/echo', refused: { row: { pricing: { prompt: PLANTED } } } },
-    body: { row: { name: 'Echo' } },
-  },
-  'PUT /v1/admin/config/providers/{id}': {
-    action: 'config.provider',
-    made: { id: 'other', refused: { provider: { ...PROVIDER, base_url: PLANTED } } },
-    body: { provider: PROVIDER },
-  },
-  'DELETE /v1/admin/config/providers/{id}': {
-    action: 'config.provider',
-    made: { id: 'gone', refused: {} },
-    after: {
-      operation: 'PUT /v1/admin/config/providers/{id}',
-      id: 'gone',
-      body: { provider: PROVIDER },
-    },
+    body: { document: { settings: { LOG_LEVEL: 'warn' } } },
   },
   'POST /v1/admin/config/rollback': {
     action: 'config.rollback',
+    first: [
+      'POST /v1/admin/config/versions',
+      { document: { settings: { GATEWAY_COOLDOWN_MS: 9_999 } } },
+    ],
     body: { version: 1 },
-    after: {
-      operation: 'PUT /v1/admin/config/providers/{id}',
-      id: 'gone',
-      body: { provider: PROVIDER },
-    },
+  },
+  'PUT /v1/admin/config/models/{id}': {
+    action: 'config.model',
+    id: 'sandbox/echo',
+    body: { row: { pricing: { request: '0.003' } } },
+    makesNew: true,
+  },
+  'PUT /v1/admin/config/providers/{id}': {
+    action: 'config.provider',
+    id: 'made',
+    body: PROVIDER,
+    makesNew: true,
+  },
+  'DELETE /v1/admin/config/providers/{id}': {
+    action: 'config.provider',
+    id: 'gone',
+    first: ['PUT /v1/admin/config/providers/{id}', PROVIDER],
+    makesNew: true,
   },
 };
 
@@ -131,10 +186,13 @@ interface Answer {
 
 let gateway: BootedGateway;
 let documented: string[];
+/** Under which things of tenants are made that operators change. */
+let tenantId: string;
 
 beforeAll(async () => {
   gateway = await bootGateway({ GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true' });
   const document = (await (await fetch(`${gateway.url}/docs-json`)).json()) as ApiDescription;
+  tenantId = await make('tenant');
   documented = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.keys(operations)
       .filter((method) => method !== 'get' && /^\/v1\/(customer|admin)\//.test(path))
@@ -143,8 +201,12 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
+/** @param id of what the path names last */
 async function send(operation: string, id: string, body: object | undefined): Promise<Answer> {
-  const [method = '', path = ''] = operation.replace(/\{\w+\}/, id).split(' ');
+  const [method = '', path = ''] = operation
+    .replace(/\{\w+\}(?!.*\{)/, id)
+    .replace('{tenant_id}', tenantId)
+    .split(' ');
   const isAdmin = path.startsWith('/v1/admin/');
   const response = await fetch(gateway.url + path, {
     method,
@@ -159,10 +221,18 @@ async function send(operation: string, id: string, body: object | undefined): Pr
 }
 
 async function make(thing: Thing): Promise<string> {
-  const [path, body] = THINGS[thing];
-  const { status, text } = await send(`POST ${path}`, '', body);
+  const [path, given] = THINGS[thing];
+  const body = thing === 'tenant' ? { name: `made ${randomUUID()}` } : given;
+  const { status, text } = await send(`POST ${path}`, tenantId, body);
   expect(status).toBe(201);
   return (JSON.parse(text) as { id: string }).id;
+}
+
+/** Whose a row of an operation under `/v1/admin` is; by then the path's last id may be a key's. */
+function ownerOf(operation: string, answer: string): unknown {
+  if (!operation.includes('/tenants')) return null;
+  if (operation.includes('{key_id}')) return tenantId;
+  return operation.endsWith('/tenants') ? (JSON.parse(answer) as { id: string }).id : UUID;
 }
 
 async function rows(): Promise<Row[]> {
@@ -175,10 +245,11 @@ describe('the audit log', () => {
   });
 
   describe.each(Object.entries(RULES))('of %s', (operation, rule) => {
-    const { action, of: thing, body, made, after } = rule;
+    const { action, of: thing, body, makesNew, prepare, first } = rule;
     it('has one row, with its request and without secrets', async () => {
-      const id = thing ? await make(thing) : (made?.id ?? '');
-      if (after) await send(after.operation, after.id, after.body);
+      const id = thing ? await make(thing) : (rule.id ?? '');
+      if (first) expect(await send(first[0], id, first[1])).toMatchObject({ status: 200 });
+      if (prepare) await gateway.database.query(prepare, [id]);
       const before = await rows();
       const { status, requestId, text } = await send(operation, id, body);
       expect([200, 201]).toContain(status);
@@ -189,8 +260,8 @@ describe('the audit log', () => {
         action,
         request_id: requestId,
         actor_kind: isAdmin ? 'admin_key' : 'api_key',
-        tenant_id: isAdmin ? null : gateway.tenantId,
-        ...(thing && { target_id: id }),
+        tenant_id: isAdmin ? ownerOf(operation, text) : gateway.tenantId,
+        ...(thing && { target_id: makesNew ? expect.any(String) : id }),
       });
       const secrets = [PLANTED, ...(text.match(/\b(sk|whsec)[-_][\w-]{20,}/g) ?? [])];
       for (const secret of secrets) expect(JSON.stringify(row)).not.toContain(secret);
@@ -198,19 +269,14 @@ describe('the audit log', () => {
 
     it('has none where it is refused', async () => {
       const before = await rows();
-      if (made && operation.startsWith('PUT')) {
-        expect((await send(operation, made.id, made.refused)).status).toBe(400);
-        expect(await rows()).toEqual(before);
-        return;
-      }
-      const call = operation.includes('{')
-        ? await send(operation, randomUUID(), body)
-        : await send(operation, '', body ? { ...body, unknown_field: PLANTED } : undefined);
+      const isOfBody = body !== undefined && !thing;
       // The one that takes neither an id nor a body cannot fail.
-      if (operation.includes('{') || body) {
-        expect(call.status).toBe(operation.includes('{') ? 404 : 400);
-        expect(await rows()).toEqual(before);
-      }
+      if (!isOfBody && !operation.includes('{')) return;
+      const call = isOfBody
+        ? await send(operation, rule.id ?? '', { ...body, unknown_field: PLANTED })
+        : await send(operation, randomUUID(), body);
+      expect(call.status).toBe(isOfBody ? 400 : 404);
+      expect(await rows()).toEqual(before);
     });
   });
 

@@ -111,6 +111,7 @@ describe(BootstrapService.name, () => {
     const by = { actor_kind: 'bootstrap' };
     expect(rows).toEqual([
       { ...by, action: 'tenant.create', before: null, after: null },
+      { ...by, action: 'ledger.grant', before: null, after: null },
       { ...by, action: 'api_key.create', before: null, after: 600 },
       { ...by, action: 'api_key.update', before: 600, after: 42 },
     ]);

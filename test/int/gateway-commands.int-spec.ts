@@ -88,10 +88,11 @@ describe("the operator's commands", () => {
         WHERE tenants.name = 'audited' ORDER BY audit_log.id`,
     );
     expect(rows).toMatchObject([
-      { action: 'tenant.create', before: null, after: { name: 'audited', credits: 5 } },
-      { action: 'tenant.grant', before: null, after: { credits: 7 } },
-      { action: 'tenant.limit', before: { monthly_spend_limit: null } },
-      { action: 'tenant.limit', before: { monthly_spend_limit: 100 } },
+      { action: 'tenant.create', before: null, after: { name: 'audited' } },
+      { action: 'ledger.grant', before: null, after: { credits: 5 } },
+      { action: 'ledger.grant', before: null, after: { credits: 7 } },
+      { action: 'tenant.update', before: { monthly_spend_limit: null } },
+      { action: 'tenant.update', before: { monthly_spend_limit: 100 } },
       { action: 'api_key.create', before: null, after: { name: 'of the command' } },
       { action: 'api_key.revoke', before: { revoked_at: null } },
     ]);

@@ -12,7 +12,7 @@ import { TenantsService, type Tenant } from '../../core/access/tenants.service.j
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ConfigError } from '../../platform/config/config-error.js';
 import { Database } from '../../platform/database/database.js';
-import { GrantsService } from '../../core/ledger/grants.service.js';
+import { auditedEntry, GrantsService } from '../../core/ledger/grants.service.js';
 import { readBootstrapFile, type DeclaredKey, type DeclaredTenant } from './read-bootstrap-file.js';
 
 const FIRST_TENANT = 'default';
@@ -141,16 +141,18 @@ export class BootstrapService {
   private async makeTenant(client: PoolClient, declared: DeclaredTenant): Promise<Tenant> {
     const tenant = await this.tenants.create(declared.name, client);
     if (!tenant) throw new Error('A tenant appeared under the bootstrap lock');
-    if (declared.credits > 0) {
-      await this.grants.grantWithin(client, tenant.id, declared.credits);
-    }
+    const { id, name } = tenant;
     await this.audit.record(client, BOOTSTRAP_AUTHOR, {
-      tenantId: tenant.id,
+      tenantId: id,
       action: 'tenant.create',
-      target: { type: 'tenant', id: tenant.id },
+      target: { type: 'tenant', id },
       before: null,
-      after: { name: tenant.name, credits: declared.credits },
+      after: { name },
     });
+    if (declared.credits > 0) {
+      const entry = await this.grants.grantWithin(client, id, declared.credits);
+      await this.audit.record(client, BOOTSTRAP_AUTHOR, auditedEntry(id, entry));
+    }
     return tenant;
   }
 

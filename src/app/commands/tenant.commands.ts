@@ -1,4 +1,5 @@
 import { COMMAND_AUTHOR } from '../../core/access/author.js';
+import { auditedEntry } from '../../core/ledger/grants.service.js';
 import { MAX_GRANT_CREDITS } from '../../platform/config/setting-values.js';
 import {
   CommandError,
@@ -23,7 +24,7 @@ export const tenantLimitCommand: Command = {
     await services.database.transaction(async (client) => {
       const before = await services.tenants.setMonthlySpendLimit(tenant.id, credits, client);
       await services.audit.record(client, COMMAND_AUTHOR, {
-        ...ofTenant(tenant.id, 'limit'),
+        ...ofTenant(tenant.id, 'update'),
         before: { monthly_spend_limit: before },
         after: { monthly_spend_limit: credits },
       });
@@ -47,12 +48,8 @@ export const tenantGrantCommand: Command = {
     const services = await context.services();
     const tenant = await findTenant(services, name);
     await services.database.transaction(async (client) => {
-      await services.grants.grantWithin(client, tenant.id, credits);
-      await services.audit.record(client, COMMAND_AUTHOR, {
-        ...ofTenant(tenant.id, 'grant'),
-        before: null,
-        after: { credits },
-      });
+      const entry = await services.grants.grantWithin(client, tenant.id, credits);
+      await services.audit.record(client, COMMAND_AUTHOR, auditedEntry(tenant.id, entry));
     });
     context.print(`Granted ${credits} credits to the tenant ${JSON.stringify(name)}.`);
   },
@@ -91,18 +88,20 @@ export const tenantCreateCommand: Command = {
     await database.transaction(async (client) => {
       const tenant = await tenants.create(name, client);
       if (!tenant) throw new CommandError(`there is a tenant ${JSON.stringify(name)} already`);
-      if (credits > 0) await grants.grantWithin(client, tenant.id, credits);
       await audit.record(client, COMMAND_AUTHOR, {
         ...ofTenant(tenant.id, 'create'),
         before: null,
-        after: { name, credits },
+        after: { name },
       });
+      if (credits === 0) return;
+      const entry = await grants.grantWithin(client, tenant.id, credits);
+      await audit.record(client, COMMAND_AUTHOR, auditedEntry(tenant.id, entry));
     });
     context.print(`Made the tenant ${JSON.stringify(name)} with ${credits} credits.`);
     context.print(`Give it a key: npm run gateway -- key create ${JSON.stringify(name)}`);
   },
 };
 
-function ofTenant(id: string, verb: string) {
+function ofTenant(id: string, verb: 'create' | 'update') {
   return { tenantId: id, action: `tenant.${verb}`, target: { type: 'tenant', id } };
 }

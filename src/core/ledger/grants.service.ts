@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import pg, { type Pool, type PoolClient } from 'pg';
+import type { AuditChange } from '../audit/audit-log.js';
 import { Database } from '../../platform/database/database.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import {
@@ -17,6 +18,17 @@ export interface OperatorEntry {
   readonly kind: 'grant' | 'correction';
   readonly amount: number;
   readonly memo: string | null;
+}
+
+/** What the audit log has of an entry. */
+export function auditedEntry(tenantId: string, entry: OperatorEntry): AuditChange {
+  return {
+    tenantId,
+    action: entry.kind === 'grant' ? 'ledger.grant' : 'ledger.correct',
+    target: { type: 'ledger_entry', id: entry.id },
+    before: null,
+    after: { credits: entry.amount, memo: entry.memo },
+  };
 }
 
 /**
