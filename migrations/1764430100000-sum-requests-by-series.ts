@@ -103,6 +103,10 @@ export class SumRequestsBySeries1764430100000 implements MigrationInterface {
         DECLARE
           progress request_log_progress;
         BEGIN
+          -- What its caller called it has been taken away, which changes no sum.
+          IF (NEW.outcome, NEW.cost, NEW.latency_ms) = (OLD.outcome, OLD.cost, OLD.latency_ms) THEN
+            RETURN NULL;
+          END IF;
           SELECT * INTO progress FROM request_log_progress FOR SHARE;
           IF OLD.id <= progress.rolled_up_id THEN
             INSERT INTO request_log_corrections VALUES

@@ -7,6 +7,9 @@ import {
   type AccessServices,
   type MadeKey,
 } from '../support/access-services.js';
+import type { LogGroupListDto } from '../../src/core/ledger/request-log/log-groups.dto.js';
+import type { AdminLogListDto } from '../../src/features/admin/logs/admin-logs.controller.js';
+import type { MarginListDto } from '../../src/features/admin/usage/usage.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -71,8 +74,8 @@ describe(`GET ${EXPORT}`, () => {
     const [header, ...lines] = await readCsv(EXPORT);
     const { logs } = await read<LogListDto>(LOGS);
     const column = (name: string) => lines.map((line) => line[header!.indexOf(name)]);
-    expect(header!.length).toBe(24);
-    for (const line of lines) expect(line).toHaveLength(24);
+    expect(header!.length).toBe(30);
+    for (const line of lines) expect(line).toHaveLength(30);
     expect(column('request_id')).toEqual(logs.map((row) => row.request_id));
     expect(column('cost')).toEqual(logs.map((row) => String(row.cost)));
     expect(column('tokens_total')).toEqual(logs.map((row) => String(row.tokens.total)));
@@ -169,16 +172,60 @@ describe(`GET ${ANALYTICS}`, () => {
     expect(data).toEqual([
       {
         group: 'sandbox/echo',
+        groups: { model: 'sandbox/echo' },
+        is_rest: false,
         requests: 2,
         errors: 0,
         error_rate: 0,
         tokens: { prompt: 4, completion: 8, total: 12 },
         cost: 20,
+        vendor_cost: 20,
+        latency_avg: expect.any(Number),
         latency_p50: expect.any(Number),
         latency_p99: expect.any(Number),
       },
       expect.objectContaining({ group: 'sandbox/fault-500', errors: 1, error_rate: 1, cost: 0 }),
     ]);
+  });
+
+  it('groups by two dimensions and filters by tags and end users', async () => {
+    const { key } = await makeTenant('tagged');
+    const headers = { authorization: `Bearer ${key.plaintext}` };
+    for (const [tags, user] of [
+      ['team=a,env=x', 'ann'],
+      ['team=a', 'bob'],
+      ['team=b', 'ann'],
+    ]) {
+      const answer = await gateway.post(
+        '/v1/chat/completions',
+        { model: 'sandbox/echo', messages: [{ role: 'user', content: 'one' }], user },
+        { ...headers, 'x-gateway-tags': tags! },
+      );
+      await answer.text();
+    }
+    const ask = (query: string) => read<AnalyticsDto>(`${ANALYTICS}?${query}`, headers);
+    const pairs = await ask('group_by=tag:team,end_user');
+    expect(new Set(pairs.data.map(({ group, requests }) => `${group}: ${requests}`))).toEqual(
+      new Set(['a, ann: 1', 'a, bob: 1', 'b, ann: 1']),
+    );
+    expect(pairs).toMatchObject({ group_count: 3, total: { requests: 3 } });
+    expect((await ask('group_by=tag:env')).data.map(({ groups }) => groups)).toEqual([
+      { 'tag:env': null },
+      { 'tag:env': 'x' },
+    ]);
+    expect((await ask('group_by=end_user&tag=team%3Da')).total.requests).toBe(2);
+    expect((await ask('group_by=day&tag=team%3Da&end_user=ann')).total.requests).toBe(1);
+    const one = await ask('group_by=tag:team&limit=1');
+    expect([one.data.length, one.group_count, one.total.requests]).toEqual([1, 2, 3]);
+    for (const query of [
+      'group_by=tenant',
+      'group_by=a,b',
+      'tag=team',
+      'group_by=model,day,hour',
+    ]) {
+      const response = await gateway.fetch(`${ANALYTICS}?${query}`, { headers });
+      expect(response.status).toBe(400);
+    }
   });
 
   it('counts the days that are asked for, the last one whole', async () => {
@@ -262,4 +309,58 @@ describe(`GET ${STATEMENTS}/{month}`, () => {
     const lines = await readCsv(path, { ...asKey(key), accept: 'text/csv' });
     expect(lines).toHaveLength(12_001);
   });
+});
+
+describe('what operators see of all tenants', () => {
+  const headers = () => ({ authorization: `Bearer ${gateway.adminKey}` });
+
+  it('is added up by tenant, with what vendors took', async () => {
+    const usage = await read<LogGroupListDto>('/v1/admin/usage?group_by=tenant,model', headers());
+    const own = usage.data.find(({ groups }) => groups.tenant === gateway.tenantId);
+    expect(own).toMatchObject({ groups: { model: 'sandbox/echo' }, cost: 20, requests: 2 });
+    const margin = await read<MarginListDto>(
+      `/v1/admin/margin?group_by=route&tenant_id=${gateway.tenantId}`,
+      headers(),
+    );
+    expect(margin.data[0]).toEqual({
+      groups: { route: 'sandbox/sandbox/echo' },
+      is_rest: false,
+      requests: 2,
+      charged: 20,
+      shortfall: 0,
+      vendor_cost: 20,
+      margin: 0,
+    });
+    expect(margin.total).toMatchObject({ requests: 3, charged: 20 });
+  });
+
+  it('is listed by pages', async () => {
+    const path = `/v1/admin/logs?tenant_id=${gateway.tenantId}&limit=2`;
+    const first = await read<AdminLogListDto>(path, headers());
+    expect(first).toMatchObject({ object: 'list', has_more: true });
+    const rest = await read<AdminLogListDto>(`${path}&cursor=${first.next_cursor}`, headers());
+    expect(rest).toMatchObject({ has_more: false, next_cursor: null });
+    const { logs } = await read<LogListDto>(LOGS);
+    const tenant = { tenant_id: gateway.tenantId };
+    expect([...first.data, ...rest.data]).toEqual(logs.map((row) => ({ ...row, ...tenant })));
+  });
+
+  it.each([
+    ['/v1/admin/usage?group_by=user', 'group_by'],
+    ['/v1/admin/margin?tenant_id=x', 'tenant_id'],
+    ['/v1/admin/logs?tag=x', 'tag'],
+    ['/v1/admin/logs?cursor=x', 'cursor'],
+    ['/v1/admin/logs?limit=201', 'limit'],
+  ])('refuses %s, naming %s', async (path, param) => {
+    const response = await gateway.fetch(path, { headers: headers() });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { param } });
+  });
+
+  it.each(['/v1/admin/usage', '/v1/admin/margin', '/v1/admin/logs'])(
+    'is nothing for keys of tenants: %s',
+    async (path) => {
+      expect((await gateway.fetch(path)).status).toBe(403);
+    },
+  );
 });

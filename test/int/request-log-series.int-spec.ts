@@ -11,6 +11,12 @@ import {
   type LogGroup,
 } from '../../src/core/ledger/request-log/request-log-groups.reader.js';
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
+import {
+  RequestLogOverTenantsReader,
+  type LogPlace,
+  type TenantLogFilters,
+  type TenantLogRow,
+} from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import { insertRequestLogRow, noArchive } from '../support/request-log-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -228,6 +234,39 @@ describe('the series of requests', () => {
     expect(costs).toEqual([...costs].sort((one, other) => other - one));
     const days = (await groupsOf('model,day', {})).groups.map(({ values }) => values[1]!);
     expect(days).toEqual([...days].sort());
+  });
+
+  it.each<[string, TenantLogFilters, (row: RequestLogRow) => boolean]>([
+    ['everything', {}, () => true],
+    ['a tag', { tags: { team: 'a' } }, ({ tags }) => tags?.team === 'a'],
+    ['an end user', { endUser: 'ann' }, ({ endUser }) => endUser === 'ann'],
+    ['a tenant of its own', { tenantId, status: 'error' }, ({ status }) => status === 'error'],
+    [
+      'a range',
+      { ...RANGES[1]!, provider: 'one' },
+      (row) => isIn(row, RANGES[1]!) && row.provider === 'one',
+    ],
+    [
+      'at least so many credits',
+      { minCost: 300, maxCost: 400 },
+      ({ cost }) => cost >= 300 && cost <= 400,
+    ],
+  ])('find every row of all tenants once, newest first, with %s', async (_, filters, isLeft) => {
+    const found: TenantLogRow[] = [];
+    const list = new RequestLogOverTenantsReader(database);
+    for (let after: LogPlace | undefined; ; after = found.at(-1)) {
+      const page = await list.page(filters, after, 7);
+      found.push(...page.slice(0, 7));
+      if (page.length <= 7) break;
+    }
+    const expected = rows
+      .filter(isLeft)
+      .sort(
+        (one, other) =>
+          other.createdAt.getTime() - one.createdAt.getTime() || Number(other.id) - Number(one.id),
+      );
+    expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+    expect(found.every((row) => row.tenantId === tenantId)).toBe(true);
   });
 
   it('tell tenants apart, and add all of them up by whole hours', async () => {

@@ -12,6 +12,8 @@ import { InstancesAdmin } from './instances/instances.service.js';
 import { AdminKeysController } from './keys/admin-keys.controller.js';
 import { RoutesController } from './routes/routes.controller.js';
 import { RoutesAdmin } from './routes/routes.service.js';
+import { RequestLogModule } from '../../core/ledger/request-log/request-log.module.js';
+import { AdminLogsController } from './logs/admin-logs.controller.js';
 import { TenantEntriesController } from './tenants/tenant-entries.controller.js';
 import { TenantEntries } from './tenants/tenant-entries.service.js';
 import { TenantEraser } from './tenants/tenant-eraser.service.js';
@@ -21,11 +23,12 @@ import { TenantsController } from './tenants/tenants.controller.js';
 import { TenantsAdmin } from './tenants/tenants.service.js';
 import { PeopleController } from './people/people.controller.js';
 import { TenantMembersController } from './people/tenant-members.controller.js';
+import { UsageController } from './usage/usage.controller.js';
 import { WhoamiController } from './whoami/whoami.controller.js';
 
 /** What operators do over HTTP. Each folder is a small feature, named after its path below `/v1/admin`. */
 @Module({
-  imports: [CatalogueModule, LedgerModule, RoutingModule, UpstreamModule],
+  imports: [CatalogueModule, LedgerModule, RequestLogModule, RoutingModule, UpstreamModule],
   controllers: [
     AdminAuditLogController,
     AdminConfigController,
@@ -33,9 +36,11 @@ import { WhoamiController } from './whoami/whoami.controller.js';
     BooksController,
     InstancesController,
     RoutesController,
+    AdminLogsController,
     TenantsController,
     TenantEntriesController,
     TenantKeysController,
+    UsageController,
     WhoamiController,
     PeopleController,
     TenantMembersController,

@@ -97,6 +97,9 @@ export interface LogFilters {
   readonly endUser?: string | undefined;
   /** All of them. */
   readonly tags?: RequestTags | undefined;
+  /** Credits charged; of rows alone, as sums do not know it. */
+  readonly minCost?: number | undefined;
+  readonly maxCost?: number | undefined;
 }
 
 /**
@@ -104,16 +107,16 @@ export interface LogFilters {
  *
  * @param parameter gives a value its place in the statement
  */
-export function conditionsOf(
-  { status, model, provider, endpoint, apiKeyId, endUser, tags }: LogFilters,
-  parameter: (value: string) => string,
-): string[] {
-  const texts = { model, provider, endpoint, end_user: endUser };
+export function conditionsOf(filters: LogFilters, parameter: (value: string) => string): string[] {
+  const { status, model, provider, endpoint, apiKeyId, endUser, tags } = filters;
+  const texts = { status, model, provider, endpoint, end_user: endUser };
   const conditions = Object.entries(texts).flatMap(([column, value]) =>
     value === undefined ? [] : [`${column} = ${parameter(toStoredText(value))}`],
   );
-  if (status !== undefined) conditions.push(`status = ${parameter(status)}`);
   if (apiKeyId !== undefined) conditions.push(`api_key_id = ${parameter(apiKeyId)}::uuid`);
   if (tags) conditions.push(`tags @> ${parameter(JSON.stringify(tags))}::jsonb`);
+  const { minCost, maxCost } = filters;
+  if (minCost !== undefined) conditions.push(`cost >= ${parameter(String(minCost))}::bigint`);
+  if (maxCost !== undefined) conditions.push(`cost <= ${parameter(String(maxCost))}::bigint`);
   return conditions;
 }

@@ -31,14 +31,14 @@ const COLUMNS: [string, (row: LogRowDto) => CsvValue][] = [
   ['first_token_ms', (row) => row.first_token_ms],
   ['tokens_per_second', (row) => row.tokens_per_second],
   ['vendor_cost', (row) => row.vendor_cost],
-  ['attempts', (row) => JSON.stringify(row.attempts)],
+  ['attempts', (row) => row.attempts.length],
   ['end_user', (row) => row.end_user],
   [
     'tags',
     (row) =>
       Object.entries(row.tags)
         .map((tag) => tag.join('='))
-        .join(','),
+        .join(';'),
   ],
 ];
 

@@ -10,7 +10,7 @@ describe(conditionOf.name, () => {
 
   it('numbers the parameters in the order of their values, whichever are given', () => {
     expect(conditionOf(TENANT, { status: 'error', apiKeyId: 'the-key' })).toEqual({
-      sql: 'tenant_id = $1 AND status = $2 AND api_key_id = $3',
+      sql: 'tenant_id = $1 AND status = $2 AND api_key_id = $3::uuid',
       values: [TENANT, 'error', 'the-key'],
     });
   });

@@ -1,19 +1,13 @@
-import { toStoredText } from '../../../platform/database/stored-text.js';
-import type { RequestStatus } from './request-log-row.js';
+import { conditionsOf, type LogFilters } from './log-dimensions.js';
 import type { PoolClient } from 'pg';
 import type { Database } from '../../../platform/database/database.js';
 
 /** Which rows of a tenant are asked for; what is undefined does not matter. */
-export interface RequestLogFilters {
-  status?: RequestStatus;
-  /** Exactly this alias. */
-  model?: string;
-  /** A UUID. */
-  apiKeyId?: string;
+export interface RequestLogFilters extends LogFilters {
   /** Rows of this instant and later. */
-  start?: Date;
+  readonly start?: Date | undefined;
   /** Rows before this instant. */
-  end?: Date;
+  readonly end?: Date | undefined;
 }
 
 /** A condition on rows of the log, or their sums; its parameters are $1 to $n. */
@@ -26,21 +20,10 @@ interface RequestLogCondition {
  * Says in SQL which rows of a tenant the filters leave, apart from their time. There is no form
  * without a tenant.
  */
-export function conditionOf(
-  tenantId: string,
-  { status, model, apiKeyId }: Omit<RequestLogFilters, 'start' | 'end'>,
-): RequestLogCondition {
+export function conditionOf(tenantId: string, filters: LogFilters): RequestLogCondition {
   const values: unknown[] = [tenantId];
-  const conditions = ['tenant_id = $1'];
-  const restrict = (column: string, value: unknown) => {
-    if (value === undefined) return;
-    values.push(value);
-    conditions.push(`${column} = $${values.length}`);
-  };
-  restrict('status', status);
-  restrict('model', model === undefined ? undefined : toStoredText(model));
-  restrict('api_key_id', apiKeyId);
-  return { sql: conditions.join(' AND '), values };
+  const conditions = conditionsOf(filters, (value) => `$${values.push(value)}`);
+  return { sql: ['tenant_id = $1', ...conditions].join(' AND '), values };
 }
 
 /** How far the log has been added up and swept. */

@@ -38,8 +38,8 @@ export interface LogGroupQuery {
   readonly tenantId: string | undefined;
   /** One or two. */
   readonly dimensions: readonly LogDimension[];
-  readonly filters: LogFilters;
-  readonly range: { readonly start?: Date; readonly end?: Date };
+  readonly filters: Omit<LogFilters, 'minCost' | 'maxCost'>;
+  readonly range: { readonly start?: Date | undefined; readonly end?: Date | undefined };
   readonly limit: number;
 }
 

@@ -4,6 +4,7 @@ import { RequestLogArchive } from './archive/request-log-archive.js';
 import { RequestLogArchiveService } from './archive/request-log-archive.service.js';
 import { RequestLogAnalyticsReader } from './request-log-analytics.reader.js';
 import { RequestLogGroupsReader } from './request-log-groups.reader.js';
+import { RequestLogOverTenantsReader } from './request-log-over-tenants.reader.js';
 import { RequestLogReader } from './request-log.reader.js';
 import { RequestLogRetentionService } from './request-log-retention.service.js';
 import { RequestLogRollUpService } from './request-log-roll-up.service.js';
@@ -16,10 +17,16 @@ import { RequestLogRollUpService } from './request-log-roll-up.service.js';
     RequestLogArchiveService,
     RequestLogAnalyticsReader,
     RequestLogGroupsReader,
+    RequestLogOverTenantsReader,
     RequestLogReader,
     RequestLogRetentionService,
     RequestLogRollUpService,
   ],
-  exports: [RequestLogAnalyticsReader, RequestLogGroupsReader, RequestLogReader],
+  exports: [
+    RequestLogAnalyticsReader,
+    RequestLogGroupsReader,
+    RequestLogOverTenantsReader,
+    RequestLogReader,
+  ],
 })
 export class RequestLogModule {}

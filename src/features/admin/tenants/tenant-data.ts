@@ -24,13 +24,22 @@ export const ERASED: Readonly<Record<string, string>> = {
   // The row stays for its files, which the sweeper removes. Fetched: nothing is refunded to it any more.
   jobs: `
     WITH emptied AS (
-      UPDATE jobs SET body = '{}', metadata = NULL, webhook_url = NULL, idempotency_key = NULL,
+      UPDATE jobs SET body = '{}', metadata = NULL, end_user = NULL, tags = NULL, webhook_url = NULL, idempotency_key = NULL,
         error = NULL, usage = NULL, trace = NULL, routes = '[]', attempts = '[]', operation = NULL,
         webhook_due = false, fetched_at = coalesce(fetched_at, now()), expires_at = least(expires_at, now())
       WHERE tenant_id = $1 RETURNING id
     )
     UPDATE job_artifacts SET remove_after = now() FROM emptied
     WHERE job_id = emptied.id AND removed_at IS NULL`,
+  // The books stay; end users and tags may be people.
+  request_logs: `
+    UPDATE request_logs SET end_user = NULL, tags = NULL
+    WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`,
+  request_log_series: `
+    UPDATE request_log_series SET end_user = NULL, tags = NULL, is_rest = true
+    WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`,
+  request_log_series_corrections: `
+    UPDATE request_log_series_corrections SET end_user = NULL, tags = NULL WHERE tenant_id = $1`,
   // Their answers hold memos.
   ledger_idempotency_keys: 'DELETE FROM ledger_idempotency_keys WHERE tenant_id = $1',
 };
@@ -40,10 +49,10 @@ export const KEPT: Readonly<Record<string, string>> = {
   accounts: 'the books; what is left is corrected away',
   account_months: 'the books',
   ledger_entries: 'the books, which nobody changes',
-  request_logs: 'the books; it says what was asked of which model, not by whom or what',
   request_log_counts: 'sums over the log',
   request_log_roll_ups: 'sums over the log',
   request_log_corrections: 'sums over the log',
+  request_log_series_sums: 'sums over the log',
   holds: 'there are none, else the tenant is not deleted',
   background_responses: 'there are none, else the tenant is not deleted',
   audit_log: 'append-only: it is there to tell who did what',

@@ -1,69 +1,46 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  REQUEST_LOG_GROUPINGS,
-  type RequestLogGrouping,
-} from '../../../core/ledger/request-log/request-log-analytics.reader.js';
-import { IsIn } from 'class-validator';
-import { DateRangeQueryDto } from '../../../platform/http/date-range.js';
+import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
+import { IsString } from 'class-validator';
+import { LOG_DIMENSIONS } from '../../../core/ledger/request-log/log-dimensions.js';
+import { LogGroupDto, LogGroupListDto } from '../../../core/ledger/request-log/log-groups.dto.js';
+import { GROUP_LIMIT, LogFilterQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
+import { PageLimit } from '../../../platform/http/field.decorators.js';
+
+const PERCENTILE =
+  'Milliseconds, within 5 %; null with two dimensions, with a filter, and with those that were not there from the beginning (`route`, `endpoint`, `end_user`, `month`, tags).';
 
 /** What the requests are grouped by, and which of them are counted. */
-export class AnalyticsQueryDto extends DateRangeQueryDto {
-  @ApiPropertyOptional({ enum: REQUEST_LOG_GROUPINGS, default: 'model' })
-  @IsIn(REQUEST_LOG_GROUPINGS, {
-    message: `group_by must be one of ${REQUEST_LOG_GROUPINGS.join(', ')}`,
+export class AnalyticsQueryDto extends LogFilterQueryDto {
+  @ApiPropertyOptional({
+    default: 'model',
+    description: `One of ${LOG_DIMENSIONS.map((name) => `\`${name}\``).join(', ')} and \`tag:<key>\`, or two of them with a comma between.`,
   })
-  group_by: RequestLogGrouping = 'model';
+  @IsString({ message: 'group_by must be one dimension, or two with a comma between' })
+  group_by: string = 'model';
+
+  @PageLimit({ ...GROUP_LIMIT, description: 'Groups in the answer.' })
+  limit: number = GROUP_LIMIT.default;
 }
 
-class AnalyticsTokensDto {
-  @ApiProperty({ type: 'integer', example: 42_000 })
-  prompt!: number;
-
-  @ApiProperty({ type: 'integer', example: 9_600 })
-  completion!: number;
-
-  @ApiProperty({ type: 'integer', example: 51_600 })
-  total!: number;
-}
-
-export class AnalyticsGroupDto {
+export class AnalyticsGroupDto extends LogGroupDto {
   @ApiProperty({
     description:
-      'The model alias, provider, key id or status; with `day` and `hour` the first instant of it.',
+      'The values of `groups`, with a comma and a space between; an empty text for null.',
     example: 'openai/gpt-4o-mini',
   })
   group!: string;
 
-  @ApiProperty({ type: 'integer', example: 100 })
-  requests!: number;
+  @ApiProperty({ type: 'integer', nullable: true, description: PERCENTILE, example: 1830 })
+  latency_p50!: number | null;
 
-  @ApiProperty({ type: 'integer', description: 'Requests with the status `error`.', example: 2 })
-  errors!: number;
-
-  @ApiProperty({ type: Number, description: 'From 0.0 to 1.0.', example: 0.02 })
-  error_rate!: number;
-
-  @ApiProperty({ type: AnalyticsTokensDto })
-  tokens!: AnalyticsTokensDto;
-
-  @ApiProperty({ type: 'integer', description: 'Credits charged.', example: 12_100 })
-  cost!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Milliseconds, within 5 %.', example: 1830 })
-  latency_p50!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Milliseconds, within 5 %.', example: 9120 })
-  latency_p99!: number;
+  @ApiProperty({ type: 'integer', nullable: true, description: PERCENTILE, example: 9120 })
+  latency_p99!: number | null;
 }
 
 /** The tenant's requests, added up. */
-export class AnalyticsDto {
-  @ApiProperty({ enum: REQUEST_LOG_GROUPINGS, example: 'model' })
-  group_by!: RequestLogGrouping;
-
+export class AnalyticsDto extends OmitType(LogGroupListDto, ['data']) {
   @ApiProperty({
     type: [AnalyticsGroupDto],
-    description: 'Days and hours by time, other groups by cost, the dearest first.',
+    description: 'Times in their order, all else by cost, the dearest first.',
   })
   data!: AnalyticsGroupDto[];
 }

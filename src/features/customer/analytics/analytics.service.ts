@@ -1,37 +1,80 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
-import { parseDateRange } from '../../../platform/http/date-range.js';
+import { readDimensions } from '../../../core/ledger/request-log/log-dimensions.js';
+import { toGroupList, type LogGroupDto } from '../../../core/ledger/request-log/log-groups.dto.js';
+import { readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
 import {
+  REQUEST_LOG_GROUPINGS,
   RequestLogAnalyticsReader,
   type RequestLogGroup,
 } from '../../../core/ledger/request-log/request-log-analytics.reader.js';
+import {
+  RequestLogGroupsReader,
+  type LogGroups,
+} from '../../../core/ledger/request-log/request-log-groups.reader.js';
 import type { AnalyticsDto, AnalyticsGroupDto, AnalyticsQueryDto } from './analytics.dto.js';
 
 @Injectable()
 export class AnalyticsService {
-  constructor(private readonly analytics: RequestLogAnalyticsReader) {}
+  constructor(
+    private readonly analytics: RequestLogAnalyticsReader,
+    private readonly requestGroups: RequestLogGroupsReader,
+  ) {}
 
-  /** @throws InvalidRequestError on a malformed date */
-  async get(caller: Caller, query: AnalyticsQueryDto): Promise<AnalyticsDto> {
-    const range = parseDateRange(query.start_date, query.end_date);
-    const groups = await this.analytics.groupsOfTenant(caller.tenantId, query.group_by, range);
-    return { group_by: query.group_by, data: groups.map(toGroup) };
+  /** @throws InvalidRequestError on a malformed dimension, date or tag */
+  async get({ tenantId }: Caller, query: AnalyticsQueryDto): Promise<AnalyticsDto> {
+    const dimensions = readDimensions(query.group_by);
+    const { start, end, ...filters } = readLogFilters(query);
+    const range = { start, end };
+    const { limit } = query;
+    const found = await this.requestGroups.groups({ tenantId, dimensions, filters, range, limit });
+    const grouping = REQUEST_LOG_GROUPINGS.find((name) => name === query.group_by);
+    const isFiltered = Object.values(filters).some((value) => value !== undefined);
+    if (!grouping || isFiltered) {
+      const list = toGroupList(dimensions, found);
+      return { ...list, data: list.data.map((group) => toAnalyticsGroup(group, undefined)) };
+    }
+    const timed = await this.analytics.groupsOfTenant(tenantId, grouping, range);
+    const list = toGroupList(dimensions, withOldSums(found, timed, limit));
+    return { ...list, data: list.data.map((group, at) => toAnalyticsGroup(group, timed[at])) };
   }
 }
 
-function toGroup(group: RequestLogGroup): AnalyticsGroupDto {
+/** Sums by one dimension reach further back: they hold months that were gone before there were others. */
+function withOldSums(
+  { groups, total }: LogGroups,
+  timed: readonly RequestLogGroup[],
+  limit: number,
+): LogGroups {
+  const known = new Map(groups.map((group) => [group.values[0], group]));
+  const sum = (value: (group: RequestLogGroup) => number) =>
+    timed.reduce((whole, group) => whole + value(group), 0);
   return {
-    group: group.group,
-    requests: group.requests,
-    errors: group.errors,
-    error_rate: group.errors / group.requests,
-    tokens: {
-      prompt: group.promptTokens,
-      completion: group.completionTokens,
-      total: group.promptTokens + group.completionTokens,
+    groups: timed.slice(0, limit).map((group) => {
+      const { shortfall = 0, vendorCost = 0, latencyMs = 0 } = known.get(group.group) ?? {};
+      return { shortfall, vendorCost, latencyMs, ...group, values: [group.group], isRest: false };
+    }),
+    count: timed.length,
+    total: {
+      ...total,
+      requests: sum(({ requests }) => requests),
+      errors: sum(({ errors }) => errors),
+      promptTokens: sum(({ promptTokens }) => promptTokens),
+      completionTokens: sum(({ completionTokens }) => completionTokens),
+      cost: sum(({ cost }) => cost),
     },
-    cost: group.cost,
-    latency_p50: group.latencyP50Ms,
-    latency_p99: group.latencyP99Ms,
+  };
+}
+
+function toAnalyticsGroup(
+  group: LogGroupDto,
+  timed: RequestLogGroup | undefined,
+): AnalyticsGroupDto {
+  const values = Object.values(group.groups);
+  return {
+    group: values.map((value) => value ?? '').join(', '),
+    ...group,
+    latency_p50: timed?.latencyP50Ms ?? null,
+    latency_p99: timed?.latencyP99Ms ?? null,
   };
 }

@@ -1,0 +1,178 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import pLimit from 'p-limit';
+import { Database } from '../../../platform/database/database.js';
+import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
+import { instantSql } from './archive/archive-format.js';
+import { conditionsOf } from './log-dimensions.js';
+import { readSnapshot, type RequestLogFilters } from './request-log-filters.js';
+import type { RequestLogRow } from './request-log-row.js';
+import { toSpan } from './split-span.js';
+import { ROW_COLUMNS, withTextRead, type StoredRow } from './stored-row.js';
+
+/** Where in a list a row stands: when it was written, to the microsecond, and its id. */
+export interface LogPlace {
+  readonly at: string;
+  readonly id: string;
+}
+
+/** A row of any tenant. */
+export type TenantLogRow = RequestLogRow & LogPlace & { tenantId: string };
+
+export interface TenantLogFilters extends RequestLogFilters {
+  readonly tenantId?: string | undefined;
+}
+
+interface Period {
+  tenant_id: string;
+  period: Date;
+  /** Rows that are sure to be there. */
+  requests: number;
+}
+
+/** Of the pool's ten connections. */
+const MAX_CONNECTIONS = 1;
+
+/**
+ * Lists the request logs of all tenants, newest first. There is no index over all of them: the series of
+ * requests say in which days, and which hours of which tenants, what is asked for lies. Months that are
+ * archived are not listed.
+ */
+@Injectable()
+export class RequestLogOverTenantsReader {
+  private readonly limit = pLimit(MAX_CONNECTIONS);
+
+  constructor(private readonly database: Database) {}
+
+  /**
+   * @param after the last row of the page before
+   * @returns one row more than `limit` where there are as many
+   */
+  page(
+    filters: TenantLogFilters,
+    after: LogPlace | undefined,
+    limit: number,
+  ): Promise<TenantLogRow[]> {
+    return this.limit(() =>
+      readSnapshot(this.database, async (client, { seriesId, sweptBefore }) => {
+        const asked = toSpan(filters);
+        const start = asked.start > sweptBefore ? asked.start : sweptBefore;
+        const last = after ? new Date(after.at) : asked.end;
+        const search = new Search(client, filters, limit + 1);
+        const days = await search.find('day', floor(start, DAY_MS), last);
+        const oldest = days.at(-1);
+        const hours = oldest
+          ? await search.find('hour', later(floor(start, HOUR_MS), oldest.period), last)
+          : [];
+        return search.rows(hours, seriesId, { start, end: asked.end }, after);
+      }),
+    );
+  }
+}
+
+/** One search for rows, in one snapshot. */
+class Search {
+  constructor(
+    private readonly client: PoolClient,
+    private readonly filters: TenantLogFilters,
+    private readonly wanted: number,
+  ) {}
+
+  /** The newest periods that together have what is wanted: all tenants of each, or all days' tenants as one. */
+  async find(grain: 'day' | 'hour', first: Date, last: Date): Promise<Period[]> {
+    const { endUser, tenantId } = this.filters;
+    const values: unknown[] = [first, last];
+    const conditions = conditionsOf(this.rowFilters, (value) => `$${values.push(value)}`);
+    const kinds = `kind IN ('none', '${endUser === undefined ? 'any' : 'each'}')`;
+    const ofTenant = tenantId === undefined ? '' : `AND part.tenant_id = $${values.push(tenantId)}`;
+    const isLeft = conditions.length === 0 ? 'true' : conditions.join(' AND ');
+    const tenant = grain === 'day' ? 'NULL' : 'part.tenant_id';
+    // Of the rest it is not known; its rows are looked at, but not relied on.
+    const { rows } = await this.client.query<Period>(
+      `SELECT ${tenant} AS tenant_id, period,
+         coalesce(sum(part.requests) FILTER (WHERE ${isLeft}), 0)::bigint AS requests
+       FROM request_log_series_sums AS part
+         ${
+           conditions.length === 0
+             ? ''
+             : `JOIN (
+           SELECT id, api_key_id, endpoint, model, provider, status, tags, end_user, is_rest
+           FROM request_log_series WHERE ${kinds}
+         ) AS series ON series.id = part.series AND ((${isLeft}) OR is_rest)`
+         }
+       WHERE part.${kinds} AND grain = '${grain}' AND period >= $1 AND period <= $2 ${ofTenant}
+       GROUP BY 1, 2 ORDER BY 2 DESC`,
+      values,
+    );
+    const newest = rows[0]?.period.getTime();
+    let sure = 0;
+    let reached: number | undefined;
+    const found: Period[] = [];
+    for (const row of rows) {
+      const time = row.period.getTime();
+      if (reached !== undefined && time < reached) break;
+      found.push(row);
+      // Of the newest period some may lie behind its end, or before the page.
+      if (time !== newest) sure += row.requests;
+      if (sure >= this.wanted) reached ??= time;
+    }
+    return found;
+  }
+
+  /** The rows of these hours, and those that are in no series yet. */
+  async rows(
+    hours: readonly Period[],
+    seriesId: number,
+    { start, end }: { start: Date; end: Date },
+    after: LogPlace | undefined,
+  ): Promise<TenantLogRow[]> {
+    const values: unknown[] = [
+      hours.map(({ tenant_id: id }) => id),
+      hours.map(({ period }) => period),
+      seriesId,
+      start,
+      end,
+      this.wanted,
+    ];
+    const conditions = conditionsOf(this.rowFilters, (value) => `$${values.push(value)}`);
+    const { tenantId } = this.filters;
+    if (tenantId !== undefined) conditions.push(`tenant_id = $${values.push(tenantId)}`);
+    if (after) {
+      const place = [values.push(after.at), values.push(after.id)] as const;
+      conditions.push(`(created_at, id) < ($${place[0]}::timestamptz, $${place[1]}::bigint)`);
+    }
+    const where = ['created_at >= $4', 'created_at < $5', ...conditions].join(' AND ');
+    const newest = 'ORDER BY created_at DESC, id DESC LIMIT $6';
+    const { rows } = await this.client.query<StoredRow & LogPlace & { tenantId: string }>(
+      `WITH found AS (
+         SELECT log.* FROM unnest($1::uuid[], $2::timestamptz[]) AS place (tenant_id, hour)
+           CROSS JOIN LATERAL (
+             SELECT * FROM request_logs
+             WHERE request_logs.tenant_id = place.tenant_id AND created_at >= place.hour
+               AND created_at < place.hour + interval '1 hour' AND id <= $3::bigint AND ${where}
+             ${newest}
+           ) AS log
+         UNION ALL
+         (SELECT * FROM request_logs WHERE id > $3::bigint AND ${where} ${newest})
+       )
+       SELECT ${ROW_COLUMNS}, tenant_id AS "tenantId", ${instantSql('created_at')} AS at
+       FROM found AS request_logs
+       ORDER BY created_at DESC, request_logs.id DESC LIMIT $6`,
+      values,
+    );
+    return rows.map(withTextRead);
+  }
+
+  private get rowFilters(): RequestLogFilters {
+    const { tenantId: _, start: __, end: ___, ...filters } = this.filters;
+    return filters;
+  }
+}
+
+function floor(date: Date, unitMs: number): Date {
+  return new Date(Math.floor(date.getTime() / unitMs) * unitMs);
+}
+
+function later(one: Date, other: Date): Date {
+  return one > other ? one : other;
+}

@@ -1,0 +1,63 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiFilters } from '../../../core/access/customer.decorator.js';
+import { Operator } from '../../../core/access/operator.decorator.js';
+import { LogRowDto } from '../../../core/ledger/request-log/log-row.dto.js';
+import { toLogRow } from '../../../core/ledger/request-log/log-rows.js';
+import { readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
+import { RequestLogOverTenantsReader } from '../../../core/ledger/request-log/request-log-over-tenants.reader.js';
+import {
+  CursorPageDto,
+  CursorPageQueryDto,
+  readCursor,
+  toCursorPage,
+} from '../../../platform/http/cursor-page.js';
+import { TenantLogFilterQueryDto } from '../usage/usage.dto.js';
+import { IntersectionType } from '@nestjs/swagger';
+
+/** Which requests are asked for, and which page of them. */
+export class AdminLogsQueryDto extends IntersectionType(
+  TenantLogFilterQueryDto,
+  CursorPageQueryDto,
+) {}
+
+/** A request of any tenant. */
+export class AdminLogRowDto extends LogRowDto {
+  @ApiProperty({ format: 'uuid', description: 'Whose request it was.' })
+  tenant_id!: string;
+}
+
+export class AdminLogListDto extends CursorPageDto {
+  @ApiProperty({ type: [AdminLogRowDto], description: 'Newest first.' })
+  data!: AdminLogRowDto[];
+}
+
+/** The request logs of all tenants. */
+@ApiTags('Admin')
+@Operator()
+@Controller('v1/admin/logs')
+export class AdminLogsController {
+  constructor(private readonly requestLog: RequestLogOverTenantsReader) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'listAdminLogs',
+    summary: 'List requests of all tenants, newest first',
+    description:
+      'A request is listed as soon as its answer has ended. Months that are archived are not listed here.',
+  })
+  @ApiOkResponse({ type: AdminLogListDto })
+  @ApiFilters()
+  async list(@Query() query: AdminLogsQueryDto): Promise<AdminLogListDto> {
+    const filters = { ...readLogFilters(query), tenantId: query.tenant_id };
+    const [at, id] = readCursor(query.cursor, ['time', 'integer']) ?? [];
+    const after = at === undefined || id === undefined ? undefined : { at, id };
+    const rows = await this.requestLog.page(filters, after, query.limit);
+    return toCursorPage(
+      rows,
+      query.limit,
+      (row) => [row.at, row.id],
+      (row) => ({ ...toLogRow(row), tenant_id: row.tenantId }),
+    );
+  }
+}
