@@ -31,6 +31,7 @@ import { ReportLiveInstances1764410200000 } from '../../migrations/1764410200000
 import { LogAttemptsAndTags1764430000000 } from '../../migrations/1764430000000-log-attempts-and-tags.js';
 import { SumRequestsBySeries1764430100000 } from '../../migrations/1764430100000-sum-requests-by-series.js';
 import { CreateConfigVersions1764450000000 } from '../../migrations/1764450000000-create-config-versions.js';
+import { LogConfigVersion1764450100000 } from '../../migrations/1764450100000-log-config-version.js';
 import { CreateReceipts1764470000000 } from '../../migrations/1764470000000-create-receipts.js';
 import { CreatePeople1764440000000 } from '../../migrations/1764440000000-create-people.js';
 
@@ -69,6 +70,7 @@ export const MIGRATIONS = [
   LogAttemptsAndTags1764430000000,
   SumRequestsBySeries1764430100000,
   CreateConfigVersions1764450000000,
+  LogConfigVersion1764450100000,
   CreateReceipts1764470000000,
   CreatePeople1764440000000,
 ];

@@ -17,6 +17,12 @@ const MODEL = 'sandbox/echo';
 const VENDOR_KEY = 'sk-vendor-key-that-nobody-may-read-0123456789';
 const API_KEY = 'sk-configuration-key-of-all-gateways';
 
+/** Of the instances' file. */
+const DECLARED = [
+  { id: 'local/first', pricing: { prompt: '0.1', completion: '0.1' } },
+  { id: 'sandbox/words', pricing: { prompt: '0', completion: '0', request: '0.011' } },
+];
+
 let own: TestDatabase;
 let folder: string;
 let fake: FakeOpenAi;
@@ -74,15 +80,23 @@ const ask = (gateway: BootedGateway, model = MODEL): Promise<Response> =>
   gateway.post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }] });
 
 async function costOf(gateway: BootedGateway, model?: string): Promise<number> {
+  return (await rowOf(gateway, model)).cost;
+}
+
+/** Of the log, of a request that is sent now. */
+async function rowOf(
+  gateway: BootedGateway,
+  model?: string,
+): Promise<{ cost: number; config_version: number | null }> {
   const response = await ask(gateway, model);
   const requestId = response.headers.get('x-request-id');
   expect(response.status).toBe(200);
   await response.text();
-  const { rows } = await own.database.query<{ cost: number }>(
-    'SELECT cost FROM request_logs WHERE request_id = $1',
+  const { rows } = await own.database.query<{ cost: number; config_version: number | null }>(
+    'SELECT cost, config_version FROM request_logs WHERE request_id = $1',
     [requestId],
   );
-  return rows[0]!.cost;
+  return rows[0]!;
 }
 
 beforeAll(async () => {
@@ -90,10 +104,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
   fake = await startFakeOpenAi();
   const environment = {
-    GATEWAY_CATALOGUE: await file(
-      { models: [{ id: 'local/first', pricing: { prompt: '0.1', completion: '0.1' } }] },
-      'catalogue.json',
-    ),
+    GATEWAY_CATALOGUE: await file({ models: DECLARED }, 'catalogue.json'),
     GATEWAY_HEALTH_CACHE_MS: '4000',
     GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
   };
@@ -118,7 +129,7 @@ describe('the configuration', () => {
     expect(second.config).toEqual(first.config);
     const { output } = await config('show');
     expect(JSON.parse(output)).toEqual({
-      models: [{ id: 'local/first', pricing: { prompt: '0.1', completion: '0.1' } }],
+      models: DECLARED,
       providers: [],
       settings: { GATEWAY_HEALTH_CACHE_MS: 4000 },
     });
@@ -170,8 +181,29 @@ describe('the configuration', () => {
       [known[0]!.at],
     );
     expect(after).toEqual([{ cost: 2_000 }]);
+    const { rows: named } = await own.database.query(
+      `SELECT DISTINCT config_version, cost FROM request_logs ORDER BY config_version`,
+    );
+    expect(named).toEqual([
+      { config_version: number - 1, cost: 1_000 },
+      { config_version: number, cost: 2_000 },
+    ]);
     // The machine may be slow; an instance that heard nothing would take three seconds.
     expect(known[0]!.at.getTime() - versions[0]!.at.getTime()).toBeLessThan(2_500);
+  });
+
+  it('names no version where a file of the instance has the prices', async () => {
+    // The first version had them too, and the latest has not.
+    expect(await rowOf(one, 'sandbox/words')).toEqual({ cost: 11_000, config_version: null });
+    await apply({ models: [...priced('0.002').models, ...DECLARED] });
+    await reaches(one, await latest());
+    expect(await rowOf(one, 'sandbox/words')).toEqual({
+      cost: 11_000,
+      config_version: await latest(),
+    });
+    await apply(priced('0.002'));
+    const number = await latest();
+    await Promise.all([reaches(one, number), reaches(two, number)]);
   });
 
   it('is not changed by what is wrong in any part, and says where', async () => {

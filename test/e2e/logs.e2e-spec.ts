@@ -116,6 +116,7 @@ describe(`GET ${PATH}`, () => {
           ],
           end_user: null,
           tags: {},
+          config_version: 1,
         },
       ]);
       const createdAtMs = Date.parse(logs[0]!.created_at);

@@ -159,7 +159,12 @@ describe('the archive of the request log', () => {
       const time = new Date(Date.UTC(2026, 4, 1 + (index % 4), 9 + (index % 3), (index * 7) % 60));
       const failed = index % 7 === 0;
       const { requestId } = await insert(LARGE, time.toISOString(), {
-        ...(index % 5 === 0 && { priceSheet: SHEET, otherUsage: '{"images":2}', shortfall: 4 }),
+        ...(index % 5 === 0 && {
+          priceSheet: SHEET,
+          otherUsage: '{"images":2}',
+          shortfall: 4,
+          configVersion: 7,
+        }),
         apiKeyId: KEYS[index % 2],
         model: MODELS[index % 3],
         provider: index % 3 === 0 ? 'one' : 'two',

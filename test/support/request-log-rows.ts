@@ -48,6 +48,7 @@ export function requestLogRow(overrides: Partial<RequestLogRow> = {}): RequestLo
     shortfall: 0,
     priceSheet: null,
     otherUsage: null,
+    configVersion: null,
     ...overrides,
   };
 }
@@ -68,6 +69,7 @@ export async function insertRequestLogRow(
     tags: row.tags && JSON.stringify(row.tags),
     price_sheet: row.priceSheet,
     other_usage: row.otherUsage,
+    config_version: row.configVersion,
   }).filter(([, value]) => value !== null);
   const { rows } = await database.query<{ id: number }>(
     `INSERT INTO request_logs

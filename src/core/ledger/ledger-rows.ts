@@ -59,6 +59,7 @@ export interface LogRow {
   created_at: Date;
   price_sheet: string | null;
   other_usage: string | null;
+  config_version: number | undefined;
 }
 
 export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
@@ -98,6 +99,7 @@ export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
     created_at: log.createdAt,
     price_sheet: log.billedBy ? priceSheetOf(log.billedBy).id : null,
     other_usage: otherUsageText(log.usage),
+    config_version: log.configVersion ?? undefined,
   };
 }
 

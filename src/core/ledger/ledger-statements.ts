@@ -98,7 +98,7 @@ export const writeLogs = (rows: string, condition: string): string => `
         cache_write_tokens, reasoning_tokens, usage_source, cost, model_charge, byok_platform_fee,
         managed_tool_fee, shortfall, billing_note, streamed, flagged, latency_ms, generation_time_ms,
         first_token_ms, vendor_cost, vendor_started_ms, attempts, end_user, tags, created_at,
-        price_sheet, other_usage
+        price_sheet, other_usage, config_version
       )
       SELECT request_id, tenant_id, api_key_id, endpoint, model, provider,
         CASE WHEN outcome IN ('completed', 'cancelled') THEN 'success' ELSE 'error' END,
@@ -107,7 +107,7 @@ export const writeLogs = (rows: string, condition: string): string => `
         model_charge + byok_platform_fee + managed_tool_fee, model_charge, byok_platform_fee,
         managed_tool_fee, shortfall, billing_note, streamed, flagged, latency_ms,
         generation_time_ms, first_token_ms, vendor_cost, vendor_started_ms, attempts, end_user, tags,
-        created_at, price_sheet, other_usage
+        created_at, price_sheet, other_usage, config_version
       FROM json_to_recordset(${rows}) AS log (
         request_id uuid, tenant_id uuid, api_key_id uuid, endpoint text, model text, provider text,
         outcome text, error_type text, finish_reason text, traffic_mode text,
@@ -117,7 +117,7 @@ export const writeLogs = (rows: string, condition: string): string => `
         billing_note text, streamed boolean, flagged boolean, latency_ms integer,
         generation_time_ms integer, first_token_ms integer, vendor_cost bigint,
         vendor_started_ms integer, attempts jsonb, end_user text, tags jsonb,
-        created_at timestamptz, price_sheet uuid, other_usage text
+        created_at timestamptz, price_sheet uuid, other_usage text, config_version integer
       )
       WHERE ${condition}
       ON CONFLICT (request_id) DO UPDATE SET
@@ -135,6 +135,7 @@ export const writeLogs = (rows: string, condition: string): string => `
         flagged = excluded.flagged,
         latency_ms = excluded.latency_ms, generation_time_ms = excluded.generation_time_ms,
         price_sheet = excluded.price_sheet, other_usage = excluded.other_usage,
+        config_version = excluded.config_version,
         first_token_ms = excluded.first_token_ms, vendor_cost = excluded.vendor_cost,
         vendor_started_ms = excluded.vendor_started_ms, attempts = excluded.attempts,
         end_user = excluded.end_user, tags = excluded.tags,

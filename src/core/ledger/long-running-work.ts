@@ -65,6 +65,7 @@ export function draftLongRunningRow(
     endUser: work.endUser ?? undefined,
     tags: work.tags ?? undefined,
     createdAt: work.startedAt,
+    configVersion: route.configVersion,
     billedBy: billed && route,
   };
 }

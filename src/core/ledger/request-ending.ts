@@ -47,6 +47,7 @@ export function draftLogRow(
     endUser: request.endUser,
     tags: request.tags,
     createdAt: request.startedAt,
+    configVersion: route.configVersion,
   };
 }
 

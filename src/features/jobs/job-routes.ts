@@ -39,6 +39,7 @@ export interface StoredRoute {
   upstreamModel: string;
   trafficMode: TrafficMode;
   byokFeePercent?: number;
+  configVersion?: number | null;
   credentialId?: string;
   ceiling: Usage;
   bounds?: UsageBounds | undefined;
@@ -52,7 +53,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
   return JSON.stringify(
     routes.map((route): StoredRoute => {
       const { model, provider, catalogueId, upstreamModel, trafficMode, byokFeePercent } = route;
-      const { ceiling, bounds, limits, byok } = route;
+      const { ceiling, bounds, limits, byok, configVersion } = route;
       return {
         model,
         provider,
@@ -64,6 +65,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
         ceiling,
         bounds,
         limits,
+        configVersion,
         pricing: mapPrices(route.pricing, String),
       };
     }),

@@ -145,6 +145,15 @@ export class RequestDetailsDto {
     example: { team: 'search' },
   })
   tags!: Record<string, string>;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description:
+      "The version of the gateway's configuration that has the prices of the route; null for requests of before there were versions, answers from the cache, and prices that the operator had declared in a file instead.",
+    example: 7,
+  })
+  config_version!: number | null;
 }
 
 /** One request, as its tenant sees it. Amounts are credits. */

@@ -65,6 +65,7 @@ describe(toLogRow.name, () => {
         attempts: row.attempts,
         end_user: 'ann',
         tags: { team: 'a' },
+        config_version: null,
       }),
     );
   });

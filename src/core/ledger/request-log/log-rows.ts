@@ -92,6 +92,7 @@ export function toDetails(row: RequestLogRow): RequestDetailsDto {
     attempts: [...row.attempts],
     end_user: row.endUser,
     tags: { ...row.tags },
+    config_version: row.configVersion,
   };
 }
 

@@ -39,6 +39,8 @@ export interface RequestLogRow {
   /** In order; without any where no vendor was asked, and in old rows. */
   attempts: readonly LoggedAttempt[];
   endUser: string | null;
+  /** The version of the configuration by which it was priced; null in rows of before, and where none was. */
+  configVersion: number | null;
   tags: RequestTags | null;
   createdAt: Date;
   cacheReadTokens: number;
@@ -107,6 +109,8 @@ export interface RequestLogDraft {
   endUser?: string | undefined;
   tags?: RequestTags | undefined;
   createdAt: Date;
+  /** The version of the configuration whose prices its route had; null: a file of one instance had them. */
+  configVersion?: number | null | undefined;
   /** By whose prices it was charged; undefined: nothing was charged. */
   billedBy?: PricesUsed | undefined;
 }

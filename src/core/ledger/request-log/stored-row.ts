@@ -15,7 +15,7 @@ export const ROW_COLUMNS = `
   end_user AS "endUser", tags, created_at AS "createdAt",
   cache_read_tokens AS "cacheReadTokens", cache_write_tokens AS "cacheWriteTokens",
   reasoning_tokens AS "reasoningTokens", shortfall, price_sheet AS "priceSheet",
-  other_usage AS "otherUsage"`;
+  other_usage AS "otherUsage", config_version AS "configVersion"`;
 
 /** A row as the table has it. */
 export type StoredRow = Omit<RequestLogRow, 'attempts'> & {

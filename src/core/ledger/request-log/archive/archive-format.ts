@@ -63,6 +63,7 @@ const COLUMNS: Readonly<Record<string, Kind>> = {
   tags: 'json',
   price_sheet: 'uuid',
   other_usage: 'text',
+  config_version: 'integer',
 };
 
 /** Whose bounds are written down, of each group; others would cost time and prune nothing. */
@@ -70,7 +71,7 @@ const BOUNDED = new Set(['tenant_id', 'request_id', 'created_at']);
 const NULLABLE = new Set([
   ...['error_type', 'finish_reason', 'billing_note'],
   ...['first_token_ms', 'vendor_cost', 'vendor_started_ms', 'attempts', 'end_user', 'tags'],
-  ...['price_sheet', 'other_usage'],
+  ...['price_sheet', 'other_usage', 'config_version'],
 ]);
 
 const FIELDS = Object.entries(COLUMNS).map(([name, kind]) => ({ name, kind }));
