@@ -3,6 +3,7 @@ import { AccessModule } from '../core/access/access.module.js';
 import { AdminModule } from '../features/admin/admin.module.js';
 import { AuditModule } from '../core/audit/audit.module.js';
 import { AuthModule } from '../features/auth/auth.module.js';
+import { AlertRulesModule } from '../features/alerts/alerts.module.js';
 import { AudioModule } from '../features/audio/audio.module.js';
 import { BroadcastModule } from '../features/broadcast/broadcast.module.js';
 import { CatalogueModule } from '../core/catalogue/catalogue.module.js';
@@ -76,6 +77,7 @@ export class AppModule {
         ProvidersModule,
         CustomerModule,
         BroadcastModule,
+        AlertRulesModule,
         CreditsModule,
         AdminModule,
         AuthModule,

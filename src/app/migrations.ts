@@ -30,10 +30,11 @@ import { RememberFirstNames1764410100000 } from '../../migrations/1764410100000-
 import { ReportLiveInstances1764410200000 } from '../../migrations/1764410200000-report-live-instances.js';
 import { LogAttemptsAndTags1764430000000 } from '../../migrations/1764430000000-log-attempts-and-tags.js';
 import { SumRequestsBySeries1764430100000 } from '../../migrations/1764430100000-sum-requests-by-series.js';
+import { CreatePeople1764440000000 } from '../../migrations/1764440000000-create-people.js';
 import { CreateConfigVersions1764450000000 } from '../../migrations/1764450000000-create-config-versions.js';
 import { LogConfigVersion1764450100000 } from '../../migrations/1764450100000-log-config-version.js';
+import { CreateAlerts1764460000000 } from '../../migrations/1764460000000-create-alerts.js';
 import { CreateReceipts1764470000000 } from '../../migrations/1764470000000-create-receipts.js';
-import { CreatePeople1764440000000 } from '../../migrations/1764440000000-create-people.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -69,8 +70,9 @@ export const MIGRATIONS = [
   ReportLiveInstances1764410200000,
   LogAttemptsAndTags1764430000000,
   SumRequestsBySeries1764430100000,
+  CreatePeople1764440000000,
   CreateConfigVersions1764450000000,
   LogConfigVersion1764450100000,
+  CreateAlerts1764460000000,
   CreateReceipts1764470000000,
-  CreatePeople1764440000000,
 ];

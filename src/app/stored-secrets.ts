@@ -53,6 +53,13 @@ const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
     id: 'id',
     purpose: PROVIDER_KEY_PURPOSE,
   },
+  {
+    name: 'URLs of alerts',
+    table: 'alert_rules',
+    column: 'sealed_url',
+    id: 'id',
+    purpose: 'alert-url',
+  },
 ];
 
 /** A column with encrypted values, each bound to the id of its row. */

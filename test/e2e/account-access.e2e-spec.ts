@@ -16,6 +16,15 @@ const THINGS = {
   guardrail: ['/v1/customer/guardrails', { name: 'made', rules: [{ type: 'secret' }] }],
   credential: ['/v1/customer/provider-credentials', { provider: 'openai', key: 'sk-of-vendor-1' }],
   destination: ['/v1/customer/broadcast/destinations', { url: 'http://127.0.0.1:9/traces' }],
+  alert: [
+    '/v1/customer/alerts',
+    {
+      name: 'made',
+      kind: 'balance_below',
+      condition: { credits: 1 },
+      url: 'http://127.0.0.1:9/hook',
+    },
+  ],
   job: ['/v1/jobs', { model: 'sandbox/image', prompt: 'a barn' }],
   video: ['/v1/jobs', { model: 'sandbox/video', prompt: 'a barn' }],
   response: ['/v1/responses', { model: 'sandbox/echo', input: 'word' }],
@@ -76,6 +85,13 @@ const RULES: Record<string, Rule> = {
   'GET /v1/customer/audit-log': OWN,
   'GET /v1/customer/audit-log/export.csv': OWN,
   'GET /v1/customer/audit-log/export.jsonl': OWN,
+  'GET /v1/customer/alerts': OWN,
+  'POST /v1/customer/alerts': makes('alert'),
+  'GET /v1/customer/alerts/{id}': of('alert'),
+  'PATCH /v1/customer/alerts/{id}': of('alert', { body: { enabled: false } }),
+  'DELETE /v1/customer/alerts/{id}': of('alert'),
+  'POST /v1/customer/alerts/{id}/test': of('alert'),
+  'GET /v1/customer/alert-events': OWN,
   'GET /v1/customer/logs': OWN,
   'GET /v1/customer/logs/export.csv': OWN,
   'GET /v1/customer/receipts/{request_id}': of('request'),
@@ -178,10 +194,11 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   // A tenant may have few of them.
-  const path = '/v1/customer/broadcast/destinations';
-  const { data } = (await set.call('GET', path)).body as { data: { id: string }[] };
-  for (const { id } of data) {
-    await set.call('DELETE', `${path}/${id}`, undefined, set.gateway.managementKey);
+  for (const path of ['/v1/customer/broadcast/destinations', '/v1/customer/alerts']) {
+    const { data } = (await set.call('GET', path)).body as { data: { id: string }[] };
+    for (const { id } of data) {
+      await set.call('DELETE', `${path}/${id}`, undefined, set.gateway.managementKey);
+    }
   }
 });
 afterAll(() => set.close());

@@ -6,6 +6,13 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 /** Stands in every body where a secret may stand, and in no row. */
 const PLANTED = 'planted-0123456789-secret';
 
+const ALERT = {
+  name: 'made',
+  kind: 'balance_below',
+  condition: { credits: 1 },
+  url: `http://127.0.0.1:9/${PLANTED}/hook`,
+};
+
 /** Something that a path names, and how it is made. */
 const THINGS = {
   'api-key': ['/v1/customer/api-keys', { name: 'made' }],
@@ -21,6 +28,8 @@ const THINGS = {
   'admin-key': ['/v1/admin/keys', { name: 'made', role: 'admin' }],
   tenant: ['/v1/admin/tenants', {}],
   'tenant-key': ['/v1/admin/tenants/{tenant_id}/api-keys', { name: 'made' }],
+  alert: ['/v1/customer/alerts', ALERT],
+  'operators-alert': ['/v1/admin/alerts', ALERT],
 } as const satisfies Record<string, readonly [string, object]>;
 
 type Thing = keyof typeof THINGS;
@@ -86,6 +95,22 @@ const RULES: Record<string, Rule> = {
     of: 'destination',
   },
   'POST /v1/customer/webhook-secret/rotate': { action: 'webhook_secret.rotate' },
+  'POST /v1/customer/alerts': makes('alert', 'alert.create'),
+  'PATCH /v1/customer/alerts/{id}': {
+    action: 'alert.update',
+    of: 'alert',
+    body: { url: `http://127.0.0.1:9/hook?token=${PLANTED}` },
+  },
+  'DELETE /v1/customer/alerts/{id}': { action: 'alert.delete', of: 'alert' },
+  'POST /v1/customer/alerts/{id}/test': { action: 'alert.test', of: 'alert' },
+  'POST /v1/admin/alerts': makes('operators-alert', 'alert.create'),
+  'PATCH /v1/admin/alerts/{id}': {
+    action: 'alert.update',
+    of: 'operators-alert',
+    body: { url: `http://127.0.0.1:9/hook?token=${PLANTED}` },
+  },
+  'DELETE /v1/admin/alerts/{id}': { action: 'alert.delete', of: 'operators-alert' },
+  'POST /v1/admin/alerts/{id}/test': { action: 'alert.test', of: 'operators-alert' },
   'POST /v1/admin/keys': makes('admin-key', 'admin_key.create'),
   'DELETE /v1/admin/keys/{id}': { action: 'admin_key.revoke', of: 'admin-key' },
   'POST /v1/admin/tenants': { action: 'tenant.create', body: { name: 'made by this' } },

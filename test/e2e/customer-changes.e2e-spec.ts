@@ -12,6 +12,7 @@ const KEYS = '/v1/customer/api-keys';
 const GUARDRAILS = '/v1/customer/guardrails';
 const DESTINATIONS = '/v1/customer/broadcast/destinations';
 const CREDENTIALS = '/v1/customer/provider-credentials';
+const ALERTS = '/v1/customer/alerts';
 const WEBHOOK_SECRET = '/v1/customer/webhook-secret';
 
 const BODIES: Record<string, object> = {
@@ -19,11 +20,18 @@ const BODIES: Record<string, object> = {
   [GUARDRAILS]: { name: 'a guardrail', rules: [{ type: 'keyword', words: ['nothing'] }] },
   [DESTINATIONS]: { url: 'http://1.1.1.1/v1/traces', headers: { authorization: 'collector key' } },
   [CREDENTIALS]: { provider: 'openai', key: 'sk-vendor-0123456789abcdef' },
+  [ALERTS]: {
+    name: 'an alert',
+    kind: 'balance_below',
+    condition: { credits: 1 },
+    url: 'http://1.1.1.1/hook',
+  },
 };
 const CHANGES: Record<string, object> = {
   [KEYS]: { expires_at: '2031-01-01T00:00:00Z' },
   [GUARDRAILS]: { is_enabled: false },
   [DESTINATIONS]: { enabled: false },
+  [ALERTS]: { enabled: false },
 };
 const UNKEYED = refusal(403, 'permission_error', 'authorization');
 
@@ -59,14 +67,16 @@ async function makeKey(maker: string, fields: object = {}): Promise<MadeKey> {
 
 /** The operations on one thing, as method and path, besides GET. */
 const changesOf = (path: string, id: string): [string, string, object?][] => [
-  ...(path === KEYS ? [['PATCH', `${path}/${id}`, CHANGES[path]] as [string, string, object]] : []),
+  ...(path === KEYS || path === ALERTS
+    ? [['PATCH', `${path}/${id}`, CHANGES[path]] as [string, string, object]]
+    : []),
   ...(path === GUARDRAILS || path === DESTINATIONS
     ? [['PUT', `${path}/${id}`, CHANGES[path]] as [string, string, object]]
     : []),
   ['DELETE', `${path}/${id}`],
 ];
 
-describe.each([KEYS, GUARDRAILS, DESTINATIONS, CREDENTIALS])('%s', (path) => {
+describe.each([KEYS, GUARDRAILS, DESTINATIONS, CREDENTIALS, ALERTS])('%s', (path) => {
   const callers = (): [string, string][] => [
     ['management', gateway.managementKey],
     ['routing', root.plaintext],
@@ -286,6 +296,7 @@ it('covers every operation that changes something', async () => {
   const covered = new Set([
     ...Object.keys(BODIES).flatMap((path) => [path, `${path}/{id}`]),
     `${DESTINATIONS}/{id}/test`,
+    `${ALERTS}/{id}/test`,
     `${WEBHOOK_SECRET}/rotate`,
   ]);
   const changes = Object.entries(description.paths)

@@ -15,8 +15,12 @@ export const IDLE_MS = 600;
  * The service with one vendor behind it, whose one model is `one/a`.
  *
  * @param pricing more prices, beside 1 credit a prompt token and 2 a completion token
+ * @param environment more settings
  */
-export async function bootWithVendor(pricing: Record<string, string> = {}): Promise<VendorSetUp> {
+export async function bootWithVendor(
+  pricing: Record<string, string> = {},
+  environment: Record<string, string> = {},
+): Promise<VendorSetUp> {
   const fake = await startFakeOpenAi();
   const files = await writeOperatorFiles({ one: fake.baseUrl }, [
     { id: 'one/a', pricing: { prompt: '0.000001', completion: '0.000002', ...pricing } },
@@ -27,6 +31,7 @@ export async function bootWithVendor(pricing: Record<string, string> = {}): Prom
     GATEWAY_IDLE_TIMEOUT_MS: String(IDLE_MS),
     // Each case is to find its route as if it were the first.
     GATEWAY_COOLDOWN_MS: '1',
+    ...environment,
   });
   return {
     fake,

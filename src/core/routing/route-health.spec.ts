@@ -50,6 +50,22 @@ describe(RouteHealth.name, () => {
     expect(health.isCooling(key, 1)).toBe(true);
   });
 
+  it('calls a route failing between its pauses too, until it answers or was left alone for long', () => {
+    const failing = (health: RouteHealth, nowMs: number) =>
+      health.failingRoutes(nowMs).map(({ upstreamModel }) => upstreamModel);
+    const health = new RouteHealth(COOLDOWN_MS);
+    failTimes(health, 4, 'server');
+    expect(failing(health, 1)).toEqual([]);
+    failTimes(health, 1, 'server');
+    expect(failing(health, 1)).toEqual(['gpt']);
+    expect(failing(health, 5 * COOLDOWN_MS)).toEqual(['gpt']);
+    expect(failing(health, COOLDOWN_MS + 300_000)).toEqual([]);
+    health.recordAnswer(key, 10, COOLDOWN_MS);
+    expect(failing(health, COOLDOWN_MS)).toEqual([]);
+    failTimes(health, 5, 'connect', 2 * COOLDOWN_MS);
+    expect(failing(health, 2 * COOLDOWN_MS)).toEqual([undefined]);
+  });
+
   it('opens again at the first failure after the pause', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 5, 'server');

@@ -12,6 +12,8 @@ const SPEED_QUANTILE = 0.75;
 const MIN_SPEED_MS = 100;
 /** Answers of fewer tokens are mostly waiting, of the vendor or for a slow reader. */
 const MIN_SPEED_TOKENS = 64;
+/** A route that was not tried for so long after its pause is no longer called failing. */
+const FORGIVEN_AFTER_MS = 300_000;
 /** Callers make up the names in families of models; beyond this many the oldest route is forgotten. */
 const MAX_MEMORIES = 10_000;
 
@@ -163,6 +165,16 @@ export class RouteHealth {
       routes.push({ provider, upstreamModel, state: stateOf(memory, nowMs) });
     }
     return routes;
+  }
+
+  /**
+   * Shared routes whose run of failures nobody has ended yet, by an answer or by no longer asking; between two
+   * pauses too.
+   */
+  failingRoutes(nowMs = performance.now()): Omit<RouteCondition, 'state'>[] {
+    return this.sharedRoutes(Math.max(0, nowMs - FORGIVEN_AFTER_MS))
+      .filter(({ state }) => state === 'open')
+      .map(({ provider, upstreamModel }) => ({ provider, upstreamModel }));
   }
 
   /** Routes and whole providers that are cooling down, those over tenants' own accounts apart. */

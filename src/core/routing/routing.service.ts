@@ -252,6 +252,11 @@ export class RoutingService {
     }
   }
 
+  /** Shared routes that fail again and again, as far as this process knows; without a model the whole provider. */
+  failingRoutes(): { provider: string; upstreamModel: string | undefined }[] {
+    return this.health.failingRoutes();
+  }
+
   /**
    * The vendor of a planned route, over the tenant's own account where the route says so.
    *

@@ -55,6 +55,8 @@ export interface DeliveryWork<Delivery extends TakenDelivery, Reason extends str
 
 export interface DeliveryPolicy {
   readonly lanes: LaneLimits;
+  /** After so many a delivery is given up; 5 unless told, which are 15 seconds. */
+  readonly maxAttempts?: number;
   /** A receiver that asks to be left alone for longer is asked again all the same. */
   readonly maxRetryAfterMs: number;
   /** Statuses that say, beyond what the client knows, that the request will not do better later. */
@@ -78,6 +80,10 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
     private readonly logger: Pick<Logger, 'warn'>,
   ) {
     this.lanes = new DeliveryLanes(policy.lanes, (run) => this.run(run));
+  }
+
+  private get maxAttempts(): number {
+    return this.policy.maxAttempts ?? MAX_ATTEMPTS;
   }
 
   /**
@@ -136,7 +142,8 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
   ): Promise<RunOutcome> {
     const { id, attempts } = delivery;
     // Each attempt before one too many ended with the process that made it.
-    const drop = this.work.findDrop?.(delivery) ?? (attempts > MAX_ATTEMPTS ? CUT_OFF : undefined);
+    const drop =
+      this.work.findDrop?.(delivery) ?? (attempts > this.maxAttempts ? CUT_OFF : undefined);
     if (drop) {
       await this.work.drop(delivery, drop);
       return NOT_POSTED;
@@ -155,7 +162,7 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
     const pauseMs = Math.min(retryAfterMs, this.policy.maxRetryAfterMs);
     if (!retryable || this.policy.finalStatuses.has(status)) {
       await this.work.drop(delivery, { reason: 'refused', words });
-    } else if (attempts >= MAX_ATTEMPTS) {
+    } else if (attempts >= this.maxAttempts) {
       await this.work.drop(delivery, { reason: 'exhausted', words });
     } else {
       const delayMs = Math.max(FIRST_RETRY_MS * 2 ** (attempts - 1), pauseMs);

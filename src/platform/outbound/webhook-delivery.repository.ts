@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { TakenDelivery } from './delivery-engine.js';
+import { DeliveryRows, later } from './delivery-rows.js';
 
 /** What a tenant is to be told by the attempt. */
 export interface TakenWebhook extends TakenDelivery {
@@ -10,10 +11,12 @@ export interface TakenWebhook extends TakenDelivery {
   readonly body: string;
 }
 
-/** The rows of webhooks. Each move is a compare-and-set, so that any number of workers may try. */
+/** The rows of webhooks. */
 @Injectable()
-export class WebhookDeliveryRepository {
-  constructor(private readonly database: Database) {}
+export class WebhookDeliveryRepository extends DeliveryRows {
+  constructor(database: Database) {
+    super(database, 'webhook_deliveries');
+  }
 
   /** Where it is to go; undefined when there is nothing to do now. */
   async urlOfDue(id: string): Promise<string | undefined> {
@@ -38,61 +41,6 @@ export class WebhookDeliveryRepository {
     return row && { ...row, tenantId: row.tenant_id, eventId: row.event_id };
   }
 
-  /** Whether the attempt was still the newest one. */
-  async finish(
-    { id, attempts }: TakenDelivery,
-    state: 'delivered' | 'dropped',
-    lastError: string | null,
-  ): Promise<boolean> {
-    const { rowCount } = await this.database.query(
-      `UPDATE webhook_deliveries SET state = $3, last_error = $4, finished_at = now()
-        WHERE id = $1 AND attempts = $2 AND state = 'pending'`,
-      [id, attempts, state, lastError],
-    );
-    return rowCount === 1;
-  }
-
-  /** Whether the attempt was still the newest one. */
-  async retryLater(
-    { id, attempts }: TakenDelivery,
-    delayMs: number,
-    lastError: string,
-  ): Promise<boolean> {
-    const { rowCount } = await this.database.query(
-      `UPDATE webhook_deliveries
-          SET next_attempt_at = ${later('$3')}, woken_at = ${later('$3')}, last_error = $4
-        WHERE id = $1 AND attempts = $2 AND state = 'pending'`,
-      [id, attempts, delayMs, lastError],
-    );
-    return rowCount === 1;
-  }
-
-  /** Makes those due at once that a stopping process gives back; the attempts did not count. */
-  async giveBack(ids: readonly string[]): Promise<void> {
-    await this.database.query(
-      `UPDATE webhook_deliveries
-          SET next_attempt_at = now(), woken_at = now(), attempts = greatest(attempts - 1, 0)
-        WHERE id = ANY($1) AND state = 'pending'`,
-      [ids],
-    );
-  }
-
-  /** Due ones that no worker was called for lately, those that waited longest first. */
-  async wakeForgotten(forgottenAfterMs: number, limit: number): Promise<string[]> {
-    const { rows } = await this.database.query<{ id: string }>(
-      `UPDATE webhook_deliveries SET woken_at = now()
-        WHERE id IN (
-          SELECT id FROM webhook_deliveries
-           WHERE state = 'pending' AND woken_at <= now() - $1 * interval '1 millisecond'
-             AND next_attempt_at <= now()
-           ORDER BY woken_at LIMIT $2 FOR UPDATE SKIP LOCKED
-        )
-        RETURNING id`,
-      [forgottenAfterMs, limit],
-    );
-    return rows.map(({ id }) => id);
-  }
-
   /** How many were deleted, at most the limit. */
   async deleteFinishedBefore(moment: Date, limit: number): Promise<number> {
     const { rowCount } = await this.database.query(
@@ -115,9 +63,4 @@ interface TakenRow {
   event_id: string;
   body: string;
   attempts: number;
-}
-
-/** The database's clock counts: those of instances may differ. */
-function later(parameter: string): string {
-  return `now() + ${parameter} * interval '1 millisecond'`;
 }

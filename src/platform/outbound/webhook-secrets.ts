@@ -2,9 +2,21 @@ import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { SecretBox, DecryptionError, secretsOf, type SecretSource } from '../crypto/secret-box.js';
 import { Database } from '../database/database.js';
+import type { OutboundOutcome } from './outbound-client.js';
 
 const SECRET_BYTES = 32;
 const KEPT_AT_ONCE = 1_000;
+
+/** Where tenants have their ids: the secret of what the operator is told. */
+export const OPERATOR_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Why nothing is sent for now: it may be mended by a rotation. */
+export const SECRET_UNREADABLE: OutboundOutcome = {
+  ok: false,
+  retryable: true,
+  status: undefined,
+  reason: 'the webhook secret cannot be read',
+};
 
 interface StoredSecrets {
   encryptedSecret: Buffer;
@@ -13,7 +25,7 @@ interface StoredSecrets {
 }
 
 /**
- * The secrets with which webhooks of a tenant are signed, stored encrypted. The first one is derived
+ * The secrets with which webhooks of a tenant are signed, and those of the operator, stored encrypted. The first one is derived
  * from the service's own, as tenants of before were told it, and another tenant's says nothing about
  * it. After a rotation both the new one and the one before sign for a day.
  */
@@ -91,6 +103,26 @@ export class WebhookSecrets implements OnApplicationBootstrap {
       createHmac('sha256', secret).update(`${time}.${body}`).digest('hex'),
     );
     return [`t=${time}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
+  }
+
+  /**
+   * The headers of a webhook that is sent now.
+   *
+   * @returns undefined when it cannot be signed
+   */
+  async headersFor(
+    tenantId: string,
+    deliveryId: string,
+    body: string,
+  ): Promise<Record<string, string> | undefined> {
+    const signature = await this.sign(tenantId, body);
+    if (signature === undefined) return undefined;
+    return {
+      'content-type': 'application/json',
+      'idempotency-key': deliveryId,
+      'x-gateway-delivery': deliveryId,
+      'x-gateway-signature': signature,
+    };
   }
 
   private async read(tenantId: string): Promise<StoredSecrets> {

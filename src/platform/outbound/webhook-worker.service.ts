@@ -13,7 +13,7 @@ import { WorkQueue } from '../queue/work-queue.js';
 import { DeliveryEngine, type DeliveryPolicy, type DeliveryWork } from './delivery-engine.js';
 import { OutboundClient, type OutboundOutcome } from './outbound-client.js';
 import { WebhookDeliveryRepository, type TakenWebhook } from './webhook-delivery.repository.js';
-import { WebhookSecrets } from './webhook-secrets.js';
+import { SECRET_UNREADABLE, WebhookSecrets } from './webhook-secrets.js';
 
 const TIMEOUT_MS = 10_000;
 /** Longer than an attempt can take; then its worker is taken for dead. */
@@ -103,22 +103,9 @@ export class WebhookWorker
   }
 
   async post({ tenantId, url, id, body }: TakenWebhook): Promise<OutboundOutcome> {
-    const signature = await this.secrets.sign(tenantId, body);
-    if (signature === undefined) {
-      const reason = 'the webhook secret cannot be read';
-      return { ok: false, retryable: true, status: undefined, reason };
-    }
-    return this.client.post({
-      url,
-      body,
-      timeoutMs: TIMEOUT_MS,
-      headers: {
-        'content-type': 'application/json',
-        'idempotency-key': id,
-        'x-gateway-delivery': id,
-        'x-gateway-signature': signature,
-      },
-    });
+    const headers = await this.secrets.headersFor(tenantId, id, body);
+    if (!headers) return SECRET_UNREADABLE;
+    return this.client.post({ url, body, timeoutMs: TIMEOUT_MS, headers });
   }
 
   async complete(delivery: TakenWebhook): Promise<void> {

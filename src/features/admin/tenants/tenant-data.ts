@@ -40,6 +40,9 @@ export const ERASED: Readonly<Record<string, string>> = {
     WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`,
   request_log_series_corrections: `
     UPDATE request_log_series_corrections SET end_user = NULL, tags = NULL WHERE tenant_id = $1`,
+  // Those of the operator about the tenant too.
+  alert_rules: 'DELETE FROM alert_rules WHERE tenant_id = $1 OR watched_tenant_id = $1',
+  alert_events: 'DELETE FROM alert_events WHERE tenant_id = $1',
   // Their answers hold memos.
   ledger_idempotency_keys: 'DELETE FROM ledger_idempotency_keys WHERE tenant_id = $1',
 };
@@ -53,6 +56,7 @@ export const KEPT: Readonly<Record<string, string>> = {
   request_log_roll_ups: 'sums over the log',
   request_log_corrections: 'sums over the log',
   request_log_series_sums: 'sums over the log',
+  alert_minutes: 'sums over the last two hours of the log',
   holds: 'there are none, else the tenant is not deleted',
   background_responses: 'there are none, else the tenant is not deleted',
   audit_log: 'append-only: it is there to tell who did what',

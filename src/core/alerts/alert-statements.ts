@@ -1,0 +1,264 @@
+import type { AlertKind } from './alert.js';
+
+/** So many events of one rule are delivered at one look; others are noted without a delivery. */
+const TOLD_AT_ONCE = 20;
+
+/** Weeks whose same hours say what is usual. */
+const WEEKS = 4;
+
+/** A tenant's rule, or one of the operator's about one tenant, and the rows of that tenant. */
+const OF_ONE = (kind: AlertKind) => `rule.is_enabled AND rule.kind = '${kind}'
+  AND rule.watched_tenant_id IS NOT NULL`;
+const OF_ALL = (kind: AlertKind) => `rule.is_enabled AND rule.kind = '${kind}'
+  AND rule.watched_tenant_id IS NULL`;
+
+const LOW = `account.balance < (rule.condition->>'credits')::bigint`;
+const BALANCE = `rule.id AS rule_id, account.tenant_id::text AS subject,
+  rule.condition->>'credits' AS threshold, NULL AS period,
+  jsonb_build_object('tenant_id', account.tenant_id, 'balance', account.balance,
+    'credits', rule.condition->'credits') AS detail`;
+
+/** Tenants that were never granted anything have not run out of it. */
+const BALANCE_BELOW = `
+  SELECT ${BALANCE}
+  FROM alert_rules rule JOIN accounts account ON account.tenant_id = rule.watched_tenant_id
+  WHERE ${OF_ONE('balance_below')} AND ${LOW}
+  UNION ALL
+  SELECT ${BALANCE} FROM alert_rules rule JOIN accounts account ON ${LOW}
+    JOIN tenants ON tenants.id = account.tenant_id AND deleted_at IS NULL
+  WHERE ${OF_ALL('balance_below')} AND account.granted > 0`;
+
+const MONTH = `date_trunc('month', $1::timestamptz AT TIME ZONE 'UTC')::date`;
+const PERCENT_SPENT = `watched.spent * 100 >= watched.credits * threshold::integer`;
+
+/** Every budget that there is of the tenants and keys that a rule watches. */
+const BUDGET = `
+  WITH budget AS MATERIALIZED (
+    SELECT 'tenant' AS scope, tenants.id::text AS id, tenants.id AS tenant_id, 'month' AS period,
+      to_char(month, 'YYYY-MM') AS period_key, monthly_spend_limit AS credits, spent
+    FROM tenants JOIN account_months ON account_months.tenant_id = tenants.id
+    WHERE monthly_spend_limit > 0 AND month = ${MONTH}
+    UNION ALL
+    SELECT 'api_key', api_keys.id::text, tenant_id, 'month', to_char(month, 'YYYY-MM'),
+      monthly_spend_limit, spent
+    FROM api_keys JOIN key_months ON key_months.api_key_id = api_keys.id
+    WHERE monthly_spend_limit > 0 AND revoked_at IS NULL AND month = ${MONTH}
+  ), watched AS (
+    SELECT budget.*, rule.id AS rule_id, rule.condition FROM alert_rules rule
+      JOIN budget ON budget.tenant_id = rule.watched_tenant_id WHERE ${OF_ONE('budget')}
+    UNION ALL
+    SELECT budget.*, rule.id, rule.condition FROM alert_rules rule
+      CROSS JOIN budget WHERE ${OF_ALL('budget')}
+  )
+  SELECT rule_id, scope || ':' || watched.id AS subject, threshold, period_key AS period,
+    jsonb_build_object('tenant_id', tenant_id, 'scope', scope, 'scope_id', watched.id,
+      'budget_period', watched.period, 'percent', threshold::integer, 'spent', spent,
+      'credits', credits) AS detail
+  FROM watched CROSS JOIN LATERAL jsonb_array_elements_text(condition->'thresholds') AS threshold
+  WHERE (condition->>'scope' IS NULL OR condition->>'scope' = scope)
+    AND (condition->>'scope_id' IS NULL OR condition->>'scope_id' = watched.id)
+    AND ${PERCENT_SPENT}`;
+
+const SEEN = `sum(requests)::bigint AS requests, sum(errors)::bigint AS errors`;
+const IN_WINDOW = `minute > $1::timestamptz - make_interval(mins => (rule.condition->>'window_minutes')::integer)
+  AND (rule.condition->>'provider' IS NULL OR provider = rule.condition->>'provider')`;
+
+/** Of requests that were neither refused nor broken off by their callers. */
+const ERROR_RATE = `
+  SELECT rule.id AS rule_id, coalesce(rule.watched_tenant_id::text, '') AS subject,
+    rule.condition->>'percent' AS threshold, NULL AS period,
+    jsonb_build_object('tenant_id', rule.watched_tenant_id, 'provider', rule.condition->'provider',
+      'requests', requests, 'errors', errors, 'percent', round(100.0 * errors / requests, 1),
+      'window_minutes', rule.condition->'window_minutes') AS detail
+  FROM (
+    SELECT rule.*, requests, errors FROM alert_rules rule CROSS JOIN LATERAL (
+      SELECT ${SEEN} FROM alert_minutes WHERE tenant_id = rule.watched_tenant_id AND ${IN_WINDOW}
+    ) AS seen WHERE ${OF_ONE('error_rate')}
+    UNION ALL
+    SELECT rule.*, requests, errors FROM alert_rules rule CROSS JOIN LATERAL (
+      SELECT ${SEEN} FROM alert_minutes WHERE ${IN_WINDOW}
+    ) AS seen WHERE ${OF_ALL('error_rate')}
+  ) AS rule
+  WHERE requests >= greatest((rule.condition->>'min_requests')::integer, 1)
+    AND errors * 100 >= requests * (rule.condition->>'percent')::integer`;
+
+const floorOf = `(rule.condition->>'floor_credits')::bigint`;
+
+const THIS_HOUR = `date_trunc('hour', $1::timestamptz, 'UTC')`;
+/** The hours of the last weeks that are like the two which the last 60 minutes touch. */
+const SAME_HOURS = Array.from({ length: WEEKS }, (_, index) => index + 1)
+  .flatMap((week) => [0, 1].map((back) => `${THIS_HOUR} - interval '${week} weeks ${back} hours'`))
+  .join(', ');
+
+/**
+ * What was spent in the last hour, against the same hours of the last weeks: of each week the dearer one
+ * of the two hours (UTC) that the last one touches, and of these the median. Weeks before there was such a
+ * tenant do not count; without any the floor alone decides.
+ */
+const SPEND_UNUSUAL = `
+  WITH spent AS MATERIALIZED (
+    SELECT tenant_id AS spender, sum(cost)::bigint AS spent FROM alert_minutes
+    WHERE minute > $1::timestamptz - interval '1 hour'
+      AND (EXISTS (SELECT FROM alert_rules rule WHERE ${OF_ALL('spend_unusual')})
+        OR tenant_id IN (SELECT watched_tenant_id FROM alert_rules rule WHERE ${OF_ONE('spend_unusual')}))
+    GROUP BY 1
+    HAVING sum(cost) >= (
+      SELECT min(${floorOf}) FROM alert_rules rule WHERE rule.is_enabled AND rule.kind = 'spend_unusual'
+    )
+  ), seen AS MATERIALIZED (
+    SELECT spent.*, usual FROM spent JOIN tenants ON tenants.id = spender CROSS JOIN LATERAL (
+      SELECT coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(dearest, 0)), 0) AS usual
+      FROM generate_series(1, ${WEEKS}) AS week LEFT JOIN (
+        SELECT floor(extract(epoch FROM ${THIS_HOUR} - period) / 604800)::integer AS week, max(cost) AS dearest
+        FROM request_log_roll_ups
+        WHERE tenant_id = spender AND dimension = 'all' AND grain = 'hour'
+          AND period = ANY (ARRAY[${SAME_HOURS}])
+        GROUP BY 1
+      ) AS known USING (week)
+      WHERE ${THIS_HOUR} - make_interval(weeks => week) >= date_trunc('hour', tenants.created_at, 'UTC')
+    ) AS weeks
+  )
+  SELECT rule.id AS rule_id, rule.spender::text AS subject, rule.condition->>'factor' AS threshold,
+    NULL AS period,
+    jsonb_build_object('tenant_id', rule.spender, 'spent', rule.spent, 'usual', usual,
+      'factor', rule.condition->'factor', 'floor_credits', rule.condition->'floor_credits') AS detail
+  FROM (
+    SELECT rule.id, rule.condition, seen.* FROM alert_rules rule
+      JOIN seen ON spender = rule.watched_tenant_id WHERE ${OF_ONE('spend_unusual')}
+    UNION ALL
+    SELECT rule.id, rule.condition, seen.* FROM alert_rules rule CROSS JOIN seen
+      WHERE ${OF_ALL('spend_unusual')}
+  ) AS rule
+  WHERE rule.spent >= ${floorOf} AND rule.spent > usual * (rule.condition->>'factor')::integer`;
+
+/** Providers of which a process says that they, or models of theirs, fail; it says so again while they do. */
+const VENDOR_UNHEALTHY = `
+  SELECT rule.id AS rule_id, vendor.provider AS subject, 'unhealthy' AS threshold, NULL AS period,
+    jsonb_build_object('provider', vendor.provider, 'models', models, 'instances', instances) AS detail
+  FROM alert_rules rule JOIN (
+    SELECT provider, count(DISTINCT process_id) AS instances,
+      coalesce(jsonb_agg(DISTINCT model) FILTER (WHERE model IS NOT NULL), '[]') AS models
+    FROM alert_vendor_reports CROSS JOIN jsonb_to_recordset(failing) AS each (provider text, model text)
+    WHERE reported_at > $1::timestamptz - interval '1 minute' GROUP BY 1
+  ) AS vendor
+    ON rule.condition->>'provider' IS NULL OR rule.condition->>'provider' = vendor.provider
+  WHERE rule.is_enabled AND rule.kind = 'vendor_unhealthy'`;
+
+/** Says which routes fail in the process $1, $2 as JSON, at $3 (null: now). */
+export const REPORT_VENDORS = `
+  INSERT INTO alert_vendor_reports (process_id, failing, reported_at) VALUES ($1, $2, coalesce($3, now()))
+  ON CONFLICT (process_id) DO UPDATE SET failing = excluded.failing, reported_at = excluded.reported_at`;
+
+/** Takes back what the process $1 said, and what processes said that are long gone. */
+export const RETRACT_VENDORS = `
+  DELETE FROM alert_vendor_reports WHERE process_id = $1 OR reported_at < now() - interval '1 day'`;
+
+const ROUTE_PAUSED = `
+  SELECT rule.id AS rule_id, pause.provider || coalesce('/' || pause.model, '') AS subject,
+    'paused' AS threshold, NULL AS period,
+    jsonb_build_object('provider', pause.provider, 'model', pause.model, 'reason', pause.reason,
+      'paused_by', pause.paused_by, 'paused_until', pause.paused_until) AS detail
+  FROM alert_rules rule JOIN route_pauses pause
+    ON rule.condition->>'provider' IS NULL OR rule.condition->>'provider' = pause.provider
+  WHERE rule.is_enabled AND rule.kind = 'route_paused'
+    AND (pause.paused_until IS NULL OR pause.paused_until > $1::timestamptz)`;
+
+/** What is the case at $1, by kind: rule_id, subject, threshold, period (null: a state), detail. */
+export const CURRENT: Readonly<Record<AlertKind, string>> = {
+  balance_below: BALANCE_BELOW,
+  budget: BUDGET,
+  vendor_unhealthy: VENDOR_UNHEALTHY,
+  route_paused: ROUTE_PAUSED,
+  error_rate: ERROR_RATE,
+  spend_unusual: SPEND_UNUSUAL,
+};
+
+const SAME = (one: string, other: string) => `${one}.rule_id = ${other}.rule_id
+  AND ${one}.subject = ${other}.subject AND ${one}.threshold = ${other}.threshold`;
+
+const COLUMNS = `rule_id, tenant_id, rule_name, kind, status, subject, threshold, period, is_open, detail,
+  created_at, state, last_error, finished_at`;
+
+/**
+ * Notes events of the kind $2 for what has become the case at $1 and for states that are over, with their
+ * deliveries. What a rule was told in a period it is not told again; a state that comes and goes has the
+ * hour for its period. Answers the ids of the deliveries to make.
+ */
+export function noteEvents(kind: AlertKind): string {
+  return `
+    WITH current AS MATERIALIZED (${CURRENT[kind]}
+    ), news AS (
+      SELECT current.*, rule.tenant_id, rule.name,
+        row_number() OVER (PARTITION BY rule.id ORDER BY current.subject) <= ${TOLD_AT_ONCE} AS is_told
+      FROM current JOIN alert_rules rule ON rule.id = current.rule_id
+      WHERE NOT EXISTS (
+          SELECT FROM alert_events known WHERE ${SAME('known', 'current')} AND known.is_open
+        ) AND NOT EXISTS (
+          SELECT FROM alert_events known WHERE ${SAME('known', 'current')} AND known.status = 'firing'
+            AND known.period = coalesce(current.period, ${hourOf('$1')})
+        )
+    ), opened AS (
+      INSERT INTO alert_events (${COLUMNS})
+      SELECT rule_id, tenant_id, name, $2, 'firing', subject, threshold,
+        coalesce(period, ${hourOf('$1')}), period IS NULL, detail, $1::timestamptz,
+        CASE WHEN is_told THEN 'pending' ELSE 'dropped' END,
+        CASE WHEN NOT is_told THEN 'is one of more than ${TOLD_AT_ONCE} at once' END,
+        CASE WHEN NOT is_told THEN now() END
+      FROM news
+      ON CONFLICT DO NOTHING
+      RETURNING id, state
+    ), closed AS (
+      UPDATE alert_events known SET is_open = false
+      WHERE known.is_open AND known.kind = $2
+        AND NOT EXISTS (SELECT FROM current WHERE ${SAME('current', 'known')})
+      RETURNING *
+    ), resolved AS (
+      INSERT INTO alert_events (${COLUMNS})
+      SELECT rule_id, tenant_id, rule_name, kind, 'resolved', subject, threshold, period, false,
+        detail || jsonb_build_object('fired_at', created_at), $1::timestamptz,
+        CASE WHEN is_told THEN 'pending' ELSE 'dropped' END,
+        CASE WHEN NOT is_told THEN last_error END, CASE WHEN NOT is_told THEN now() END
+      FROM closed CROSS JOIN LATERAL (SELECT state <> 'dropped' OR attempts > 0 AS is_told) AS told
+      ON CONFLICT DO NOTHING
+      RETURNING id, state
+    )
+    SELECT id FROM opened WHERE state = 'pending'
+    UNION ALL SELECT id FROM resolved WHERE state = 'pending'`;
+}
+
+function hourOf(parameter: string): string {
+  return `to_char(${parameter}::timestamptz AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24')`;
+}
+
+/**
+ * Whose turn it is at $1 (null: now) to look, $2 seconds after the last look; nobody's while another process is
+ * at it. A look from the future was made before the clock was set right. Locks the row until the end of the transaction.
+ */
+export const TAKE_TURN = `
+  SELECT coalesce($1, now()) AS now, counted_id, counted_at >= coalesce($1, now()) - interval '10 minutes' AS counts,
+    rolled_up_id, ARRAY(SELECT DISTINCT kind FROM alert_rules WHERE is_enabled) AS kinds
+  FROM alert_progress, request_log_progress
+  WHERE looked_at <= coalesce($1, now()) - make_interval(secs => $2)
+    OR looked_at > coalesce($1, now()) + interval '1 minute'
+  FOR UPDATE OF alert_progress SKIP LOCKED`;
+
+/** Notes the look at $1, and that the log is counted up to $2; null: it was not. */
+export const END_TURN = `
+  UPDATE alert_progress SET looked_at = $1::timestamptz, counted_id = coalesce($2, counted_id),
+    counted_at = CASE WHEN $2::bigint IS NULL THEN counted_at ELSE $1::timestamptz END`;
+
+/** Adds the log's rows above $2 up to $3 to the minutes in which they ended, $1 at the latest. */
+export const COUNT_MINUTES = `
+  INSERT INTO alert_minutes AS existing (tenant_id, minute, provider, requests, errors, cost)
+  SELECT tenant_id, date_trunc('minute', least($1::timestamptz, created_at + latency_ms * interval '1 ms')),
+    provider, count(*) FILTER (WHERE outcome NOT IN ('refused', 'cancelled')),
+    count(*) FILTER (WHERE outcome IN ('failed', 'timeout', 'crashed')), sum(cost)
+  FROM request_logs
+  WHERE id > $2 AND id <= $3 AND created_at + latency_ms * interval '1 ms' > $1::timestamptz - interval '2 hours'
+  GROUP BY 1, 2, 3
+  ON CONFLICT (tenant_id, minute, provider) DO UPDATE SET
+    requests = existing.requests + excluded.requests, errors = existing.errors + excluded.errors,
+    cost = existing.cost + excluded.cost`;
+
+export const FORGET_MINUTES = `
+  DELETE FROM alert_minutes WHERE minute < $1::timestamptz - interval '2 hours'`;

@@ -1,0 +1,102 @@
+import type { AlertDetail, AlertMessage } from './alert.js';
+
+/** The body of a signed webhook, as JSON. */
+export function renderWebhook(message: AlertMessage): string {
+  const { id, ruleId, ruleName, kind, status, subject, threshold, period, detail } = message;
+  return JSON.stringify({
+    id,
+    type: `alert.${status}`,
+    created_at: Math.floor(message.createdAt.getTime() / 1_000),
+    data: {
+      alert_id: ruleId,
+      name: ruleName,
+      kind,
+      status,
+      subject,
+      threshold,
+      period,
+      message: describeAlert(message),
+      detail,
+    },
+  });
+}
+
+/** What Slack takes, as JSON; `text` says all of it, for receivers that know no blocks. */
+export function renderSlack(message: AlertMessage): string {
+  const name = escape(message.ruleName);
+  const words = escape(describeAlert(message));
+  const status = message.status[0]!.toUpperCase() + message.status.slice(1);
+  return JSON.stringify({
+    text: `${status}: ${name}. ${words}`,
+    blocks: [
+      { type: 'section', text: { type: 'mrkdwn', text: `*${status}: ${name}*\n${words}` } },
+      {
+        type: 'context',
+        elements: [
+          { type: 'mrkdwn', text: `${message.kind} · ${message.createdAt.toISOString()}` },
+        ],
+      },
+    ],
+  });
+}
+
+/** What happened, as a sentence. */
+export function describeAlert({ kind, status, detail, tenantName }: AlertMessage): string {
+  if (status === 'test') return 'This is a test. Nothing happened.';
+  const isOver = status === 'resolved';
+  const tenant = tenantName === null ? '' : ` of ${tenantName}`;
+  const figure = (name: string): string => show(detail, name);
+  switch (kind) {
+    case 'balance_below':
+      return isOver
+        ? `The balance${tenant} is ${figure('credits')} credits or more again.`
+        : `The balance${tenant} is ${figure('balance')} credits, less than ${figure('credits')}.`;
+    case 'budget':
+      return (
+        `${figure('percent')} % of the ${budgetOf(detail)}${tenant} are spent: ` +
+        `${figure('spent')} of ${figure('credits')} credits.`
+      );
+    case 'vendor_unhealthy':
+      return isOver
+        ? `${figure('provider')} no longer fails.`
+        : `${figure('provider')} fails again and again${modelsOf(detail)}, as ${figure('instances')} of the gateway's processes say.`;
+    case 'route_paused':
+      return isOver
+        ? `${pausedOf(detail)} is no longer paused.`
+        : `${pausedOf(detail)} is paused by ${figure('paused_by')}: ${figure('reason')}`;
+    case 'error_rate': {
+      const at = typeof detail.provider === 'string' ? ` at ${detail.provider}` : '';
+      return isOver
+        ? `Fewer requests${tenant}${at} fail again than the rule allows.`
+        : `${figure('percent')} % of ${figure('requests')} requests${tenant}${at} failed in ${figure('window_minutes')} minutes.`;
+    }
+    case 'spend_unusual':
+      return isOver
+        ? `The spend${tenant} is as usual again.`
+        : `${figure('spent')} credits were spent in an hour${tenant}; usual at this time are ${figure('usual')}.`;
+  }
+}
+
+function budgetOf({ scope, scope_id, budget_period }: AlertDetail): string {
+  const owner =
+    scope === 'tenant' ? 'the tenant' : `${String(scope).replace('_', ' ')} ${String(scope_id)}`;
+  return `${String(budget_period)} budget of ${owner}`;
+}
+
+function modelsOf({ models }: AlertDetail): string {
+  return Array.isArray(models) && models.length > 0 ? ` with ${models.join(', ')}` : '';
+}
+
+function pausedOf({ provider, model }: AlertDetail): string {
+  return typeof model === 'string' ? `${model} at ${String(provider)}` : String(provider);
+}
+
+function show(detail: AlertDetail, name: string): string {
+  const value = detail[name];
+  return typeof value === 'number' ? value.toLocaleString('en-US') : String(value);
+}
+
+/** The three characters that Slack gives a meaning. */
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

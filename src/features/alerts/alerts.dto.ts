@@ -1,0 +1,286 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiSchema,
+  type ApiPropertyOptions,
+} from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsObject, IsOptional, IsString, IsUUID } from 'class-validator';
+import {
+  ALERT_FORMATS,
+  ALERT_KINDS,
+  ALERT_STATUSES,
+  type AlertFormat,
+  type AlertKind,
+  type AlertStatus,
+} from '../../core/alerts/alert.js';
+import { CursorPageDto, CursorPageQueryDto } from '../../platform/http/cursor-page.js';
+import { IsName, MayBeAbsent } from '../../platform/http/field.decorators.js';
+
+const NAME_PROPERTY = { minLength: 1, maxLength: 255, example: 'Credits run out' };
+
+const KIND_PROPERTY = {
+  enum: ALERT_KINDS,
+  example: 'balance_below',
+  description: 'What is looked for; docs/alerts.md says what each means.',
+} satisfies ApiPropertyOptions;
+
+const CONDITION_PROPERTY = {
+  type: 'object',
+  additionalProperties: true,
+  description:
+    'Of `balance_below`: `credits`. Of `budget`: `thresholds` (percent; 50, 80 and 100 unless told), `scope`, ' +
+    '`scope_id`. Of `error_rate`: `percent`, `window_minutes` (10), `min_requests` (20), `provider`. Of ' +
+    '`spend_unusual`: `floor_credits`, `factor` (3). Of `vendor_unhealthy` and `route_paused` (operators): `provider`. ' +
+    "Operators' alerts about tenants may have a `tenant_id`; without it they are about all.",
+  example: { credits: 5_000_000 },
+} satisfies ApiPropertyOptions;
+
+const FORMAT_PROPERTY = {
+  enum: ALERT_FORMATS,
+  description:
+    '`webhook`: JSON, signed as other webhooks are. `slack`: `{text, blocks}`, for Slack, Mattermost, and ' +
+    "Discord's URLs that end in `/slack`.",
+} satisfies ApiPropertyOptions;
+
+const URL_PROPERTY = {
+  type: String,
+  maxLength: 2_048,
+  description:
+    'http or https; it must lead to public addresses. It is kept encrypted and never shown again.',
+  example: 'https://hooks.example.com/alerts',
+} satisfies ApiPropertyOptions;
+
+const TIME = { type: String, format: 'date-time' } as const;
+
+/** A rule as its owner sees it. */
+@ApiSchema({ name: 'Alert' })
+export class AlertDto {
+  @ApiProperty({ format: 'uuid' })
+  id!: string;
+
+  @ApiProperty({ example: NAME_PROPERTY.example })
+  name!: string;
+
+  @ApiProperty()
+  enabled!: boolean;
+
+  @ApiProperty(KIND_PROPERTY)
+  kind!: AlertKind;
+
+  @ApiProperty(CONDITION_PROPERTY)
+  condition!: Record<string, unknown>;
+
+  @ApiProperty(FORMAT_PROPERTY)
+  format!: AlertFormat;
+
+  @ApiProperty({
+    description: 'Enough of the URL to know it by.',
+    example: 'https://hooks.example.com/…',
+  })
+  url_preview!: string;
+
+  @ApiProperty({ description: 'Whether what is looked for is the case now; never of a budget.' })
+  firing!: boolean;
+
+  @ApiProperty(TIME)
+  created_at!: string;
+
+  @ApiProperty(TIME)
+  updated_at!: string;
+}
+
+/** A rule that nobody has made: what most want, with a URL still to be given. */
+@ApiSchema({ name: 'AlertPreset' })
+export class AlertPresetDto {
+  @ApiProperty({ example: NAME_PROPERTY.example })
+  name!: string;
+
+  @ApiProperty(KIND_PROPERTY)
+  kind!: AlertKind;
+
+  @ApiProperty(CONDITION_PROPERTY)
+  condition!: Record<string, unknown>;
+}
+
+export class AlertListDto {
+  @ApiProperty({ type: [AlertDto], description: 'Newest first.' })
+  data!: AlertDto[];
+
+  @ApiProperty({
+    type: [AlertPresetDto],
+    description: 'Alerts that most want, to be sent with a `url`; none of them is there by itself.',
+  })
+  presets!: AlertPresetDto[];
+}
+
+export class DeletedAlertDto {
+  @ApiProperty({ format: 'uuid' })
+  id!: string;
+
+  @ApiProperty({ example: true })
+  deleted!: boolean;
+}
+
+/** How a test message went. */
+export class AlertTestDto {
+  @ApiProperty({ description: 'Whether the receiver answered with a 2xx status.' })
+  delivered!: boolean;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Status of the answer; null when none came.',
+  })
+  status!: number | null;
+
+  @ApiProperty({ type: String, nullable: true, example: 'answered with status 404' })
+  error!: string | null;
+
+  @ApiProperty({ type: 'integer' })
+  duration_ms!: number;
+}
+
+export class AlertDeliveryDto {
+  @ApiProperty({ enum: ['pending', 'delivered', 'dropped'] })
+  state!: 'pending' | 'delivered' | 'dropped';
+
+  @ApiProperty({ type: 'integer' })
+  attempts!: number;
+
+  @ApiProperty({ type: String, nullable: true, example: 'answered with status 500' })
+  error!: string | null;
+
+  @ApiProperty({ ...TIME, nullable: true, description: 'When it was delivered or given up.' })
+  finished_at!: string | null;
+}
+
+/** Something that a rule told, and how its delivery went. */
+@ApiSchema({ name: 'AlertEvent' })
+export class AlertEventDto {
+  @ApiProperty({ format: 'uuid', description: 'Also the `Idempotency-Key` of its delivery.' })
+  id!: string;
+
+  @ApiProperty({ format: 'uuid', description: 'The alert, which may be gone.' })
+  alert_id!: string;
+
+  @ApiProperty({ example: NAME_PROPERTY.example, description: 'As the alert was called then.' })
+  name!: string;
+
+  @ApiProperty(KIND_PROPERTY)
+  kind!: AlertKind;
+
+  @ApiProperty({ enum: ALERT_STATUSES })
+  status!: AlertStatus;
+
+  @ApiProperty({ description: "What it is about: a tenant's, a key's or a provider's id." })
+  subject!: string;
+
+  @ApiProperty({ example: '5000000' })
+  threshold!: string;
+
+  @ApiProperty({
+    example: '2026-01-31T12',
+    description: 'In which it is told once: the hour of a state, the period of a budget; UTC.',
+  })
+  period!: string;
+
+  @ApiProperty({ example: 'The balance is 4,200,000 credits, less than 5,000,000.' })
+  message!: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The figures of the message.',
+    example: { balance: 4_200_000, credits: 5_000_000 },
+  })
+  detail!: Record<string, unknown>;
+
+  @ApiProperty({ type: AlertDeliveryDto })
+  delivery!: AlertDeliveryDto;
+
+  @ApiProperty(TIME)
+  created_at!: string;
+}
+
+export class AlertEventPageDto extends CursorPageDto {
+  @ApiProperty({ type: [AlertEventDto], description: 'Newest first.' })
+  data!: AlertEventDto[];
+}
+
+export class AlertEventQueryDto extends CursorPageQueryDto {
+  @ApiPropertyOptional({ format: 'uuid', description: 'Only of this alert.' })
+  @IsOptional()
+  @IsUUID('all', { message: 'alert_id must be the id of an alert' })
+  alert_id?: string;
+}
+
+export class CreateAlertDto {
+  @ApiProperty(NAME_PROPERTY)
+  @IsName()
+  name!: string;
+
+  @ApiProperty(KIND_PROPERTY)
+  @IsIn(ALERT_KINDS, { message: `kind must be one of ${ALERT_KINDS.join(', ')}` })
+  kind!: AlertKind;
+
+  @IsConditionObject()
+  condition?: Record<string, unknown>;
+
+  @IsFormat()
+  format?: AlertFormat;
+
+  @ApiProperty(URL_PROPERTY)
+  @IsString({ message: 'url must be a string' })
+  url!: string;
+
+  @IsEnabledFlag()
+  enabled?: boolean;
+}
+
+/** What is left out stays as it is; `condition` is replaced as a whole. The kind cannot be changed. */
+export class UpdateAlertDto {
+  @ApiPropertyOptional(NAME_PROPERTY)
+  @MayBeAbsent()
+  @IsName()
+  name?: string;
+
+  @IsConditionObject()
+  condition?: Record<string, unknown>;
+
+  @IsFormat()
+  format?: AlertFormat;
+
+  @ApiPropertyOptional(URL_PROPERTY)
+  @MayBeAbsent()
+  @IsString({ message: 'url must be a string' })
+  url?: string;
+
+  @IsEnabledFlag()
+  enabled?: boolean;
+}
+
+/** The object alone; what is in it is read by `readAlertCondition`. */
+function IsConditionObject(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional(CONDITION_PROPERTY),
+    MayBeAbsent(),
+    IsObject({ message: 'condition must be an object' }),
+  );
+}
+
+function IsFormat(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ ...FORMAT_PROPERTY, default: 'webhook' }),
+    MayBeAbsent(),
+    IsIn(ALERT_FORMATS, { message: `format must be ${ALERT_FORMATS.join(' or ')}` }),
+  );
+}
+
+function IsEnabledFlag(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ default: true }),
+    MayBeAbsent(),
+    IsBoolean({ message: 'enabled must be true or false' }),
+  );
+}

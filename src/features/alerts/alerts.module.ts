@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { AlertsModule } from '../../core/alerts/alerts.module.js';
+import { AdminAlertEventsController, AdminAlertsController } from './admin-alerts.controller.js';
+import { AlertsService } from './alerts.service.js';
+import {
+  CustomerAlertEventsController,
+  CustomerAlertsController,
+} from './customer-alerts.controller.js';
+
+/** What tenants and operators want to be told of. */
+@Module({
+  imports: [AlertsModule],
+  controllers: [
+    CustomerAlertsController,
+    CustomerAlertEventsController,
+    AdminAlertsController,
+    AdminAlertEventsController,
+  ],
+  providers: [AlertsService],
+})
+export class AlertRulesModule {}

@@ -1,0 +1,73 @@
+import type { Database } from '../database/database.js';
+import type { TakenDelivery } from './delivery-engine.js';
+
+/**
+ * A table whose rows are deliveries, with the columns of `webhook_deliveries` for that. Each move is a
+ * compare-and-set, so that any number of workers may try.
+ */
+export abstract class DeliveryRows {
+  constructor(
+    protected readonly database: Database,
+    private readonly table: string,
+  ) {}
+
+  /** Whether the attempt was still the newest one. */
+  async finish(
+    { id, attempts }: TakenDelivery,
+    state: 'delivered' | 'dropped',
+    lastError: string | null,
+  ): Promise<boolean> {
+    const { rowCount } = await this.database.query(
+      `UPDATE ${this.table} SET state = $3, last_error = $4, finished_at = now()
+        WHERE id = $1 AND attempts = $2 AND state = 'pending'`,
+      [id, attempts, state, lastError],
+    );
+    return rowCount === 1;
+  }
+
+  /** Whether the attempt was still the newest one. */
+  async retryLater(
+    { id, attempts }: TakenDelivery,
+    delayMs: number,
+    lastError: string,
+  ): Promise<boolean> {
+    const { rowCount } = await this.database.query(
+      `UPDATE ${this.table}
+          SET next_attempt_at = ${later('$3')}, woken_at = ${later('$3')}, last_error = $4
+        WHERE id = $1 AND attempts = $2 AND state = 'pending'`,
+      [id, attempts, delayMs, lastError],
+    );
+    return rowCount === 1;
+  }
+
+  /** Makes those due at once that a stopping process gives back; the attempts did not count. */
+  async giveBack(ids: readonly string[]): Promise<void> {
+    await this.database.query(
+      `UPDATE ${this.table}
+          SET next_attempt_at = now(), woken_at = now(), attempts = greatest(attempts - 1, 0)
+        WHERE id = ANY($1) AND state = 'pending'`,
+      [ids],
+    );
+  }
+
+  /** Due ones that no worker was called for lately, those that waited longest first. */
+  async wakeForgotten(forgottenAfterMs: number, limit: number): Promise<string[]> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `UPDATE ${this.table} SET woken_at = now()
+        WHERE id IN (
+          SELECT id FROM ${this.table}
+           WHERE state = 'pending' AND woken_at <= now() - $1 * interval '1 millisecond'
+             AND next_attempt_at <= now()
+           ORDER BY woken_at LIMIT $2 FOR UPDATE SKIP LOCKED
+        )
+        RETURNING id`,
+      [forgottenAfterMs, limit],
+    );
+    return rows.map(({ id }) => id);
+  }
+}
+
+/** The database's clock counts: those of instances may differ. */
+export function later(parameter: string): string {
+  return `now() + ${parameter} * interval '1 millisecond'`;
+}

@@ -1,0 +1,550 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
+import type { AlertKind, AlertOwner, AlertRuleDraft } from '../../src/core/alerts/alert.js';
+import { AlertDeliveries } from '../../src/core/alerts/alert-deliveries.service.js';
+import { AlertEvaluator } from '../../src/core/alerts/alert-evaluator.service.js';
+import { AlertEventRepository } from '../../src/core/alerts/alert-event.repository.js';
+import { AlertRuleRepository } from '../../src/core/alerts/alert-rule.repository.js';
+import { AlertSender } from '../../src/core/alerts/alert-sender.js';
+import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
+import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
+import { OutboundClient } from '../../src/platform/outbound/outbound-client.js';
+import { OPERATOR_ID, WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
+import { createTenant, type TestTenant } from '../support/ledger-factories.js';
+import { insertRequestLogRow } from '../support/request-log-rows.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+import { startReceiver } from '../support/webhook-receiver.js';
+
+const SECRET = 'a-secret-of-at-least-32-characters';
+const SETTINGS = { secret: SECRET, secretFile: undefined, previousSecrets: [], dataDirectory: '' };
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+interface Told {
+  type: string;
+  created_at: number;
+  data: { alert_id: string; kind: string; subject: string; message: string; threshold: string };
+}
+
+describe('alerts', () => {
+  let test: TestDatabase;
+  let receiver: Awaited<ReturnType<typeof startReceiver>>;
+  let client: OutboundClient;
+  let secrets: WebhookSecrets;
+  let events: AlertEventRepository;
+  let rules: AlertRuleRepository;
+  let tenant: TestTenant;
+  /** By which the looks judge; each test has hours of its own. */
+  let now: Date;
+
+  /** What looks and delivers in one process. */
+  const instance = (outbound = client) => {
+    const config = { queue: { consume: true } };
+    const metrics = new GatewayMetrics();
+    const sender = new AlertSender(outbound, secrets);
+    const deliveries = new AlertDeliveries(events, rules, sender, config, metrics);
+    const evaluator = new AlertEvaluator(test.database, deliveries, config, metrics);
+    return { deliveries, evaluator, metrics };
+  };
+  let one: ReturnType<typeof instance>;
+  let other: ReturnType<typeof instance>;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    receiver = await startReceiver();
+    client = new OutboundClient({ allowPrivate: true });
+    secrets = new WebhookSecrets(SECRET, test.database);
+    events = new AlertEventRepository(test.database);
+    rules = new AlertRuleRepository(test.database, SETTINGS);
+    now = new Date();
+  });
+  beforeEach(async () => {
+    one = instance();
+    other = instance();
+    // Tenants of other tests were never granted anything, as far as rules are concerned.
+    await test.database.query('UPDATE accounts SET granted = 0');
+    tenant = await createTenant(test.database, 1_000);
+    receiver.posts.length = 0;
+    receiver.answers.status = 200;
+    receiver.answers.headers = {};
+    receiver.answers.delayMs = 0;
+    later(3 * HOUR_MS);
+  });
+  afterEach(async () => {
+    await one.deliveries.beforeApplicationShutdown();
+    await other.deliveries.beforeApplicationShutdown();
+    for (const table of ['alert_rules', 'alert_events', 'alert_minutes', 'request_logs']) {
+      await test.database.query(`DELETE FROM ${table}`);
+    }
+  });
+  afterAll(async () => {
+    await client.onApplicationShutdown();
+    await receiver.close();
+    await test.drop();
+  });
+
+  const later = (ms = 15_000) => (now = new Date(now.getTime() + ms));
+  const addRule = async (
+    kind: AlertKind,
+    condition: AlertRuleDraft['condition'],
+    { owner = tenant.tenantId, ...change }: Partial<AlertRuleDraft> & { owner?: AlertOwner } = {},
+  ): Promise<string> => {
+    const draft: AlertRuleDraft = {
+      name: 'a rule',
+      isEnabled: true,
+      kind,
+      condition,
+      watchedTenantId: owner,
+      format: 'webhook',
+      url: `${receiver.url}/hook`,
+      ...change,
+    };
+    const rule = await test.database.transaction((transaction) =>
+      rules.insert(transaction, owner, draft, 'management', 100),
+    );
+    return rule!.id;
+  };
+  /** What came of a look by both instances, 15 seconds after the last. */
+  const look = async (): Promise<Told[]> => {
+    later();
+    const before = receiver.posts.length;
+    await Promise.all([one.evaluator.look(now), other.evaluator.look(now)]);
+    await until(async () => (await states()).every((state) => state !== 'pending'));
+    return receiver.posts.slice(before).map(({ body }) => JSON.parse(body) as Told);
+  };
+  const types = async (): Promise<string[]> => (await look()).map(({ type }) => type).sort();
+  const states = async (): Promise<string[]> => {
+    const { rows } = await test.database.query<{ state: string }>(
+      'SELECT state FROM alert_events ORDER BY created_at, id',
+    );
+    return rows.map(({ state }) => state);
+  };
+  const setBalance = (credits: number) =>
+    test.database.query('UPDATE accounts SET balance = $2, granted = 1000 WHERE tenant_id = $1', [
+      tenant.tenantId,
+      credits,
+    ]);
+  /** Requests that have just ended, as far as the log is added up. */
+  const log = async (outcomes: Record<string, number>, cost = 1): Promise<void> => {
+    for (const [outcome, count] of Object.entries(outcomes)) {
+      const row = {
+        outcome: outcome as 'completed',
+        status: outcome === 'completed' ? ('success' as const) : ('error' as const),
+        createdAt: now,
+        latencyMs: 0,
+        cost,
+        modelCharge: cost,
+      };
+      for (let each = 0; each < count; each++) {
+        await insertRequestLogRow(test.database, tenant.tenantId, row);
+      }
+    }
+    await new RequestLogRollUpService(test.database).rollUpNow();
+  };
+
+  describe('of a balance', () => {
+    it('are told once by two instances, and once when they are over', async () => {
+      const id = await addRule('balance_below', { credits: 500 });
+      expect(await types()).toEqual([]);
+      await setBalance(499);
+      const told = await look();
+      expect(told).toMatchObject([
+        {
+          type: 'alert.firing',
+          data: {
+            alert_id: id,
+            kind: 'balance_below',
+            subject: tenant.tenantId,
+            message: 'The balance is 499 credits, less than 500.',
+          },
+        },
+      ]);
+      await setBalance(3);
+      expect(await types()).toEqual([]);
+      await setBalance(500);
+      expect(await types()).toEqual(['alert.resolved']);
+      expect(await types()).toEqual([]);
+    });
+
+    it('are told again an hour later at the earliest when they come and go', async () => {
+      await addRule('balance_below', { credits: 500 });
+      await setBalance(1);
+      expect(await types()).toEqual(['alert.firing']);
+      await setBalance(500);
+      expect(await types()).toEqual(['alert.resolved']);
+      await setBalance(1);
+      expect(await types()).toEqual([]);
+      later(HOUR_MS);
+      expect(await types()).toEqual(['alert.firing']);
+    });
+
+    it("are signed with the tenant's secret, and the operator's with its own", async () => {
+      await setBalance(1);
+      await addRule('balance_below', { credits: 500 });
+      await addRule('balance_below', { credits: 400 }, { owner: null });
+      await look();
+      const owners = new Map<string, string>();
+      for (const { headers, body } of receiver.posts) {
+        const [, time, sent] = /^t=(\d+),v1=(\w+)$/.exec(String(headers['x-gateway-signature']))!;
+        for (const owner of [tenant.tenantId, OPERATOR_ID]) {
+          const hmac = createHmac('sha256', (await secrets.secretOf(owner))!);
+          if (hmac.update(`${time}.${body}`).digest('hex') === sent) owners.set(body, owner);
+        }
+        expect(headers['idempotency-key']).toBe((JSON.parse(body) as { id: string }).id);
+      }
+      expect([...owners.values()].sort()).toEqual([OPERATOR_ID, tenant.tenantId].sort());
+    });
+
+    it('of all tenants are told to the operator with their names, twenty at once', async () => {
+      await test.database.query('UPDATE accounts SET granted = 0');
+      for (let each = 0; each < 24; each++) {
+        const { tenantId } = await createTenant(test.database, 300);
+        await test.database.query('UPDATE tenants SET name = $2 WHERE id = $1', [
+          tenantId,
+          `tenant ${tenantId}`,
+        ]);
+      }
+      await addRule('balance_below', { credits: 500 }, { owner: null });
+      const told = await look();
+      expect(told).toHaveLength(20);
+      expect(told[0]!.data.message).toBe(
+        `The balance of tenant ${told[0]!.data.subject} is 300 credits, less than 500.`,
+      );
+      const noted = await states();
+      expect([noted.length, noted.filter((state) => state === 'dropped').length]).toEqual([24, 4]);
+      expect(await look()).toEqual([]);
+    });
+  });
+
+  it('are taken by the receiver that the documentation gives, and forged ones are not', async () => {
+    const text = await readFile('docs/alerts.md', 'utf8');
+    const secret = (await secrets.secretOf(tenant.tenantId))!;
+    const code = /```js\n(.*?)```/s
+      .exec(text)![1]!
+      .replace('process.env.WEBHOOK_SECRET', () => JSON.stringify(secret));
+    const log = jest.spyOn(console, 'log').mockReturnValue();
+    const { server } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+      server: Server;
+    };
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    await setBalance(1);
+    await addRule('balance_below', { credits: 500 }, { url });
+    await look();
+    expect(await states()).toEqual(['delivered']);
+    expect(log).toHaveBeenCalledWith(
+      'alert.firing',
+      'a rule',
+      expect.stringContaining('1 credits'),
+    );
+    for (const signature of ['', 't=1,v1=00', `t=${Math.floor(Date.now() / 1_000)},v1=00`]) {
+      const forged = { method: 'POST', body: '{}', headers: { 'x-gateway-signature': signature } };
+      expect((await fetch(url, forged)).status).toBe(401);
+    }
+    log.mockRestore();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  describe('of a budget', () => {
+    const spend = (credits: number) =>
+      test.database.query(
+        `INSERT INTO account_months (tenant_id, month, spent)
+         VALUES ($1, date_trunc('month', $3::timestamptz AT TIME ZONE 'UTC'), $2)
+         ON CONFLICT (tenant_id, month) DO UPDATE SET spent = excluded.spent`,
+        [tenant.tenantId, credits, now],
+      );
+
+    it('are told once for each threshold, and again in the next period', async () => {
+      await test.database.query('UPDATE tenants SET monthly_spend_limit = 1000 WHERE id = $1', [
+        tenant.tenantId,
+      ]);
+      await addRule('budget', { thresholds: [50, 80, 100], scope: null, scope_id: null });
+      await spend(499);
+      expect(await look()).toEqual([]);
+      await spend(500);
+      expect((await look()).map(({ data }) => data.threshold)).toEqual(['50']);
+      await spend(1_000);
+      expect((await look()).map(({ data }) => data.threshold).sort()).toEqual(['100', '80']);
+      expect(await look()).toEqual([]);
+      now = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
+      expect(await look()).toEqual([]);
+      await spend(600);
+      const [again, ...rest] = await look();
+      expect([again!.data.threshold, rest]).toEqual(['50', []]);
+      expect(again!.data.message).toMatch(/^50 % of the month budget .*: 600 of 1,000 credits\.$/);
+    });
+  });
+
+  describe('of errors', () => {
+    const CONDITION = { percent: 20, window_minutes: 10, min_requests: 10, provider: null };
+
+    it('are told when enough requests of the window failed, and when that is over', async () => {
+      await addRule('error_rate', CONDITION);
+      expect(await look()).toEqual([]);
+      await log({ completed: 4, failed: 5 });
+      expect(await look()).toEqual([]);
+      // Neither says anything of how well requests go.
+      await log({ completed: 1, cancelled: 3, refused: 90 });
+      const told = await look();
+      expect(told).toMatchObject([{ type: 'alert.firing' }]);
+      expect(told[0]!.data.message).toBe('50 % of 10 requests failed in 10 minutes.');
+      expect(await look()).toEqual([]);
+      await log({ completed: 40 });
+      expect(await types()).toEqual(['alert.resolved']);
+    });
+
+    it('are over when the window has passed', async () => {
+      await addRule('error_rate', CONDITION);
+      await look();
+      await log({ timeout: 10 });
+      expect(await types()).toEqual(['alert.firing']);
+      for (let minutes = 0; minutes < 12; minutes += 4) {
+        later(4 * MINUTE_MS);
+        await one.evaluator.look(now);
+      }
+      await until(() => receiver.posts.length === 2);
+      expect(receiver.posts[1]!.body).toContain('alert.resolved');
+    });
+
+    it('count for the operator over all tenants, at one provider if that is asked', async () => {
+      await addRule('error_rate', { ...CONDITION, provider: 'sandbox' }, { owner: null });
+      await addRule('error_rate', { ...CONDITION, provider: 'other' }, { owner: null });
+      await addRule('error_rate', { ...CONDITION, percent: 30 }, { owner: null });
+      await look();
+      await log({ failed: 5 });
+      tenant = await createTenant(test.database, 0);
+      await log({ failed: 5 });
+      const told = await look();
+      expect(told.map(({ data }) => data.threshold).sort()).toEqual(['20', '30']);
+    });
+  });
+
+  describe('of spend', () => {
+    const inWeek = (week: number, hoursBack: number, cost: number) =>
+      test.database.query(
+        `INSERT INTO request_log_roll_ups (tenant_id, dimension, grain, period, value, requests, errors,
+           prompt_tokens, completion_tokens, cost, latencies)
+         VALUES ($1, 'all', 'hour', date_trunc('hour', $2::timestamptz, 'UTC')
+           - make_interval(weeks => $3, hours => $4), '', 1, 0, 0, 0, $5, '{0}')`,
+        [tenant.tenantId, now, week, hoursBack, cost],
+      );
+    const bornBefore = (days: number) =>
+      test.database.query(
+        `UPDATE tenants SET created_at = $2::timestamptz - make_interval(days => $3) WHERE id = $1`,
+        [tenant.tenantId, now, days],
+      );
+
+    it('are told when an hour costs a multiple of the same hours of the last weeks', async () => {
+      await addRule('spend_unusual', { factor: 3, floor_credits: 100 });
+      await look();
+      await bornBefore(60);
+      // The median is 100: one wild week changes nothing, nor one without any.
+      await inWeek(1, 0, 90);
+      await inWeek(1, 1, 100);
+      await inWeek(2, 0, 100);
+      await inWeek(3, 1, 10_000);
+      await log({ completed: 3 }, 100);
+      expect(await look()).toEqual([]);
+      await log({ completed: 1 }, 1);
+      const told = await look();
+      expect(told.map(({ data }) => data.message)).toEqual([
+        '301 credits were spent in an hour; usual at this time are 100.',
+      ]);
+      expect(await look()).toEqual([]);
+      later(2 * HOUR_MS);
+      expect(await types()).toEqual(['alert.resolved']);
+    });
+
+    it('have a floor, which alone decides about a tenant without a history', async () => {
+      await addRule('spend_unusual', { factor: 3, floor_credits: 100 });
+      await addRule('spend_unusual', { factor: 2, floor_credits: 100 }, { owner: null });
+      await look();
+      await log({ completed: 1 }, 99);
+      expect(await look()).toEqual([]);
+      await log({ completed: 1 }, 1);
+      expect(await types()).toEqual(['alert.firing', 'alert.firing']);
+    });
+  });
+
+  describe('whose receiver', () => {
+    const eventOf = async () => (await events.list(tenant.tenantId, { limit: 1 }))[0];
+    const fire = async (url = `${receiver.url}/hook`): Promise<string> => {
+      await setBalance(1);
+      const id = await addRule('balance_below', { credits: 500 }, { url });
+      later();
+      await one.evaluator.look(now);
+      return id;
+    };
+
+    it('fails are tried again, and say so until then', async () => {
+      receiver.answers.status = 500;
+      await fire();
+      await until(async () => (await eventOf())?.lastError === 'answered with status 500');
+      expect(await eventOf()).toMatchObject({ state: 'pending', attempts: 1 });
+      receiver.answers.status = 200;
+      await until(async () => (await eventOf())?.state === 'delivered');
+      const keys = receiver.posts.map(({ headers }) => headers['idempotency-key']);
+      expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+    });
+
+    it('redirects are dropped, and the other place hears nothing', async () => {
+      receiver.answers.status = 302;
+      receiver.answers.headers = { location: `${receiver.url}/elsewhere` };
+      await fire();
+      await until(async () => (await eventOf())?.state === 'dropped');
+      expect(await eventOf()).toMatchObject({ lastError: 'redirects, which is not followed' });
+      expect(receiver.posts.map(({ path }) => path)).toEqual(['/hook']);
+    });
+
+    it('lies inside are dropped without a connection', async () => {
+      const outside = new OutboundClient({ allowPrivate: false });
+      one = instance(outside);
+      await fire();
+      await until(async () => (await eventOf())?.state === 'dropped');
+      expect((await eventOf())?.lastError).toContain('public address');
+      expect(receiver.posts).toEqual([]);
+      await outside.onApplicationShutdown();
+    });
+
+    it('is slow keep nobody else waiting', async () => {
+      receiver.answers.delayMs = 60_000;
+      await fire();
+      await until(() => receiver.posts.length === 1);
+      receiver.answers.delayMs = 0;
+      await addRule('balance_below', { credits: 400 });
+      later();
+      await one.evaluator.look(now);
+      await until(async () => (await states()).includes('delivered'));
+      expect(await states()).toContain('pending');
+      await one.deliveries.beforeApplicationShutdown();
+      expect(await eventOf()).toBeDefined();
+      await test.database.query("UPDATE alert_events SET woken_at = now() - interval '1 minute'");
+      await other.deliveries.sweep();
+      await until(async () => !(await states()).includes('pending'));
+    });
+
+    it('died with its process is told by another, once', async () => {
+      await setBalance(1);
+      await addRule('balance_below', { credits: 500 });
+      // The process ends right after its commit.
+      one.deliveries.deliver = () => undefined;
+      later();
+      await one.evaluator.look(now);
+      expect(await states()).toEqual(['pending']);
+      await other.deliveries.sweep();
+      expect(receiver.posts).toEqual([]);
+      await test.database.query("UPDATE alert_events SET woken_at = now() - interval '1 minute'");
+      one = instance();
+      await Promise.all([other.deliveries.sweep(), one.deliveries.sweep()]);
+      await other.deliveries.sweep();
+      await until(async () => (await states())[0] === 'delivered');
+      expect(receiver.posts).toHaveLength(1);
+    });
+
+    it('is not told of a rule that was deleted or taken away meanwhile', async () => {
+      receiver.answers.status = 500;
+      const id = await fire();
+      await until(async () => (await eventOf())?.attempts === 1);
+      await test.database.transaction((transaction) =>
+        rules.delete(transaction, tenant.tenantId, id),
+      );
+      expect(await eventOf()).toMatchObject({
+        state: 'dropped',
+        lastError: 'the rule was deleted',
+      });
+      const second = await fire();
+      await until(() => receiver.posts.length === 2);
+      // As by the deletion of a tenant.
+      await test.database.query('DELETE FROM alert_rules WHERE id = $1', [second]);
+      await until(async () => (await eventOf())?.state === 'dropped');
+      expect(receiver.posts).toHaveLength(2);
+    });
+
+    it('speaks as Slack does gets text and blocks, without a signature, its name harmless', async () => {
+      await setBalance(1);
+      await addRule(
+        'balance_below',
+        { credits: 500 },
+        { format: 'slack', name: '<!channel> & co' },
+      );
+      later();
+      await one.evaluator.look(now);
+      await until(() => receiver.posts.length === 1);
+      const [{ headers, body }] = receiver.posts as [(typeof receiver.posts)[number]];
+      expect(headers['x-gateway-signature']).toBeUndefined();
+      expect(JSON.parse(body)).toMatchObject({
+        text: 'Firing: &lt;!channel&gt; &amp; co. The balance is 1 credits, less than 500.',
+        blocks: [{ type: 'section', text: { type: 'mrkdwn' } }, { type: 'context' }],
+      });
+    });
+  });
+
+  it('of rules that are off, or changed meanwhile, are forgotten', async () => {
+    await setBalance(1);
+    const id = await addRule('balance_below', { credits: 500 }, { isEnabled: false });
+    expect(await look()).toEqual([]);
+    const change = (fields: Partial<AlertRuleDraft>) =>
+      test.database.transaction((transaction) =>
+        rules.update(transaction, tenant.tenantId, id, fields),
+      );
+    await change({ isEnabled: true });
+    expect(await types()).toEqual(['alert.firing']);
+    expect(await rules.find(tenant.tenantId, id)).toMatchObject({ isFiring: true });
+    await change({ isEnabled: false });
+    expect(await rules.find(tenant.tenantId, id)).toMatchObject({ isFiring: false });
+    await setBalance(900);
+    await change({ isEnabled: true, condition: { credits: 950 } });
+    const told = await look();
+    expect(told.map(({ data }) => data.threshold)).toEqual(['950']);
+  });
+
+  it('are looked for by one process at a time, and seldom', async () => {
+    await setBalance(1);
+    await addRule('balance_below', { credits: 500 });
+    later();
+    await test.database.transaction(async (transaction) => {
+      await transaction.query('SELECT FROM alert_progress FOR UPDATE');
+      await one.evaluator.look(now);
+      expect(await states()).toEqual([]);
+    });
+    await one.evaluator.look(now);
+    expect(await states()).toHaveLength(1);
+    await test.database.query('DELETE FROM alert_events');
+    await other.evaluator.look(new Date(now.getTime() + 5_000));
+    expect(await states()).toEqual([]);
+  });
+
+  it('are kept for 90 days, those of a budget that never renews and open ones for longer', async () => {
+    const insert = (period: string, isOpen: boolean) =>
+      test.database.query(
+        `INSERT INTO alert_events (rule_id, rule_name, kind, status, subject, threshold, period, is_open,
+           detail, created_at, state, finished_at)
+         VALUES ($1, '', 'budget', 'firing', '', '', $2, $3, '{}', now(), 'delivered',
+           now() - interval '91 days')`,
+        [randomUUID(), period, isOpen],
+      );
+    await insert('2026-01', false);
+    await insert('2026-02', true);
+    await insert('total', false);
+    await one.deliveries.clean();
+    const { rows } = await test.database.query<{ period: string }>(
+      'SELECT period FROM alert_events ORDER BY period',
+    );
+    expect(rows.map(({ period }) => period)).toEqual(['2026-02', 'total']);
+  });
+});
