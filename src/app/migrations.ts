@@ -28,6 +28,7 @@ import { CreateAuditLog1764400100000 } from '../../migrations/1764400100000-crea
 import { OperateTenants1764410000000 } from '../../migrations/1764410000000-operate-tenants.js';
 import { RememberFirstNames1764410100000 } from '../../migrations/1764410100000-remember-first-names.js';
 import { ReportLiveInstances1764410200000 } from '../../migrations/1764410200000-report-live-instances.js';
+import { CreateLimits1764420000000 } from '../../migrations/1764420000000-create-limits.js';
 import { LogAttemptsAndTags1764430000000 } from '../../migrations/1764430000000-log-attempts-and-tags.js';
 import { SumRequestsBySeries1764430100000 } from '../../migrations/1764430100000-sum-requests-by-series.js';
 import { CreatePeople1764440000000 } from '../../migrations/1764440000000-create-people.js';
@@ -68,6 +69,7 @@ export const MIGRATIONS = [
   OperateTenants1764410000000,
   RememberFirstNames1764410100000,
   ReportLiveInstances1764410200000,
+  CreateLimits1764420000000,
   LogAttemptsAndTags1764430000000,
   SumRequestsBySeries1764430100000,
   CreatePeople1764440000000,

@@ -1,5 +1,6 @@
 import type { CallerGoneSignal } from './cancel-signal.js';
 import type { TrafficMode, BillableRoute } from './billable-route.js';
+import type { LimitedSubject } from './limits.js';
 import type { Usage, UsageSource } from './usage.js';
 import type { CanonicalEvent, WorkEvent } from './canonical-event.js';
 import type { RequestTags } from './request-tags.js';
@@ -23,6 +24,8 @@ export interface BillableRequest extends VendorHandle {
    * estimate where a vendor gives no usage.
    */
   readonly withheldCharacters?: number;
+  /** Whose limits it counts on; absent: nobody's. */
+  readonly limits?: readonly LimitedSubject[] | undefined;
   /** Whether a guardrail has marked the request, for its log row. */
   readonly isFlagged?: boolean;
   /** The caller's name for its own end user, where it gave one. */

@@ -58,6 +58,7 @@ const ofPeople = (thing: OfPeople, rest: Rule = {}): Rule => ({
 const makes = (thing: keyof typeof THINGS): Rule => ({ body: THINGS[thing][1], status: [201] });
 const asInference = (thing: keyof typeof THINGS, rest: Rule = {}): Rule =>
   of(thing, { only: 'routing', ...rest });
+const SETS_LIMITS: Rule = { body: { max_in_flight: 1_000 }, only: 'management' };
 /** A job may have ended before it is cancelled. */
 const CANCELLED: Rule = { status: [200, 409] };
 
@@ -92,6 +93,14 @@ const RULES: Record<string, Rule> = {
   'DELETE /v1/customer/alerts/{id}': of('alert'),
   'POST /v1/customer/alerts/{id}/test': of('alert'),
   'GET /v1/customer/alert-events': OWN,
+  'GET /v1/customer/limits': OWN,
+  'PUT /v1/customer/limits': SETS_LIMITS,
+  'GET /v1/customer/end-users': OWN,
+  'GET /v1/customer/end-users/default-limits': OWN,
+  'PUT /v1/customer/end-users/default-limits': SETS_LIMITS,
+  'GET /v1/customer/end-users/{end_user}/limits': OWN,
+  'PUT /v1/customer/end-users/{end_user}/limits': SETS_LIMITS,
+  'DELETE /v1/customer/end-users/{end_user}/limits': { only: 'management', status: [200, 404] },
   'GET /v1/customer/logs': OWN,
   'GET /v1/customer/logs/export.csv': OWN,
   'GET /v1/customer/receipts/{request_id}': of('request'),
@@ -245,6 +254,7 @@ async function callOf(operation: string): Promise<Call> {
   const path = template
     .replace('{id}', id ?? '')
     .replace('{request_id}', id ?? '')
+    .replace('{end_user}', 'someone')
     .replace('{item_id}', template.includes('{item_id}') ? await itemOf(id!) : '')
     .replace('{month}', new Date().toISOString().slice(0, 7));
   const isInPath = template.includes('{request_id}');

@@ -17,6 +17,15 @@ interface CreatedKey {
   key: string;
 }
 
+const NO_LIMITS = {
+  budgets: [],
+  requests_per_minute: null,
+  tokens_per_minute: null,
+  max_in_flight: null,
+  models: null,
+  providers: null,
+};
+
 describe(PATH, () => {
   let gateways: CustomerGateways;
   let access: AccessServices;
@@ -53,6 +62,8 @@ describe(PATH, () => {
         updated_at: expect.stringMatching(ISO),
         rate_limit_per_minute: 600,
         monthly_spend_limit: null,
+        limits: NO_LIMITS,
+        operator_limits: NO_LIMITS,
         key: expect.stringMatching(/^sk-[0-9A-Za-z]{43}$/),
       });
       const key = body.key as string;

@@ -111,6 +111,40 @@ const RULES: Record<string, Rule> = {
   },
   'DELETE /v1/admin/alerts/{id}': { action: 'alert.delete', of: 'operators-alert' },
   'POST /v1/admin/alerts/{id}/test': { action: 'alert.test', of: 'operators-alert' },
+  'PUT /v1/customer/limits': { action: 'tenant.set_limits', body: { max_in_flight: 900 } },
+  'PUT /v1/customer/end-users/default-limits': {
+    action: 'tenant.set_end_user_limits',
+    body: { max_in_flight: 900 },
+  },
+  'PUT /v1/customer/end-users/{end_user}/limits': {
+    action: 'end_user.set_limits',
+    made: { id: 'someone', refused: { max_in_flight: PLANTED } },
+    body: { max_in_flight: 900 },
+  },
+  'DELETE /v1/customer/end-users/{end_user}/limits': {
+    action: 'end_user.set_limits',
+    made: { id: 'somebody', refused: {} },
+    after: {
+      operation: 'PUT /v1/customer/end-users/{end_user}/limits',
+      id: 'somebody',
+      body: { max_in_flight: 900 },
+    },
+  },
+  'PUT /v1/admin/tenants/{tenant_id}/limits': {
+    action: 'tenant.set_limits',
+    made: {
+      get id() {
+        return gateway.tenantId;
+      },
+      refused: { max_in_flight: PLANTED },
+    },
+    body: { max_in_flight: 1_000 },
+  },
+  'PUT /v1/admin/api-keys/{id}/limits': {
+    action: 'api_key.set_limits',
+    of: 'api-key',
+    body: { requests_per_minute: 50 },
+  },
   'POST /v1/admin/keys': makes('admin-key', 'admin_key.create'),
   'DELETE /v1/admin/keys/{id}': { action: 'admin_key.revoke', of: 'admin-key' },
   'POST /v1/admin/tenants': { action: 'tenant.create', body: { name: 'made by this' } },
@@ -287,6 +321,8 @@ describe('the audit log', () => {
         actor_kind: isAdmin ? 'admin_key' : 'api_key',
         tenant_id: isAdmin ? ownerOf(operation, text) : gateway.tenantId,
         ...(thing && { target_id: makesNew ? expect.any(String) : id }),
+        tenant_id: isAdmin && !operation.endsWith('/limits') ? null : gateway.tenantId,
+        ...(thing && { target_id: id }),
       });
       const secrets = [PLANTED, ...(text.match(/\b(sk|whsec)[-_][\w-]{20,}/g) ?? [])];
       for (const secret of secrets) expect(JSON.stringify(row)).not.toContain(secret);

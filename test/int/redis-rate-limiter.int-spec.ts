@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals'
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../src/core/access/caller.js';
-import { RedisRateLimiter, type RateLimitDecision } from '../../src/core/access/rate-limiters.js';
+import type { RateLimitDecision } from '../../src/core/access/rate-limit-decisions.js';
+import { RedisRateLimiter } from '../../src/core/access/rate-limiters.js';
 import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
 import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
 import { until } from '../support/until.js';
@@ -41,6 +42,38 @@ describeWithRedis(RedisRateLimiter.name, () => {
     const remaining = decisions.map((decision) => decision.remaining);
     expect(Math.min(...remaining)).toBe(0);
     expect(new Set(remaining.filter((left) => left > 0)).size).toBe(99);
+    expect(warnings).not.toHaveBeenCalled();
+  });
+
+  it('takes parts of several counters at once or none, exactly over all instances', async () => {
+    await awaitRoomInThisMinute();
+    const name = randomUUID();
+    const parts = [
+      { name: `${name}:tokens`, amount: 7, limit: 1_000 },
+      { name: `${name}:requests`, amount: 1, limit: 100 },
+    ];
+    const takeAll = () =>
+      Promise.all(Array.from({ length: 200 }, (_, index) => limiters[index % 2]!.takeParts(parts)));
+    const first = await takeAll();
+    const taken = first.filter(({ refused }) => !refused);
+    expect(taken).toHaveLength(100);
+    expect(first.find(({ refused }) => refused)).toMatchObject({
+      refused: { index: 1, remaining: 0 },
+    });
+    // Those that were refused have left the tokens as they were: 300 of them.
+    const { minute } = taken[0]!;
+    await limiters[1]!.correct([{ name: parts[1]!.name, amount: -60 }], minute);
+    const second = await takeAll();
+    expect(second.filter(({ refused }) => !refused)).toHaveLength(42);
+    expect(second.find(({ refused }) => refused)).toMatchObject({
+      refused: { index: 0, remaining: 6 },
+    });
+    // What was counted in a minute that is over is not given back in this one.
+    const tokens = (amount: number) => [{ name: parts[0]!.name, amount }];
+    await limiters[0]!.correct(tokens(-500), minute - 1);
+    expect(await limiters[0]!.takeParts(parts)).toMatchObject({ refused: { index: 0 } });
+    await limiters[0]!.correct(tokens(6), minute - 1);
+    expect(await limiters[0]!.takeParts(parts)).toMatchObject({ refused: { remaining: 0 } });
     expect(warnings).not.toHaveBeenCalled();
   });
 

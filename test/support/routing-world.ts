@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { chatModel, modelRoute } from './catalogue-models.js';
 import { chatRequest } from './chat-requests.js';
 import type { Caller } from '../../src/core/access/caller.js';
+import type { EndUserLimits } from '../../src/core/access/end-user-limits.service.js';
 import type { AnswerCache } from '../../src/core/routing/cache/answer-cache.service.js';
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
@@ -95,6 +96,7 @@ export class World {
       { of: () => [] } as unknown as ByokUpstreams,
       {} as AnswerCache,
       { of: () => undefined } as unknown as RoutePauses,
+      { subjectsOf: () => undefined } as unknown as EndUserLimits,
     );
   }
 

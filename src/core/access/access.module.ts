@@ -9,9 +9,11 @@ import { ApiKeyRepository } from './api-key.repository.js';
 import { AuditedApiKeys } from './audited-api-keys.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
+import { EndUserLimits } from './end-user-limits.service.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { KeyDirectory } from './key-directory.service.js';
 import { RedisRateLimiter, InProcessRateLimiter, RateLimiter } from './rate-limiters.js';
+import { RequestRates } from './request-rates.js';
 import { TenantEntity } from './tenant.entity.js';
 import { WrongKeys } from './wrong-keys.js';
 import { TenantsService } from './tenants.service.js';
@@ -28,10 +30,12 @@ import { TenantsService } from './tenants.service.js';
     AdminKeyRepository,
     AdminKeysService,
     ApiKeyRepository,
+    EndUserLimits,
     AuditedApiKeys,
     KeyDirectory,
     TenantsService,
     InFlightLimiter,
+    RequestRates,
     WrongKeys,
     {
       provide: BodyBudget,
@@ -54,11 +58,13 @@ import { TenantsService } from './tenants.service.js';
     AdminKeyRepository,
     AdminKeysService,
     ApiKeyRepository,
+    EndUserLimits,
     AuditedApiKeys,
     KeyDirectory,
     TenantsService,
     RateLimiter,
     InFlightLimiter,
+    RequestRates,
     WrongKeys,
     BodyBudget,
   ],

@@ -8,6 +8,7 @@ import {
   PrimaryGeneratedColumn,
   Unique,
 } from 'typeorm';
+import type { Limits } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
 import type { ApiKeyType, Maker } from './caller.js';
 import { TenantEntity } from './tenant.entity.js';
@@ -59,6 +60,14 @@ export class ApiKeyEntity {
   /** Credits in a calendar month (UTC); null: no limit. */
   @Column('bigint', { name: 'monthly_spend_limit', nullable: true })
   monthlySpendLimit!: number | null;
+
+  /** Those that its tenant has set … */
+  @Column('jsonb', { nullable: true })
+  limits!: Limits | null;
+
+  /** … and the operator; both hold. */
+  @Column('jsonb', { name: 'operator_limits', nullable: true })
+  operatorLimits!: Limits | null;
 
   @Column('timestamptz', { name: 'expires_at', nullable: true })
   expiresAt!: Date | null;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { QueryResult, QueryResultRow } from 'pg';
 import { In, Repository } from 'typeorm';
+import type { Limits } from '../../canonical/limits.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { ApiKeyEntity, boundBy } from './api-key.entity.js';
@@ -23,14 +24,25 @@ export interface ApiKeyLookup {
   /** Its own. */
   rateLimitPerMinute: number;
   /** The keys above it, nearest first; null: none. */
-  ancestors: CountedKey[] | null;
+  ancestors: AncestorLookup[] | null;
   /** Credits in a month; null: no limit. */
   keySpendLimit: number | null;
   tenantSpendLimit: number | null;
+  /** Its own; those of the keys above it are in `ancestors`. */
+  limits: (Limits | null)[];
+  tenantLimits: (Limits | null)[];
+  /** Of each end user that has none of its own. */
+  endUserLimits: Limits | null;
+  hasEndUserLimits: boolean;
   expiresAt: Date | null;
   revokedAt: Date | null;
   /** Of its tenant. */
   isSuspended: boolean;
+}
+
+/** A key above another. */
+export interface AncestorLookup extends CountedKey {
+  limits: (Limits | null)[];
 }
 
 /** A key as the audit log shows it: all but its hash and its use. */
@@ -42,8 +54,16 @@ export interface AuditedApiKey {
   made_by: Maker;
   rate_limit_per_minute: number;
   monthly_spend_limit: number | null;
+  limits: Limits | null;
   expires_at: Date | null;
   revoked_at: Date | null;
+}
+
+/** What of a key its tenant may change. */
+export interface KeyChange {
+  name?: string | undefined;
+  expiresAt?: Date | null | undefined;
+  limits?: Limits | null | undefined;
 }
 
 export interface ApiKeyDraft {
@@ -55,6 +75,7 @@ export interface ApiKeyDraft {
   expiresAt: Date | null;
   /** Credits in a month; null or absent: no limit. */
   monthlySpendLimit?: number | null;
+  limits?: Limits | null;
   /** The operator, unless said otherwise. */
   madeBy?: Maker;
   /** The keys above it, nearest first; none, unless said otherwise. */
@@ -77,7 +98,8 @@ const ABOVE = `
     SELECT min(ancestor.expires_at) AS expires_at, min(ancestor.revoked_at) AS revoked_at,
            min(ancestor.monthly_spend_limit) AS monthly_spend_limit,
            json_agg(
-             json_build_object('id', id, 'rateLimitPerMinute', rate_limit_per_minute)
+             json_build_object('id', id, 'rateLimitPerMinute', rate_limit_per_minute,
+               'limits', jsonb_build_array(limits, operator_limits))
              ORDER BY array_position(api_keys.ancestor_ids, id)
            ) AS ancestors
       FROM api_keys ancestor WHERE ancestor.id = ANY (api_keys.ancestor_ids)
@@ -102,6 +124,12 @@ export class ApiKeyRepository {
               least(api_keys.monthly_spend_limit, above.monthly_spend_limit) AS "keySpendLimit",
               tenants.monthly_spend_limit AS "tenantSpendLimit",
               tenants.suspended_at IS NOT NULL AS "isSuspended",
+              jsonb_build_array(api_keys.limits, api_keys.operator_limits) AS limits,
+              jsonb_build_array(tenants.limits, tenants.operator_limits) AS "tenantLimits",
+              tenants.end_user_limits AS "endUserLimits",
+              EXISTS (
+                SELECT FROM end_user_limits WHERE end_user_limits.tenant_id = tenants.id
+              ) AS "hasEndUserLimits",
               least(api_keys.expires_at, above.expires_at) AS "expiresAt",
               coalesce(api_keys.revoked_at, above.revoked_at) AS "revokedAt"
          FROM api_keys JOIN tenants ON tenants.id = tenant_id ${ABOVE}
@@ -192,8 +220,8 @@ export class ApiKeyRepository {
     const { rows } = await executor.query<{ id: string }>(
       `INSERT INTO api_keys
          (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute, expires_at,
-          monthly_spend_limit, made_by, ancestor_ids)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+          monthly_spend_limit, made_by, ancestor_ids, limits)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
        ON CONFLICT (key_hash) DO NOTHING
        RETURNING id`,
       [
@@ -207,6 +235,7 @@ export class ApiKeyRepository {
         draft.monthlySpendLimit ?? null,
         draft.madeBy ?? 'operator',
         draft.ancestorIds ?? [],
+        draft.limits ? JSON.stringify(draft.limits) : null,
       ],
     );
     return rows[0]?.id;
@@ -216,23 +245,24 @@ export class ApiKeyRepository {
   async lockAudited(transaction: SqlExecutor, id: string): Promise<AuditedApiKey | undefined> {
     const { rows } = await transaction.query<AuditedApiKey>(
       `SELECT tenant_id, name, type, key_preview, made_by, rate_limit_per_minute,
-              monthly_spend_limit, expires_at, revoked_at
+              monthly_spend_limit, limits, expires_at, revoked_at
          FROM api_keys WHERE id = $1 FOR UPDATE`,
       [id],
     );
     return rows[0] && { ...rows[0], name: fromStoredText(rows[0].name) };
   }
 
-  /** Changes what is given; `expiresAt: null` clears the expiry. */
+  /** Changes what is given; null clears an expiry or limits. */
   async updateNameAndExpiry(
     tenantId: string,
     id: string,
-    change: { name?: string | undefined; expiresAt?: Date | null | undefined },
+    change: KeyChange,
     executor: SqlExecutor = this.database,
   ): Promise<void> {
     await executor.query(
       `UPDATE api_keys SET name = coalesce($3, name),
-              expires_at = CASE WHEN $4 THEN $5 ELSE expires_at END, updated_at = now()
+              expires_at = CASE WHEN $4 THEN $5 ELSE expires_at END,
+              limits = CASE WHEN $6 THEN $7 ELSE limits END, updated_at = now()
         WHERE tenant_id = $1 AND id = $2`,
       [
         tenantId,
@@ -240,6 +270,8 @@ export class ApiKeyRepository {
         change.name === undefined ? null : toStoredText(change.name),
         change.expiresAt !== undefined,
         change.expiresAt ?? null,
+        change.limits !== undefined,
+        change.limits ? JSON.stringify(change.limits) : null,
       ],
     );
   }

@@ -1,4 +1,5 @@
 import type { TenantRole } from '../people/roles.js';
+import type { LimitedSubject, Limits } from '../../canonical/limits.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 
 export const API_KEY_TYPES = ['routing', 'management'] as const;
@@ -62,6 +63,21 @@ export interface Caller {
   readonly countsOn?: readonly CountedKey[];
   /** Undefined when neither the key, a key above it, nor its tenant has a limit. */
   readonly spendLimits?: SpendLimitsOfCaller;
+  /** Undefined when neither it, a key above it, its tenant nor its tenant's end users have such limits. */
+  readonly limits?: CallerLimits;
+}
+
+/** What limits a caller's requests besides its rate limit and its monthly limit. */
+export interface CallerLimits {
+  /** The key, those above it, the nearest first, and the tenant, as far as they are limited. */
+  readonly subjects: readonly LimitedSubject[];
+  /** Where the tenant limits its end users. */
+  readonly endUsers?: {
+    /** Those of each that has none of its own. */
+    readonly each: Limits | null;
+    /** Whether any has limits of its own. */
+    readonly areSome: boolean;
+  };
 }
 
 /** Credits that may be spent in a calendar month (UTC), the lowest of a key's chain; null: no limit. */

@@ -2,7 +2,7 @@ import type { BodyShare } from '../../platform/http/body-budget.js';
 import type { IdentifiedRequest } from '../../platform/http/standard-headers.js';
 import type { Session } from '../people/session.js';
 import type { Caller, Operator } from './caller.js';
-import type { RateLimitDecision } from './rate-limiters.js';
+import type { RateLimitDecision } from './rate-limit-decisions.js';
 import { createParamDecorator, ExecutionContext } from '@nestjs/common';
 import { InternalError } from '../../platform/errors/gateway-errors.js';
 

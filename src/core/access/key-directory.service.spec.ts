@@ -98,13 +98,39 @@ describe(KeyDirectory.name, () => {
     const root = { id: 'root', rateLimitPerMinute: 10 };
     const between = { id: 'between', rateLimitPerMinute: 20 };
     const callerOf = async (key: string, rateLimitPerMinute: number) => {
-      table.add(key, { rateLimitPerMinute, ancestors: [between, root] });
+      table.add(key, {
+        rateLimitPerMinute,
+        ancestors: [between, root].map((each) => ({ ...each, limits: [] })),
+      });
       return (await resolve(key))!.caller;
     };
     expect(await callerOf('sk-a', 10)).toMatchObject({ rateLimitPerMinute: 10, countsOn: [root] });
     expect(await callerOf('sk-b', 3)).toMatchObject({
       rateLimitPerMinute: 3,
       countsOn: [{ id: 'id-of-sk-b', rateLimitPerMinute: 3 }, root],
+    });
+  });
+
+  it('is limited with those above it and its tenant, and by nobody where nothing is set', async () => {
+    table.add('sk-free');
+    expect((await resolve('sk-free'))!.caller).not.toHaveProperty('limits');
+    const day = (credits: number) => ({ budgets: [{ period: 'day' as const, credits }] });
+    table.add('sk-child', {
+      limits: [{}, null],
+      ancestors: [{ id: 'above', rateLimitPerMinute: 5, limits: [day(7), day(6)] }],
+      tenantLimits: [null, { max_in_flight: 3 }],
+    });
+    const { limits, countsOn } = (await resolve('sk-child'))!.caller;
+    expect(limits?.subjects).toMatchObject([
+      { scope: 'api_key', id: 'above', ...day(6) },
+      { scope: 'tenant', id: 'tenant', max_in_flight: 3 },
+    ]);
+    expect(limits).not.toHaveProperty('endUsers');
+    expect(countsOn).toEqual([{ id: 'above', rateLimitPerMinute: 5 }]);
+    table.add('sk-for-users', { endUserLimits: day(1) });
+    expect((await resolve('sk-for-users'))!.caller.limits).toEqual({
+      subjects: [],
+      endUsers: { each: day(1), areSome: false },
     });
   });
 
@@ -224,6 +250,10 @@ class FakeTable {
       ancestors: null,
       keySpendLimit: null,
       tenantSpendLimit: null,
+      limits: [null, null],
+      tenantLimits: [null, null],
+      endUserLimits: null,
+      hasEndUserLimits: false,
       expiresAt: null,
       revokedAt: null,
       isSuspended: false,

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { limitedSubject } from '../../canonical/limits.js';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
 import { ApiKeyRepository, type ApiKeyLookup } from './api-key.repository.js';
 import { apiKeyStatus, type ApiKeyStatus } from './api-key.entity.js';
-import type { Caller, CountedKey } from './caller.js';
+import type { Caller, CallerLimits, CountedKey } from './caller.js';
 import { hashApiKey } from './api-key.js';
 
 /** A key in use is read again from this age on, before its requests would have to wait for that. */
@@ -103,6 +104,7 @@ function resolved({ key, caller }: KnownKey): ResolvedKey {
 function callerOf(key: ApiKeyLookup): Caller {
   const { keySpendLimit, tenantSpendLimit } = key;
   const isLimited = keySpendLimit !== null || tenantSpendLimit !== null;
+  const limits = limitsOf(key);
   const countsOn = key.ancestors ? countedKeys(key, key.ancestors) : undefined;
   return {
     tenantId: key.tenantId,
@@ -112,7 +114,21 @@ function callerOf(key: ApiKeyLookup): Caller {
     rateLimitPerMinute: countsOn?.[0]?.rateLimitPerMinute ?? key.rateLimitPerMinute,
     ...(countsOn && { countsOn }),
     ...(isLimited && { spendLimits: { key: keySpendLimit, tenant: tenantSpendLimit } }),
+    ...(limits && { limits }),
   };
+}
+
+/** Undefined: there are none. */
+function limitsOf(key: ApiKeyLookup): CallerLimits | undefined {
+  const { ancestors, endUserLimits, hasEndUserLimits } = key;
+  const subjects = [
+    ...[key, ...(ancestors ?? [])].map(({ id, limits }) => limitedSubject('api_key', id, limits)),
+    limitedSubject('tenant', key.tenantId, key.tenantLimits),
+  ].filter((subject) => subject !== undefined);
+  const areLimited = endUserLimits !== null || hasEndUserLimits;
+  if (subjects.length === 0 && !areLimited) return undefined;
+  const endUsers = { each: endUserLimits, areSome: hasEndUserLimits };
+  return { subjects, ...(areLimited && { endUsers }) };
 }
 
 /**
@@ -124,7 +140,8 @@ function countedKeys(key: ApiKeyLookup, ancestors: readonly CountedKey[]): Count
   const counted: CountedKey[] = [];
   for (const each of [{ id, rateLimitPerMinute }, ...ancestors].reverse()) {
     const [nearest] = counted;
-    if (!nearest || each.rateLimitPerMinute < nearest.rateLimitPerMinute) counted.unshift(each);
+    if (nearest && each.rateLimitPerMinute >= nearest.rateLimitPerMinute) continue;
+    counted.unshift({ id: each.id, rateLimitPerMinute: each.rateLimitPerMinute });
   }
   return counted;
 }

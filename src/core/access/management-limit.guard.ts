@@ -16,7 +16,8 @@ import { countedKeyOf, type Caller } from './caller.js';
 import { countedOf, type GatewayRequest } from './gateway-request.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { KEY_REQUIREMENT, type KeyRequirement } from './api-key.guard.js';
-import { RateLimiter, type RateLimitDecision } from './rate-limiters.js';
+import type { RateLimitDecision } from './rate-limit-decisions.js';
+import { RateLimiter } from './rate-limiters.js';
 
 /** Who waits for a hundred jobs asks after each of them every few seconds. */
 const POLLS_PER_MANAGEMENT_REQUEST = 10;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CallHandler, ExecutionContext } from '@nestjs/common';
 import { of } from 'rxjs';
-import { decideRateLimit, RateLimiter } from './rate-limiters.js';
+import { decideRateLimit } from './rate-limit-decisions.js';
+import { InProcessRateLimiter, type RateLimiter } from './rate-limiters.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
@@ -65,13 +66,10 @@ describe(RateLimitInterceptor.name, () => {
 
 /** A guard whose limiter has counted so many requests. */
 function guard(count: number, options?: { late: boolean }): RateLimitGuard {
-  class CountedLimiter extends RateLimiter {
-    take() {
-      const decision = decideRateLimit(1, count, NOW_MS);
-      return options?.late ? Promise.resolve(decision) : decision;
-    }
-  }
-  return new RateLimitGuard(new CountedLimiter(), new InFlightLimiter(loadConfig({}, [])));
+  const limiter: RateLimiter = new InProcessRateLimiter();
+  const decision = decideRateLimit(1, count, NOW_MS);
+  limiter.take = () => (options?.late ? Promise.resolve(decision) : decision);
+  return new RateLimitGuard(limiter, new InFlightLimiter(loadConfig({}, [])));
 }
 
 function contextOf(

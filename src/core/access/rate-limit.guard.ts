@@ -9,7 +9,8 @@ import {
 import { InternalError, RateLimitError } from '../../platform/errors/gateway-errors.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
-import { RateLimiter, type RateLimitDecision } from './rate-limiters.js';
+import type { RateLimitDecision } from './rate-limit-decisions.js';
+import { RateLimiter } from './rate-limiters.js';
 import type { Observable } from 'rxjs';
 import type { ServerResponse } from 'node:http';
 

@@ -2,6 +2,17 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import type { Redis } from 'ioredis';
 import { PausingRedis } from '../../platform/redis/pausing-redis.js';
 import type { Caller } from './caller.js';
+import {
+  decideParts,
+  decideRateLimit,
+  tighterOf,
+  WINDOW_MS,
+  type MinuteChange,
+  type MinutePart,
+  type PartsDecision,
+  type RateLimitDecision,
+} from './rate-limit-decisions.js';
+import { CORRECT_SCRIPT, TAKE_PARTS_SCRIPT, TAKE_SCRIPT } from './rate-limit-scripts.js';
 
 /** Counts requests per key in fixed windows of one clock minute. */
 export abstract class RateLimiter {
@@ -10,6 +21,17 @@ export abstract class RateLimiter {
    * and no further than one that refuses, so that it cannot use up more of theirs than its own.
    */
   abstract take(caller: CountedCaller): RateLimitDecision | Promise<RateLimitDecision>;
+
+  /** Takes all parts of their counters' minute, or none of them where one does not fit. */
+  abstract takeParts(parts: readonly MinutePart[]): PartsDecision | Promise<PartsDecision>;
+
+  /**
+   * Counts so much more on counters, in the minute that it is now, or less, if that is still the
+   * minute in which it was counted. Never rejects.
+   *
+   * @param minute of the `takeParts` that is corrected
+   */
+  abstract correct(changes: readonly MinuteChange[], minute: number): void | Promise<void>;
 
   /** Whether it counts in this process alone for now, because Redis fails. */
   get isDegraded(): boolean {
@@ -22,8 +44,6 @@ export abstract class RateLimiter {
   }
 }
 
-export const WINDOW_MS = 60_000;
-
 /**
  * Counts within this process: exact for one instance. Memory is bounded by the keys seen in one
  * minute, because all counts are dropped when the next one begins.
@@ -33,12 +53,7 @@ export class InProcessRateLimiter extends RateLimiter {
   private counts = new Map<string, number>();
 
   take(caller: CountedCaller): RateLimitDecision {
-    const nowMs = Date.now();
-    const window = Math.floor(nowMs / WINDOW_MS);
-    if (window !== this.window) {
-      this.window = window;
-      this.counts = new Map();
-    }
+    const nowMs = this.enterMinute();
     if (!caller.countsOn) return this.count(caller.apiKeyId, caller.rateLimitPerMinute, nowMs);
     let decision: RateLimitDecision | undefined;
     for (const { id, rateLimitPerMinute } of caller.countsOn) {
@@ -46,6 +61,45 @@ export class InProcessRateLimiter extends RateLimiter {
       if (!decision.allowed) break;
     }
     return decision!;
+  }
+
+  takeParts(parts: readonly MinutePart[]): PartsDecision {
+    const nowMs = this.enterMinute();
+    const refused = parts.findIndex(({ name, amount, limit }) => this.of(name) + amount > limit);
+    const decision = decideParts(
+      parts,
+      refused,
+      refused < 0 ? 0 : this.of(parts[refused]!.name),
+      nowMs,
+    );
+    if (!decision.refused) this.add(parts);
+    return decision;
+  }
+
+  correct(changes: readonly MinuteChange[], minute: number): void {
+    this.enterMinute();
+    this.add(changes.filter(({ amount }) => amount > 0 || minute === this.window));
+  }
+
+  private add(changes: readonly MinuteChange[]): void {
+    for (const { name, amount } of changes) {
+      this.counts.set(name, Math.max(0, this.of(name) + amount));
+    }
+  }
+
+  private of(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+
+  /** Drops the counts of a minute that is over. @returns Unix milliseconds */
+  private enterMinute(): number {
+    const nowMs = Date.now();
+    const window = Math.floor(nowMs / WINDOW_MS);
+    if (window !== this.window) {
+      this.window = window;
+      this.counts = new Map();
+    }
+    return nowMs;
   }
 
   private count(keyId: string, limit: number, nowMs: number): RateLimitDecision {
@@ -57,25 +111,6 @@ export class InProcessRateLimiter extends RateLimiter {
 
 /** A request never waits longer for its count. */
 const COMMAND_TIMEOUT_MS = 500;
-
-/**
- * Counts one request. The minute is that of Redis's own clock, so instances whose clocks differ
- * still share one window. The window is kept beside the count, not left to the key's expiry, whose
- * last millisecond belongs to the next minute; expiry only frees the memory of idle keys.
- */
-const TAKE_SCRIPT = `
-local time = redis.call('TIME')
-local window = math.floor(time[1] / 60)
-local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
-local count = 1
-if redis.call('HGET', KEYS[1], 'window') == tostring(window) then
-  count = redis.call('HINCRBY', KEYS[1], 'count', 1)
-else
-  redis.call('HSET', KEYS[1], 'window', tostring(window), 'count', 1)
-  redis.call('PEXPIRE', KEYS[1], 120000)
-end
-return {count, now_ms}
-`;
 
 /**
  * Counts in Redis, exactly over all instances. While Redis fails, each instance counts for itself:
@@ -90,7 +125,11 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     this.redis = new PausingRedis(url, {
       name: 'model-gateway-rate-limit',
       commandTimeoutMs: COMMAND_TIMEOUT_MS,
-      scripts: { takeRequest: { lua: TAKE_SCRIPT, numberOfKeys: 1 } },
+      scripts: {
+        takeRequest: { lua: TAKE_SCRIPT, numberOfKeys: 1 },
+        takeParts: { lua: TAKE_PARTS_SCRIPT },
+        correctParts: { lua: CORRECT_SCRIPT },
+      },
       logger: new Logger(RedisRateLimiter.name),
       whenFailing: (reason) =>
         `Redis does not count requests (${reason}); rate limits hold per instance until it does`,
@@ -120,12 +159,31 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     return this.takeFromRedis(caller);
   }
 
+  async takeParts(parts: readonly MinutePart[]): Promise<PartsDecision> {
+    const keys = parts.map(({ name }) => nameInRedis(name));
+    const numbers = parts.flatMap(({ amount, limit }) => [amount, limit]);
+    const taken = await this.redis.ask((redis) =>
+      redis.takeParts(keys.length, ...keys, ...numbers),
+    );
+    if (!taken) return this.fallback.takeParts(parts);
+    const [refused, count, nowMs] = taken;
+    return decideParts(parts, refused - 1, count, nowMs);
+  }
+
+  async correct(changes: readonly MinuteChange[], minute: number): Promise<void> {
+    const keys = changes.map(({ name }) => nameInRedis(name));
+    const numbers = [minute, ...changes.map(({ amount }) => amount)];
+    const corrected = await this.redis.ask((redis) =>
+      redis.correctParts(keys.length, ...keys, ...numbers),
+    );
+    if (corrected === undefined) this.fallback.correct(changes, minute);
+  }
+
   private async takeFromRedis(caller: CountedCaller): Promise<RateLimitDecision> {
     const { apiKeyId: id, rateLimitPerMinute } = caller;
     let decision: RateLimitDecision | undefined;
     for (const key of caller.countsOn ?? [{ id, rateLimitPerMinute }]) {
-      const name = `gateway:rate-limit:${key.id}`;
-      const counted = await this.redis.ask((redis) => redis.takeRequest(name));
+      const counted = await this.redis.ask((redis) => redis.takeRequest(nameInRedis(key.id)));
       if (!counted) return this.fallback.take(caller);
       const [count, nowMs] = counted;
       decision = tighterOf(decision, decideRateLimit(key.rateLimitPerMinute, count, nowMs));
@@ -137,43 +195,15 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
 
 interface RedisWithTake extends Redis {
   takeRequest(key: string): Promise<[count: number, nowMs: number]>;
+  takeParts(
+    keyCount: number,
+    ...keysAndNumbers: (string | number)[]
+  ): Promise<[refused: number, count: number, nowMs: number]>;
+  correctParts(keyCount: number, ...keysAndNumbers: (string | number)[]): Promise<number>;
 }
 
-/**
- * The decision on the `count`th request of a key in the clock minute that `nowMs` (Unix
- * milliseconds) falls in. Pure.
- */
-export function decideRateLimit(limit: number, count: number, nowMs: number): RateLimitDecision {
-  const resetAtMs = (Math.floor(nowMs / WINDOW_MS) + 1) * WINDOW_MS;
-  return {
-    allowed: count <= limit,
-    limit,
-    remaining: Math.max(0, limit - count),
-    resetAtSeconds: resetAtMs / 1000,
-    retryAfterSeconds: Math.max(1, Math.ceil((resetAtMs - nowMs) / 1000)),
-  };
-}
-
-/** Of the decisions on several counters of a request, the one that its caller has to heed. */
-function tighterOf(
-  one: RateLimitDecision | undefined,
-  other: RateLimitDecision,
-): RateLimitDecision {
-  if (!one || !other.allowed) return other;
-  return one.remaining <= other.remaining ? one : other;
-}
-
-/** Whether one more request of a key fits its current minute, and what to tell the caller. */
-export interface RateLimitDecision {
-  readonly allowed: boolean;
-  /** Requests per minute. */
-  readonly limit: number;
-  /** Requests left in this minute, after this one. */
-  readonly remaining: number;
-  /** The minute's end in Unix seconds. */
-  readonly resetAtSeconds: number;
-  /** Whole seconds until the minute's end, at least 1. */
-  readonly retryAfterSeconds: number;
+function nameInRedis(name: string): string {
+  return `gateway:rate-limit:${name}`;
 }
 
 /** Whose count, and its limit. */

@@ -1,4 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import type { Limits } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
 /** A customer: owns keys, credits and logs. */
@@ -37,4 +38,16 @@ export class TenantEntity {
   /** When the last of a deleted tenant's log rows said no more of anybody. */
   @Column('timestamptz', { name: 'erased_at', nullable: true })
   erasedAt!: Date | null;
+
+  /** Those that the tenant has set for itself … */
+  @Column('jsonb', { nullable: true })
+  limits!: Limits | null;
+
+  /** … and the operator for it; both hold. */
+  @Column('jsonb', { name: 'operator_limits', nullable: true })
+  operatorLimits!: Limits | null;
+
+  /** Of each of its end users that has none of its own. */
+  @Column('jsonb', { name: 'end_user_limits', nullable: true })
+  endUserLimits!: Limits | null;
 }

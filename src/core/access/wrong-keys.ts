@@ -2,7 +2,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
-import { WINDOW_MS } from './rate-limiters.js';
+import { WINDOW_MS } from './rate-limit-decisions.js';
 import type { GatewayRequest } from './gateway-request.js';
 
 /** Wrong keys that one address may send in a minute before it hears 429. */

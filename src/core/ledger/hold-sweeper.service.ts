@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
+import { COUNT_USE, UNCOUNTED, type UseRow } from './budget-statements.js';
 import { describeError } from './database-failure.js';
 import { DEAD_AFTER_SECONDS, InstanceService } from './instance.service.js';
 
@@ -73,6 +74,9 @@ const SWEEP_HOLDS = `
   )
   SELECT tenant_id FROM ended`;
 
+const LOCK_ACCOUNTS =
+  'SELECT FROM accounts WHERE tenant_id = ANY ($1::uuid[]) ORDER BY tenant_id FOR UPDATE';
+
 /** Strikes dead instances off the list; one that lives after all registers again. */
 const SWEEP_INSTANCES = `
   DELETE FROM instances
@@ -131,10 +135,7 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
       if (rows.length === 0) break;
       const tenantIds = rows.map((row) => row.tenant_id);
       released += await this.database.transaction(async (client) => {
-        await client.query(
-          'SELECT FROM accounts WHERE tenant_id = ANY ($1::uuid[]) ORDER BY tenant_id FOR UPDATE',
-          [tenantIds],
-        );
+        await client.query(LOCK_ACCOUNTS, [tenantIds]);
         const swept = await client.query(SWEEP_HOLDS, [...dead, tenantIds]);
         return swept.rowCount ?? 0;
       });
@@ -145,8 +146,29 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
     return released;
   }
 
+  /**
+   * Counts for good what ended an hour ago and more on the budgets of those who have not asked since, whose next
+   * request else would count it: by then the log may have lost the row.
+   */
+  async countNow(): Promise<void> {
+    for (;;) {
+      const { rows } = await this.database.query<Pick<UseRow, 'tenant_id' | 'scope' | 'subject'>>(
+        UNCOUNTED,
+        [MAX_TENANTS],
+      );
+      if (rows.length === 0) return;
+      const tenantIds = rows.map(({ tenant_id: id }) => id);
+      await this.database.transaction(async (client) => {
+        await client.query(LOCK_ACCOUNTS, [tenantIds]);
+        const subjects = [rows.map(({ scope }) => scope), rows.map(({ subject }) => subject)];
+        await client.query(COUNT_USE.text, [tenantIds, ...subjects]);
+      });
+    }
+  }
+
   private async sweepIfSteady(): Promise<void> {
     if (this.instance.steadyForMs < STEADY_BEFORE_SWEEP_MS) return;
     await this.sweepNow({ assumeOthersDead: false });
+    await this.countNow();
   }
 }

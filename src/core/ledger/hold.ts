@@ -1,10 +1,14 @@
 import type { Caller } from '../access/caller.js';
+import type { TakenRates } from '../access/request-rates.js';
 import type { BillableRequest } from '../../canonical/billable-request.js';
+import { heldSubjects, nameOf } from '../../canonical/limits.js';
 import type { CreditRange, HoldOutcome } from './ledger-operations.js';
 import type { LedgerStore } from './ledger-store.js';
 import { outputWithin, priceRoute, totalOf } from './pricing.js';
 import {
+  BudgetExceededError,
   InsufficientCreditsError,
+  RateLimitError,
   SpendLimitError,
   type GatewayError,
 } from '../../platform/errors/gateway-errors.js';
@@ -14,6 +18,8 @@ import type { BillableRoute } from '../../canonical/billable-route.js';
 export class Hold {
   /** Until it is settled, given back or transferred. */
   isOpen = true;
+  /** What it has taken of somebody's minute. */
+  rates: TakenRates | undefined;
 
   constructor(
     private readonly store: LedgerStore,
@@ -56,12 +62,13 @@ export class Hold {
     const { requestId } = this.request;
     const { tenantId, apiKeyId, spendLimits } = this.caller;
     const limitedKeyId = spendLimits && apiKeyId;
+    const subjects = heldSubjects(this.request.limits);
     if (range) {
       const wanted = { ...range, held: this.amount };
-      return this.store.coverWithin(requestId, tenantId, least, wanted, limitedKeyId);
+      return this.store.coverWithin(requestId, tenantId, least, wanted, limitedKeyId, subjects);
     }
     const additional = least - this.amount;
-    const covered = await this.store.cover(requestId, tenantId, additional, limitedKeyId);
+    const covered = await this.store.cover(requestId, tenantId, additional, limitedKeyId, subjects);
     return covered ? additional : undefined;
   }
 }
@@ -110,12 +117,37 @@ function ceilingOf(route: BillableRoute): number {
   return totalOf(priceRoute(route.ceiling, route));
 }
 
+/** Room may come with the end of any answer. */
+const RETRY_AFTER_SECONDS = 2;
+
 /** What the caller is told when the credits for a hold of `amount` are not to be had. */
 export function refusalOf(
   amount: number,
   { available, excess }: Extract<HoldOutcome, { admitted: false }>,
   request: BillableRequest,
 ): GatewayError {
+  if (excess && 'maxInFlight' in excess) {
+    const { scope, maxInFlight } = excess;
+    return new RateLimitError(
+      `${scope}.max_in_flight`,
+      `This ${nameOf(scope)} may have ${maxInFlight} requests open at once (max_in_flight). Try again when one has ended.`,
+      RETRY_AFTER_SECONDS,
+      'max_in_flight',
+    );
+  }
+  if (excess && 'period' in excess) {
+    const { scope, period, limit, left, renewsAt } = excess;
+    const span = period === 'total' ? 'in total' : `${period === 'hour' ? 'an' : 'a'} ${period}`;
+    const renewal = renewsAt
+      ? `or wait until ${renewsAt.toISOString()}, when it begins anew.`
+      : 'as this one never begins anew.';
+    return new BudgetExceededError(
+      `${scope}.budgets.${period}`,
+      `This request needs ${amount} credits set aside and the ${nameOf(scope)}'s budget of ${limit} credits ` +
+        `${span} leaves ${left}. ${adviceFor(request, Math.min(left, available))}ask for a higher budget, ${renewal}`,
+      renewsAt,
+    );
+  }
   if (excess) {
     const { scope, limit, left } = excess;
     return new SpendLimitError(

@@ -36,11 +36,11 @@ export class LedgerCommitter {
    * without an answer are then to be tried again.
    */
   async commit(group: LedgerGroup): Promise<void> {
-    const limited = group.asks.filter(({ spendLimited }) => spendLimited);
+    const limited = group.asks.filter(({ isLimited }) => isLimited);
     if (limited.length === 0) return this.commitTogether(group);
     // On their own, so that asks without a limit go the quick way as ever, and that what they look
     // at has been written.
-    const others = group.asks.filter(({ spendLimited }) => !spendLimited);
+    const others = group.asks.filter(({ isLimited }) => !isLimited);
     if (group.endings.length + others.length > 0) {
       await this.commitTogether({ endings: group.endings, asks: others });
     }

@@ -2,6 +2,7 @@ import type { QueryConfig } from 'pg';
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
 import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
 import { storeSheets, type PriceSheet } from './receipts/price-sheet.js';
+import type { LimitedSubject } from '../../canonical/limits.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
 import type {
   Charge,
@@ -160,6 +161,14 @@ export class HoldEntry extends AskEntry<HoldOutcome> {
   get spendLimited(): boolean {
     return this.operation.spendLimited === true;
   }
+
+  get subjects(): readonly LimitedSubject[] | undefined {
+    return this.operation.subjects;
+  }
+
+  get isLimited(): boolean {
+    return this.spendLimited || this.subjects !== undefined;
+  }
 }
 
 /** A range of what a hold comes to as a whole, of which some is set aside already. */
@@ -181,12 +190,18 @@ export class CoverEntry extends AskEntry<boolean> {
     /** The request's key, when it or its tenant has a spend limit. */
     readonly apiKeyId?: string,
     readonly range?: CoverRange,
+    /** Whose budgets it counts on. */
+    readonly subjects?: readonly LimitedSubject[],
   ) {
     super(timer);
   }
 
   get spendLimited(): boolean {
     return this.apiKeyId !== undefined;
+  }
+
+  get isLimited(): boolean {
+    return this.spendLimited || this.subjects !== undefined;
   }
 }
 

@@ -1,6 +1,8 @@
 import type { PoolClient, QueryConfig } from 'pg';
+import { toStoredText } from '../../platform/database/stored-text.js';
 import { AccountStates } from './account-states.js';
 import { admitAsks, type AdmittedAsks } from './admit-asks.js';
+import { COUNT_USE, OPEN_LIMIT_HOLDS, type UseRow } from './budget-statements.js';
 import { provesRollback } from './database-failure.js';
 import { writtenBeside, type Ask, type LedgerGroup, type SettleEntry } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
@@ -52,7 +54,7 @@ export async function flushGroup(
   }
   writes.push(...writtenBeside(settlements.filter(({ outcome }) => outcome?.applied)));
   writes.push(...openHolds(instanceId, admitted, locked.accounts));
-  writes.push(...openKeyHolds(admitted, limits), statements.COMMIT);
+  writes.push(...openLimitHolds(admitted, limits), statements.COMMIT);
   try {
     const results = await runInOrder<statements.SettleRow>(client, writes);
     if (settled.length > 0) {
@@ -167,25 +169,57 @@ async function readSpendLimits(
   asks: readonly Ask[],
   accounts: AccountStates,
 ): Promise<SpendLimits | undefined> {
-  const limited = asks.filter(({ spendLimited }) => spendLimited);
-  if (limited.length === 0) return undefined;
-  const keyIds = new Set(limited.map(({ apiKeyId }) => apiKeyId));
-  const tenantIds = new Set(limited.map(({ tenantId }) => tenantId));
-  const [result] = await runInOrder<SpendLimitRow>(client, [
-    { ...READ_SPEND_LIMITS, values: [[...keyIds], [...tenantIds]] },
-  ]);
-  return new SpendLimits(result!.rows, accounts);
+  const monthly = asks.filter(({ spendLimited }) => spendLimited);
+  const lines = linesOf(asks);
+  if (monthly.length + lines.length === 0) return undefined;
+  const reads: QueryConfig[] = [];
+  if (monthly.length > 0) {
+    const keyIds = new Set(monthly.map(({ apiKeyId }) => apiKeyId));
+    const tenantIds = new Set(monthly.map(({ tenantId }) => tenantId));
+    reads.push({ ...READ_SPEND_LIMITS, values: [[...keyIds], [...tenantIds]] });
+  }
+  if (lines.length > 0) {
+    const asked = new Map(
+      lines.map(([tenantId, scope, id]) => [`${tenantId} ${scope} ${id}`, [tenantId, scope, id]]),
+    );
+    reads.push({ ...COUNT_USE, values: columnsOf([...asked.values()], 3) });
+  }
+  const results = await runInOrder<SpendLimitRow | UseRow>(client, reads);
+  const rows = results.flatMap((result) => result.rows);
+  return new SpendLimits(
+    rows.filter((row) => 'spend_limit' in row),
+    accounts,
+    rows.filter((row) => 'held' in row),
+  );
 }
 
-/** The statement that notes which of the admitted holds count against the limits of keys. */
-function openKeyHolds({ holds }: AdmittedAsks, limits: SpendLimits | undefined): QueryConfig[] {
+/** Tenant, scope, subject and request of each limit on which the asks count. */
+function linesOf(asks: readonly Ask[]): [string, string, string, string][] {
+  return asks.flatMap(({ tenantId, requestId, subjects = [] }) =>
+    subjects.map(({ scope, id }): [string, string, string, string] => [
+      tenantId,
+      scope,
+      toStoredText(id),
+      requestId,
+    ]),
+  );
+}
+
+function columnsOf(rows: readonly (readonly string[])[], width: number): string[][] {
+  return Array.from({ length: width }, (_, column) => rows.map((row) => row[column]!));
+}
+
+/** The statements that note which of the admitted holds count against whose limits. */
+function openLimitHolds({ holds }: AdmittedAsks, limits: SpendLimits | undefined): QueryConfig[] {
   if (!limits) return [];
+  const lines = linesOf(holds);
+  const opened = lines.length > 0 ? [{ ...OPEN_LIMIT_HOLDS, values: columnsOf(lines, 4) }] : [];
   const counted = holds.flatMap(({ apiKeyId, requestId }) =>
     limits.limitedKeysOf(apiKeyId).map((keyId) => ({ keyId, requestId })),
   );
-  if (counted.length === 0) return [];
+  if (counted.length === 0) return opened;
   const values = [counted.map(({ keyId }) => keyId), counted.map(({ requestId }) => requestId)];
-  return [{ ...OPEN_KEY_HOLDS, values }];
+  return [...opened, { ...OPEN_KEY_HOLDS, values }];
 }
 
 /** The statements that open and enlarge the admitted holds. */

@@ -1,4 +1,5 @@
 import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
+import type { BudgetPeriod, LimitScope, LimitedSubject } from '../../canonical/limits.js';
 import type { Usage } from '../../canonical/usage.js';
 
 /** How far a hold may reach beyond its least; see `shareOf`. */
@@ -26,6 +27,8 @@ export interface HoldOperation {
   createdAt: Date;
   /** True when the tenant or the key has a monthly spend limit, which is then looked at. */
   spendLimited?: boolean;
+  /** Whose budgets and open requests are looked at; absent: nobody's. */
+  subjects?: readonly LimitedSubject[] | undefined;
 }
 
 /** A monthly spend limit that a hold would have passed. */
@@ -36,10 +39,29 @@ export interface SpendLimitExcess {
   left: number;
 }
 
+/** A budget that a hold would have passed. */
+export interface BudgetExcess {
+  scope: LimitScope;
+  period: BudgetPeriod;
+  limit: number;
+  /** What is left of it, open holds counted as spent. */
+  left: number;
+  /** When it begins anew; null: never. */
+  renewsAt: Date | null;
+}
+
+/** As many requests are open already as may be. */
+export interface OpenRequestsExcess {
+  scope: LimitScope;
+  maxInFlight: number;
+}
+
+export type LimitExcess = SpendLimitExcess | BudgetExcess | OpenRequestsExcess;
+
 export type HoldOutcome =
   /** `granted`: the credits set aside for an operation with a range. */
   | { admitted: true; granted?: number }
-  | { admitted: false; available: number; excess?: SpendLimitExcess };
+  | { admitted: false; available: number; excess?: LimitExcess };
 
 /** The parts of a charge, in credits; what is charged is their sum. */
 export interface Charge {

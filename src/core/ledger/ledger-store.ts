@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import type { LimitedSubject } from '../../canonical/limits.js';
 import { Database } from '../../platform/database/database.js';
 import { DatabaseUnavailableError, InternalError } from '../../platform/errors/gateway-errors.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
@@ -94,16 +95,27 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
    * when the credits are not available, or the hold is gone; it is then as large as before.
    *
    * @param limitedKeyId the request's key, when it or its tenant has a spend limit
+   * @param subjects whose budgets it counts on
    */
   cover(
     requestId: string,
     tenantId: string,
     additional: number,
     limitedKeyId?: string,
+    subjects?: readonly LimitedSubject[],
   ): Promise<boolean> {
     const amount = toAmount(additional);
     if (amount === undefined) return refuseAmount(additional);
-    const entry = new CoverEntry(requestId, tenantId, amount, this.timer, limitedKeyId);
+    const { timer } = this;
+    const entry = new CoverEntry(
+      requestId,
+      tenantId,
+      amount,
+      timer,
+      limitedKeyId,
+      undefined,
+      subjects,
+    );
     this.add(entry);
     return entry.promise;
   }
@@ -118,11 +130,20 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     least: number,
     range: CoverRange,
     limitedKeyId?: string,
+    subjects?: readonly LimitedSubject[],
   ): Promise<number | undefined> {
     const additional = toAmount(Math.max(0, least - range.held));
     if (additional === undefined) return refuseAmount(least);
     const capped = { ...toRange(range), held: range.held };
-    const entry = new CoverEntry(requestId, tenantId, additional, this.timer, limitedKeyId, capped);
+    const entry = new CoverEntry(
+      requestId,
+      tenantId,
+      additional,
+      this.timer,
+      limitedKeyId,
+      capped,
+      subjects,
+    );
     this.add(entry);
     return (await entry.promise) ? entry.granted : undefined;
   }

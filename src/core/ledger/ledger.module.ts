@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BalanceReader } from './balance.reader.js';
 import { BooksService } from './books.service.js';
+import { BudgetReader } from './budget.reader.js';
 import { GrantsService } from './grants.service.js';
 import { HoldSweeperService } from './hold-sweeper.service.js';
 import { InstanceService } from './instance.service.js';
@@ -20,6 +21,7 @@ import { TokenCounter } from './token-counter.js';
   providers: [
     BalanceReader,
     BooksService,
+    BudgetReader,
     GrantsService,
     HoldSweeperService,
     InstanceService,
@@ -37,6 +39,7 @@ import { TokenCounter } from './token-counter.js';
   exports: [
     BalanceReader,
     BooksService,
+    BudgetReader,
     GrantsService,
     HoldSweeperService,
     InstanceService,

@@ -6,6 +6,8 @@ import { FREE } from '../../canonical/exact-pricing.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import type { Caller } from '../access/caller.js';
+import { InProcessRateLimiter } from '../access/rate-limiters.js';
+import { RequestRates } from '../access/request-rates.js';
 import type { AbandonedAnswers } from './abandoned-answers.js';
 import type { LedgerStore } from './ledger-store.js';
 import { LedgerService } from './ledger.service.js';
@@ -51,6 +53,7 @@ function setUp(route: BillableRoute) {
     metrics as unknown as GatewayMetrics,
     { endGraces: () => undefined } as AbandonedAnswers,
     { settle: 'before-end' },
+    new RequestRates(new InProcessRateLimiter()),
   );
   const hold = () => ledger.hold({ tenantId: 't' } as Caller, request as BillableRequest);
   return { asked, ledger, hold };

@@ -1,32 +1,36 @@
 import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Caller } from '../access/caller.js';
+import { RequestRates } from '../access/request-rates.js';
 import type { BillableRequest } from '../../canonical/billable-request.js';
+import { heldSubjects } from '../../canonical/limits.js';
 import type { SettledEvent } from '../../canonical/canonical-event.js';
-import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { InternalError, type GatewayError } from '../../platform/errors/gateway-errors.js';
+import {
+  InternalError,
+  RateLimitError,
+  type GatewayError,
+} from '../../platform/errors/gateway-errors.js';
 import { endsWithin } from '../../platform/time/within.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
 import { CommitWait } from './commit-wait.js';
-import { describeError } from './database-failure.js';
 import { Hold, creditsFor, refusalOf } from './hold.js';
-import type { Charge, SettleOutcome, MakeRecord, SettlementRecord } from './ledger-operations.js';
+import type { Charge, SettleOutcome, MakeRecord } from './ledger-operations.js';
 import {
   draftLongRunningRow,
   type LongRunningEnding,
   type LongRunningWork,
 } from './long-running-work.js';
 import { LedgerStore } from './ledger-store.js';
+import { recordOf } from './pending-records.js';
 import { AbandonedAnswers } from './abandoned-answers.js';
-import { capUsage } from './plausible-usage.js';
+import { UsageReason, capUsage } from './plausible-usage.js';
 import { priceRoute, totalOf, splitCharge } from './pricing.js';
 import { draftLogRow, isFree, measuresOf, outcomeOf, tellObserver } from './request-ending.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';
 import { noteAttempts, vendorCostOf, wastedUsage } from './vendor-cost.js';
-import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** How long a shutdown waits for the settlements of answers that have just ended. */
 const DRAIN_LIMIT_MS = 5_000;
@@ -41,13 +45,16 @@ export class LedgerService implements OnModuleDestroy {
   private openHolds = 0;
   private onLastSettled: (() => void) | undefined;
   private readonly commits: CommitWait;
+  private readonly reason: UsageReason;
 
   constructor(
     private readonly store: LedgerStore,
     private readonly metrics: GatewayMetrics,
     private readonly abandonedAnswers: AbandonedAnswers,
     @Inject(APP_CONFIG) config: Pick<AppConfig, 'settle'>,
+    private readonly rates: RequestRates,
   ) {
+    this.reason = new UsageReason(metrics, this.logger);
     this.commits = new CommitWait(config.settle === 'after-response', this.logger);
     metrics.track(
       'gateway_ledger_pending_settlements',
@@ -60,10 +67,22 @@ export class LedgerService implements OnModuleDestroy {
    * Sets aside what the request can cost at most on its first route. Where its caller named no limit
    * on the output, the route's `output` and `ceiling` then say how far the credits reach.
    *
-   * @throws InsufficientCreditsError when that does not fit, SpendLimitError when a monthly limit
-   * does not leave so much; the refusal is logged at cost 0
+   * @throws InsufficientCreditsError when that does not fit, SpendLimitError or BudgetExceededError when
+   * a limit does not leave so much; the refusal is logged at cost 0
+   * @throws RateLimitError when somebody's requests or tokens of this minute, or open ones, are used up
    */
   async hold(caller: Caller, request: BillableRequest): Promise<Hold> {
+    const rates = request.limits && (await this.rates.take(caller.tenantId, request));
+    if (!rates) return this.setAside(caller, request);
+    try {
+      return Object.assign(await this.setAside(caller, request), { rates });
+    } catch (error) {
+      rates.giveBack();
+      throw error;
+    }
+  }
+
+  private async setAside(caller: Caller, request: BillableRequest): Promise<Hold> {
     const [route] = request.routes;
     const { least: amount, range } = creditsFor(route);
     const startedMs = performance.now();
@@ -79,6 +98,7 @@ export class LedgerService implements OnModuleDestroy {
       streamed: request.streamed,
       createdAt: request.startedAt,
       spendLimited: caller.spendLimits !== undefined,
+      subjects: heldSubjects(request.limits),
     });
     this.metrics.observeHold(performance.now() - startedMs);
     if (outcome.admitted) {
@@ -93,7 +113,8 @@ export class LedgerService implements OnModuleDestroy {
       return hold;
     }
     const refusal = refusalOf(amount, outcome, request);
-    await this.refuse(caller, request, refusal);
+    // Of who asks too often there is no row, as at the limit of each key.
+    if (!(refusal instanceof RateLimitError)) await this.refuse(caller, request, refusal);
     throw refusal;
   }
 
@@ -152,6 +173,7 @@ export class LedgerService implements OnModuleDestroy {
   resume(caller: Caller, request: BillableRequest, credits: number): Hold {
     const hold = new Hold(this.store, caller, request, credits);
     hold.isOpen = false; // No stop waits for it.
+    hold.rates = this.rates.resume(caller.tenantId, request);
     hold.limitOutput();
     return hold;
   }
@@ -163,6 +185,7 @@ export class LedgerService implements OnModuleDestroy {
 
   /** Gives a hold back, without a log row, for a request that turned out to be none. */
   async release(hold: Hold): Promise<void> {
+    hold.rates?.giveBack();
     await this.store.release(hold.request.requestId, hold.caller.tenantId);
     this.forget(hold);
   }
@@ -175,7 +198,7 @@ export class LedgerService implements OnModuleDestroy {
    */
   async end(work: LongRunningWork, ending: LongRunningEnding): Promise<SettleOutcome> {
     const { route, record } = ending;
-    const billed = ending.billed && this.plausible(work, route, ending.billed);
+    const billed = ending.billed && this.reason.within(work, route, ending.billed);
     const charge = billed ? priceRoute(billed.usage, route) : NO_CHARGE;
     const log = draftLongRunningRow(work, ending, billed);
     const used = billed?.usage ?? ending.wasted;
@@ -218,8 +241,9 @@ export class LedgerService implements OnModuleDestroy {
       throw error;
     }
     const { log, charge } = charged;
+    hold.rates?.settle(log.usage.inputTokens + log.usage.outputTokens);
     const startedMs = performance.now();
-    const record = makeRecord && this.recordOf(makeRecord, log, ending);
+    const record = makeRecord && recordOf(makeRecord, log, ending, this.logger);
     const commit = this.store.settle({ charge, log, record });
     this.forget(hold);
     const committed = await this.commits.for(commit, {
@@ -257,7 +281,7 @@ export class LedgerService implements OnModuleDestroy {
     const read = isWhole
       ? meter.read()
       : { usage: await this.abandonedAnswers.read(request, meter), source: 'estimated' as const };
-    const { usage, source } = this.plausible(log, meter.route, read);
+    const { usage, source } = this.reason.within(log, meter.route, read);
     log.usage = usage;
     log.usageSource = source;
     log.billedBy = meter.route;
@@ -272,44 +296,10 @@ export class LedgerService implements OnModuleDestroy {
     return { log, charge };
   }
 
-  /** Usage within reason; the operator is told where a vendor's figures were beyond it. */
-  private plausible(
-    { requestId }: { readonly requestId: string },
-    route: BillableRoute,
-    read: { readonly usage: Usage; readonly source: UsageSource },
-  ): { usage: Usage; source: UsageSource } {
-    const capped = capUsage(read.usage, read.source, route);
-    if (capped.cappedFields) {
-      const { provider, catalogueId } = route;
-      this.metrics.observeCappedUsage(provider, catalogueId);
-      const changes = capped.cappedFields.map(
-        (field) => `${field} ${read.usage[field]} is counted as ${capped.usage[field]}`,
-      );
-      this.logger.warn(
-        `Usage beyond reason of ${provider} for request ${requestId}: ${changes.join(', ')}`,
-      );
-    }
-    return capped;
-  }
-
   /** This process answers for the hold no longer: it is settled, given back or another's. */
   private forget(hold: Hold): void {
     if (!hold.isOpen) return;
     hold.isOpen = false;
     if (--this.openHolds === 0) this.onLastSettled?.();
-  }
-
-  /** A record that cannot be made must not keep the settlement back. */
-  private recordOf(
-    make: MakeRecord,
-    { outcome, usage }: RequestLogDraft,
-    { failure }: AnswerEnding,
-  ): SettlementRecord | undefined {
-    try {
-      return make({ outcome, usage, failure });
-    } catch (error) {
-      this.logger.error(`A record could not be made: ${describeError(error)}`);
-      return undefined;
-    }
   }
 }

@@ -1,4 +1,8 @@
-import type { SettleOutcome, SettlementRecord } from './ledger-operations.js';
+import type { Logger } from '@nestjs/common';
+import { describeError } from './database-failure.js';
+import type { MakeRecord, SettleOutcome, SettlementRecord } from './ledger-operations.js';
+import type { RequestLogDraft } from './request-log/request-log-row.js';
+import type { AnswerEnding } from './settled-answer.js';
 
 /** Characters of records kept in memory while the database is away: about 64 MB. */
 const MAX_PENDING_CHARACTERS = 64_000_000;
@@ -37,4 +41,19 @@ function sizeOf({ values }: SettlementRecord): number {
     (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
     0,
   );
+}
+
+/** The record of an answer. One that cannot be made must not keep the settlement back. */
+export function recordOf(
+  make: MakeRecord,
+  { outcome, usage }: RequestLogDraft,
+  { failure }: AnswerEnding,
+  logger: Pick<Logger, 'error'>,
+): SettlementRecord | undefined {
+  try {
+    return make({ outcome, usage, failure });
+  } catch (error) {
+    logger.error(`A record could not be made: ${describeError(error)}`);
+    return undefined;
+  }
 }

@@ -1,6 +1,8 @@
+import type { Logger } from '@nestjs/common';
 import { MAX_SEARCHES } from '../../canonical/canonical-request.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
+import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
 /** Some vendors bill so much for the shortest recording. */
 const LEAST_BILLED_MS = 10_000;
@@ -90,4 +92,31 @@ function reasonableLength(
   if (measuredMs === undefined) return audioMs;
   if (isBilled && audioMs < measuredMs / 2) return measuredMs;
   return Math.min(audioMs, measuredMs * 2 + LEAST_BILLED_MS);
+}
+
+/** Holds what was read of an answer's usage against reason, and tells the operator of what was beyond it. */
+export class UsageReason {
+  constructor(
+    private readonly metrics: Pick<GatewayMetrics, 'observeCappedUsage'>,
+    private readonly logger: Pick<Logger, 'warn'>,
+  ) {}
+
+  within(
+    { requestId }: { readonly requestId: string },
+    route: BillableRoute,
+    read: Readonly<ReadUsage>,
+  ): ReadUsage {
+    const capped = capUsage(read.usage, read.source, route);
+    if (capped.cappedFields) {
+      const { provider, catalogueId } = route;
+      this.metrics.observeCappedUsage(provider, catalogueId);
+      const changes = capped.cappedFields.map(
+        (field) => `${field} ${read.usage[field]} is counted as ${capped.usage[field]}`,
+      );
+      this.logger.warn(
+        `Usage beyond reason of ${provider} for request ${requestId}: ${changes.join(', ')}`,
+      );
+    }
+    return capped;
+  }
 }

@@ -66,7 +66,7 @@ function toOrdinary({ endings, asks }: LedgerGroup): OrdinaryGroup | undefined {
     settlements.push(entry);
   }
   for (const entry of asks) {
-    if (entry.kind !== 'hold' || entry.maybeCommitted || entry.spendLimited) return undefined;
+    if (entry.kind !== 'hold' || entry.maybeCommitted || entry.isLimited) return undefined;
     holds.push(entry);
   }
   return { settlements, holds, hasRanges: holds.some(({ operation }) => operation.range) };

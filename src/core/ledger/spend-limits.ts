@@ -1,6 +1,9 @@
+import { renewalOf, type LimitedSubject, type LimitScope } from '../../canonical/limits.js';
+import { toStoredText } from '../../platform/database/stored-text.js';
 import type { AccountStates } from './account-states.js';
+import type { UseRow } from './budget-statements.js';
 import type { Ask } from './ledger-entry.js';
-import type { SpendLimitExcess } from './ledger-operations.js';
+import type { LimitExcess, SpendLimitExcess } from './ledger-operations.js';
 
 /**
  * What the keys $1, the keys above them and the tenants $2 that have a monthly limit have spent in
@@ -56,40 +59,66 @@ interface LimitState {
 }
 
 /**
- * The monthly limits of the tenants and keys that one transaction works on, whose accounts are
- * locked meanwhile: nobody else can spend or set aside anything of theirs.
+ * The limits of money of the tenants, keys and end users that one transaction works on, whose accounts
+ * are locked meanwhile: nobody else can spend or set aside anything of theirs.
  */
 export class SpendLimits {
   private readonly byTenant = new Map<string, LimitState>();
   /** By the key that asks: its own limit and those of the keys above it. */
   private readonly byKey = new Map<string, LimitState[]>();
+  private readonly uses = new Map<string, UseRow>();
 
-  constructor(rows: readonly SpendLimitRow[], accounts: AccountStates) {
+  /** @param uses of those who have budgets or a limit of open requests */
+  constructor(
+    rows: readonly SpendLimitRow[],
+    accounts: AccountStates,
+    uses: readonly UseRow[] = [],
+  ) {
     for (const { scope, id, spend_limit: limit, used, key_ids: keyIds } of rows) {
       const held = scope === 'tenant' ? accounts.held(id) : 0;
       const state = { id, scope, limit, used: used + held };
       if (scope === 'tenant') this.byTenant.set(id, state);
       for (const keyId of keyIds) this.byKey.set(keyId, [...(this.byKey.get(keyId) ?? []), state]);
     }
+    for (const use of uses) this.uses.set(useKey(use.tenant_id, use.scope, use.subject), use);
   }
 
-  /** The limit that so many credits more would pass; undefined: there is room. */
-  excessOf(ask: Ask, credits: number): SpendLimitExcess | undefined {
+  /** The limit that so many credits more, or a request more, would pass; undefined: there is room. */
+  excessOf(ask: Ask, credits: number): LimitExcess | undefined {
     for (const state of this.of(ask)) {
       const left = leftOf(state);
       if (credits > left) return { scope: state.scope, limit: state.limit, left };
+    }
+    for (const { subject, use } of this.usesOf(ask)) {
+      const { scope, budgets, max_in_flight: maxInFlight = Infinity } = subject;
+      if (ask.kind === 'hold' && use.requests >= maxInFlight) return { scope, maxInFlight };
+      for (const { period, credits: limit } of budgets) {
+        const left = Math.max(0, limit - use[period] - use.held);
+        const renewsAt = renewalOf(period, use.now);
+        if (credits > left) return { scope, period, limit, left, renewsAt };
+      }
     }
     return undefined;
   }
 
   /** What the limits leave for an ask, in credits. */
   leftFor(ask: Ask): number {
-    return Math.min(Infinity, ...this.of(ask).map(leftOf));
+    let left = Math.min(Infinity, ...this.of(ask).map(leftOf));
+    for (const { subject, use } of this.usesOf(ask)) {
+      for (const { period, credits } of subject.budgets) {
+        left = Math.min(left, Math.max(0, credits - use[period] - use.held));
+      }
+    }
+    return left;
   }
 
   /** Counts what an ask has set aside. */
   count(ask: Ask, credits: number): void {
     for (const state of this.of(ask)) state.used += credits;
+    for (const { use } of this.usesOf(ask)) {
+      use.held += credits;
+      if (ask.kind === 'hold') use.requests++;
+    }
   }
 
   /** The keys with a limit on which the requests of a key count. */
@@ -102,6 +131,17 @@ export class SpendLimits {
     const ofTenant = this.byTenant.get(tenantId);
     return [...(ofKey ?? []), ...(ofTenant ? [ofTenant] : [])];
   }
+
+  private usesOf({ tenantId, subjects = [] }: Ask): { subject: LimitedSubject; use: UseRow }[] {
+    return subjects.map((subject) => {
+      const use = this.uses.get(useKey(tenantId, subject.scope, toStoredText(subject.id)));
+      return { subject, use: use! };
+    });
+  }
+}
+
+function useKey(tenantId: string, scope: LimitScope, subject: string): string {
+  return `${tenantId} ${scope} ${subject}`;
 }
 
 function leftOf({ limit, used }: LimitState): number {

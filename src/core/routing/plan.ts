@@ -10,6 +10,7 @@ import {
   type CancelSignal,
 } from '../../canonical/cancel-signal.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { LimitedSubject } from '../../canonical/limits.js';
 import { estimateTokens } from '../../canonical/prompt-size.js';
 import type { RequestTags } from '../../canonical/request-tags.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
@@ -82,6 +83,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     context: RequestContext,
     /** Undefined when the cache has no part in this request. */
     readonly cache?: CacheLookup,
+    /** Whose limits it counts on; undefined: nobody's. */
+    readonly limits?: readonly LimitedSubject[],
   ) {
     this.requestId = context.requestId;
     this.endpoint = context.endpoint;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatModel, modelRoute } from '../../../test/support/catalogue-models.js';
 import { embeddingRequest } from '../../../test/support/embedding-requests.js';
 import type { Caller } from '../access/caller.js';
+import type { EndUserLimits } from '../access/end-user-limits.service.js';
 import type { AnswerCache } from './cache/answer-cache.service.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
 import type { WorkEvent } from '../../canonical/canonical-event.js';
@@ -55,6 +56,7 @@ class World {
       { of: () => [] } as unknown as ByokUpstreams,
       {} as AnswerCache,
       { of: () => undefined } as unknown as RoutePauses,
+      { subjectsOf: () => undefined } as unknown as EndUserLimits,
     );
   }
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
+import { EndUserLimits } from '../access/end-user-limits.service.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
 import type { CanonicalEvent, RouteEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import {
@@ -19,6 +20,7 @@ import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../../vendors/upstream.js';
 import { callerErrorOf } from './caller-error.js';
+import { refuseDenied, withoutDeniedHit } from './denied-names.js';
 import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { RouteHealth, type RouteCondition } from './route-health.js';
@@ -58,6 +60,7 @@ export class RoutingService {
     private readonly byokUpstreams: ByokUpstreams,
     private readonly cache: AnswerCache,
     private readonly pauses: RoutePauses,
+    private readonly endUserLimits: EndUserLimits,
     @Optional() private readonly settings?: LiveSettings,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
@@ -71,6 +74,7 @@ export class RoutingService {
    * route, which costs nothing and is not called.
    *
    * @throws NotFoundError for an unknown model, or when preferences leave no provider
+   * @throws PermissionError for a model that a list does not leave, or where one leaves no provider
    * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
    * @throws ProviderUnavailableError when no provider of the models is configured, or all are paused
    */
@@ -82,17 +86,18 @@ export class RoutingService {
     // Of one version, whatever comes into force while this waits.
     const current = this.currentState();
     const models = request.models.map((alias) => this.findModel(request, alias));
-    const { cacheTtlSeconds } = context;
-    const cache =
-      cacheTtlSeconds === undefined
-        ? undefined
-        : await this.cache.lookUp(caller.tenantId, request, cacheTtlSeconds);
-    if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache);
+    const found = this.endUserLimits.subjectsOf(caller, request.endUser);
+    const limits = found instanceof Promise ? await found : found;
+    if (limits) refuseDenied(request, models, limits);
+    const { cacheTtlSeconds: ttl } = context;
+    const kept = ttl === undefined ? undefined : this.cache.lookUp(caller.tenantId, request, ttl);
+    const cache = withoutDeniedHit(kept && (await kept), limits);
+    if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache, limits);
     const known = this.byokUpstreams.of(caller.tenantId);
     const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
-    const state = byok.length > 0 ? { ...current, byok } : current;
+    const state = byok.length > 0 || limits ? { ...current, byok, subjects: limits } : current;
     const routes = selectRoutes(request, models, state);
-    return new Plan(cache ? decoded(request) : request, routes, context, cache);
+    return new Plan(cache ? decoded(request) : request, routes, context, cache, limits);
   }
 
   /**

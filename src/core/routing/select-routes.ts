@@ -1,4 +1,5 @@
 import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { LimitedSubject } from '../../canonical/limits.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
@@ -10,6 +11,7 @@ import {
 import type { AppConfig } from '../../platform/config/app-config.js';
 import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { CallLimits, Upstream } from '../../vendors/upstream.js';
+import { withoutDenied } from './denied-names.js';
 import type { PlannedRoute } from './plan.js';
 import type { HealthKey } from './route-health.js';
 import { textCeilingOf } from './text-ceiling.js';
@@ -40,6 +42,8 @@ export interface RoutingState {
   overridden?: ReadonlySet<string>;
   /** The same of the fee for tenants' own accounts, which a variable may set. */
   isFeeOverridden?: boolean;
+  /** Whose lists of providers are to be kept to; undefined: nobody's. */
+  subjects?: readonly LimitedSubject[] | undefined;
 }
 
 /**
@@ -47,6 +51,7 @@ export interface RoutingState {
  *
  * @param models the models of the request's chain, in its order
  * @throws ProviderUnavailableError when no provider of any model is configured, or all are paused
+ * @throws PermissionError when the lists of those whom it counts on leave no provider
  * @throws NotFoundError (`provider`) when the caller's preferences leave nothing
  * @throws InvalidRequestError for a field that shared capacity refuses when there is nothing else
  */
@@ -68,13 +73,15 @@ export function selectRoutes(
     );
   }
 
+  const left = state.subjects ? withoutDenied(configured, state.subjects) : configured;
+
   // Here and below: most requests have no preferences and no accounts of tenants, and need no copies.
   const hasFilter = only !== undefined || ignore.length > 0;
   let routes = hasFilter
-    ? configured.filter(
+    ? left.filter(
         ({ provider }) => (only?.includes(provider) ?? true) && !ignore.includes(provider),
       )
-    : configured;
+    : left;
   const [best] = routes;
   if (best === undefined) {
     throw new NotFoundError(

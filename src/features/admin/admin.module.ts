@@ -9,6 +9,7 @@ import { UpstreamModule } from '../../vendors/upstream.module.js';
 import { BooksController } from './books/books.controller.js';
 import { InstancesController } from './instances/instances.controller.js';
 import { InstancesAdmin } from './instances/instances.service.js';
+import { LimitsModule } from '../../core/limits/limits.module.js';
 import { AdminKeysController } from './keys/admin-keys.controller.js';
 import { RoutesController } from './routes/routes.controller.js';
 import { RoutesAdmin } from './routes/routes.service.js';
@@ -19,6 +20,8 @@ import { TenantEntries } from './tenants/tenant-entries.service.js';
 import { TenantEraser } from './tenants/tenant-eraser.service.js';
 import { TenantKeysController } from './tenants/tenant-keys.controller.js';
 import { TenantKeys } from './tenants/tenant-keys.service.js';
+import { KeyLimitsController } from './limits/limits.controller.js';
+import { TenantLimitsController } from './tenants/tenant-limits.controller.js';
 import { TenantsController } from './tenants/tenants.controller.js';
 import { TenantsAdmin } from './tenants/tenants.service.js';
 import { PeopleController } from './people/people.controller.js';
@@ -28,11 +31,19 @@ import { WhoamiController } from './whoami/whoami.controller.js';
 
 /** What operators do over HTTP. Each folder is a small feature, named after its path below `/v1/admin`. */
 @Module({
-  imports: [CatalogueModule, LedgerModule, RequestLogModule, RoutingModule, UpstreamModule],
+  imports: [
+    CatalogueModule,
+    LedgerModule,
+    LimitsModule,
+    RequestLogModule,
+    RoutingModule,
+    UpstreamModule,
+  ],
   controllers: [
     AdminAuditLogController,
     AdminConfigController,
     AdminKeysController,
+    KeyLimitsController,
     BooksController,
     InstancesController,
     RoutesController,
@@ -41,6 +52,7 @@ import { WhoamiController } from './whoami/whoami.controller.js';
     TenantEntriesController,
     TenantKeysController,
     UsageController,
+    TenantLimitsController,
     WhoamiController,
     PeopleController,
     TenantMembersController,

@@ -69,14 +69,18 @@ class LifetimeDto {
 }
 
 class QuotasDto {
-  @ApiProperty({ type: 'integer', description: 'The limit of the calling key.', example: 600 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'The limit of the calling key or its tenant, whichever is lower.',
+    example: 600,
+  })
   requests_per_minute!: number;
 
   @ApiProperty({
     type: 'integer',
     nullable: true,
     description:
-      'Credits in a calendar month: the limit of the calling key or its tenant, whichever is lower; ' +
+      'Credits in a calendar month: the limit or budget of the calling key or its tenant, whichever is lowest; ' +
       'null: only the balance limits the spend.',
     example: null,
   })

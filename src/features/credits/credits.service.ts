@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller, SpendLimitsOfCaller } from '../../core/access/caller.js';
+import { strictestBudgets, strictestRates } from '../../canonical/limits.js';
+import type { Caller } from '../../core/access/caller.js';
 import { utcMonthOf } from '../../platform/time/dates.js';
 import { BalanceReader } from '../../core/ledger/balance.reader.js';
 import type { CustomerCreditsDto, CreditTotalsDto } from './credits.dto.js';
@@ -16,6 +17,7 @@ export class CreditsService {
   /** @param now decides which calendar month is the current one */
   async overview(caller: Caller, now: Date): Promise<CustomerCreditsDto> {
     const month = utcMonthOf(now);
+    const subjects = caller.limits?.subjects ?? [];
     const [account, period] = await Promise.all([
       this.balances.balanceOf(caller.tenantId),
       this.balances.monthOf(caller.tenantId, month.start),
@@ -34,16 +36,22 @@ export class CreditsService {
         requests: account.requestCount,
       },
       quotas: {
-        requests_per_minute: caller.rateLimitPerMinute,
-        monthly_spend_limit: lowerOf(caller.spendLimits),
+        requests_per_minute: Math.min(
+          caller.rateLimitPerMinute,
+          strictestRates(subjects).requests_per_minute ?? Infinity,
+        ),
+        monthly_spend_limit: lowest([
+          caller.spendLimits?.key,
+          caller.spendLimits?.tenant,
+          strictestBudgets(subjects).find(({ period }) => period === 'month')?.credits,
+        ]),
       },
     };
   }
 }
 
-/** The limit that is reached first, going by the limits alone. */
-function lowerOf(limits: SpendLimitsOfCaller | undefined): number | null {
-  if (!limits) return null;
-  const { key, tenant } = limits;
-  return key === null || tenant === null ? (key ?? tenant) : Math.min(key, tenant);
+/** The limit that is reached first, going by the limits alone; null: there is none. */
+function lowest(limits: readonly (number | null | undefined)[]): number | null {
+  const set = limits.filter((limit) => limit != null);
+  return set.length === 0 ? null : Math.min(...set);
 }

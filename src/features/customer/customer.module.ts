@@ -5,6 +5,7 @@ import { LedgerModule } from '../../core/ledger/ledger.module.js';
 import { ReceiptReader } from '../../core/ledger/receipts/receipt.reader.js';
 import { RequestLogModule } from '../../core/ledger/request-log/request-log.module.js';
 import { SigningKeys } from '../../core/ledger/receipts/signing-keys.service.js';
+import { LimitsModule } from '../../core/limits/limits.module.js';
 import { OutboundModule } from '../../platform/outbound/outbound.module.js';
 import { AnalyticsController } from './analytics/analytics.controller.js';
 import { AnalyticsService } from './analytics/analytics.service.js';
@@ -20,6 +21,8 @@ import {
 import { GenerationService } from './generation/generation.service.js';
 import { CustomerGuardrailsController } from './guardrails/customer-guardrails.controller.js';
 import { CustomerGuardrailsService } from './guardrails/customer-guardrails.service.js';
+import { LimitsController } from './limits/limits.controller.js';
+import { CustomerLimitsService } from './limits/limits.service.js';
 import { LogsController } from './logs/logs.controller.js';
 import { LogsService } from './logs/logs.service.js';
 import { InvitationsController, MembersController } from './members/members.controller.js';
@@ -33,12 +36,20 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
 
 /** What a tenant manages and looks up itself. Each folder is a small feature, named after its path. */
 @Module({
-  imports: [CredentialsModule, GuardrailsModule, LedgerModule, OutboundModule, RequestLogModule],
+  imports: [
+    CredentialsModule,
+    GuardrailsModule,
+    LedgerModule,
+    LimitsModule,
+    OutboundModule,
+    RequestLogModule,
+  ],
   controllers: [
     ApiKeysController,
     AuditLogController,
     CustomerGuardrailsController,
     ProviderCredentialsController,
+    LimitsController,
     LogsController,
     AnalyticsController,
     StatementsController,
@@ -56,6 +67,7 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     ApiKeysService,
     CurrentKeyService,
     CustomerGuardrailsService,
+    CustomerLimitsService,
     GenerationService,
     LogsService,
     ProviderCredentialsService,

@@ -25,6 +25,7 @@ const TYPES: Readonly<Record<GatewayErrorType, MessagesErrorType>> = {
   invalid_request_error: 'invalid_request_error',
   authentication_error: 'authentication_error',
   insufficient_credits: 'billing_error',
+  budget_exceeded: 'billing_error',
   permission_error: 'permission_error',
   guardrail_violation: 'permission_error',
   not_found_error: 'not_found_error',

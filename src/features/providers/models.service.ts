@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { denierOf } from '../../canonical/limits.js';
 import type { Caller } from '../../core/access/caller.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
 import type { Model, ModelKind } from '../../core/catalogue/catalogue.types.js';
@@ -9,7 +10,7 @@ import type { ModelDto } from './providers.dto.js';
 
 /**
  * The catalogue as callers see it: only what a configured provider serves, or one with which the
- * caller has an account of its own.
+ * caller has an account of its own, and what its lists of names leave.
  */
 @Injectable()
 export class ModelsService {
@@ -28,7 +29,7 @@ export class ModelsService {
   /** @throws NotFoundError (`id`) for a model that is unknown or that nobody serves here */
   async get(caller: Caller, id: string): Promise<ModelDto> {
     const model = this.catalogue.find(id);
-    if (!model || !isServed(model, await this.providersOf(caller))) {
+    if (!model || !isOpen(model, caller, id) || !isServed(model, await this.providersOf(caller))) {
       throw new NotFoundError(
         'id',
         `The model ${JSON.stringify(id.slice(0, 200))} does not exist here; GET /v1/models lists those that do.`,
@@ -39,16 +40,25 @@ export class ModelsService {
 
   private async served(caller: Caller): Promise<Model[]> {
     const providers = await this.providersOf(caller);
-    return this.catalogue.models.filter((model) => isServed(model, providers));
+    return this.catalogue.models.filter(
+      (model) => isOpen(model, caller) && isServed(model, providers),
+    );
   }
 
-  private async providersOf({ tenantId }: Caller): Promise<ReadonlySet<string>> {
+  private async providersOf({ tenantId, limits }: Caller): Promise<ReadonlySet<string>> {
     const own = await this.byokUpstreams.of(tenantId);
-    return new Set([
+    const all = [
       ...this.upstreams.providers.map(({ id }) => id),
       ...own.map(({ credential }) => credential.provider),
-    ]);
+    ];
+    const subjects = limits?.subjects ?? [];
+    return new Set(all.filter((provider) => !denierOf(subjects, 'providers', [provider])));
   }
+}
+
+/** Whether the lists of the caller's key and tenant leave it; those of end users are not known here. */
+function isOpen({ id }: Model, { limits }: Caller, alias = id): boolean {
+  return !limits || denierOf(limits.subjects, 'models', [alias, id]) === undefined;
 }
 
 function isServed(model: Model, providers: ReadonlySet<string>): boolean {

@@ -3,6 +3,7 @@ export const GATEWAY_ERROR_TYPES = [
   'invalid_request_error',
   'authentication_error',
   'insufficient_credits',
+  'budget_exceeded',
   'permission_error',
   'guardrail_violation',
   'not_found_error',
@@ -87,6 +88,18 @@ export class InsufficientCreditsError extends GatewayError {
 export class SpendLimitError extends GatewayError {
   constructor(message: string) {
     super({ status: 402, type: 'insufficient_credits', param: 'monthly_spend_limit', message });
+  }
+}
+
+/** A budget of the tenant, the key or the end user does not leave enough. */
+export class BudgetExceededError extends GatewayError {
+  /**
+   * @param param the budget, as `api_key.budgets.day`
+   * @param renewsAt when it begins anew; null: never
+   */
+  constructor(param: string, message: string, renewsAt: Date | null) {
+    const details = { renews_at: renewsAt?.toISOString() ?? null };
+    super({ status: 402, type: 'budget_exceeded', param, message, details });
   }
 }
 

@@ -43,6 +43,10 @@ export const ERASED: Readonly<Record<string, string>> = {
   // Those of the operator about the tenant too.
   alert_rules: 'DELETE FROM alert_rules WHERE tenant_id = $1 OR watched_tenant_id = $1',
   alert_events: 'DELETE FROM alert_events WHERE tenant_id = $1',
+  // They name end users.
+  end_user_limits: 'DELETE FROM end_user_limits WHERE tenant_id = $1',
+  budget_spend: 'DELETE FROM budget_spend WHERE tenant_id = $1',
+  limit_holds: 'DELETE FROM limit_holds WHERE tenant_id = $1',
   // Their answers hold memos.
   ledger_idempotency_keys: 'DELETE FROM ledger_idempotency_keys WHERE tenant_id = $1',
 };

@@ -1,6 +1,7 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsIn, IsInt, Max, Min } from 'class-validator';
+import { Allow, IsOptional, IsIn, IsInt, Max, Min } from 'class-validator';
 import { IsIsoDateTime, IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
+import { LimitsDto, LimitsStateDto } from '../../../core/limits/limits.dto.js';
 import { API_KEY_TYPES, type ApiKeyType } from '../../../core/access/caller.js';
 import { MAX_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
 import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../core/access/api-key.entity.js';
@@ -43,6 +44,15 @@ export class ApiKeyDto {
     example: null,
   })
   monthly_spend_limit!: number | null;
+
+  @ApiProperty({
+    type: LimitsStateDto,
+    description: 'Set by the tenant; those of keys above it and of the tenant hold as well.',
+  })
+  limits!: LimitsStateDto;
+
+  @ApiProperty({ type: LimitsStateDto, description: 'Set by the operator; they hold as well.' })
+  operator_limits!: LimitsStateDto;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   last_used_at!: string | null;
@@ -123,6 +133,15 @@ export class CreateApiKeyDto {
   @Max(Number.MAX_SAFE_INTEGER, { message: SPEND_LIMIT_MESSAGE })
   monthly_spend_limit?: number | null;
 
+  @Allow()
+  @ApiPropertyOptional({
+    type: LimitsDto,
+    nullable: true,
+    description:
+      'Of routing keys. None may be above what the calling key has itself, which holds as well for what a routing key makes.',
+  })
+  limits?: LimitsDto | null;
+
   @ApiPropertyOptional({
     enum: API_KEY_TYPES,
     default: 'routing',
@@ -133,7 +152,7 @@ export class CreateApiKeyDto {
   type?: ApiKeyType;
 }
 
-/** The two fields that can change; any other is refused. */
+/** The fields that can change; any other is refused. */
 export class UpdateApiKeyDto {
   @ApiPropertyOptional({ minLength: 1, maxLength: 255, example: 'billing service' })
   @MayBeAbsent()
@@ -150,4 +169,12 @@ export class UpdateApiKeyDto {
   @IsOptional()
   @IsIsoDateTime()
   expires_at?: string | null;
+
+  @Allow()
+  @ApiPropertyOptional({
+    type: LimitsDto,
+    nullable: true,
+    description: 'In place of those of before; null: none.',
+  })
+  limits?: LimitsDto | null;
 }

@@ -4,11 +4,19 @@ import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import { AuditedApiKeys } from '../../../core/access/audited-api-keys.js';
 import type { Author } from '../../../core/access/author.js';
 import { refuseChange, type ApiKeyType, type Caller } from '../../../core/access/caller.js';
+import type { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.js';
+import { LimitsService } from '../../../core/limits/limits.service.js';
+import { readLimits, refuseMore } from '../../../core/limits/read-limits.js';
+import type { Limits } from '../../../canonical/limits.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { mintApiKey, readExpiry } from '../../../core/access/api-key.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
-import { NotFoundError, PermissionError } from '../../../platform/errors/gateway-errors.js';
+import {
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+} from '../../../platform/errors/gateway-errors.js';
 import type {
   UpdateApiKeyDto,
   CreateApiKeyDto,
@@ -25,14 +33,16 @@ export class ApiKeysService {
     private readonly apiKeys: ApiKeyRepository,
     private readonly changes: AuditedApiKeys,
     private readonly directory: KeyDirectory,
+    private readonly limits: LimitsService,
   ) {}
 
   async list(caller: Caller): Promise<ApiKeyDto[]> {
-    return (await this.apiKeys.listOfTenant(caller.tenantId)).map(toApiKey);
+    return this.describe(caller, await this.apiKeys.listOfTenant(caller.tenantId));
   }
 
   async get(caller: Caller, id: string): Promise<ApiKeyDto> {
-    return toApiKey(await this.find(caller, id));
+    const [described] = await this.describe(caller, [await this.find(caller, id)]);
+    return described!;
   }
 
   async create(caller: Caller, author: Author, body: CreateApiKeyDto): Promise<CreatedApiKeyDto> {
@@ -56,6 +66,7 @@ export class ApiKeysService {
     const plaintext = mintApiKey(type);
     const rateLimitPerMinute = rateLimitFor(caller, body.rate_limit_per_minute);
     const monthlySpendLimit = spendLimitFor(caller, body.monthly_spend_limit);
+    const limits = limitsFor(caller, type, body.limits);
     const id = await this.changes.create(author, {
       tenantId: caller.tenantId,
       type,
@@ -64,6 +75,7 @@ export class ApiKeysService {
       rateLimitPerMinute,
       expiresAt,
       monthlySpendLimit,
+      ...(limits && { limits }),
       madeBy: caller.keyType,
       ancestorIds,
     });
@@ -80,9 +92,15 @@ export class ApiKeysService {
   ): Promise<ApiKeyDto> {
     const key = await this.find(caller, id);
     refuseOnManagementKey(caller, key.type, 'change');
-    const change = { name: body.name, expiresAt: readExpiry(body.expires_at) };
+    const change = {
+      name: body.name,
+      expiresAt: readExpiry(body.expires_at),
+      limits:
+        body.limits === undefined ? undefined : (limitsFor(caller, key.type, body.limits) ?? null),
+    };
+    if (change.limits !== undefined) refuseLimitsBeyondRights(caller, key);
     await this.refuseBeyondRights(caller, key, change.expiresAt);
-    if (change.name === undefined && change.expiresAt === undefined) return toApiKey(key);
+    if (Object.values(change).every((value) => value === undefined)) return this.get(caller, id);
     await this.changes.update(author, caller.tenantId, key.id, change);
     await this.forget(key);
     return this.get(caller, key.id);
@@ -126,6 +144,14 @@ export class ApiKeysService {
         'expires_at',
       );
     }
+  }
+
+  private async describe(
+    { tenantId }: Caller,
+    keys: readonly ApiKeyEntity[],
+  ): Promise<ApiKeyDto[]> {
+    const states = await this.limits.describe(tenantId, 'api_key', keys);
+    return keys.map((key, index) => toApiKey(key, states[index]!));
   }
 
   /** @returns the key of the caller */
@@ -196,7 +222,35 @@ function refuseLater(above: ApiKeyEntity, expiresAt: Date | null): void {
   );
 }
 
-function toApiKey(key: ApiKeyEntity): ApiKeyDto {
+/** @returns undefined: none are given */
+function limitsFor(
+  { limits }: Caller,
+  type: ApiKeyType,
+  wanted: LimitsDto | null | undefined,
+): Limits | undefined {
+  const read = (wanted && readLimits(wanted, 'limits.')) ?? undefined;
+  if (!read) return undefined;
+  if (type === 'management') {
+    throw new InvalidRequestError(
+      'limits',
+      'A management key calls no models, so it takes no limits.',
+    );
+  }
+  const own = limits?.subjects.filter(({ scope }) => scope === 'api_key') ?? [];
+  refuseMore(read, own, 'limits.', "the calling key's own limit");
+  return read;
+}
+
+/** A routing key sets the limits of the keys below it alone: those of others are theirs to keep to. */
+function refuseLimitsBeyondRights(caller: Caller, key: ApiKeyEntity): void {
+  if (caller.keyType === 'management' || key.ancestorIds.includes(caller.apiKeyId)) return;
+  throw new PermissionError(
+    'A routing key may only set the limits of keys that it made; a management key (sk-mgmt-…) may set those of others.',
+    'limits',
+  );
+}
+
+function toApiKey(key: ApiKeyEntity, { limits, operator_limits }: BothLimitsDto): ApiKeyDto {
   const status = apiKeyStatus(key, Date.now());
   return {
     id: key.id,
@@ -207,6 +261,8 @@ function toApiKey(key: ApiKeyEntity): ApiKeyDto {
     status,
     usage: { request_count: key.requestCount, total_spend: key.totalSpend },
     monthly_spend_limit: key.monthlySpendLimit,
+    limits,
+    operator_limits,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     created_at: key.createdAt.toISOString(),
     updated_at: key.updatedAt.toISOString(),

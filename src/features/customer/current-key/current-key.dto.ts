@@ -39,7 +39,8 @@ export class CurrentKeyRecordDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'What it may spend in a calendar month; null: no limit of its own.',
+    description:
+      'What it may spend until `limit_reset`: of its monthly limit and its budgets, and of those of keys above it, that which leaves least; null: none.',
     example: null,
   })
   limit!: number | null;
@@ -47,7 +48,7 @@ export class CurrentKeyRecordDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'What is left of that in this month, less what running requests set aside.',
+    description: 'What is left of that, less what running requests set aside.',
     example: null,
   })
   limit_remaining!: number | null;
@@ -71,8 +72,12 @@ export class CurrentKeyRecordDto {
   @ApiProperty({ type: 'integer', description: 'For those of this month.', example: 0 })
   usage_monthly!: number;
 
-  @ApiProperty({ enum: ['monthly'], nullable: true, description: 'When `limit` starts anew.' })
-  limit_reset!: 'monthly' | null;
+  @ApiProperty({
+    enum: ['hourly', 'daily', 'weekly', 'monthly'],
+    nullable: true,
+    description: 'When `limit` starts anew; null: never, or there is none.',
+  })
+  limit_reset!: 'hourly' | 'daily' | 'weekly' | 'monthly' | null;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   expires_at!: string | null;

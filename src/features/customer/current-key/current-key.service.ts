@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { strictestRates, type BudgetPeriod } from '../../../canonical/limits.js';
 import type { ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import type { Caller } from '../../../core/access/caller.js';
 import { AuthenticationError } from '../../../platform/errors/gateway-errors.js';
+import { BudgetReader } from '../../../core/ledger/budget.reader.js';
 import { BalanceReader } from '../../../core/ledger/balance.reader.js';
 import { DAY_MS, startOfUtcDay, utcMonthOf } from '../../../platform/time/dates.js';
 import { RequestLogAnalyticsReader } from '../../../core/ledger/request-log/request-log-analytics.reader.js';
@@ -10,20 +12,36 @@ import type { CurrentKeyRecordDto } from './current-key.dto.js';
 
 const RATE_LIMIT_NOTE = 'Requests to models; see X-RateLimit-Limit.';
 
+/** How the compatibility layer calls the ends of periods. */
+const RESETS = {
+  hour: 'hourly',
+  day: 'daily',
+  week: 'weekly',
+  month: 'monthly',
+  total: null,
+} as const satisfies Record<BudgetPeriod, string | null>;
+
+interface KeyBudget {
+  limit: number;
+  remaining: number;
+  reset: CurrentKeyRecordDto['limit_reset'];
+}
+
 @Injectable()
 export class CurrentKeyService {
   constructor(
     private readonly apiKeys: ApiKeyRepository,
     private readonly balances: BalanceReader,
     private readonly analytics: RequestLogAnalyticsReader,
+    private readonly uses: BudgetReader,
   ) {}
 
   /** @param now decides which day, week and month (UTC, from Monday) are the current ones */
-  async get({ tenantId, apiKeyId }: Caller, now: Date): Promise<CurrentKeyRecordDto> {
+  async get(caller: Caller, now: Date): Promise<CurrentKeyRecordDto> {
+    const { tenantId, apiKeyId } = caller;
     const key = await this.apiKeys.findOfTenant(tenantId, apiKeyId);
     if (!key) throw new AuthenticationError('The API key is unknown.');
-    const limit = key.monthlySpendLimit;
-    const remaining = limit === null ? null : await this.remainingOf(key, now);
+    const budget = await this.tightestOf(caller, key, now);
     const costs = [startOfUtcDay(now), startOfWeek(now), utcMonthOf(now).start].map((start) =>
       this.costSince(tenantId, apiKeyId, start),
     );
@@ -32,14 +50,14 @@ export class CurrentKeyService {
     return {
       label: key.name,
       usage: key.totalSpend,
-      limit,
-      limit_remaining: remaining,
+      limit: budget?.limit ?? null,
+      limit_remaining: budget?.remaining ?? null,
       is_free_tier: false,
-      rate_limit: { requests: key.rateLimitPerMinute, interval: '1m', note: RATE_LIMIT_NOTE },
+      rate_limit: { requests: requestsOf(caller, key), interval: '1m', note: RATE_LIMIT_NOTE },
       usage_daily: daily!,
       usage_weekly: weekly!,
       usage_monthly: monthly!,
-      limit_reset: limit === null ? null : 'monthly',
+      limit_reset: budget?.reset ?? null,
       expires_at: key.expiresAt?.toISOString() ?? null,
       is_management_key: isManagementKey,
       is_provisioning_key: isManagementKey,
@@ -54,6 +72,29 @@ export class CurrentKeyService {
       organization_id: null,
       workspace_id: null,
     };
+  }
+
+  /** Of the monthly limit and the budgets of the key and those above it, that which leaves least. */
+  private async tightestOf(
+    { tenantId, limits }: Caller,
+    key: ApiKeyEntity,
+    now: Date,
+  ): Promise<KeyBudget | undefined> {
+    const found: KeyBudget[] = [];
+    if (key.monthlySpendLimit !== null) {
+      const remaining = await this.remainingOf(key, now);
+      found.push({ limit: key.monthlySpendLimit, remaining, reset: 'monthly' });
+    }
+    const subjects = limits?.subjects.filter(({ scope }) => scope === 'api_key') ?? [];
+    const uses = await this.uses.useOf(tenantId, subjects);
+    for (const [index, { budgets }] of subjects.entries()) {
+      const use = uses[index]!;
+      for (const { period, credits } of budgets) {
+        const remaining = Math.max(0, credits - use[period] - use.held);
+        found.push({ limit: credits, remaining, reset: RESETS[period] });
+      }
+    }
+    return found.sort((one, other) => one.remaining - other.remaining)[0];
   }
 
   /** What the monthly limits of the key and of those above it leave, the least of them. */
@@ -74,4 +115,9 @@ function startOfWeek(now: Date): Date {
   const today = startOfUtcDay(now);
   const daysSinceMonday = (today.getUTCDay() + 6) % 7;
   return new Date(today.getTime() - daysSinceMonday * DAY_MS);
+}
+
+function requestsOf({ limits }: Caller, { rateLimitPerMinute }: ApiKeyEntity): number {
+  const { requests_per_minute: most = Infinity } = strictestRates(limits?.subjects ?? []);
+  return Math.min(rateLimitPerMinute, most);
 }

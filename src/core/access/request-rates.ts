@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import type { BillableRequest } from '../../canonical/billable-request.js';
+import { nameOf, type LimitedSubject } from '../../canonical/limits.js';
+import { RateLimitError } from '../../platform/errors/gateway-errors.js';
+import type { MinutePart, PartsDecision } from './rate-limit-decisions.js';
+import { RateLimiter } from './rate-limiters.js';
+
+interface RatePart extends MinutePart {
+  readonly subject: LimitedSubject;
+  readonly rate: 'requests_per_minute' | 'tokens_per_minute';
+}
+
+/** What a request has taken of its minute, for its tokens are known only at its end. */
+export class TakenRates {
+  constructor(
+    private readonly limiter: RateLimiter,
+    private readonly parts: readonly RatePart[],
+    private readonly minute: number,
+  ) {}
+
+  /** For a request that is refused after all. */
+  giveBack(): void {
+    this.correct(this.parts.map(({ name, amount }) => ({ name, amount: -amount })));
+  }
+
+  /** Counts the tokens that it has used in place of those that it was let in for. */
+  settle(tokens: number): void {
+    const counted = this.parts.filter(({ rate }) => rate === 'tokens_per_minute');
+    this.correct(counted.map(({ name, amount }) => ({ name, amount: tokens - amount })));
+  }
+
+  private correct(all: readonly { name: string; amount: number }[]): void {
+    const changes = all.filter(({ amount }) => amount !== 0);
+    if (changes.length > 0) void this.limiter.correct(changes, this.minute);
+  }
+}
+
+/** The requests and tokens per minute of tenants, keys and end users. */
+@Injectable()
+export class RequestRates {
+  constructor(private readonly limiter: RateLimiter) {}
+
+  /**
+   * Counts a request on all of them, or on none where one has no room for it.
+   *
+   * @returns undefined where nobody's rate is limited
+   * @throws RateLimitError naming the limit
+   */
+  take(tenantId: string, request: LimitedRequest): TakenRates | undefined | Promise<TakenRates> {
+    const parts = partsOf(tenantId, request);
+    if (parts.length === 0) return undefined;
+    const decision = this.limiter.takeParts(parts);
+    if (decision instanceof Promise) return decision.then((late) => this.taken(parts, late));
+    return this.taken(parts, decision);
+  }
+
+  /** The same of a request that was let in elsewhere; what it used less is not given back. */
+  resume(tenantId: string, request: LimitedRequest): TakenRates | undefined {
+    const parts = partsOf(tenantId, request);
+    return parts.length === 0 ? undefined : new TakenRates(this.limiter, parts, -1);
+  }
+
+  private taken(parts: readonly RatePart[], { minute, refused }: PartsDecision): TakenRates {
+    if (!refused) return new TakenRates(this.limiter, parts, minute);
+    const { subject, rate, amount, limit } = parts[refused.index]!;
+    const { remaining, retryAfterSeconds } = refused;
+    const most = `This ${nameOf(subject.scope)} may `;
+    const again = `Try again in ${retryAfterSeconds} s, when the next minute begins.`;
+    let message = `${most}make ${limit} requests per minute (requests_per_minute). ${again}`;
+    if (rate === 'tokens_per_minute') {
+      const use = `${most}use ${limit} tokens per minute (tokens_per_minute)`;
+      message =
+        amount > limit
+          ? `${use}, and this prompt alone counts as ${amount}. Shorten it, or ask for a higher limit.`
+          : `${use}: ${remaining} are left and this prompt counts as ${amount}. ${again}`;
+    }
+    throw new RateLimitError(`${subject.scope}.${rate}`, message, retryAfterSeconds, rate);
+  }
+}
+
+type LimitedRequest = Pick<BillableRequest, 'limits' | 'routes'>;
+
+/** A prompt counts by its bound, as tokens are known only at the end. */
+function partsOf(tenantId: string, { limits = [], routes: [route] }: LimitedRequest): RatePart[] {
+  const parts: RatePart[] = [];
+  const tokens = route.ceiling.inputTokens;
+  for (const subject of limits) {
+    // In braces what keeps all counters of a request in one part of a Redis cluster.
+    const name = `{${tenantId}}:${subject.scope}:${subject.id}`;
+    const { requests_per_minute: requests, tokens_per_minute: most } = subject;
+    if (requests !== undefined) {
+      const rate = 'requests_per_minute';
+      parts.push({ name: `${name}:requests`, amount: 1, limit: requests, subject, rate });
+    }
+    if (most !== undefined) {
+      const rate = 'tokens_per_minute';
+      parts.push({ name: `${name}:tokens`, amount: tokens, limit: most, subject, rate });
+    }
+  }
+  return parts;
+}

@@ -1,0 +1,237 @@
+import { Injectable } from '@nestjs/common';
+import {
+  RATE_LIMITS,
+  renewalOf,
+  strictestRates,
+  type Limits,
+  type LimitScope,
+} from '../../canonical/limits.js';
+import { Database } from '../../platform/database/database.js';
+import { toStoredText } from '../../platform/database/stored-text.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import type { SqlExecutor } from '../access/api-key.repository.js';
+import type { Author } from '../access/author.js';
+import { EndUserLimits } from '../access/end-user-limits.service.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { BudgetReader, type BudgetUse } from '../ledger/budget.reader.js';
+import type { BothLimitsDto, LimitsStateDto } from './limits.dto.js';
+
+/** By whom limits were set; those of both hold. */
+export type LimitsSetter = 'tenant' | 'operator';
+
+/** A tenant or a key with what was set for it. */
+export interface BothLimits {
+  readonly id: string;
+  readonly limits: Limits | null;
+  readonly operatorLimits: Limits | null;
+}
+
+const COLUMNS = { tenant: 'limits', operator: 'operator_limits' } as const;
+const TABLES = { tenant: 'tenants', api_key: 'api_keys' } as const;
+
+/** The limits of tenants, keys and end users: what they are, what is left of them, and changes of them. */
+@Injectable()
+export class LimitsService {
+  constructor(
+    private readonly database: Database,
+    private readonly uses: BudgetReader,
+    private readonly endUsers: EndUserLimits,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** What was set for a tenant; undefined: there is no such tenant. */
+  async ofTenant(id: string): Promise<BothLimits | undefined> {
+    return this.find('tenant', id);
+  }
+
+  /** What was set for a key, with its tenant; undefined: there is no such key. */
+  async ofKey(id: string): Promise<(BothLimits & { tenantId: string }) | undefined> {
+    return this.find('api_key', id);
+  }
+
+  /** Limits as they stand, in the order of their owners. */
+  async describe(
+    tenantId: string,
+    scope: LimitScope,
+    owners: readonly BothLimits[],
+  ): Promise<BothLimitsDto[]> {
+    const withBudgets = owners.filter(
+      ({ limits, operatorLimits }) => limits?.budgets ?? operatorLimits?.budgets,
+    );
+    const subjects = withBudgets.map(({ id }) => ({ scope, id }));
+    const uses = await this.uses.useOf(tenantId, subjects);
+    const byId = new Map(withBudgets.map(({ id }, index) => [id, uses[index]]));
+    return owners.map(({ id, limits, operatorLimits }) => ({
+      limits: toState(limits, byId.get(id)),
+      operator_limits: toState(operatorLimits, byId.get(id)),
+    }));
+  }
+
+  /**
+   * Sets the limits of a tenant or a key in place of those of before, at every instance within a second.
+   *
+   * @param transaction in which it happens; one of its own unless given
+   */
+  async set(
+    author: Author,
+    scope: keyof typeof TABLES,
+    owner: { readonly tenantId: string; readonly id: string },
+    setter: LimitsSetter,
+    limits: Limits | null,
+    transaction?: SqlExecutor,
+  ): Promise<void> {
+    if (!transaction) {
+      return this.database.transaction((client) =>
+        this.set(author, scope, owner, setter, limits, client),
+      );
+    }
+    const [table, column] = [TABLES[scope], COLUMNS[setter]];
+    const { rows } = await transaction.query<{ before: Limits | null }>(
+      `SELECT ${column} AS before FROM ${table} WHERE id = $1 FOR UPDATE`,
+      [owner.id],
+    );
+    await transaction.query(`UPDATE ${table} SET ${column} = $2 WHERE id = $1`, [
+      owner.id,
+      toStored(limits),
+    ]);
+    await this.record(transaction, author, owner.tenantId, `${scope}.set_limits`, owner.id, {
+      before: { [column]: rows[0]?.before ?? null },
+      after: { [column]: limits },
+    });
+  }
+
+  /** What each end user may that has no limits of its own. */
+  async ofEachEndUser(tenantId: string): Promise<Limits | null> {
+    const { rows } = await this.database.query<{ limits: Limits | null }>(
+      'SELECT end_user_limits AS limits FROM tenants WHERE id = $1',
+      [tenantId],
+    );
+    return rows[0]?.limits ?? null;
+  }
+
+  async setForEachEndUser(author: Author, tenantId: string, limits: Limits | null): Promise<void> {
+    await this.database.transaction(async (client) => {
+      const { rows } = await client.query<{ before: Limits | null }>(
+        'SELECT end_user_limits AS before FROM tenants WHERE id = $1 FOR UPDATE',
+        [tenantId],
+      );
+      await client.query('UPDATE tenants SET end_user_limits = $2 WHERE id = $1', [
+        tenantId,
+        toStored(limits),
+      ]);
+      await this.record(client, author, tenantId, 'tenant.set_end_user_limits', tenantId, {
+        before: { end_user_limits: rows[0]?.before ?? null },
+        after: { end_user_limits: limits },
+      });
+    });
+  }
+
+  /** @param limits null: it has none of its own any more, and those of each hold */
+  async setForEndUser(
+    author: Author,
+    tenantId: string,
+    endUser: string,
+    limits: Limits | null,
+  ): Promise<void> {
+    const id = toStoredText(endUser);
+    await this.database.transaction(async (client) => {
+      const { rows } = await client.query<{ before: Limits }>(
+        `SELECT limits AS before FROM end_user_limits
+          WHERE tenant_id = $1 AND end_user = $2 FOR UPDATE`,
+        [tenantId, id],
+      );
+      if (limits) {
+        await client.query(
+          `INSERT INTO end_user_limits (tenant_id, end_user, limits) VALUES ($1, $2, $3)
+           ON CONFLICT (tenant_id, end_user) DO UPDATE SET limits = $3, updated_at = now()`,
+          [tenantId, id, toStored(limits)],
+        );
+      } else {
+        await client.query('DELETE FROM end_user_limits WHERE tenant_id = $1 AND end_user = $2', [
+          tenantId,
+          id,
+        ]);
+      }
+      const before = rows[0] ? { limits: rows[0].before } : null;
+      const after = limits && { limits };
+      await this.record(client, author, tenantId, 'end_user.set_limits', endUser, {
+        before,
+        after,
+      });
+    });
+    this.endUsers.forget(tenantId, endUser);
+  }
+
+  /**
+   * End users who have limits of their own or have used some of those of each, by name.
+   *
+   * @param after the name behind which the page begins, as stored
+   * @returns names as stored, and their own limits
+   */
+  async listEndUsers(
+    tenantId: string,
+    { limit, after, only }: { limit: number; after?: string | undefined; only?: string },
+  ): Promise<{ id: string; limits: Limits | null }[]> {
+    const { rows } = await this.database.query<{ id: string; limits: Limits | null }>(
+      `SELECT name AS id, end_user_limits.limits FROM (
+         SELECT end_user AS name FROM end_user_limits WHERE tenant_id = $1
+         UNION SELECT subject FROM budget_spend WHERE tenant_id = $1 AND scope = 'end_user'
+         UNION SELECT subject FROM limit_holds WHERE tenant_id = $1 AND scope = 'end_user'
+       ) AS names LEFT JOIN end_user_limits ON tenant_id = $1 AND end_user = name
+       WHERE ($2::text IS NULL OR name COLLATE "C" > $2) AND ($4::text IS NULL OR name = $4)
+       ORDER BY name COLLATE "C" LIMIT $3`,
+      [tenantId, after ?? null, limit, only ?? null],
+    );
+    return rows;
+  }
+
+  private async find(
+    scope: keyof typeof TABLES,
+    id: string,
+  ): Promise<(BothLimits & { tenantId: string }) | undefined> {
+    const tenantId = scope === 'tenant' ? 'id' : 'tenant_id';
+    const { rows } = await this.database.query<BothLimits & { tenantId: string }>(
+      `SELECT id, ${tenantId} AS "tenantId", limits, operator_limits AS "operatorLimits"
+         FROM ${TABLES[scope]} WHERE id = $1`,
+      [id],
+    );
+    return rows[0];
+  }
+
+  private record(
+    client: SqlExecutor,
+    author: Author,
+    tenantId: string,
+    action: string,
+    id: string,
+    change: { before: JsonObject | null; after: JsonObject | null },
+  ): Promise<void> {
+    const [type = ''] = action.split('.');
+    return this.audit.record(client, author, { tenantId, action, target: { type, id }, ...change });
+  }
+}
+
+/** Limits as they stand. @param use undefined where nothing is counted, as there are no budgets */
+export function toState(limits: Limits | null, use: BudgetUse | undefined): LimitsStateDto {
+  const rates = limits ? strictestRates([limits]) : {};
+  const [requests, tokens, open] = RATE_LIMITS.map((rate) => rates[rate] ?? null);
+  return {
+    budgets: (use ? (limits?.budgets ?? []) : []).map(({ period, credits }) => ({
+      period,
+      credits,
+      spent: use![period],
+      held: use!.held,
+      remaining: Math.max(0, credits - use![period] - use!.held),
+      renews_at: renewalOf(period, use!.now)?.toISOString() ?? null,
+    })),
+    requests_per_minute: requests ?? null,
+    tokens_per_minute: tokens ?? null,
+    max_in_flight: open ?? null,
+    models: limits?.models ?? null,
+    providers: limits?.providers ?? null,
+  };
+}
+
+function toStored(limits: Limits | null): string | null {
+  return limits && JSON.stringify(limits);
+}

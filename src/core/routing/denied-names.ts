@@ -1,0 +1,51 @@
+import { denierOf, nameOf, type LimitedSubject } from '../../canonical/limits.js';
+import type { RoutableRequest } from '../../canonical/work-request.js';
+import { PermissionError } from '../../platform/errors/gateway-errors.js';
+import type { Model } from '../catalogue/catalogue.types.js';
+import type { CacheLookup } from './cache/answer-cache.service.js';
+import type { PlannedRoute } from './plan.js';
+
+/** @throws PermissionError for a model of the chain that a list of names does not leave */
+export function refuseDenied(
+  { body, models: aliases }: RoutableRequest,
+  models: readonly Model[],
+  limits: readonly LimitedSubject[],
+): void {
+  for (const [index, model] of models.entries()) {
+    const denier = denierOf(limits, 'models', [aliases[index]!, model.id]);
+    if (!denier) continue;
+    const field = body.value.model === aliases[index] ? 'model' : 'models';
+    throw new PermissionError(
+      `The ${nameOf(denier.scope)}'s list of models does not leave ${JSON.stringify(aliases[index])}, named in \`${field}\`. Name another model, or ask for another list.`,
+      `${denier.scope}.models`,
+    );
+  }
+}
+
+/** @throws PermissionError when the lists of providers leave none of the routes */
+export function withoutDenied(
+  routes: PlannedRoute[],
+  subjects: readonly LimitedSubject[],
+): PlannedRoute[] {
+  let denier: LimitedSubject | undefined;
+  const left = routes.filter(({ provider }) => {
+    const found = denierOf(subjects, 'providers', [provider]);
+    denier ??= found;
+    return found === undefined;
+  });
+  if (left.length > 0 || !denier) return left;
+  throw new PermissionError(
+    `The ${nameOf(denier.scope)}'s list of providers leaves none that serves this model. Name another model, or ask for another list.`,
+    `${denier.scope}.providers`,
+  );
+}
+
+/** An answer of a provider that the lists do not leave is looked for in vain. */
+export function withoutDeniedHit(
+  cache: CacheLookup | undefined,
+  subjects: readonly LimitedSubject[] | undefined,
+): CacheLookup | undefined {
+  if (!cache?.hit || !subjects) return cache;
+  const isDenied = denierOf(subjects, 'providers', [cache.hit.route.provider]) !== undefined;
+  return isDenied ? { ...cache, hit: undefined } : cache;
+}

@@ -1,0 +1,83 @@
+import { applyDecorators, Body, Controller, Get, Param, Put } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentAuthor, type Author } from '../../../core/access/author.js';
+import { ApiFields } from '../../../core/access/customer.decorator.js';
+import { KeyDirectory } from '../../../core/access/key-directory.service.js';
+import { Operator } from '../../../core/access/operator.decorator.js';
+import { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.js';
+import { LimitsService, type BothLimits } from '../../../core/limits/limits.service.js';
+import { readLimits } from '../../../core/limits/read-limits.js';
+import { isUuid } from '../../../platform/database/stored-text.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
+import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
+
+/** Bodies that an operator may send. */
+export const LIMITS_EXAMPLES = {
+  'At most 100 USD a month, and 100,000 tokens a minute': {
+    budgets: [{ period: 'month', credits: 100_000_000 }],
+    tokens_per_minute: 100_000,
+  },
+  'No limits any more': {},
+};
+export const IN_PLACE =
+  'In place of those that the operator has set before, everywhere within a second. What the tenant has set holds as well.';
+
+/** The operator's limits of keys. */
+@ApiTags('Admin')
+@Operator()
+@Controller('v1/admin/api-keys')
+export class KeyLimitsController {
+  constructor(
+    private readonly limits: LimitsService,
+    private readonly directory: KeyDirectory,
+  ) {}
+
+  @Get(':id/limits')
+  @ApiOperation({
+    operationId: 'getKeyLimits',
+    summary: 'Read the limits of an API key',
+    description: 'Its own; those of keys above it hold as well.',
+  })
+  @ApiOkResponse({ type: BothLimitsDto })
+  @ApiKeyId()
+  async getOfKey(@Param('id') id: string): Promise<BothLimitsDto> {
+    const key = await this.findKey(id);
+    const [described] = await this.limits.describe(key.tenantId, 'api_key', [key]);
+    return described!;
+  }
+
+  @Put(':id/limits')
+  @ReadsJsonBody()
+  @ApiOperation({
+    operationId: 'setKeyLimits',
+    summary: 'Set the limits of an API key',
+    description: IN_PLACE,
+  })
+  @ApiOkResponse({ type: BothLimitsDto })
+  @ApiFields(LimitsDto, LIMITS_EXAMPLES, 'budgets.0.credits')
+  @ApiKeyId()
+  async setOfKey(
+    @CurrentAuthor() author: Author,
+    @Param('id') id: string,
+    @Body() body: LimitsDto,
+  ): Promise<BothLimitsDto> {
+    const key = await this.findKey(id);
+    await this.limits.set(author, 'api_key', key, 'operator', readLimits({ ...body }, ''));
+    this.directory.forget(id);
+    return this.getOfKey(id);
+  }
+
+  private async findKey(id: string): Promise<BothLimits & { tenantId: string }> {
+    const key = isUuid(id) ? await this.limits.ofKey(id) : undefined;
+    if (!key) throw new NotFoundError('id', 'There is no API key with this id.');
+    return key;
+  }
+}
+
+function ApiKeyId(): MethodDecorator {
+  return applyDecorators(
+    ApiParam({ name: 'id', format: 'uuid' }),
+    ApiErrorResponse(404, 'There is no API key with this id.'),
+  );
+}

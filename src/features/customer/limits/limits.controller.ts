@@ -1,0 +1,172 @@
+import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentAuthor, type Author } from '../../../core/access/author.js';
+import { type Caller } from '../../../core/access/caller.js';
+import {
+  ApiChange,
+  ApiFields,
+  ApiFilters,
+  Customer,
+} from '../../../core/access/customer.decorator.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
+import { CursorPageQueryDto } from '../../../platform/http/cursor-page.js';
+import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
+import { EachEndUserDto, EndUserDto, EndUserListDto } from './limits.dto.js';
+import { CustomerLimitsService } from './limits.service.js';
+
+const ONLY_MANAGEMENT = 'only management keys set the limits of a tenant and its end users';
+const EXAMPLES = {
+  'At most 5 USD a day and 50 a month': {
+    budgets: [
+      { period: 'day', credits: 5_000_000 },
+      { period: 'month', credits: 50_000_000 },
+    ],
+  },
+  'Some models of some providers, and few requests': {
+    requests_per_minute: 60,
+    max_in_flight: 10,
+    models: { allow: ['sandbox/*'], deny: ['*-preview'] },
+    providers: { deny: ['sandbox'] },
+  },
+  'No limits any more': {},
+};
+const OF_TENANT = 'which budgets, rates and lists of names there are';
+
+@ApiTags('Customer')
+@Customer()
+@Controller('v1/customer')
+export class LimitsController {
+  constructor(private readonly limits: CustomerLimitsService) {}
+
+  @Get('limits')
+  @ApiOperation({
+    operationId: 'getLimits',
+    summary: "Read the tenant's limits",
+    description: `Those that the tenant has set for itself and those of the operator, ${OF_TENANT}, and what is left of each budget.`,
+  })
+  @ApiOkResponse({ type: BothLimitsDto })
+  get(@CurrentCaller() caller: Caller): Promise<BothLimitsDto> {
+    return this.limits.ofTenant(caller);
+  }
+
+  @Put('limits')
+  @ReadsJsonBody()
+  @ApiOperation({
+    operationId: 'setLimits',
+    summary: "Set the tenant's limits",
+    description:
+      'In place of those that the tenant has set before. None may be above what the operator has set, and both hold.',
+  })
+  @ApiOkResponse({ type: BothLimitsDto })
+  @ApiFields(LimitsDto, EXAMPLES, 'budgets.0.credits')
+  @ApiChange(`A limit is above the operator's, ${ONLY_MANAGEMENT}`)
+  set(
+    @CurrentAuthor() author: Author,
+    @CurrentCaller() caller: Caller,
+    @Body() body: LimitsDto,
+  ): Promise<BothLimitsDto> {
+    return this.limits.setOfTenant(author, caller, body);
+  }
+
+  @Get('end-users')
+  @ApiOperation({
+    operationId: 'listEndUsers',
+    summary: 'List the end users that are limited',
+    description:
+      'Those with limits of their own, and those who have used some of the limits of each; by name.',
+  })
+  @ApiOkResponse({ type: EndUserListDto })
+  @ApiFilters()
+  list(
+    @CurrentCaller() caller: Caller,
+    @Query() query: CursorPageQueryDto,
+  ): Promise<EndUserListDto> {
+    return this.limits.listEndUsers(caller, query);
+  }
+
+  @Get('end-users/default-limits')
+  @ApiOperation({
+    operationId: 'getEndUserDefaultLimits',
+    summary: 'Read the limits of each end user that has none of its own',
+  })
+  @ApiOkResponse({ type: EachEndUserDto })
+  getEach(@CurrentCaller() caller: Caller): Promise<EachEndUserDto> {
+    return this.limits.ofEachEndUser(caller);
+  }
+
+  @Put('end-users/default-limits')
+  @ReadsJsonBody()
+  @ApiOperation({
+    operationId: 'setEndUserDefaultLimits',
+    summary: 'Set the limits of each end user that has none of its own',
+    description:
+      'Each of them has them for itself. Requests that name no end user (`user`, `safety_identifier`, `metadata.user_id`) count on none.',
+  })
+  @ApiOkResponse({ type: EachEndUserDto })
+  @ApiFields(LimitsDto, EXAMPLES, 'budgets.0.credits')
+  @ApiChange(ONLY_MANAGEMENT)
+  setEach(
+    @CurrentAuthor() author: Author,
+    @CurrentCaller() caller: Caller,
+    @Body() body: LimitsDto,
+  ): Promise<EachEndUserDto> {
+    return this.limits.setForEachEndUser(author, caller, body);
+  }
+
+  @Get('end-users/:end_user/limits')
+  @ApiOperation({ operationId: 'getEndUserLimits', summary: 'Read the limits of an end user' })
+  @ApiOkResponse({ type: EndUserDto })
+  @ApiEndUser()
+  getOne(@CurrentCaller() caller: Caller, @Param('end_user') name: string): Promise<EndUserDto> {
+    return this.limits.ofEndUser(caller, name);
+  }
+
+  @Put('end-users/:end_user/limits')
+  @ReadsJsonBody()
+  @ApiOperation({
+    operationId: 'setEndUserLimits',
+    summary: 'Set the limits of an end user',
+    description: 'In place of those of each, all of them.',
+  })
+  @ApiOkResponse({ type: EndUserDto })
+  @ApiFields(LimitsDto, EXAMPLES, 'budgets.0.credits')
+  @ApiChange(ONLY_MANAGEMENT)
+  @ApiEndUser()
+  setOne(
+    @CurrentAuthor() author: Author,
+    @CurrentCaller() caller: Caller,
+    @Param('end_user') name: string,
+    @Body() body: LimitsDto,
+  ): Promise<EndUserDto> {
+    return this.limits.setForEndUser(author, caller, name, body);
+  }
+
+  @Delete('end-users/:end_user/limits')
+  @ApiOperation({
+    operationId: 'deleteEndUserLimits',
+    summary: 'Take the limits of an end user away',
+    description: 'Those of each hold for it again. What it has spent stays counted.',
+  })
+  @ApiOkResponse({ type: EndUserDto })
+  @ApiChange(ONLY_MANAGEMENT)
+  @ApiEndUser()
+  @ApiErrorResponse(404, 'It has no limits of its own.')
+  removeOne(
+    @CurrentAuthor() author: Author,
+    @CurrentCaller() caller: Caller,
+    @Param('end_user') name: string,
+  ): Promise<EndUserDto> {
+    return this.limits.setForEndUser(author, caller, name, undefined);
+  }
+}
+
+function ApiEndUser(): MethodDecorator {
+  return ApiParam({
+    name: 'end_user',
+    type: String,
+    description: "The end user's name, as requests have it, percent-encoded.",
+    example: 'user-4711',
+  });
+}
