@@ -597,7 +597,9 @@ describe('members', () => {
     expect(await answer(await send('DELETE', `${members}/${first}`, undefined, {}, one))).toEqual(
       last,
     );
-    expect(await answer(await gateway.admin('DELETE', `${path}/${first}`))).toEqual(last);
+    expect(await answer(await gateway.admin('DELETE', `${path}/${first}`))).toEqual(
+      refusal(409, 'conflict_error', 'person_id'),
+    );
 
     const second = await join(two, 'owner', `two-${uniqueEmail()}`);
     const demotions = await Promise.all([
