@@ -26,6 +26,9 @@ const SECRET = 's'.repeat(40);
 /** Whatever PostgreSQL's text format has to write otherwise. */
 const ODD_NAME = 'tab\t line\n back\\slash \\N \\. "quoted" é🙂';
 
+/** By the restore itself: sessions of before are closed. */
+const CHANGED = ['instances', 'audit_log', 'sessions'];
+
 describe('a backup', () => {
   let folder: string;
   let source: TestDatabase;
@@ -153,12 +156,15 @@ describe('a backup', () => {
       `INSERT INTO webhook_secrets (tenant_id, sealed_secret) VALUES ($1, $2)`,
       [tenant.tenantId, Buffer.from([0, 1, 92, 10, 255])],
     );
+    await source.database.query(
+      `INSERT INTO sessions (token_hash, expires_at) VALUES ('a', now() + interval '1 day')`,
+    );
     const file = await backUp('values');
     const target = await makeTarget();
     expect(await run(target, 'restore', file)).toMatchObject({ code: 0 });
     const tables = headerOf(file).tables.map(({ name }) => name);
     expect(tables.length).toBeGreaterThan(20);
-    for (const table of tables.filter((name) => name !== 'instances' && name !== 'audit_log')) {
+    for (const table of tables.filter((name) => !CHANGED.includes(name))) {
       const statement = `SELECT row_to_json(t)::text AS row FROM "${table}" AS t ORDER BY 1`;
       const { rows } = await source.database.query(statement);
       expect({ table, rows: (await target.database.query(statement)).rows }).toEqual({
@@ -166,6 +172,8 @@ describe('a backup', () => {
         rows,
       });
     }
+    const open = await target.database.query('SELECT FROM sessions WHERE revoked_at IS NULL');
+    expect(open.rows).toEqual([]);
     const audited = 'SELECT action FROM audit_log ORDER BY id';
     const { rows: before } = await source.database.query(audited);
     expect((await target.database.query(audited)).rows).toEqual([

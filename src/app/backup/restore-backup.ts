@@ -139,6 +139,9 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
     if (newMigrations.length === 0 && !isSame) {
       throw new RestoreError('The restored books are not those of the backup.');
     }
+    // Those that were ended since would be open again.
+    await client.query('UPDATE sessions SET revoked_at = now() WHERE revoked_at IS NULL');
+    await client.query('DELETE FROM login_links');
     await new AuditLog().record(client, COMMAND_AUTHOR, {
       tenantId: null,
       action: 'database.restore',
