@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import pg from 'pg';
 import {
   BUDGET_PERIODS,
   limitedSubject,
@@ -249,15 +250,35 @@ describe('a budget', () => {
     expect(await useOf(tenant, subject)).toMatchObject({ total: 80, held: 0 });
   });
 
-  it('keeps nobody without one from the quick way', async () => {
+  it('costs nobody without one a statement: they go the quick way, also beside those who have', async () => {
     const [limited, free] = [await newTenant(), await newTenant()];
     const subjects = [budgeted(limited, 'day', 5)];
-    const outcomes = await Promise.all([
-      hold(free, [], 10).then(({ outcome }) => outcome),
-      hold(limited, subjects, 10).then(({ outcome }) => outcome),
-      ledgers[0].store.hold(holdOperation(free, 10)),
-    ]);
-    expect(outcomes.map(({ admitted }) => admitted)).toEqual([true, false, true]);
+    const { store } = ledgers[0];
+    const sent = jest.spyOn(pg.Client.prototype, 'query');
+    const takeNames = (): string[] => {
+      const names = sent.mock.calls.flatMap(([query]: unknown[]) =>
+        typeof query === 'object' && query !== null && 'name' in query ? [String(query.name)] : [],
+      );
+      sent.mockClear();
+      return names;
+    };
+    try {
+      const operation = holdOperation(free, 10);
+      await store.hold(operation);
+      await store.settle(settleOperation(free, operation.requestId, 5));
+      expect(takeNames()).toEqual(['ledger-quick-hold', 'ledger-quick-settle']);
+      const outcomes = await Promise.all([
+        store.hold(holdOperation(free, 10)),
+        store.hold(holdOperation(limited, 10, { subjects })),
+        store.hold(holdOperation(free, 10)),
+      ]);
+      expect(outcomes.map(({ admitted }) => admitted)).toEqual([true, false, true]);
+      const names = takeNames();
+      expect(names.filter((name) => name.startsWith('ledger-quick-hold'))).not.toEqual([]);
+      expect(names.filter((name) => name === 'ledger-count-use')).toHaveLength(1);
+    } finally {
+      sent.mockRestore();
+    }
   });
 });
 

@@ -41,6 +41,16 @@ export function Authenticated(
   );
 }
 
+/** For a handler of a controller that takes any key: a management key is needed, before the body is read. */
+export function ManagementOnly(): MethodDecorator {
+  const requirement: KeyRequirement = {
+    keyType: 'management',
+    acceptsXApiKey: false,
+    isPolled: false,
+  };
+  return SetMetadata(KEY_REQUIREMENT, requirement);
+}
+
 const FORBIDDEN = {
   routing: 'A management key (`sk-mgmt-…`) was used where a routing key (`sk-…`) is needed.',
   management: 'A routing key (`sk-…`) was used where a management key (`sk-mgmt-…`) is needed.',

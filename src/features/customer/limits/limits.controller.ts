@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
+import { ManagementOnly } from '../../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../../core/access/caller.js';
 import {
   ApiChange,
@@ -9,6 +10,7 @@ import {
   Customer,
 } from '../../../core/access/customer.decorator.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { Members } from '../../../core/people/roles.js';
 import { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { CursorPageQueryDto } from '../../../platform/http/cursor-page.js';
@@ -36,6 +38,7 @@ const OF_TENANT = 'which budgets, rates and lists of names there are';
 
 @ApiTags('Customer')
 @Customer()
+@Members('money')
 @Controller('v1/customer')
 export class LimitsController {
   constructor(private readonly limits: CustomerLimitsService) {}
@@ -52,6 +55,8 @@ export class LimitsController {
   }
 
   @Put('limits')
+  @ManagementOnly()
+  @Members('own')
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'setLimits',
@@ -97,6 +102,8 @@ export class LimitsController {
   }
 
   @Put('end-users/default-limits')
+  @ManagementOnly()
+  @Members('develop')
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'setEndUserDefaultLimits',
@@ -124,6 +131,8 @@ export class LimitsController {
   }
 
   @Put('end-users/:end_user/limits')
+  @ManagementOnly()
+  @Members('develop')
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'setEndUserLimits',
@@ -144,6 +153,8 @@ export class LimitsController {
   }
 
   @Delete('end-users/:end_user/limits')
+  @ManagementOnly()
+  @Members('develop')
   @ApiOperation({
     operationId: 'deleteEndUserLimits',
     summary: 'Take the limits of an end user away',

@@ -8,7 +8,7 @@ import type { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.j
 import { LimitsService, toState } from '../../../core/limits/limits.service.js';
 import { readLimits, refuseMore } from '../../../core/limits/read-limits.js';
 import { fromStoredText, toStoredText } from '../../../platform/database/stored-text.js';
-import { NotFoundError, PermissionError } from '../../../platform/errors/gateway-errors.js';
+import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import {
   readCursor,
   toCursorPage,
@@ -32,7 +32,6 @@ export class CustomerLimitsService {
   }
 
   async setOfTenant(author: Author, caller: Caller, body: LimitsDto): Promise<BothLimitsDto> {
-    refuseRouting(caller);
     const { tenantId } = caller;
     const wanted = readLimits({ ...body }, '');
     const { operatorLimits } = (await this.limits.ofTenant(tenantId)) ?? {};
@@ -51,7 +50,6 @@ export class CustomerLimitsService {
     caller: Caller,
     body: LimitsDto,
   ): Promise<EachEndUserDto> {
-    refuseRouting(caller);
     const wanted = readLimits({ ...body }, '');
     await this.limits.setForEachEndUser(author, caller.tenantId, wanted);
     return this.ofEachEndUser(caller);
@@ -86,7 +84,6 @@ export class CustomerLimitsService {
     name: string,
     body: LimitsDto | undefined,
   ): Promise<EndUserDto> {
-    refuseRouting(caller);
     if (body === undefined && !(await this.ofEndUser(caller, name)).has_own_limits) {
       throw new NotFoundError('end_user', 'This end user has no limits of its own.');
     }
@@ -117,11 +114,4 @@ function nameOf(text: string): string {
   const name = readEndUser(text);
   if (name === undefined) throw new NotFoundError('end_user', 'An end user has a name.');
   return name;
-}
-
-function refuseRouting({ keyType }: Caller): void {
-  if (keyType === 'management') return;
-  throw new PermissionError(
-    'A routing key may only read the limits of its tenant and of end users; a management key (sk-mgmt-…) is needed to set them.',
-  );
 }
