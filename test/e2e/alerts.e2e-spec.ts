@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BootedGateway } from '../support/boot-gateway.js';
 import { bootWithVendor, type VendorSetUp } from '../support/boot-with-vendor.js';
@@ -257,6 +257,17 @@ describe('alerts over HTTP', () => {
     }
     const { error } = await call('POST', CUSTOMER, about(gateway.tenantId), 400);
     expect(error).toMatchObject({ param: 'condition.tenant_id' });
+  });
+
+  it('of the operator are signed with a secret that is shown when it is made', async () => {
+    const { secret } = await call('POST', '/v1/admin/webhook-secret/rotate');
+    expect(secret).toMatch(/^whsec_/);
+    const { id } = await call('POST', ADMIN, rule, 201);
+    await call('POST', `${ADMIN}/${String(id)}/test`);
+    const { headers, body } = receiver.posts[0]!;
+    const [time, ...signatures] = String(headers['x-gateway-signature']).slice(2).split(',v1=');
+    const expected = createHmac('sha256', String(secret)).update(`${time}.${body}`).digest('hex');
+    expect(signatures).toContain(expected);
   });
 
   it('tell of a vendor that fails, and when it answers again', async () => {

@@ -120,6 +120,7 @@ const RULES: Record<string, Rule> = {
   },
   'DELETE /v1/customer/alerts/{id}': { action: 'alert.delete', of: 'alert' },
   'POST /v1/customer/alerts/{id}/test': { action: 'alert.test', of: 'alert' },
+  'POST /v1/admin/webhook-secret/rotate': { action: 'webhook_secret.rotate' },
   'POST /v1/admin/alerts': makes('operators-alert', 'alert.create'),
   'PATCH /v1/admin/alerts/{id}': {
     action: 'alert.update',

@@ -6,6 +6,7 @@ import {
   CustomerAlertEventsController,
   CustomerAlertsController,
 } from './customer-alerts.controller.js';
+import { OperatorSecretController } from './operator-secret.controller.js';
 
 /** What tenants and operators want to be told of. */
 @Module({
@@ -15,6 +16,7 @@ import {
     CustomerAlertEventsController,
     AdminAlertsController,
     AdminAlertEventsController,
+    OperatorSecretController,
   ],
   providers: [AlertsService],
 })
