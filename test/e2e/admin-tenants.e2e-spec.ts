@@ -250,7 +250,7 @@ describe('a suspended tenant', () => {
       `SELECT before, after FROM audit_log WHERE tenant_id = $1 AND action = 'tenant.update' ORDER BY id`,
       [id],
     );
-    expect(rows).toEqual([
+    expect(rows).toMatchObject([
       { before: { status: 'active' }, after: { status: 'suspended' } },
       {
         before: { status: 'suspended', name: expect.stringMatching(/^tenant /) },
@@ -430,7 +430,7 @@ describe('keys of any tenant', () => {
       `SELECT before, after FROM audit_log WHERE tenant_id = $1 AND action = 'api_key.update'`,
       [id],
     );
-    expect(rows).toEqual([
+    expect(rows).toMatchObject([
       {
         before: { rate_limit_per_minute: 2, monthly_spend_limit: 900 },
         after: { rate_limit_per_minute: 50, monthly_spend_limit: null },
@@ -463,7 +463,8 @@ describe('a deleted tenant', () => {
       name: `Jane Doe ${randomUUID()}`,
     });
     const asTenant = { key: management };
-    await call('POST', '/v1/chat/completions', CHAT, { key: routing });
+    const told = { key: routing, headers: { 'x-gateway-tags': 'team=secret' } };
+    await call('POST', '/v1/chat/completions', { ...CHAT, user: 'secret' }, told);
     await call(
       'POST',
       '/v1/responses',
@@ -502,6 +503,11 @@ describe('a deleted tenant', () => {
       { headers: { 'idempotency-key': 'secret' } },
     );
 
+    const tagged = await database.database.query(
+      'SELECT FROM request_logs WHERE tenant_id = $1 AND end_user IS NOT NULL AND tags IS NOT NULL',
+      [id],
+    );
+    expect(tagged.rowCount).toBe(1);
     expect(await call('DELETE', path)).toMatchObject(refused(409, 'tenant_id'));
     await call('PATCH', path, { status: 'suspended' });
     await until(async () => {
@@ -520,7 +526,15 @@ describe('a deleted tenant', () => {
       status: 200,
       body: { name: `deleted ${id}`, status: 'deleted', balance: 0, held: 0, key_count: 0 },
     });
-    expect(await call('DELETE', path)).toEqual(deleted);
+    expect(await call('DELETE', path)).toMatchObject({ status: 200, body: { status: 'deleted' } });
+    await until(async () => (await call('GET', path)).body.erased_at !== null);
+    for (const table of ['request_logs', 'request_log_series', 'jobs']) {
+      const { rows } = await database.database.query(
+        `SELECT FROM ${table} WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`,
+        [id],
+      );
+      expect([table, rows.length]).toEqual([table, 0]);
+    }
     await until(
       async () => (await call('GET', '/v1/models', undefined, { key: routing })).status === 401,
     );

@@ -102,6 +102,44 @@ describe("the operator's commands", () => {
     expect(JSON.stringify(rows)).not.toContain(made.output.trim().split('\n').at(-1));
   });
 
+  it('correct, suspend, resume and delete a tenant', async () => {
+    await run('tenant', 'create', 'wavering', '--credits', '50');
+    const { id } = (await access.tenants.findByName('wavering'))!;
+    const state = () => access.tenants.find(id);
+    expect(
+      await run('tenant', 'correct', 'wavering', '--credits=-20', '--memo', 'slip'),
+    ).toMatchObject({ code: 0 });
+    expect(await run('tenant', 'correct', 'wavering', '--credits', '5')).toMatchObject({ code: 0 });
+    expect(await state()).toMatchObject({ balance: 35, status: 'active' });
+    expect(await run('tenant', 'correct', 'wavering', '--credits=-36')).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/^No more than 35 credits can be taken.*\n$/),
+    });
+    for (const wrong of ['0', '-', '1.5', '--5']) {
+      expect(await run('tenant', 'correct', 'wavering', `--credits=${wrong}`)).toMatchObject({
+        code: 2,
+      });
+    }
+    expect(await run('tenant', 'delete', 'wavering')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('Suspend it first'),
+    });
+    expect(await run('tenant', 'suspend', 'wavering')).toMatchObject({ code: 0 });
+    expect(await state()).toMatchObject({ status: 'suspended' });
+    expect(await run('tenant', 'resume', 'wavering')).toMatchObject({ code: 0 });
+    expect(await state()).toMatchObject({ status: 'active' });
+    await run('tenant', 'suspend', 'wavering');
+    await testDatabase.database.query(
+      `UPDATE tenants SET suspended_at = suspended_at - interval '1 minute' WHERE id = $1`,
+      [id],
+    );
+    expect(await run('tenant', 'delete', 'wavering')).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(`deleted ${id}`),
+    });
+    expect(await state()).toMatchObject({ status: 'deleted', balance: 0 });
+  });
+
   it("set and lift a tenant's monthly limit", async () => {
     await run('tenant', 'create', 'limited');
     const limit = async (): Promise<number | null | undefined> => {
@@ -146,7 +184,7 @@ describe("the operator's commands", () => {
     expect(await run('tenant', 'create', 'twin', '--credits', '5')).toEqual({
       code: 1,
       output: '',
-      errors: 'there is a tenant "twin" already\n',
+      errors: 'There is a tenant "twin" already. Choose another name.\n',
     });
     const tenants = await access.tenants.list();
     expect(tenants.filter(({ name }) => name === 'twin')).toEqual([

@@ -6,6 +6,7 @@ import { ApiKeyEntity } from '../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import { AuditedApiKeys } from '../../core/access/audited-api-keys.js';
 import { TenantEntity } from '../../core/access/tenant.entity.js';
+import { KeyDirectory } from '../../core/access/key-directory.service.js';
 import { TenantsService } from '../../core/access/tenants.service.js';
 import { ConfigVersions } from '../../core/configuration/config-versions.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
@@ -14,7 +15,11 @@ import { Database } from '../../platform/database/database.js';
 import { migrateDatabase } from '../../platform/database/migrate-database.js';
 import { MIGRATIONS } from '../migrations.js';
 import { attachEmbeddedPostgres } from '../../platform/database/embedded-postgres.js';
+import { TenantEntries } from '../../features/admin/tenants/tenant-entries.service.js';
+import { TenantEraser } from '../../features/admin/tenants/tenant-eraser.service.js';
+import { TenantsAdmin } from '../../features/admin/tenants/tenants.service.js';
 import { GrantsService } from '../../core/ledger/grants.service.js';
+import { StatementReader } from '../../core/ledger/statement.reader.js';
 import { InstanceService } from '../../core/ledger/instance.service.js';
 import { LedgerStore } from '../../core/ledger/ledger-store.js';
 import { SettlementJournal } from '../../core/ledger/settlement-journal.js';
@@ -27,7 +32,9 @@ export interface CommandServices {
   database: Database;
   tenants: TenantsService;
   apiKeys: AuditedApiKeys;
-  grants: GrantsService;
+  admin: TenantsAdmin;
+  entries: TenantEntries;
+  eraser: TenantEraser;
   adminKeys: AdminKeysService;
   adminKeyRows: AdminKeyRepository;
   audit: AuditLog;
@@ -80,11 +87,19 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
   const audit = new AuditLog();
   const keyRows = new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database);
   const adminKeyRows = new AdminKeyRepository(database);
+  const tenants = new TenantsService(database);
+  const apiKeys = new AuditedApiKeys(database, keyRows, audit);
+  const grants = new GrantsService(database);
+  const admin = new TenantsAdmin(database, tenants, apiKeys, grants, audit);
+  const statements = new StatementReader(database);
+  const directory = new KeyDirectory(keyRows);
   return {
     database,
-    tenants: new TenantsService(database),
-    apiKeys: new AuditedApiKeys(database, keyRows, audit),
-    grants: new GrantsService(database),
+    tenants,
+    apiKeys,
+    admin,
+    entries: new TenantEntries(database, admin, grants, statements, audit),
+    eraser: new TenantEraser(database, admin, tenants, keyRows, directory, grants, audit),
     adminKeys: new AdminKeysService(database, adminKeyRows, audit),
     adminKeyRows,
     audit,

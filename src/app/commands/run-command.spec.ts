@@ -12,7 +12,7 @@ describe(runCommand.name, () => {
       for (const command of [
         'tenant create <name> [--credits N]',
         'tenant list',
-        'tenant grant <name> <credits>',
+        'tenant grant <name> <credits> [--memo TEXT]',
         'tenant limit <name> <credits>',
         'key create <tenant> [--type routing|management] [--name NAME] [--rate-limit N] [--monthly-spend-limit CREDITS] [--expires ISO-TIME]',
         'key revoke <key-id>',
@@ -41,7 +41,7 @@ describe(runCommand.name, () => {
 
   it.each([
     ['tenant'],
-    ['tenant', 'delete', 'acme'],
+    ['tenant', 'banish', 'acme'],
     ['tenants', 'list'],
     ['tenant', 'create'],
     ['tenant', 'create', 'one', 'two'],

@@ -26,8 +26,12 @@ import { settleCommand } from './settle.command.js';
 import {
   tenantCreateCommand,
   tenantListCommand,
+  tenantCorrectCommand,
+  tenantDeleteCommand,
   tenantGrantCommand,
   tenantLimitCommand,
+  tenantResumeCommand,
+  tenantSuspendCommand,
 } from './tenant.commands.js';
 import { loadCatalogue } from '../../core/catalogue/load-catalogue.js';
 import { messageOf } from '../../platform/errors/thrown.js';
@@ -51,7 +55,11 @@ const COMMANDS: readonly Command[] = [
   tenantCreateCommand,
   tenantListCommand,
   tenantGrantCommand,
+  tenantCorrectCommand,
   tenantLimitCommand,
+  tenantSuspendCommand,
+  tenantResumeCommand,
+  tenantDeleteCommand,
   keyCreateCommand,
   keyRevokeCommand,
   adminCreateCommand,

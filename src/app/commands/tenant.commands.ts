@@ -1,14 +1,6 @@
 import { COMMAND_AUTHOR } from '../../core/access/author.js';
-import { auditedEntry } from '../../core/ledger/grants.service.js';
 import { MAX_GRANT_CREDITS } from '../../platform/config/setting-values.js';
-import {
-  CommandError,
-  type Command,
-  readInteger,
-  readName,
-  formatTable,
-  findTenant,
-} from './command.js';
+import { type Command, readInteger, readName, formatTable, findTenant } from './command.js';
 
 export const tenantLimitCommand: Command = {
   name: 'tenant limit',
@@ -21,14 +13,7 @@ export const tenantLimitCommand: Command = {
       text === 'none' ? null : readInteger('<credits>', text, 0, Number.MAX_SAFE_INTEGER);
     const services = await context.services();
     const tenant = await findTenant(services, name);
-    await services.database.transaction(async (client) => {
-      const before = await services.tenants.setMonthlySpendLimit(tenant.id, credits, client);
-      await services.audit.record(client, COMMAND_AUTHOR, {
-        ...ofTenant(tenant.id, 'update'),
-        before: { monthly_spend_limit: before },
-        after: { monthly_spend_limit: credits },
-      });
-    });
+    await services.admin.update(COMMAND_AUTHOR, tenant.id, { monthlySpendLimit: credits });
     context.print(
       credits === null
         ? `The tenant ${JSON.stringify(name)} has no monthly limit.`
@@ -41,17 +26,70 @@ export const tenantGrantCommand: Command = {
   name: 'tenant grant',
   summary: 'Give a tenant credits (1,000,000 are 1 USD).',
   parameters: ['name', 'credits'],
-  options: {},
-  async run({ parameters }, context) {
+  options: { memo: 'TEXT' },
+  async run({ parameters, options }, context) {
     const [name = '', text = ''] = parameters;
     const credits = readInteger('<credits>', text, 1, MAX_GRANT_CREDITS);
     const services = await context.services();
     const tenant = await findTenant(services, name);
-    await services.database.transaction(async (client) => {
-      const entry = await services.grants.grantWithin(client, tenant.id, credits);
-      await services.audit.record(client, COMMAND_AUTHOR, auditedEntry(tenant.id, entry));
-    });
+    const entry = { kind: 'grant', credits, memo: options.memo ?? null } as const;
+    await services.entries.add(COMMAND_AUTHOR, tenant.id, entry, undefined);
     context.print(`Granted ${credits} credits to the tenant ${JSON.stringify(name)}.`);
+  },
+};
+
+export const tenantCorrectCommand: Command = {
+  name: 'tenant correct',
+  summary: "Correct a tenant's credits, up or down: --credits=-500 takes 500 that are available.",
+  parameters: ['name'],
+  options: { credits: 'N', memo: 'TEXT' },
+  async run({ parameters, options }, context) {
+    const [name = ''] = parameters;
+    const { credits: text = '', memo = null } = options;
+    const size = readInteger('--credits', text.replace(/^-/, ''), 1, MAX_GRANT_CREDITS);
+    const credits = text.startsWith('-') ? -size : size;
+    const services = await context.services();
+    const tenant = await findTenant(services, name);
+    const entry = { kind: 'correction', credits, memo } as const;
+    await services.entries.add(COMMAND_AUTHOR, tenant.id, entry, undefined);
+    context.print(`Corrected the tenant ${JSON.stringify(name)} by ${credits} credits.`);
+  },
+};
+
+const statusCommand = (verb: 'suspend' | 'resume', summary: string): Command => ({
+  name: `tenant ${verb}`,
+  summary,
+  parameters: ['name'],
+  options: {},
+  async run({ parameters }, context) {
+    const [name = ''] = parameters;
+    const services = await context.services();
+    const tenant = await findTenant(services, name);
+    const status = verb === 'suspend' ? 'suspended' : 'active';
+    await services.admin.update(COMMAND_AUTHOR, tenant.id, { status });
+    context.print(`The tenant ${JSON.stringify(name)} is ${status}.`);
+  },
+});
+
+export const tenantSuspendCommand = statusCommand(
+  'suspend',
+  "Have a tenant's keys read and do nothing else; running instances obey within a second.",
+);
+
+export const tenantResumeCommand = statusCommand('resume', 'End that.');
+
+export const tenantDeleteCommand: Command = {
+  name: 'tenant delete',
+  summary: 'Make a suspended tenant anonymous, with all that it stored; this cannot be undone.',
+  parameters: ['name'],
+  options: {},
+  async run({ parameters }, context) {
+    const [name = ''] = parameters;
+    const services = await context.services();
+    const tenant = await findTenant(services, name);
+    const deleted = await services.eraser.delete(COMMAND_AUTHOR, tenant.id);
+    await services.eraser.eraseLogs();
+    context.print(`The tenant is now ${JSON.stringify(deleted.name)}.`);
   },
 };
 
@@ -84,24 +122,15 @@ export const tenantCreateCommand: Command = {
   async run({ parameters, options }, context) {
     const name = readName('<name>', parameters[0]!);
     const credits = readInteger('--credits', options.credits ?? '0', 0, MAX_GRANT_CREDITS);
-    const { database, tenants, grants, audit } = await context.services();
-    await database.transaction(async (client) => {
-      const tenant = await tenants.create(name, client);
-      if (!tenant) throw new CommandError(`there is a tenant ${JSON.stringify(name)} already`);
-      await audit.record(client, COMMAND_AUTHOR, {
-        ...ofTenant(tenant.id, 'create'),
-        before: null,
-        after: { name },
-      });
-      if (credits === 0) return;
-      const entry = await grants.grantWithin(client, tenant.id, credits);
-      await audit.record(client, COMMAND_AUTHOR, auditedEntry(tenant.id, entry));
+    const { admin } = await context.services();
+    await admin.create(COMMAND_AUTHOR, {
+      name,
+      credits,
+      memo: null,
+      monthlySpendLimit: null,
+      keyTypes: [],
     });
     context.print(`Made the tenant ${JSON.stringify(name)} with ${credits} credits.`);
     context.print(`Give it a key: npm run gateway -- key create ${JSON.stringify(name)}`);
   },
 };
-
-function ofTenant(id: string, verb: 'create' | 'update') {
-  return { tenantId: id, action: `tenant.${verb}`, target: { type: 'tenant', id } };
-}

@@ -82,15 +82,13 @@ export interface ApiKeyDraft {
   ancestorIds?: readonly string[];
 }
 
-interface OwnLimits {
-  name: string;
-  expiresAt: Date | null;
-  rateLimitPerMinute: number;
-  monthlySpendLimit: number | null;
-}
-
 /** What the operator may change of a key; undefined: it stays. */
-export type ApiKeyChange = { [Field in keyof OwnLimits]?: OwnLimits[Field] | undefined };
+export interface ApiKeyChange {
+  name?: string | undefined;
+  expiresAt?: Date | null | undefined;
+  rateLimitPerMinute?: number | undefined;
+  monthlySpendLimit?: number | null | undefined;
+}
 
 /** The keys of which all bind the key `api_keys`. */
 const ABOVE = `
@@ -297,28 +295,6 @@ export class ApiKeyRepository {
       `UPDATE api_keys SET ${[...sets, 'updated_at = now()'].join(', ')} WHERE id = $1`,
       [id, ...given.map(([, value]) => value)],
     );
-  }
-
-  /** What the operator may change of a key, as it is: the key's own, whatever stands above it. */
-  async ownLimits(transaction: SqlExecutor, id: string): Promise<OwnLimits> {
-    const { rows } = await transaction.query<OwnLimits>(
-      `SELECT name, expires_at AS "expiresAt", rate_limit_per_minute AS "rateLimitPerMinute",
-              monthly_spend_limit AS "monthlySpendLimit"
-         FROM api_keys WHERE id = $1 FOR NO KEY UPDATE`,
-      [id],
-    );
-    const row = rows[0]!;
-    return { ...row, name: fromStoredText(row.name) };
-  }
-
-  /** Part of a transaction. @returns false when it was revoked before */
-  async revokeWithin(transaction: SqlExecutor, id: string): Promise<boolean> {
-    const { rowCount } = await transaction.query(
-      `UPDATE api_keys SET revoked_at = now(), updated_at = now()
-        WHERE id = $1 AND revoked_at IS NULL`,
-      [id],
-    );
-    return rowCount === 1;
   }
 
   async updateRateLimit(

@@ -36,7 +36,9 @@ export class SweepTimer {
     await this.running;
   }
 
-  private tick(): void {
+  /** Begins a round now, unless one is running or it is stopped. */
+  tick(): void {
+    if (this.stopped) return;
     this.running ??= this.work()
       .then(() => undefined)
       .catch((error: unknown) => this.onFailure(toError(error)))

@@ -31,15 +31,6 @@ export const ERASED: Readonly<Record<string, string>> = {
     )
     UPDATE job_artifacts SET remove_after = now() FROM emptied
     WHERE job_id = emptied.id AND removed_at IS NULL`,
-  // The books stay; end users and tags may be people.
-  request_logs: `
-    UPDATE request_logs SET end_user = NULL, tags = NULL
-    WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`,
-  request_log_series: `
-    UPDATE request_log_series SET end_user = NULL, tags = NULL, is_rest = true
-    WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`,
-  request_log_series_corrections: `
-    UPDATE request_log_series_corrections SET end_user = NULL, tags = NULL WHERE tenant_id = $1`,
   // Those of the operator about the tenant too.
   alert_rules: 'DELETE FROM alert_rules WHERE tenant_id = $1 OR watched_tenant_id = $1',
   alert_events: 'DELETE FROM alert_events WHERE tenant_id = $1',
@@ -56,12 +47,40 @@ export const KEPT: Readonly<Record<string, string>> = {
   accounts: 'the books; what is left is corrected away',
   account_months: 'the books',
   ledger_entries: 'the books, which nobody changes',
+  request_logs: 'the books; end users and tags go piece by piece, see `LOG_ROWS`',
   request_log_counts: 'sums over the log',
   request_log_roll_ups: 'sums over the log',
   request_log_corrections: 'sums over the log',
+  request_log_series: 'sums over the log; they lose end users and tags with it',
   request_log_series_sums: 'sums over the log',
+  request_log_series_corrections: 'corrections of sums; they lose end users and tags with the log',
   alert_minutes: 'sums over the last two hours of the log',
   holds: 'there are none, else the tenant is not deleted',
   background_responses: 'there are none, else the tenant is not deleted',
   audit_log: 'append-only: it is there to tell who did what',
 };
+
+/**
+ * Takes end users and tags off a piece of the tenant's log, the newest first, and says where the next piece
+ * begins. It leaves corrections of the sums, which cancel each other once neither tells of them.
+ */
+export const LOG_ROWS = `
+  WITH piece AS MATERIALIZED (
+    SELECT request_id, created_at, id FROM request_logs
+    WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::bigint)
+    ORDER BY created_at DESC, id DESC LIMIT $4
+  ), emptied AS (
+    UPDATE request_logs SET end_user = NULL, tags = NULL FROM piece
+    WHERE request_logs.request_id = piece.request_id
+      AND (end_user IS NOT NULL OR tags IS NOT NULL)
+  )
+  SELECT created_at::text AS at, id::text AS id FROM piece ORDER BY created_at, id LIMIT 1`;
+
+export const LOG_CORRECTIONS = `
+  UPDATE request_log_series_corrections SET end_user = NULL, tags = NULL
+  WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`;
+
+/** What is not known in a sum any more is NULL in a row with is_rest. */
+export const LOG_SUMS = `
+  UPDATE request_log_series SET end_user = NULL, tags = NULL, is_rest = true
+  WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`;

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Author } from '../../../core/access/author.js';
 import { AuditLog } from '../../../core/audit/audit-log.js';
-import { GrantsService } from '../../../core/ledger/grants.service.js';
+import { auditedEntry, GrantsService } from '../../../core/ledger/grants.service.js';
 import { StatementReader } from '../../../core/ledger/statement.reader.js';
 import { Database } from '../../../platform/database/database.js';
 import { toStoredText } from '../../../platform/database/stored-text.js';
@@ -96,13 +96,7 @@ export class TenantEntries {
       kind === 'grant'
         ? await this.grants.grantWithin(client, tenantId, credits, memo)
         : await this.grants.correctWithin(client, tenantId, credits, memo);
-    await this.audit.record(client, author, {
-      tenantId,
-      action: kind === 'grant' ? 'ledger.grant' : 'ledger.correct',
-      target: { type: 'ledger_entry', id: entry.id },
-      before: null,
-      after: { credits, memo },
-    });
+    await this.audit.record(client, author, auditedEntry(tenantId, entry));
     return {
       id: entry.id,
       created_at: entry.createdAt.toISOString(),

@@ -1,22 +1,42 @@
-import { Injectable } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Author } from '../../../core/access/author.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { TenantsService, type TenantRecord } from '../../../core/access/tenants.service.js';
 import { AuditLog } from '../../../core/audit/audit-log.js';
-import { GrantsService } from '../../../core/ledger/grants.service.js';
+import { auditedEntry, GrantsService } from '../../../core/ledger/grants.service.js';
 import { Database } from '../../../platform/database/database.js';
 import { ConflictError } from '../../../platform/errors/gateway-errors.js';
-import { ERASED } from './tenant-data.js';
-import { TenantsAdmin } from './tenants.service.js';
+import { messageOf } from '../../../platform/errors/thrown.js';
+import { SweepTimer } from '../../../platform/time/sweep-timer.js';
+import { ERASED, LOG_CORRECTIONS, LOG_ROWS, LOG_SUMS } from './tenant-data.js';
+import { ofTenant, TenantsAdmin } from './tenants.service.js';
 
 /** Within a second every instance knows that a tenant is suspended; what came before has a hold by then. */
 const SUSPENDED_FOR_MS = 2_000;
 
-/** Deletes tenants by making them anonymous. Their rows stay, because the books refer to them. */
+/** Log rows that one transaction empties. */
+const PIECE = 5_000;
+const LOOK_EVERY_MS = 60_000;
+
+/**
+ * Deletes tenants by making them anonymous. Their rows stay, because the books refer to them. Their log may
+ * have millions, which are emptied piece by piece, by whichever instances are at it.
+ */
 @Injectable()
-export class TenantEraser {
+export class TenantEraser implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(TenantEraser.name);
+  private readonly timer = new SweepTimer(
+    () => this.eraseLogs(),
+    (error) => this.logger.warn(`Logs of deleted tenants are emptied later: ${messageOf(error)}`),
+  );
+
   constructor(
     private readonly database: Database,
     private readonly tenants: TenantsAdmin,
@@ -27,8 +47,53 @@ export class TenantEraser {
     private readonly audit: AuditLog,
   ) {}
 
+  onApplicationBootstrap(): void {
+    this.timer.startLater(LOOK_EVERY_MS);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.timer.stop();
+  }
+
+  /** Has the logs of deleted tenants emptied from now on, with nobody waiting for it. */
+  beginLogs(): void {
+    this.timer.tick();
+  }
+
+  /** Empties the logs of tenants that were deleted, as far as that has not been done. */
+  async eraseLogs(): Promise<void> {
+    const { rows } = await this.database.query<{ id: string }>(
+      'SELECT id FROM tenants WHERE deleted_at IS NOT NULL AND erased_at IS NULL ORDER BY deleted_at',
+    );
+    for (const { id } of rows) await this.eraseLogOf(id);
+  }
+
+  private async eraseLogOf(tenantId: string): Promise<void> {
+    let place: { at: string; id: string } | undefined = { at: 'infinity', id: '0' };
+    while (place && !this.timer.isStopped) place = await this.erasePiece(tenantId, place);
+    if (place) return;
+    await this.database.query(LOG_SUMS, [tenantId]);
+    await this.database.query('UPDATE tenants SET erased_at = now() WHERE id = $1', [tenantId]);
+  }
+
+  private erasePiece(
+    tenantId: string,
+    { at, id }: { at: string; id: string },
+  ): Promise<{ at: string; id: string } | undefined> {
+    return this.database.transaction(async (client) => {
+      const { rows } = await client.query<{ at: string; id: string }>(LOG_ROWS, [
+        tenantId,
+        at,
+        id,
+        PIECE,
+      ]);
+      await client.query(LOG_CORRECTIONS, [tenantId]);
+      return rows[0];
+    });
+  }
+
   /**
-   * All of it or nothing. Deleting again is no error.
+   * All but the log at once or nothing. Deleting again is no error.
    *
    * @throws NotFoundError (`tenant_id`)
    * @throws ConflictError (`tenant_id`) for one that is not suspended since some seconds, or that has
@@ -44,14 +109,12 @@ export class TenantEraser {
       for (const statement of Object.values(ERASED)) await client.query(statement, [id]);
       await this.rows.rename(id, `deleted ${id}`, client);
       await client.query(
-        `UPDATE tenants SET deleted_at = now(), erased_at = now(), monthly_spend_limit = NULL
+        `UPDATE tenants SET deleted_at = now(), monthly_spend_limit = NULL
          WHERE id = $1`,
         [id],
       );
       await this.audit.record(client, author, {
-        tenantId: id,
-        action: 'tenant.delete',
-        target: { type: 'tenant', id },
+        ...ofTenant(id, 'delete'),
         before: { status: tenant.status },
         after: { status: 'deleted' },
       });
@@ -70,13 +133,7 @@ export class TenantEraser {
     if (balance === 0) return;
     const memo = 'The tenant was deleted.';
     const entry = await this.grants.correctWithin(client, tenantId, -balance, memo);
-    await this.audit.record(client, author, {
-      tenantId,
-      action: 'ledger.correct',
-      target: { type: 'ledger_entry', id: entry.id },
-      before: null,
-      after: { credits: entry.amount, memo },
-    });
+    await this.audit.record(client, author, auditedEntry(tenantId, entry));
   }
 }
 

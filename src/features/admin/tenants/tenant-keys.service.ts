@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { apiKeyStatus, type ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository, type ApiKeyChange } from '../../../core/access/api-key.repository.js';
+import { AuditedApiKeys } from '../../../core/access/audited-api-keys.js';
 import { mintApiKey } from '../../../core/access/api-key.js';
 import type { Author } from '../../../core/access/author.js';
 import type { ApiKeyType } from '../../../core/access/caller.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
-import { AuditLog } from '../../../core/audit/audit-log.js';
 import { Database } from '../../../platform/database/database.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
@@ -15,9 +15,8 @@ import {
   type CursorPage,
   type CursorPageQueryDto,
 } from '../../../platform/http/cursor-page.js';
-import type { JsonObject } from '../../../platform/http/json-body.js';
 import type { CreatedTenantKeyDto, TenantKeyDto } from './tenant-keys.dto.js';
-import { differences, TenantsAdmin } from './tenants.service.js';
+import { TenantsAdmin } from './tenants.service.js';
 
 export interface NewTenantKey {
   type: ApiKeyType;
@@ -34,8 +33,8 @@ export class TenantKeys {
     private readonly database: Database,
     private readonly tenants: TenantsAdmin,
     private readonly apiKeys: ApiKeyRepository,
+    private readonly audited: AuditedApiKeys,
     private readonly directory: KeyDirectory,
-    private readonly audit: AuditLog,
   ) {}
 
   /** The newest first. @throws NotFoundError (`tenant_id`) */
@@ -67,15 +66,9 @@ export class TenantKeys {
     const plaintext = mintApiKey(made.type);
     const id = await this.database.transaction(async (client) => {
       await this.tenants.lock(client, tenantId);
-      const keyId = await this.apiKeys.insert({ ...made, tenantId, plaintext }, client);
+      const draft = { ...made, tenantId, plaintext };
+      const keyId = await this.audited.createWithin(client, author, draft);
       if (keyId === undefined) throw new Error('A freshly minted key exists already');
-      await this.audit.record(client, author, {
-        tenantId,
-        action: 'api_key.create',
-        target: { type: 'api_key', id: keyId },
-        before: null,
-        after: { type: made.type, ...factsOf(made) },
-      });
       return keyId;
     });
     return { ...(await this.get(tenantId, id)), key: plaintext };
@@ -91,20 +84,9 @@ export class TenantKeys {
     const { id } = await this.find(tenantId, keyId);
     await this.database.transaction(async (client) => {
       await this.tenants.lock(client, tenantId);
-      const before = await this.apiKeys.ownLimits(client, id);
-      await this.apiKeys.changeWithin(client, id, change);
-      const [was, is] = differences(
-        factsOf(before),
-        factsOf(await this.apiKeys.ownLimits(client, id)),
+      await this.audited.changeWithin(client, author, { id, action: 'api_key.update' }, () =>
+        this.apiKeys.changeWithin(client, id, change),
       );
-      if (Object.keys(is).length === 0) return;
-      await this.audit.record(client, author, {
-        tenantId,
-        action: 'api_key.update',
-        target: { type: 'api_key', id },
-        before: was,
-        after: is,
-      });
     });
     await this.forget(tenantId, id);
     return this.get(tenantId, id);
@@ -112,21 +94,9 @@ export class TenantKeys {
 
   /** Revoking twice is the same as once. @throws NotFoundError (`tenant_id`, `key_id`) */
   async revoke(author: Author, tenantId: string, keyId: string): Promise<TenantKeyDto> {
-    const { id, revokedAt } = await this.find(tenantId, keyId);
-    if (revokedAt === null) {
-      await this.database.transaction(async (client) => {
-        await this.tenants.lock(client, tenantId);
-        if (!(await this.apiKeys.revokeWithin(client, id))) return;
-        await this.audit.record(client, author, {
-          tenantId,
-          action: 'api_key.revoke',
-          target: { type: 'api_key', id },
-          before: { status: 'active' },
-          after: { status: 'revoked' },
-        });
-      });
-      await this.forget(tenantId, id);
-    }
+    const { id } = await this.find(tenantId, keyId);
+    await this.audited.revoke(author, id, tenantId);
+    await this.forget(tenantId, id);
     return this.get(tenantId, id);
   }
 
@@ -143,15 +113,6 @@ export class TenantKeys {
     if (key) return key;
     throw new NotFoundError('key_id', 'The tenant has no API key with this id.');
   }
-}
-
-function factsOf(key: Omit<NewTenantKey, 'type'>): JsonObject {
-  return {
-    name: key.name,
-    rate_limit_per_minute: key.rateLimitPerMinute,
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    monthly_spend_limit: key.monthlySpendLimit,
-  };
 }
 
 function toTenantKey(key: ApiKeyEntity): TenantKeyDto {

@@ -141,7 +141,8 @@ export class TenantsController {
       'Its keys are revoked, its name is replaced, and what it stored is deleted: webhook secrets and ' +
       'deliveries, destinations, credentials, guardrails, responses, conversations, and the contents ' +
       'of jobs. What is left of its balance is taken by a correction. Ledger entries and log rows ' +
-      'stay, as they are the books. It can not be undone; doing it again is no error.',
+      'stay, as they are the books; of log rows end users and tags go, and `erased_at` says when all ' +
+      'have gone. It can not be undone; doing it again is no error.',
   })
   @ApiOkResponse({ type: TenantDto })
   @ApiTenant()
@@ -150,7 +151,9 @@ export class TenantsController {
     @CurrentAuthor() author: Author,
     @Param('tenant_id') id: string,
   ): Promise<TenantDto> {
-    return toTenant(await this.eraser.delete(author, id));
+    const deleted = await this.eraser.delete(author, id);
+    this.eraser.beginLogs();
+    return toTenant(deleted);
   }
 }
 

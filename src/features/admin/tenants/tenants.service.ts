@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
+import { AuditedApiKeys } from '../../../core/access/audited-api-keys.js';
 import { mintApiKey } from '../../../core/access/api-key.js';
 import type { Author } from '../../../core/access/author.js';
 import type { ApiKeyType } from '../../../core/access/caller.js';
@@ -9,8 +9,8 @@ import {
   type TenantRecord,
   type TenantStatus,
 } from '../../../core/access/tenants.service.js';
-import { AuditLog } from '../../../core/audit/audit-log.js';
-import { GrantsService } from '../../../core/ledger/grants.service.js';
+import { AuditLog, type AuditChange } from '../../../core/audit/audit-log.js';
+import { auditedEntry, GrantsService } from '../../../core/ledger/grants.service.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
 import { Database } from '../../../platform/database/database.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
@@ -46,7 +46,7 @@ export class TenantsAdmin {
   constructor(
     private readonly database: Database,
     private readonly tenants: TenantsService,
-    private readonly apiKeys: ApiKeyRepository,
+    private readonly apiKeys: AuditedApiKeys,
     private readonly grants: GrantsService,
     private readonly audit: AuditLog,
   ) {}
@@ -60,27 +60,19 @@ export class TenantsAdmin {
   create(author: Author, made: NewTenant): Promise<MadeTenant> {
     return this.database.transaction(async (client) => {
       const tenant = await this.tenants.create(made.name, client);
-      if (!tenant) throw nameTaken();
+      if (!tenant) throw nameTaken(made.name);
       const { id } = tenant;
       if (made.monthlySpendLimit !== null) {
         await this.tenants.setMonthlySpendLimit(id, made.monthlySpendLimit, client);
       }
       await this.audit.record(client, author, {
-        tenantId: id,
-        action: 'tenant.create',
-        target: { type: 'tenant', id },
+        ...ofTenant(id, 'create'),
         before: null,
         after: { name: made.name, monthly_spend_limit: made.monthlySpendLimit },
       });
       if (made.credits > 0) {
         const entry = await this.grants.grantWithin(client, id, made.credits, made.memo);
-        await this.audit.record(client, author, {
-          tenantId: id,
-          action: 'ledger.grant',
-          target: { type: 'ledger_entry', id: entry.id },
-          before: null,
-          after: { credits: entry.amount, memo: entry.memo },
-        });
+        await this.audit.record(client, author, auditedEntry(id, entry));
       }
       const keys: MadeTenant['keys'] = [];
       for (const type of made.keyTypes) keys.push(await this.makeKey(client, author, id, type));
@@ -98,7 +90,8 @@ export class TenantsAdmin {
     return this.database.transaction(async (client) => {
       const before = await this.lock(client, id);
       const { name, status, monthlySpendLimit } = change;
-      if (name !== undefined && !(await this.tenants.rename(id, name, client))) throw nameTaken();
+      if (name !== undefined && !(await this.tenants.rename(id, name, client)))
+        throw nameTaken(name);
       if (status !== undefined) {
         await this.tenants.setSuspended(id, status === 'suspended', client);
       }
@@ -106,16 +99,11 @@ export class TenantsAdmin {
         await this.tenants.setMonthlySpendLimit(id, monthlySpendLimit, client);
       }
       const after = found(await this.tenants.find(id, client));
-      const [was, is] = differences(factsOf(before), factsOf(after));
-      if (Object.keys(is).length > 0) {
-        await this.audit.record(client, author, {
-          tenantId: id,
-          action: 'tenant.update',
-          target: { type: 'tenant', id },
-          before: was,
-          after: is,
-        });
-      }
+      await this.audit.record(client, author, {
+        ...ofTenant(id, 'update'),
+        before: factsOf(before),
+        after: factsOf(after),
+      });
       return after;
     });
   }
@@ -147,15 +135,8 @@ export class TenantsAdmin {
       rateLimitPerMinute: DEFAULT_RATE_LIMIT_PER_MINUTE,
       expiresAt: null,
     };
-    const id = await this.apiKeys.insert(draft, client);
+    const id = await this.apiKeys.createWithin(client, author, draft);
     if (id === undefined) throw new Error('A freshly minted key exists already');
-    await this.audit.record(client, author, {
-      tenantId,
-      action: 'api_key.create',
-      target: { type: 'api_key', id },
-      before: null,
-      after: { type, name: draft.name, rate_limit_per_minute: draft.rateLimitPerMinute },
-    });
     return { id, plaintext };
   }
 }
@@ -165,8 +146,11 @@ function found(tenant: TenantRecord | undefined): TenantRecord {
   throw new NotFoundError('tenant_id', NO_SUCH_TENANT);
 }
 
-function nameTaken(): ConflictError {
-  return new ConflictError('name', 'There is a tenant of this name already. Choose another.');
+function nameTaken(name: string): ConflictError {
+  return new ConflictError(
+    'name',
+    `There is a tenant ${JSON.stringify(name)} already. Choose another name.`,
+  );
 }
 
 interface TenantFacts extends JsonObject {
@@ -179,10 +163,10 @@ function factsOf({ name, status, monthlySpendLimit }: TenantRecord): TenantFacts
   return { name, status, monthly_spend_limit: monthlySpendLimit };
 }
 
-/** The fields that differ, as they were and as they are. */
-export function differences(before: JsonObject, after: JsonObject): [JsonObject, JsonObject] {
-  const names = Object.keys(after).filter((name) => before[name] !== after[name]);
-  const pick = (from: JsonObject): JsonObject =>
-    Object.fromEntries(names.map((name) => [name, from[name]]));
-  return [pick(before), pick(after)];
+/** What the audit log has of a change of a tenant. */
+export function ofTenant(
+  id: string,
+  verb: string,
+): Pick<AuditChange, 'tenantId' | 'action' | 'target'> {
+  return { tenantId: id, action: `tenant.${verb}`, target: { type: 'tenant', id } };
 }
