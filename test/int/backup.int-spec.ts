@@ -365,7 +365,13 @@ describe('a backup', () => {
   it('of an older schema is brought up to the one of the code', async () => {
     const old = await makeTarget();
     await migrateDatabase(old.url, MIGRATIONS.slice(0, 8));
-    const { tenantId } = await createTenant(old.database, 77);
+    const { tenantId } = await createTenant(old.database, 0);
+    // As that schema has it.
+    await old.database.query(
+      `WITH granted AS (UPDATE accounts SET balance = 77, granted = 77 WHERE tenant_id = $1)
+       INSERT INTO ledger_entries (tenant_id, kind, amount) VALUES ($1, 'grant', 77)`,
+      [tenantId],
+    );
     const file = join(folder, 'old');
     expect(await run(old, 'backup', file)).toMatchObject({ code: 0 });
     const target = await makeTarget();

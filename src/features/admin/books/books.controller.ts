@@ -17,7 +17,7 @@ export class BooksController {
     summary: "Check the ledger's invariants now",
     description:
       'All in one snapshot, while the service works: each invariant with its figures, the query that was ' +
-      'asked, and the first rows at fault. It takes a minute at most; what was not looked at by then is ' +
+      'asked, and the first rows at fault. It takes two minutes at most; what was not looked at by then is ' +
       '`unchecked`, as are invariants over log rows of which some were deleted or archived for their age.',
   })
   @ApiOkResponse({ type: BooksDto })
