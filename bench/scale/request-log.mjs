@@ -18,11 +18,18 @@ import { databaseOptions } from '../../dist/src/platform/database/database-optio
 import { Database } from '../../dist/src/platform/database/database.js';
 import { migrateDatabase } from '../../dist/src/platform/database/migrate-database.js';
 import { startEmbeddedPostgres } from '../../dist/src/platform/database/embedded-postgres.js';
+import { ArchiveBucket } from '../../dist/src/core/ledger/request-log/archive/archive-bucket.js';
+import { RequestLogArchive } from '../../dist/src/core/ledger/request-log/archive/request-log-archive.js';
 import { LogsService } from '../../dist/src/features/customer/logs/logs.service.js';
 import { RequestLogAnalyticsReader } from '../../dist/src/core/ledger/request-log/request-log-analytics.reader.js';
+import { readDimensions } from '../../dist/src/core/ledger/request-log/log-dimensions.js';
+import { RequestLogGroupsReader } from '../../dist/src/core/ledger/request-log/request-log-groups.reader.js';
+import { RequestLogOverTenantsReader } from '../../dist/src/core/ledger/request-log/request-log-over-tenants.reader.js';
 import { RequestLogReader } from '../../dist/src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRollUpService } from '../../dist/src/core/ledger/request-log/request-log-roll-up.service.js';
 
+/** Of which nothing was archived. */
+const archive = new RequestLogArchive(new ArchiveBucket({ s3: undefined }));
 const LIMIT_MS = 300;
 const EXPORT_GROWTH_MB = 50;
 const ROWS = Number(process.argv[2] ?? 5_000_000);
@@ -71,7 +78,7 @@ async function fill(database, tenantId, keys, from, to) {
          request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome, traffic_mode,
          prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
          usage_source, cost, model_charge, byok_platform_fee, managed_tool_fee, streamed, latency_ms,
-         generation_time_ms, created_at)
+         generation_time_ms, vendor_cost, end_user, tags, created_at)
        SELECT gen_random_uuid(), $1::uuid,
          ($2::uuid[])[CASE WHEN n % 50021 = 0 THEN 10 ELSE 1 + n % 9 END], 'chat',
          CASE WHEN n % 50021 = 0 THEN 'vendor/rare' WHEN n % 2503 = 0 THEN 'vendor/seldom'
@@ -82,7 +89,12 @@ async function fill(database, tenantId, keys, from, to) {
          CASE WHEN n % 11 = 0 THEN 0 ELSE n % 700 END,
          CASE WHEN n % 7 = 0 OR n % 11 = 0 THEN 0 ELSE n % 700 END,
          CASE WHEN n % 7 = 0 AND n % 11 <> 0 THEN n % 700 ELSE 0 END, 0, n % 2 = 0,
-         200 + (n * 7919) % 30000, 100,
+         200 + (n * 7919) % 30000, 100, n % 700,
+         -- 2,000 end users, each of one team and a few features; a fifth of the requests has none.
+         CASE WHEN n % 5 > 0 THEN 'user-' || (n * 7919) % 2000 END,
+         CASE WHEN n % 10 > 0 THEN jsonb_build_object(
+           'team', 'team-' || ((n * 7919) % 2000) % 8, 'feature', 'feature-' || n % 12
+         ) END,
          '2026-01-01Z'::timestamptz + make_interval(secs => n * (31 * 86400.0 / $3))
        FROM generate_series($4::bigint, $5::bigint) AS n`,
       [tenantId, keys, ROWS, start, Math.min(start + CHUNK - 1, to)],
@@ -91,13 +103,22 @@ async function fill(database, tenantId, keys, from, to) {
 }
 
 async function measure(database, tenantId, keys) {
-  const reader = new RequestLogReader(database);
-  const analytics = new RequestLogAnalyticsReader(database);
+  const reader = new RequestLogReader(database, archive);
+  const analytics = new RequestLogAnalyticsReader(database, archive);
   const january = { start: new Date('2026-01-01'), end: new Date('2026-02-01') };
   const odd = { start: new Date('2026-01-03T04:05:06Z'), end: new Date('2026-01-28T09:10:11Z') };
   const page = (filters, offset = 0) =>
     reader.pageOfTenant(tenantId, filters, { limit: 100, offset });
   const groups = (grouping, range) => analytics.groupsOfTenant(tenantId, grouping, range);
+  const requestGroups = new RequestLogGroupsReader(database, archive);
+  const overTenants = new RequestLogOverTenantsReader(database);
+  const any = (groupBy, range, filters = {}, tenant = tenantId) => {
+    const isOverTenants = groupBy.includes('tenant');
+    const dimensions = readDimensions(groupBy, { isOverTenants });
+    const ofTenant = isOverTenants ? undefined : tenant;
+    return requestGroups.groups({ tenantId: ofTenant, dimensions, filters, range, limit: 1_000 });
+  };
+  const all = (filters) => overTenants.page(filters, undefined, 50);
   const deep = Math.floor(ROWS * 0.9);
   const work = {
     'first page': () => page({}),
@@ -123,6 +144,26 @@ async function measure(database, tenantId, keys) {
     'by hour': () => groups('hour', january),
     'by model, odd dates': () => groups('model', odd),
     'by hour, odd dates': () => groups('hour', odd),
+    'by team': () => any('tag:team', january),
+    'by team and model': () => any('tag:team,model', january),
+    'by team and feature': () => any('tag:team,tag:feature', january),
+    'by team and day': () => any('tag:team,day', january),
+    'by key and route': () => any('api_key,route', january),
+    'by model and hour': () => any('model,hour', january),
+    'by model and key, odd dates': () => any('model,api_key', odd),
+    'by team and model, odd dates': () => any('tag:team,model', odd),
+    'one team by model and key': () => any('model,api_key', odd, { tags: { team: 'team-3' } }),
+    'by end user': () => any('end_user', january),
+    'by end user and model': () => any('end_user,model', january),
+    'by end user, odd dates': () => any('end_user', odd),
+    'by end user and team, odd dates': () => any('end_user,tag:team', odd),
+    'one end user by day': () => any('day', january, { endUser: 'user-77' }),
+    'all tenants by model': () => any('tenant,model', january, {}, undefined),
+    'all tenants by day': () => any('tenant,day', january, {}, undefined),
+    'all logs, first page': () => all({}),
+    'all logs, one team': () => all({ tags: { team: 'team-3' } }),
+    'all logs, a rare model': () => all({ model: 'vendor/rare' }),
+    'all logs, one end user': () => all({ endUser: 'user-77' }),
   };
   let isFast = true;
   for (const [name, run] of Object.entries(work)) {
@@ -141,7 +182,7 @@ async function measure(database, tenantId, keys) {
  * been read.
  */
 async function measureExport(database, tenantId) {
-  const logs = new LogsService(new RequestLogReader(database), undefined);
+  const logs = new LogsService(new RequestLogReader(database, archive), undefined);
   const query = { start_date: '2026-01-01', end_date: '2026-01-31' };
   const most = { first: 0, later: 0 };
   let lines = 0;

@@ -17,6 +17,8 @@ import {
   readSnapshot,
   type RequestLogFilters,
 } from '../../src/core/ledger/request-log/request-log-filters.js';
+import { readDimensions } from '../../src/core/ledger/request-log/log-dimensions.js';
+import { RequestLogGroupsReader } from '../../src/core/ledger/request-log/request-log-groups.reader.js';
 import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
@@ -41,6 +43,7 @@ let database: Database;
 let bucket: ArchiveBucket;
 let reader: RequestLogReader;
 let analytics: RequestLogAnalyticsReader;
+let requestGroups: RequestLogGroupsReader;
 
 /** So that a few rows are many files, of many groups each. */
 class SmallFiles extends RequestLogArchiveService {
@@ -54,6 +57,7 @@ const readers = (through: ArchiveBucket) => {
   return {
     reader: new RequestLogReader(database, archive),
     analytics: new RequestLogAnalyticsReader(database, archive),
+    requestGroups: new RequestLogGroupsReader(database, archive),
   };
 };
 /** A server that is not there. */
@@ -67,7 +71,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = testDatabase.database;
   bucket = new ArchiveBucket({ s3: s3.config });
-  ({ reader, analytics } = readers(bucket));
+  ({ reader, analytics, requestGroups } = readers(bucket));
   await database.query(`SELECT make_month_partitions('2026-02-01', '2026-07-01')`);
 });
 afterAll(async () => {
@@ -129,6 +133,8 @@ const FILTERS: RequestLogFilters[] = [
   { status: 'error' },
   { model: MODELS[1] },
   { apiKeyId: KEYS[1]!.toUpperCase() },
+  { tags: { team: 'a\\' }, provider: 'two' },
+  { endUser: 'b\\ob' },
 ];
 
 /** Everything that is answered of a tenant's log. */
@@ -146,6 +152,8 @@ async function answers(tenantId: string, ids: string[]) {
     for (const grouping of ['model', 'hour', 'status'] as const) {
       found.push(await analytics.groupsOfTenant(tenantId, grouping, range));
     }
+    const dimensions = readDimensions('tag:team,end_user');
+    found.push(await requestGroups.groups({ tenantId, dimensions, filters: {}, range, limit: 99 }));
   }
   for (const id of ids) found.push(await reader.findByRequestId(tenantId, id));
   return found;
@@ -176,6 +184,22 @@ describe('the archive of the request log', () => {
         modelCharge: 9_000_000_000_000 + index,
         promptTokens: index,
         latencyMs: index * 10,
+        ...(index % 4 > 0 && {
+          vendorCost: 3 * index,
+          firstTokenMs: index,
+          endUser: index % 4 === 1 ? 'ann' : 'b\\ob',
+          tags: { team: index % 3 === 0 ? 'a\\' : 'b', env: 'é "x"' },
+          attempts: [
+            {
+              route: 'one/a',
+              outcome: 'rate_limited',
+              status: 429,
+              started_ms: 1,
+              duration_ms: 2,
+              vendor_cost: 0,
+            },
+          ],
+        }),
       });
       if (index % 10 === 0) ids.push(requestId);
     }

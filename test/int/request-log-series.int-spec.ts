@@ -17,6 +17,8 @@ import {
   type TenantLogFilters,
   type TenantLogRow,
 } from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
+import type { RequestLogFilters } from '../../src/core/ledger/request-log/request-log-filters.js';
+import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import { insertRequestLogRow, noArchive } from '../support/request-log-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -267,6 +269,41 @@ describe('the series of requests', () => {
       );
     expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
     expect(found.every((row) => row.tenantId === tenantId)).toBe(true);
+  });
+
+  it.each<[string, RequestLogFilters, (row: RequestLogRow) => boolean]>([
+    ['a tag', { tags: { team: 'a' } }, ({ tags }) => tags?.team === 'a'],
+    [
+      'an end user',
+      { endUser: 'b\\ob', status: 'success' },
+      (row) => row.endUser === 'b\\ob' && row.status === 'success',
+    ],
+    [
+      'a provider in a range',
+      { ...RANGES[1]!, provider: 'one' },
+      (row) => isIn(row, RANGES[1]!) && row.provider === 'one',
+    ],
+    ['credits', { minCost: 300, maxCost: 400 }, ({ cost }) => cost >= 300 && cost <= 400],
+    ['what nobody has', { endpoint: 'none' }, () => false],
+  ])("count and page a tenant's list, and export it, with %s", async (_, filters, isLeft) => {
+    const list = new RequestLogReader(database, noArchive());
+    const expected = rows
+      .filter(isLeft)
+      .sort(
+        (one, other) =>
+          other.createdAt.getTime() - one.createdAt.getTime() || Number(other.id) - Number(one.id),
+      )
+      .map(({ id }) => id);
+    for (let offset = 0; offset <= expected.length + 9; offset += 9) {
+      const page = await list.pageOfTenant(tenantId, filters, { limit: 9, offset });
+      expect(page.total).toBe(expected.length);
+      expect(page.rows.map(({ id }) => id)).toEqual(expected.slice(offset, offset + 9));
+    }
+    const exported: string[] = [];
+    for await (const batch of list.batchesOfTenant(tenantId, filters, 9)) {
+      exported.push(...batch.map(({ id }) => id));
+    }
+    expect(exported).toEqual(expected);
   });
 
   it('tell tenants apart, and add all of them up by whole hours', async () => {

@@ -12,7 +12,7 @@ const MAX_OFFSET = Number.MAX_SAFE_INTEGER;
  * else stays the text it is, and so is no integer to them: unlike `Number()`, which takes an empty
  * value for 0 and `1e3` for 1000.
  */
-function QueryInteger(): PropertyDecorator {
+export function QueryInteger(): PropertyDecorator {
   return Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value,
   );

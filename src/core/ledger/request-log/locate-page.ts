@@ -1,3 +1,5 @@
+import type { PoolClient } from 'pg';
+import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
 import { type ArchivedSnapshot, archivedRowsSql } from './archive/archived-edges.js';
 import { instantSql } from './archive/archive-format.js';
 import { conditionOf, type RequestLogFilters } from './request-log-filters.js';
@@ -32,7 +34,7 @@ interface LocationRow {
  * that are cut at the ends of the span by their rows.
  */
 export async function locatePage(
-  { client, progress, span, edgeRows }: ArchivedSnapshot,
+  { client, progress, span, files, edgeRows }: ArchivedSnapshot,
   tenantId: string,
   filters: RequestLogFilters,
   page: Page,
@@ -48,15 +50,42 @@ export async function locatePage(
       SELECT date_trunc('hour', created_at, 'UTC') AS hour, ${sign} AS requests,
         created_at AS first, created_at AS last
       FROM ${source} WHERE ${sql} AND ${condition}`;
-  const parts = [
-    `SELECT hour, requests, first_created_at AS first, last_created_at AS last
-      FROM request_log_counts WHERE ${sql} AND ${within('hour', whole)}`,
+  const after = (id: number) =>
     rowsOf(
       'request_logs',
       '1',
-      `id > ${parameter(progress.rolledUpId, 'bigint')} AND ${within('created_at', whole)}`,
-    ),
-    rowsOf('request_log_corrections', 'sign', within('created_at', whole)),
+      `id > ${parameter(id, 'bigint')} AND ${within('created_at', whole)}`,
+    );
+  const kinds = `kind IN ('none', '${filters.endUser === undefined ? 'any' : 'each'}')`;
+  const wholeHours = {
+    counts: () => [
+      `SELECT hour, requests, first_created_at AS first, last_created_at AS last
+        FROM request_log_counts WHERE ${sql} AND ${within('hour', whole)}`,
+      after(progress.rolledUpId),
+      rowsOf('request_log_corrections', 'sign', within('created_at', whole)),
+    ],
+    series: () => [
+      `SELECT period, part.requests, period, period + interval '1 hour' - interval '1 microsecond'
+        FROM request_log_series_sums AS part
+          JOIN (SELECT id FROM request_log_series WHERE ${sql} AND ${kinds}) AS series
+            ON series.id = part.series
+        WHERE part.tenant_id = $1 AND part.${kinds} AND grain = 'hour' AND ${within('period', whole)}`,
+      after(progress.seriesId),
+      rowsOf('request_log_series_corrections', 'sign', within('created_at', whole)),
+    ],
+    rows: () => [rowsOf('request_logs', '1', within('created_at', whole))],
+  };
+  const source = await sourceFor(client, tenantId, filters);
+  if (source === 'rows' && files.length > 0) {
+    throw new InvalidRequestError(
+      'start_date',
+      'Requests of that time are archived, and are not counted by these filters. Ask for younger ones, or leave min_cost, max_cost, tag and end_user out.',
+    );
+  }
+  const parts = [
+    // Named by the first of them.
+    'SELECT NULL::timestamptz AS hour, 0::bigint AS requests, NULL::timestamptz AS first, NULL::timestamptz AS last WHERE false',
+    ...wholeHours[source](),
     ...[rowsBefore, rowsAfter]
       .filter(({ start, end }) => start < end)
       .flatMap((edge) => {
@@ -86,4 +115,25 @@ export async function locatePage(
   );
   const spans = rows.flatMap(({ first, last }) => (first && last ? [{ first, last }] : []));
   return { total: rows[0]!.total, spans, skip: page.offset - (rows[0]?.before ?? page.offset) };
+}
+
+/**
+ * What counts the rows of a list: the counts, which know of status, model and key; the series, which know
+ * of all but costs as long as the tenant has no rest of them; else the rows themselves.
+ */
+async function sourceFor(
+  client: PoolClient,
+  tenantId: string,
+  filters: RequestLogFilters,
+): Promise<'counts' | 'series' | 'rows'> {
+  const { provider, endpoint, endUser, tags, minCost, maxCost } = filters;
+  const isAsked = (...values: unknown[]) => values.some((value) => value !== undefined);
+  if (isAsked(minCost, maxCost)) return 'rows';
+  if (!isAsked(provider, endpoint, endUser, tags)) return 'counts';
+  if (!isAsked(endUser, tags)) return 'series';
+  const { rows } = await client.query<{ found: boolean }>(
+    'SELECT EXISTS (SELECT FROM request_log_series WHERE tenant_id = $1 AND is_rest) AS found',
+    [tenantId],
+  );
+  return rows[0]!.found ? 'rows' : 'series';
 }

@@ -1,10 +1,20 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsIn, IsNotEmpty, IsOptional, IsString } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsIn,
+  IsInt,
+  IsNotEmpty,
+  IsOptional,
+  IsString,
+  Max,
+  Min,
+} from 'class-validator';
 import { parseTagFilter } from '../../../canonical/request-tags.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
 import { DateRangeQueryDto, parseDateRange } from '../../../platform/http/date-range.js';
+import { QueryInteger } from '../../../platform/http/field.decorators.js';
 import type { RequestLogFilters } from './request-log-filters.js';
 import { REQUEST_STATUSES, type RequestStatus } from './request-log-row.js';
 
@@ -16,6 +26,22 @@ function Exactly(name: string, what: string): PropertyDecorator {
     IsOptional()(target, key);
     IsString({ message })(target, key);
     IsNotEmpty({ message })(target, key);
+  };
+}
+
+function Credits(name: string, which: 'least' | 'most'): PropertyDecorator {
+  const message = `${name} must be a whole number of credits`;
+  return (target, key) => {
+    ApiPropertyOptional({
+      type: 'integer',
+      minimum: 0,
+      description: `Charged at ${which} so many credits.`,
+    })(target, key);
+    IsOptional()(target, key);
+    QueryInteger()(target, key);
+    IsInt({ message })(target, key);
+    Min(0, { message })(target, key);
+    Max(Number.MAX_SAFE_INTEGER, { message })(target, key);
   };
 }
 
@@ -57,16 +83,27 @@ export class LogFilterQueryDto extends DateRangeQueryDto {
   api_key_id?: string;
 }
 
+/** The same, and by what was charged, which only rows know. */
+export class LogRowFilterQueryDto extends LogFilterQueryDto {
+  @Credits('min_cost', 'least')
+  min_cost?: number;
+
+  @Credits('max_cost', 'most')
+  max_cost?: number;
+}
+
 /** How many groups an answer has at most, of those that there are. */
 export const GROUP_LIMIT = { default: 1_000, maximum: 10_000 };
 
 /** @throws InvalidRequestError on a malformed date, tag or key id */
-export function readLogFilters(query: LogFilterQueryDto): RequestLogFilters {
+export function readLogFilters(query: LogRowFilterQueryDto): RequestLogFilters {
   const { status, model, provider, endpoint, end_user: endUser, api_key_id: apiKeyId } = query;
   if (apiKeyId !== undefined && !isUuid(apiKeyId)) {
     throw new InvalidRequestError('api_key_id', 'api_key_id must be the id of a key.');
   }
   const tags = query.tag && Object.fromEntries(query.tag.map(parseTagFilter));
   const range = parseDateRange(query.start_date, query.end_date);
-  return { status, model, provider, endpoint, endUser, apiKeyId, tags, ...range };
+  const { min_cost: minCost, max_cost: maxCost } = query;
+  const money = { minCost, maxCost };
+  return { status, model, provider, endpoint, endUser, apiKeyId, tags, ...money, ...range };
 }

@@ -82,7 +82,10 @@ class Search {
   async find(grain: 'day' | 'hour', first: Date, last: Date): Promise<Period[]> {
     const { endUser, tenantId } = this.filters;
     const values: unknown[] = [first, last];
-    const conditions = conditionsOf(this.rowFilters, (value) => `$${values.push(value)}`);
+    // What was charged only rows know.
+    const { minCost, maxCost, ...filters } = this.rowFilters;
+    const isSure = minCost === undefined && maxCost === undefined;
+    const conditions = conditionsOf(filters, (value) => `$${values.push(value)}`);
     const kinds = `kind IN ('none', '${endUser === undefined ? 'any' : 'each'}')`;
     const ofTenant = tenantId === undefined ? '' : `AND part.tenant_id = $${values.push(tenantId)}`;
     const isLeft = conditions.length === 0 ? 'true' : conditions.join(' AND ');
@@ -113,7 +116,7 @@ class Search {
       if (reached !== undefined && time < reached) break;
       found.push(row);
       // Of the newest period some may lie behind its end, or before the page.
-      if (time !== newest) sure += row.requests;
+      if (time !== newest && isSure) sure += row.requests;
       if (sure >= this.wanted) reached ??= time;
     }
     return found;

@@ -55,7 +55,7 @@ export class RequestLogRetentionService extends Retention {
     const { rowCount } = await this.database.query(
       `WITH oldest AS (
          SELECT id, created_at FROM ${table}
-         WHERE id <= (SELECT rolled_up_id FROM request_log_progress)
+         WHERE id <= (SELECT least(rolled_up_id, series_id) FROM request_log_progress)
          ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
        )
        DELETE FROM ${table} WHERE id IN (
@@ -74,7 +74,7 @@ export class RequestLogRetentionService extends Retention {
       await client.query(`LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE`);
       const { rows } = await client.query<{ rows: number; kept: number }>(
         `SELECT count(*) AS rows, count(*) FILTER (
-           WHERE created_at >= swept_before OR id > rolled_up_id
+           WHERE created_at >= swept_before OR id > least(rolled_up_id, series_id)
          ) AS kept
          FROM ${name}, request_log_progress`,
       );

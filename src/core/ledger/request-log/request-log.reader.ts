@@ -90,15 +90,17 @@ export class RequestLogReader {
   }
 
   /**
-   * All rows of a span, newest first, in batches of `batchSize`. No connection is taken between two
+   * All rows that the filters leave, newest first, in batches of `batchSize`. No connection is taken between two
    * batches, however slowly they are asked for.
    */
   async *batchesOfTenant(
     tenantId: string,
-    range: Pick<RequestLogFilters, 'start' | 'end'>,
+    { start: asked, end: before, ...filters }: RequestLogFilters,
     batchSize: number,
   ): AsyncGenerator<RequestLogRow[]> {
-    const { start, end } = toSpan(range);
+    const { start, end } = toSpan({ start: asked, end: before });
+    const { sql, values } = conditionOf(tenantId, filters);
+    const next = values.length + 1;
     // Times as text, because a Date would cut the microseconds that the order rests on.
     let after = { at: toInstant(end), id: 0 };
     for (;;) {
@@ -107,11 +109,11 @@ export class RequestLogReader {
           const from = laterOf(start, sweptBefore);
           const { rows } = await client.query<PlacedStoredRow>(
             `SELECT ${ROW_COLUMNS}, ${AT_SQL} FROM request_logs
-            WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::bigint)
-              AND created_at >= $4
+            WHERE ${sql} AND (created_at, id) < ($${next}::timestamptz, $${next + 1}::bigint)
+              AND created_at >= $${next + 2}
             ORDER BY created_at DESC, request_logs.id DESC
-            LIMIT $5`,
-            [tenantId, after.at, after.id, from, batchSize],
+            LIMIT $${next + 3}`,
+            [...values, after.at, after.id, from, batchSize],
           );
           // Where the batch is full, nothing older than its last row belongs to it.
           const last = rows.length < batchSize ? undefined : rows.at(-1);
@@ -123,7 +125,7 @@ export class RequestLogReader {
       );
       const places = await this.archive.newest(files, {
         tenantId,
-        filters: {},
+        filters,
         spans: [{ first, last: after.at }],
         after,
         limit: batchSize,

@@ -1,10 +1,19 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import {
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiTags,
+  IntersectionType,
+} from '@nestjs/swagger';
 import { ApiFilters } from '../../../core/access/customer.decorator.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
 import { LogRowDto } from '../../../core/ledger/request-log/log-row.dto.js';
 import { toLogRow } from '../../../core/ledger/request-log/log-rows.js';
-import { readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
+import {
+  LogRowFilterQueryDto,
+  readLogFilters,
+} from '../../../core/ledger/request-log/log-query.dto.js';
 import { RequestLogOverTenantsReader } from '../../../core/ledger/request-log/request-log-over-tenants.reader.js';
 import {
   CursorPageDto,
@@ -13,11 +22,11 @@ import {
   toCursorPage,
 } from '../../../platform/http/cursor-page.js';
 import { TenantLogFilterQueryDto } from '../usage/usage.dto.js';
-import { IntersectionType } from '@nestjs/swagger';
 
 /** Which requests are asked for, and which page of them. */
 export class AdminLogsQueryDto extends IntersectionType(
   TenantLogFilterQueryDto,
+  LogRowFilterQueryDto,
   CursorPageQueryDto,
 ) {}
 

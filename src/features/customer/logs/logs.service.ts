@@ -3,7 +3,7 @@ import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import type { Caller } from '../../../core/access/caller.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
-import { parseDateRange } from '../../../platform/http/date-range.js';
+import { readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
 import { RequestLogReader } from '../../../core/ledger/request-log/request-log.reader.js';
 import {
   MAX_LIMIT,
@@ -25,11 +25,11 @@ export class LogsService {
   /** @throws InvalidRequestError on a malformed date, NotFoundError on a key that is not the tenant's */
   async list(caller: Caller, query: LogsQueryDto): Promise<LogListDto> {
     const limit = Math.min(query.limit, MAX_LIMIT);
-    const { offset, status, model, api_key_id: apiKeyId } = query;
-    const range = parseDateRange(query.start_date, query.end_date);
+    const { offset, api_key_id: apiKeyId } = query;
+    // A malformed date or tag is told of before a key that is not there.
+    const { api_key_id: _, ...others } = query;
+    const filters = { ...readLogFilters(others), apiKeyId };
     if (apiKeyId !== undefined) await this.requireKey(caller, apiKeyId);
-
-    const filters = { status, model, apiKeyId, ...range };
     const { rows, total } = await this.requestLog.pageOfTenant(caller.tenantId, filters, {
       limit,
       offset,
@@ -40,10 +40,10 @@ export class LogsService {
     };
   }
 
-  /** All rows as CSV, newest first, piece by piece. @throws InvalidRequestError on a malformed date */
+  /** Rows as CSV, newest first, piece by piece. @throws InvalidRequestError on a malformed date or tag */
   async *export(caller: Caller, query: LogsExportQueryDto): AsyncGenerator<string> {
-    const range = parseDateRange(query.start_date, query.end_date);
-    const batches = this.requestLog.batchesOfTenant(caller.tenantId, range, EXPORT_BATCH_SIZE);
+    const filters = readLogFilters(query);
+    const batches = this.requestLog.batchesOfTenant(caller.tenantId, filters, EXPORT_BATCH_SIZE);
     let header = LOG_CSV_HEADER;
     for await (const batch of batches) {
       yield header + toLogCsv(batch);

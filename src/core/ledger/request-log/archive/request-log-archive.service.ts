@@ -144,7 +144,7 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
   ): Promise<boolean> {
     const { rows } = await client.query<{ is_ready: boolean }>(
       `SELECT count(*) FILTER (WHERE created_at >= swept_before) > 0
-         AND count(*) FILTER (WHERE created_at >= $1 OR id > rolled_up_id) = 0
+         AND count(*) FILTER (WHERE created_at >= $1 OR id > least(rolled_up_id, series_id)) = 0
          AND NOT EXISTS (
            SELECT FROM holds WHERE request_id >= first_request_id(to_date($2, 'YYYY_MM'))
              AND request_id < first_request_id((to_date($2, 'YYYY_MM') + interval '1 month')::date)

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { QueryResult, QueryResultRow } from 'pg';
 import { toStoredText } from '../../../../platform/database/stored-text.js';
-import type { RequestLogFilters } from '../request-log-filters.js';
+import type { RequestTags } from '../../../../canonical/request-tags.js';
+import { isJsonObject } from '../../../../platform/http/json-body.js';
+import type { LogFilters } from '../log-dimensions.js';
 import type { Span } from '../split-span.js';
 import { ArchiveBucket } from './archive-bucket.js';
 import {
@@ -37,7 +39,7 @@ export interface ArchivedPlace {
 
 export interface ArchiveQuery {
   readonly tenantId: string;
-  readonly filters: Omit<RequestLogFilters, 'start' | 'end'>;
+  readonly filters: LogFilters;
   /** Spans of instants, both ends included. */
   readonly spans: readonly Bounds[];
   /** Only what comes after this in a list. */
@@ -149,16 +151,16 @@ export class RequestLogArchive {
   private async match(
     file: ArchivedFile,
     group: RowGroup,
-    { tenantId, filters: { status, model, apiKeyId }, spans, after }: ArchiveQuery,
+    { tenantId, filters, spans, after }: ArchiveQuery,
   ): Promise<ArchivedPlace[]> {
-    const wanted: [string, string][] = [['tenant_id', tenantId]];
-    if (status !== undefined) wanted.push(['status', status]);
-    if (model !== undefined) wanted.push(['model', toStoredText(model)]);
-    if (apiKeyId !== undefined) wanted.push(['api_key_id', apiKeyId.toLowerCase()]);
-    const columns = ['id', 'created_at', ...wanted.map(([column]) => column)];
+    const wanted = [
+      { column: 'tenant_id', isLeft: (value: unknown) => value === tenantId },
+      ...checksOf(filters),
+    ];
+    const columns = ['id', 'created_at', ...wanted.map(({ column }) => column)];
     const rows = await (await this.fileOf(file)).read(group, columns);
     return rows.flatMap((values, row) => {
-      if (!wanted.every(([column, value]) => values[column] === value)) return [];
+      if (!wanted.every(({ column, isLeft }) => isLeft(values[column]))) return [];
       const place = { at: String(values.created_at), id: Number(values.id), file, group, row };
       if (!spans.some((span) => has(span, place.at))) return [];
       return after && newestFirst(place, after) <= 0 ? [] : [place];
@@ -178,6 +180,31 @@ export class RequestLogArchive {
     this.open.set(key, opening);
     return opening;
   }
+}
+
+/** What the filters ask of the columns of a row. */
+function checksOf({ tags, minCost = 0, maxCost = Infinity, ...filters }: LogFilters) {
+  const { status, model, provider, endpoint, apiKeyId, endUser } = filters;
+  const texts = { status, model, provider, endpoint, end_user: endUser };
+  const checks = Object.entries({ ...texts, api_key_id: apiKeyId?.toLowerCase() }).flatMap(
+    ([column, value]) => {
+      const stored = value === undefined ? undefined : toStoredText(value);
+      return stored === undefined ? [] : [{ column, isLeft: (found: unknown) => found === stored }];
+    },
+  );
+  if (minCost > 0 || maxCost < Infinity) {
+    const isLeft = (cost: unknown) => Number(cost) >= minCost && Number(cost) <= maxCost;
+    checks.push({ column: 'cost', isLeft });
+  }
+  if (tags) checks.push({ column: 'tags', isLeft: (text) => hasTags(text, tags) });
+  return checks;
+}
+
+/** @param text JSON of a row's tags */
+function hasTags(text: unknown, tags: RequestTags): boolean {
+  const found: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
+  if (!isJsonObject(found)) return false;
+  return Object.entries(tags).every(([key, value]) => found[key] === value);
 }
 
 /** Orders as lists do, by what both have. */
