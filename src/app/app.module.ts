@@ -11,6 +11,7 @@ import { ConfigurationModule } from '../core/configuration/configuration.module.
 import { ChatModule } from '../features/chat/chat.module.js';
 import { ConfigModule } from '../platform/config/config.module.js';
 import type { LiveSettings } from '../platform/config/live-settings.js';
+import { ContentModule } from '../core/content/content.module.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { CreditsModule } from '../features/credits/credits.module.js';
 import { CustomerModule } from '../features/customer/customer.module.js';
@@ -78,6 +79,7 @@ export class AppModule {
         CustomerModule,
         BroadcastModule,
         AlertRulesModule,
+        ContentModule,
         CreditsModule,
         AdminModule,
         AuthModule,

@@ -78,6 +78,9 @@ describe(loadSettings.name, () => {
       logRetentionDays: 0,
       logArchiveAfterDays: 0,
       ledgerRetentionDays: 0,
+      contentLog: 'off',
+      contentRetentionDays: 30,
+      contentMaxBytes: 10_000_000_000,
       declared: { settings: {}, providers: [], environment: {} },
     });
   });
@@ -165,6 +168,9 @@ describe(loadSettings.name, () => {
       GATEWAY_LOG_RETENTION_DAYS: '90',
       GATEWAY_LOG_ARCHIVE_AFTER_DAYS: '31',
       GATEWAY_LEDGER_RETENTION_DAYS: '365',
+      GATEWAY_CONTENT_LOG: 'allowed',
+      GATEWAY_CONTENT_RETENTION_DAYS: '5',
+      GATEWAY_CONTENT_LOG_MB: '6',
     });
     expect(config).toEqual({
       http: {
@@ -307,6 +313,9 @@ describe(loadSettings.name, () => {
       logRetentionDays: 90,
       logArchiveAfterDays: 31,
       ledgerRetentionDays: 365,
+      contentLog: 'allowed',
+      contentRetentionDays: 5,
+      contentMaxBytes: 6_000_000,
       declared: {
         settings: {
           GATEWAY_BYOK_FEE_PERCENT: '0',

@@ -36,6 +36,7 @@ import { CreateConfigVersions1764450000000 } from '../../migrations/176445000000
 import { LogConfigVersion1764450100000 } from '../../migrations/1764450100000-log-config-version.js';
 import { CreateAlerts1764460000000 } from '../../migrations/1764460000000-create-alerts.js';
 import { CreateReceipts1764470000000 } from '../../migrations/1764470000000-create-receipts.js';
+import { CreateContentLog1764470100000 } from '../../migrations/1764470100000-create-content-log.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -77,4 +78,5 @@ export const MIGRATIONS = [
   LogConfigVersion1764450100000,
   CreateAlerts1764460000000,
   CreateReceipts1764470000000,
+  CreateContentLog1764470100000,
 ];

@@ -60,6 +60,13 @@ const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
     id: 'id',
     purpose: 'alert-url',
   },
+  {
+    name: 'Keys of the content log',
+    table: 'content_keys',
+    column: 'sealed_key',
+    id: 'id',
+    purpose: 'content-key',
+  },
 ];
 
 /** A column with encrypted values, each bound to the id of its row. */

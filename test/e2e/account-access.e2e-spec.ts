@@ -104,6 +104,19 @@ const RULES: Record<string, Rule> = {
   'GET /v1/customer/logs': OWN,
   'GET /v1/customer/logs/export.csv': OWN,
   'GET /v1/customer/receipts/{request_id}': of('request'),
+  'GET /v1/customer/content-log': { only: 'management' },
+  'PATCH /v1/customer/content-log': { only: 'management', body: { enabled: false } },
+  'DELETE /v1/customer/content-log': { only: 'management' },
+  // Nothing is kept there: test/e2e/content-log.e2e-spec.ts.
+  'GET /v1/customer/logs/{request_id}/content': of('request', {
+    only: 'management',
+    status: [404],
+  }),
+  'DELETE /v1/customer/logs/{request_id}/content': of('request', {
+    only: 'management',
+    status: [404],
+  }),
+  'GET /v1/customer/guardrail-events': OWN,
   'GET /v1/customer/analytics': OWN,
   'GET /v1/customer/statements/{month}': OWN,
   'GET /v1/customer/credits': OWN,

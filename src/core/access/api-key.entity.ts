@@ -69,6 +69,10 @@ export class ApiKeyEntity {
   @Column('jsonb', { name: 'operator_limits', nullable: true })
   operatorLimits!: Limits | null;
 
+  /** Whether what is said in its requests is kept; null: as those above it or its tenant decide. */
+  @Column('boolean', { name: 'content_log', nullable: true })
+  contentLog!: boolean | null;
+
   @Column('timestamptz', { name: 'expires_at', nullable: true })
   expiresAt!: Date | null;
 

@@ -38,6 +38,8 @@ export interface ApiKeyLookup {
   revokedAt: Date | null;
   /** Of its tenant. */
   isSuspended: boolean;
+  /** Its own choice, else that of the nearest key above it or of its tenant; null: nobody's. */
+  contentLog: boolean | null;
 }
 
 /** A key above another. */
@@ -57,6 +59,7 @@ export interface AuditedApiKey {
   limits: Limits | null;
   expires_at: Date | null;
   revoked_at: Date | null;
+  content_log: boolean | null;
 }
 
 /** What of a key its tenant may change. */
@@ -64,6 +67,7 @@ export interface KeyChange {
   name?: string | undefined;
   expiresAt?: Date | null | undefined;
   limits?: Limits | null | undefined;
+  contentLog?: boolean | null | undefined;
 }
 
 export interface ApiKeyDraft {
@@ -95,6 +99,8 @@ const ABOVE = `
   LEFT JOIN LATERAL (
     SELECT min(ancestor.expires_at) AS expires_at, min(ancestor.revoked_at) AS revoked_at,
            min(ancestor.monthly_spend_limit) AS monthly_spend_limit,
+           (array_agg(content_log ORDER BY array_position(api_keys.ancestor_ids, id))
+             FILTER (WHERE content_log IS NOT NULL))[1] AS content_log,
            json_agg(
              json_build_object('id', id, 'rateLimitPerMinute', rate_limit_per_minute,
                'limits', jsonb_build_array(limits, operator_limits))
@@ -128,6 +134,7 @@ export class ApiKeyRepository {
               EXISTS (
                 SELECT FROM end_user_limits WHERE end_user_limits.tenant_id = tenants.id
               ) AS "hasEndUserLimits",
+              coalesce(api_keys.content_log, above.content_log, tenants.content_log) AS "contentLog",
               least(api_keys.expires_at, above.expires_at) AS "expiresAt",
               coalesce(api_keys.revoked_at, above.revoked_at) AS "revokedAt"
          FROM api_keys JOIN tenants ON tenants.id = tenant_id ${ABOVE}
@@ -243,14 +250,14 @@ export class ApiKeyRepository {
   async lockAudited(transaction: SqlExecutor, id: string): Promise<AuditedApiKey | undefined> {
     const { rows } = await transaction.query<AuditedApiKey>(
       `SELECT tenant_id, name, type, key_preview, made_by, rate_limit_per_minute,
-              monthly_spend_limit, limits, expires_at, revoked_at
+              monthly_spend_limit, limits, expires_at, revoked_at, content_log
          FROM api_keys WHERE id = $1 FOR UPDATE`,
       [id],
     );
     return rows[0] && { ...rows[0], name: fromStoredText(rows[0].name) };
   }
 
-  /** Changes what is given; null clears an expiry or limits. */
+  /** Changes what is given; null clears an expiry, limits, or the choice of what is kept. */
   async updateNameAndExpiry(
     tenantId: string,
     id: string,
@@ -260,7 +267,8 @@ export class ApiKeyRepository {
     await executor.query(
       `UPDATE api_keys SET name = coalesce($3, name),
               expires_at = CASE WHEN $4 THEN $5 ELSE expires_at END,
-              limits = CASE WHEN $6 THEN $7 ELSE limits END, updated_at = now()
+              limits = CASE WHEN $6 THEN $7 ELSE limits END,
+              content_log = CASE WHEN $8 THEN $9 ELSE content_log END, updated_at = now()
         WHERE tenant_id = $1 AND id = $2`,
       [
         tenantId,
@@ -270,6 +278,8 @@ export class ApiKeyRepository {
         change.expiresAt ?? null,
         change.limits !== undefined,
         change.limits ? JSON.stringify(change.limits) : null,
+        change.contentLog !== undefined,
+        change.contentLog ?? null,
       ],
     );
   }

@@ -61,6 +61,8 @@ export interface Caller {
    * for a key that no routing key made, whose requests count on itself.
    */
   readonly countsOn?: readonly CountedKey[];
+  /** Whether what is said in its requests is kept, as its key or its tenant decides; absent: neither does. */
+  readonly contentLog?: boolean;
   /** Undefined when neither the key, a key above it, nor its tenant has a limit. */
   readonly spendLimits?: SpendLimitsOfCaller;
   /** Undefined when neither it, a key above it, its tenant nor its tenant's end users have such limits. */

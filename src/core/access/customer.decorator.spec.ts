@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
 import type { ApiKeyType } from './caller.js';
-import { CustomerWritesGuard } from './customer.decorator.js';
+import { CustomerWritesGuard, isOwner } from './customer.decorator.js';
+import type { TenantRole } from '../people/roles.js';
 
 describe(CustomerWritesGuard.name, () => {
   it.each(['GET', 'POST', 'PATCH', 'DELETE'])('lets any key %s by default', (method) => {
@@ -20,6 +21,20 @@ describe(CustomerWritesGuard.name, () => {
 
   it.each(['GET', 'HEAD'])('lets routing keys %s in either case', (method) => {
     expect(decide('management', method, 'routing')).toBe(true);
+  });
+});
+
+describe(isOwner.name, () => {
+  it.each<[ApiKeyType, TenantRole | undefined, boolean]>([
+    ['management', undefined, true],
+    ['routing', undefined, false],
+    ['management', 'owner', true],
+    ['management', 'developer', false],
+    ['management', 'viewer', false],
+    ['management', 'billing', false],
+  ])('takes a %s key, or a member who is %s: %s', (keyType, memberRole, expected) => {
+    const caller = { tenantId: 't', apiKeyId: 'k', keyName: 'a key', rateLimitPerMinute: 1 };
+    expect(isOwner({ ...caller, keyType, ...(memberRole && { memberRole }) })).toBe(expected);
   });
 });
 

@@ -10,6 +10,8 @@ import {
 import { Authenticated } from './authenticated.decorator.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
+import { hasRight, Members } from '../people/roles.js';
+import type { Caller } from './caller.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { ApiBody, ApiParam } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
@@ -40,6 +42,16 @@ export class CustomerWritesGuard implements CanActivate {
 /** For controllers under `/v1/customer`: any key of the tenant, unless changes are restricted. */
 export function Customer(): ClassDecorator & MethodDecorator {
   return applyDecorators(Authenticated('any'), UseGuards(CustomerWritesGuard));
+}
+
+/** For what only those who own the tenant's account may see or do. */
+export function OwnersOnly(): ClassDecorator & MethodDecorator {
+  return applyDecorators(Authenticated('management'), Members('own'));
+}
+
+/** Whether a caller is one of those of `OwnersOnly`. */
+export function isOwner({ keyType, memberRole = 'owner' }: Caller): boolean {
+  return keyType === 'management' && hasRight(memberRole, 'own');
 }
 
 /**

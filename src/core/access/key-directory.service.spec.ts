@@ -257,6 +257,7 @@ class FakeTable {
       expiresAt: null,
       revokedAt: null,
       isSuspended: false,
+      contentLog: null,
       ...overrides,
     };
     this.rows.set(row.hash, row);

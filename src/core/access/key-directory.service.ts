@@ -112,6 +112,7 @@ function callerOf(key: ApiKeyLookup): Caller {
     keyType: key.type,
     keyName: key.name,
     rateLimitPerMinute: countsOn?.[0]?.rateLimitPerMinute ?? key.rateLimitPerMinute,
+    ...(key.contentLog !== null && { contentLog: key.contentLog }),
     ...(countsOn && { countsOn }),
     ...(isLimited && { spendLimits: { key: keySpendLimit, tenant: tenantSpendLimit } }),
     ...(limits && { limits }),

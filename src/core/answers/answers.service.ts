@@ -110,7 +110,8 @@ export class AnswersService {
     const guard = await this.guard(call);
     const plan = await this.plan(call, endpoint, guard.prepare(parsed), false);
     plan.isFlagged = accepted.isFlagged;
-    this.tracing.trace(plan, { tenantId: call.caller.tenantId, headers: call.headers });
+    const { tenantId, contentLog } = call.caller;
+    this.tracing.trace(plan, { tenantId, contentLog, headers: call.headers });
     const hold = this.ledger.resume(call.caller, plan, accepted.credits);
     const events = pass(guard.watch(plan, this.routing.open(plan, hold)), plan);
     return { plan, events: this.ledger.settle(hold, events, record) };
@@ -168,7 +169,8 @@ export class AnswersService {
   }
 
   private trace({ caller, headers, head }: Call, plan: Plan<RoutableRequest>): void {
-    this.tracing.trace(plan, { tenantId: caller.tenantId, headers, response: head });
+    const { tenantId, contentLog } = caller;
+    this.tracing.trace(plan, { tenantId, contentLog, headers, response: head });
   }
 
   /** From here on the events own the hold, and the call ends them; a failure to make them gives it back. */

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { GuardrailEvents } from './guardrail-events.service.js';
 import { GuardrailDirectory } from './guardrail-directory.service.js';
 import { GuardrailRepository } from './guardrail.repository.js';
 import { GuardrailTriggerLog } from './guardrail-trigger.log.js';
@@ -10,6 +11,7 @@ import { TextScanner } from './text-scanner.service.js';
 @Module({
   providers: [
     GuardrailDirectory,
+    GuardrailEvents,
     GuardrailRepository,
     GuardrailTriggerLog,
     GuardrailsService,
@@ -19,6 +21,7 @@ import { TextScanner } from './text-scanner.service.js';
   ],
   exports: [
     GuardrailDirectory,
+    GuardrailEvents,
     GuardrailRepository,
     GuardrailTriggerLog,
     GuardrailsService,

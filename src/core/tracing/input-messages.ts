@@ -4,7 +4,7 @@ import type {
   MessagePart,
 } from '../../canonical/canonical-request.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
-import type { TextBudget, TraceMessage, TracePart } from './trace-message.js';
+import type { BlobPart, TextBudget, TraceMessage, TracePart } from './trace-message.js';
 
 /** More messages than this are left out, the oldest first. */
 const MAX_MESSAGES = 1_000;
@@ -17,8 +17,15 @@ export interface TraceInput {
   readonly messages: TraceMessage[];
 }
 
+/** Is told of bytes that are left out, in base64, and may note more of them. */
+export type NoteMedia = (note: BlobPart, base64: string) => void;
+
 /** What a model was sent, cut to the budget. */
-export function traceInput(request: RoutableRequest, budget: TextBudget): TraceInput {
+export function traceInput(
+  request: RoutableRequest,
+  budget: TextBudget,
+  noteMedia?: NoteMedia,
+): TraceInput {
   if (!isTextRequest(request)) {
     const messages = textsOf(request.body.value).map(toUserMessage(budget));
     return { instructions: [], messages };
@@ -29,10 +36,10 @@ export function traceInput(request: RoutableRequest, budget: TextBudget): TraceI
   const conversation = isApart ? messages.slice(1) : messages;
   if (conversation.length > MAX_MESSAGES) budget.isSpent = true;
   return {
-    instructions: isApart ? first.parts.map((part) => toPart(part, budget)) : [],
+    instructions: isApart ? first.parts.map((part) => toPart(part, budget, noteMedia)) : [],
     messages: conversation.slice(-MAX_MESSAGES).map(({ role, parts }) => ({
       role,
-      parts: parts.map((part) => toPart(part, budget)),
+      parts: parts.map((part) => toPart(part, budget, noteMedia)),
     })),
   };
 }
@@ -52,24 +59,22 @@ function toUserMessage(budget: TextBudget): (text: string) => TraceMessage {
   return (text) => ({ role: 'user', parts: [{ type: 'text', content: budget.take(text) }] });
 }
 
-function toPart(part: MessagePart, budget: TextBudget): TracePart {
+function toPart(
+  part: MessagePart,
+  budget: TextBudget,
+  noteMedia: NoteMedia | undefined,
+): TracePart {
   switch (part.type) {
     case 'text':
     case 'reasoning':
     case 'refusal':
       return { type: part.type, content: budget.take(part.text) };
     case 'image':
-      return toMedia('image', part.source, budget);
+      return toMedia('image', part.source, budget, noteMedia);
     case 'document':
-      return toMedia('document', part.source, budget);
+      return toMedia('document', part.source, budget, noteMedia);
     case 'audio':
-      return {
-        type: 'blob',
-        modality: 'audio',
-        mime_type: `audio/${part.format}`,
-        content: '',
-        omitted: true,
-      };
+      return toBlob('audio', `audio/${part.format}`, part.data, noteMedia);
     case 'tool_call':
       return {
         type: 'tool_call',
@@ -88,13 +93,26 @@ function toPart(part: MessagePart, budget: TextBudget): TracePart {
   }
 }
 
-function toMedia(modality: string, source: MediaSource, budget: TextBudget): TracePart {
+function toMedia(
+  modality: string,
+  source: MediaSource,
+  budget: TextBudget,
+  noteMedia: NoteMedia | undefined,
+): TracePart {
   if (source.kind === 'url') return { type: 'uri', modality, uri: budget.take(source.url) };
-  return {
-    type: 'blob',
-    modality,
-    mime_type: budget.take(source.mediaType),
-    content: '',
-    omitted: true,
-  };
+  return toBlob(modality, budget.take(source.mediaType), source.data, noteMedia);
+}
+
+function toBlob(
+  modality: string,
+  mimeType: string,
+  base64: string,
+  noteMedia: NoteMedia | undefined,
+): BlobPart {
+  const type = 'blob';
+  const blob: BlobPart = { type, modality, mime_type: mimeType, content: '', omitted: true };
+  if (!noteMedia) return blob;
+  blob.bytes = Buffer.byteLength(base64, 'base64');
+  noteMedia(blob, base64);
+  return blob;
 }

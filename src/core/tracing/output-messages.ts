@@ -126,10 +126,11 @@ function relayedEvents(relays: readonly RelayEvent[], streamed: boolean): Canoni
   }
 }
 
-/** A response's last event repeats the whole of it; one that broke off is not read. */
+/** A response's last event repeats the whole of it; of one that broke off there are its pieces. */
 function readResponse(relays: readonly RelayEvent[], streamed: boolean): CanonicalEvent[] {
   const last = relays.at(-1);
   const whole = last?.answer ?? (streamed ? undefined : parse(last?.bytes));
+  if (!whole && streamed) return readPieces(relays);
   const items = Array.isArray(whole?.output) ? whole.output.filter(isJsonObject) : [];
   let calls = 0;
   return items.flatMap((item): CanonicalEvent[] => {
@@ -148,6 +149,23 @@ function readResponse(relays: readonly RelayEvent[], streamed: boolean): Canonic
       choice: 0,
       text: text(part.text ?? part.refusal),
     }));
+  });
+}
+
+const PIECES: Readonly<Record<string, 'text' | 'reasoning' | 'refusal'>> = {
+  'response.output_text.delta': 'text',
+  'response.reasoning_summary_text.delta': 'reasoning',
+  'response.reasoning_text.delta': 'reasoning',
+  'response.refusal.delta': 'refusal',
+};
+
+function readPieces(relays: readonly RelayEvent[]): CanonicalEvent[] {
+  const lines = relays.flatMap(({ bytes }) => bytes.toString('utf8').split('\n'));
+  return lines.flatMap((line): CanonicalEvent[] => {
+    if (!line.startsWith('data: {')) return [];
+    const event: unknown = JSON.parse(line.slice('data: '.length));
+    const type = isJsonObject(event) ? PIECES[text(event.type)] : undefined;
+    return type && isJsonObject(event) ? [{ type, choice: 0, text: text(event.delta) }] : [];
   });
 }
 

@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import type {
   RequestEnding,
   TriggeredGuardrail,
@@ -13,6 +14,16 @@ import type { BillableRoute } from '../../canonical/billable-route.js';
 
 /** More of an answer than this is not remembered, in characters or bytes. */
 const MAX_REMEMBERED = 256 * 1024;
+/** The same for who keeps whole answers. Pieces of a relayed stream are many times their text. */
+const MAX_REMEMBERED_WHOLE = 2 * 1024 * 1024;
+
+/** Bytes of an answer that are not remembered. */
+export interface MediaNote {
+  readonly mime_type: string;
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
+}
 
 /** Sees an answer's events, and remembers what a trace tells of them. */
 export class TracedAnswer {
@@ -28,11 +39,32 @@ export class TracedAnswer {
   isTruncated = false;
   private remembered = 0;
 
-  /** @param keepsOutput whether the output, if there is one, is a text */
+  private audio: { readonly contentType: string; readonly hash: Hash; bytes: number } | undefined;
+  private pictures: readonly string[] = [];
+
+  /**
+   * @param keepsOutput whether the output, if there is one, is a text
+   * @param keepsWhole whether long answers are wanted, and what there is to say of media
+   */
   constructor(
     private readonly keepsContent: boolean,
     private readonly keepsOutput = false,
+    private readonly keepsWhole = false,
   ) {}
+
+  /** What was made beside text, where that is wanted. To be asked once, when nothing follows. */
+  takeMedia(): MediaNote[] {
+    const notes = this.pictures.map((base64): MediaNote => {
+      const bytes = Buffer.from(base64, 'base64');
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      return { mime_type: 'image', bytes: bytes.length, sha256 };
+    });
+    this.pictures = [];
+    if (!this.audio) return notes;
+    const { contentType, hash, bytes } = this.audio;
+    this.audio = undefined;
+    return [...notes, { mime_type: contentType, bytes, sha256: hash.digest('hex') }];
+  }
 
   observe(event: CanonicalEvent | WorkEvent<unknown>): void {
     switch (event.type) {
@@ -61,6 +93,7 @@ export class TracedAnswer {
         break;
       case 'output':
         if (this.keepsContent && this.keepsOutput) this.output = event.output;
+        else if (this.keepsWhole) this.noteMedia(event.output);
         break;
       case 'usage':
       case 'settled':
@@ -73,8 +106,21 @@ export class TracedAnswer {
     // An event has a size of its own, however little it says.
     this.remembered += size + 64;
     // A whole answer that is relayed comes as one piece, of which a cut one would be no JSON.
-    if (this.remembered > MAX_REMEMBERED && this.content.length > 0) this.isTruncated = true;
+    const most = this.keepsWhole ? MAX_REMEMBERED_WHOLE : MAX_REMEMBERED;
+    if (this.remembered > most && this.content.length > 0) this.isTruncated = true;
     else this.content.push(event);
+  }
+
+  private noteMedia(output: unknown): void {
+    if (typeof output !== 'object' || output === null) return;
+    if ('images' in output && Array.isArray(output.images)) {
+      this.pictures = output.images.filter((image) => typeof image === 'string');
+    }
+    if (!('bytes' in output) || !Buffer.isBuffer(output.bytes)) return;
+    const contentType = 'contentType' in output ? String(output.contentType) : '';
+    this.audio ??= { contentType, hash: createHash('sha256'), bytes: 0 };
+    this.audio.hash.update(output.bytes);
+    this.audio.bytes += output.bytes.length;
   }
 }
 
@@ -122,6 +168,8 @@ export interface TraceSubject {
   readonly tenantId: string;
   /** Whether the request asked for its trace to be sent to the tenant's destinations. */
   readonly isBroadcast: boolean;
+  /** Whether its tenant wants what is said in it to be kept; null: as the service's setting says. */
+  readonly contentLog: boolean | null;
   /** Where it stands; the same at each call. */
   readonly context: () => TraceContext;
 }
@@ -131,6 +179,8 @@ export type TraceInterest = 'none' | 'figures' | 'content';
 
 /** Takes the traces of finished requests. Neither method may throw, wait or take long. */
 export interface TraceSink {
+  /** Whether it wants long answers whole, and what there is to say of media. */
+  readonly keepsWhole?: boolean;
   /** Asked as a request begins. */
   interestIn(subject: TraceSubject): TraceInterest;
   /** Called when the answer has left. */

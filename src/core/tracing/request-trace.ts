@@ -19,6 +19,7 @@ export interface RequestTraceOptions {
   context: TraceContext;
   fields: TraceFields;
   keepsContent: boolean;
+  keepsWhole: boolean;
   response: TracedResponse | undefined;
   /** Called once, when the answer has left. */
   onRecorded: (trace: RecordedTrace) => void;
@@ -33,7 +34,8 @@ export class RequestTrace implements RequestObserver {
     private readonly planned: TracedRequest,
     private readonly options: RequestTraceOptions,
   ) {
-    this.answer = new TracedAnswer(options.keepsContent, isTranscription(planned.request));
+    const { keepsContent, keepsWhole } = options;
+    this.answer = new TracedAnswer(keepsContent, isTranscription(planned.request), keepsWhole);
   }
 
   observe(event: CanonicalEvent | WorkEvent<unknown>): void {

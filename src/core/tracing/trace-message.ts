@@ -10,8 +10,20 @@ export type TracePart =
   | { type: 'tool_call'; id: string; name: string; arguments: string }
   | { type: 'tool_call_response'; id: string; response: string }
   | { type: 'uri'; modality: string; uri: string }
-  /** Bytes are left out, but their place, which the conventions' schema asks for. */
-  | { type: 'blob'; modality: string; mime_type: string; content: ''; omitted: true };
+  | BlobPart;
+
+/** Bytes that are left out. */
+export interface BlobPart {
+  type: 'blob';
+  modality: string;
+  mime_type: string;
+  content: '';
+  omitted: true;
+  /** Both are only there where they were asked for. */
+  bytes?: number;
+  /** Hex; null: not known. */
+  sha256?: string | null;
+}
 
 /** Characters of all texts in one list of messages; the rest is cut off. */
 export const MAX_TEXT_CHARACTERS = 64 * 1024;
@@ -21,8 +33,13 @@ export class TextBudget {
   isSpent = false;
   private left: number;
 
-  constructor(characters = MAX_TEXT_CHARACTERS) {
+  constructor(private readonly characters = MAX_TEXT_CHARACTERS) {
     this.left = characters;
+  }
+
+  /** Characters that were taken so far. */
+  get taken(): number {
+    return this.characters - this.left;
   }
 
   take(text: string): string {

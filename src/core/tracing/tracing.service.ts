@@ -15,6 +15,8 @@ import { messageOf } from '../../platform/errors/thrown.js';
 /** Where a request came from. Work that runs later keeps the three headers and has no response. */
 export interface TraceOrigin {
   readonly tenantId: string;
+  /** See `Caller`; absent: as the service's setting says. */
+  readonly contentLog?: boolean | undefined;
   /** `x-gateway-broadcast`, `traceparent` and `tracestate` are read. */
   readonly headers: IncomingHttpHeaders;
   readonly response?: TracedResponse;
@@ -35,20 +37,23 @@ export class TracingService {
    *
    * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
    */
-  trace(planned: TracedRequest, { tenantId, headers, response }: TraceOrigin): void {
+  trace(planned: TracedRequest, origin: TraceOrigin): void {
+    const { tenantId, headers, response, contentLog = null } = origin;
     const { trace } = planned.request.body.value;
     checkTraceFields(trace);
     const isBroadcast = isOptIn(headers);
     // Read on demand: most requests are of interest to nobody.
     let context: TraceContext | undefined;
     const contextOf = (): TraceContext => (context ??= readTraceContext(headers));
-    const subject: TraceSubject = { tenantId, isBroadcast, context: contextOf };
+    const subject: TraceSubject = { tenantId, isBroadcast, contentLog, context: contextOf };
     let wanted: TraceInterest = 'none';
+    let keepsWhole = false;
     const takers: TraceSink[] = [];
     for (const sink of this.sinks) {
       const interest = sink.interestIn(subject);
       if (interest === 'none') continue;
       if (wanted !== 'content') wanted = interest;
+      keepsWhole ||= sink.keepsWhole === true;
       takers.push(sink);
     }
     if (wanted === 'none') return;
@@ -58,6 +63,7 @@ export class TracingService {
       context: contextOf(),
       fields: isBroadcast ? readTraceFields(trace) : NO_FIELDS,
       keepsContent: wanted === 'content',
+      keepsWhole,
       response,
       onRecorded: (recorded) => this.give(recorded, takers),
     });

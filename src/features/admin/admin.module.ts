@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ContentModule } from '../../core/content/content.module.js';
 import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
 import { AdminAuditLogController } from './audit-log/admin-audit-log.controller.js';
@@ -10,6 +11,7 @@ import { BooksController } from './books/books.controller.js';
 import { InstancesController } from './instances/instances.controller.js';
 import { InstancesAdmin } from './instances/instances.service.js';
 import { LimitsModule } from '../../core/limits/limits.module.js';
+import { AdminContentLogController } from './content-log/admin-content-log.controller.js';
 import { AdminKeysController } from './keys/admin-keys.controller.js';
 import { RoutesController } from './routes/routes.controller.js';
 import { RoutesAdmin } from './routes/routes.service.js';
@@ -33,6 +35,7 @@ import { WhoamiController } from './whoami/whoami.controller.js';
 @Module({
   imports: [
     CatalogueModule,
+    ContentModule,
     LedgerModule,
     LimitsModule,
     RequestLogModule,
@@ -54,6 +57,7 @@ import { WhoamiController } from './whoami/whoami.controller.js';
     UsageController,
     TenantLimitsController,
     WhoamiController,
+    AdminContentLogController,
     PeopleController,
     TenantMembersController,
   ],

@@ -82,6 +82,7 @@ describe(TraceBuffer.name, () => {
       return buffer.interestIn({
         tenantId: 't',
         isBroadcast,
+        contentLog: null,
         context: () => ({ ...context, traceId }),
       });
     };

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ContentModule } from '../../core/content/content.module.js';
 import { CredentialsModule } from '../../core/credentials/credentials.module.js';
 import { GuardrailsModule } from '../../core/guardrails/guardrails.module.js';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
@@ -12,6 +13,7 @@ import { AnalyticsService } from './analytics/analytics.service.js';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { ApiKeysService } from './api-keys/api-keys.service.js';
 import { AuditLogController } from './audit-log/audit-log.controller.js';
+import { ContentLogController } from './content-log/content-log.controller.js';
 import { CurrentKeyController } from './current-key/current-key.controller.js';
 import { CurrentKeyService } from './current-key/current-key.service.js';
 import {
@@ -19,11 +21,13 @@ import {
   GenerationController,
 } from './generation/generation.controller.js';
 import { GenerationService } from './generation/generation.service.js';
+import { GuardrailEventsController } from './guardrail-events/guardrail-events.controller.js';
 import { CustomerGuardrailsController } from './guardrails/customer-guardrails.controller.js';
 import { CustomerGuardrailsService } from './guardrails/customer-guardrails.service.js';
 import { LimitsController } from './limits/limits.controller.js';
 import { CustomerLimitsService } from './limits/limits.service.js';
 import { LogsController } from './logs/logs.controller.js';
+import { RequestContentController } from './logs/request-content.controller.js';
 import { LogsService } from './logs/logs.service.js';
 import { InvitationsController, MembersController } from './members/members.controller.js';
 import { ProviderCredentialsController } from './provider-credentials/provider-credentials.controller.js';
@@ -37,6 +41,7 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
 /** What a tenant manages and looks up itself. Each folder is a small feature, named after its path. */
 @Module({
   imports: [
+    ContentModule,
     CredentialsModule,
     GuardrailsModule,
     LedgerModule,
@@ -61,6 +66,9 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     KeySetController,
     MembersController,
     InvitationsController,
+    ContentLogController,
+    RequestContentController,
+    GuardrailEventsController,
   ],
   providers: [
     AnalyticsService,

@@ -60,7 +60,7 @@ export class CreateJobService {
     const plan = await this.routing.plan(caller, parsed.request, context);
     const known = await this.findKnown(this.database.pool, caller, input);
     if (known !== undefined) return { id: known, droppedParams: [] };
-    const trace = this.traces.begin(caller.tenantId, plan, { headers, response }, parsed.trace);
+    const trace = this.traces.begin(caller, plan, { headers, response }, parsed.trace);
     const guard = await this.answers.guard(call);
     await guard.admitTexts(plan, parsed.texts, parsed.textField);
 

@@ -7,6 +7,7 @@ import type {
 } from '../../canonical/billable-request.js';
 import type { MediaRequest } from '../../canonical/work-request.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
+import type { Caller } from '../../core/access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { endsWithin } from '../../platform/time/within.js';
 import type { Plan } from '../../core/routing/plan.js';
@@ -47,6 +48,7 @@ interface EndedJobRow {
   trafficMode: TrafficMode;
   usageSource: UsageSource;
   cost: number;
+  contentLog: boolean | null;
 }
 
 /** An end that is so old has lost whoever was to give its trace. */
@@ -79,14 +81,14 @@ export class JobTraces implements OnModuleDestroy {
    * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
    */
   begin(
-    tenantId: string,
+    { tenantId, contentLog }: Pick<Caller, 'tenantId' | 'contentLog'>,
     plan: Plan<MediaRequest>,
     origin: { headers: IncomingHttpHeaders; response: TracedResponse },
     trace: unknown,
   ): () => string | null {
     const { requestId, endpoint, startedAt, routes, attempts, request } = plan;
     const traced = toTraced({ requestId, endpoint, startedAt, routes, attempts }, request, trace);
-    this.tracing.trace(traced, { tenantId, ...origin });
+    this.tracing.trace(traced, { tenantId, contentLog, ...origin });
     const { observer } = traced;
     if (!observer) return () => null;
     const guardrails: TriggeredGuardrail[] = [];
@@ -132,7 +134,10 @@ export class JobTraces implements OnModuleDestroy {
          jobs.attempts::json AS attempts, jobs.trace::json AS trace, jobs.usage::json AS usage,
          jobs.flagged, jobs.created_at AS "createdAt", jobs.completed_at AS "completedAt", log.outcome, log.model, log.provider,
          log.error_type AS "errorType", log.traffic_mode AS "trafficMode",
-         log.usage_source AS "usageSource", log.cost`,
+         log.usage_source AS "usageSource", log.cost,
+         (SELECT coalesce(api_keys.content_log, tenants.content_log)
+            FROM api_keys JOIN tenants ON tenants.id = tenant_id
+           WHERE api_keys.id = log.api_key_id) AS "contentLog"`,
       [jobId],
     );
     const [row] = rows;
@@ -157,7 +162,8 @@ export class JobTraces implements OnModuleDestroy {
       media,
       kept.trace,
     );
-    this.tracing.trace(traced, { tenantId, headers: kept.headers });
+    const contentLog = row.contentLog ?? undefined;
+    this.tracing.trace(traced, { tenantId, contentLog, headers: kept.headers });
     const { observer } = traced;
     if (!observer) return;
     const answered = routes.find(

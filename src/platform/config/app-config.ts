@@ -103,6 +103,12 @@ export interface AppConfig {
   readonly pendingTracesMaxBytes: number;
   /** Stored responses and conversations of all tenants. */
   readonly storedContentMaxBytes: number;
+  /** Whether prompts and answers may be kept: never, where a tenant or key says so, or unless they refuse. */
+  readonly contentLog: 'off' | 'allowed' | 'on';
+  /** Days (UTC) for which they are kept beside today; 0: for ever. */
+  readonly contentRetentionDays: number;
+  /** What those of all tenants may take in the database. */
+  readonly contentMaxBytes: number;
   /** Days for which stored responses are kept after their conversation's last turn; 0: for ever. */
   readonly responseRetentionDays: number;
   /** Days for which rows of the request log are kept; 0: for ever. */

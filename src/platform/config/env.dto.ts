@@ -201,6 +201,13 @@ export class EnvDto {
   @ChoiceVariable('any', 'management')
   GATEWAY_CUSTOMER_WRITES?: 'any' | 'management';
 
+  @Describe(
+    'Whether prompts and answers are kept, encrypted: `allowed` where a tenant or key asks for it, `on` unless they refuse; see [content-log.md](content-log.md)',
+    { default: 'off', example: 'allowed' },
+  )
+  @ChoiceVariable('off', 'allowed', 'on')
+  GATEWAY_CONTENT_LOG?: 'off' | 'allowed' | 'on';
+
   @Describe('Which lines are logged: those of this importance and above', {
     default: 'info',
     example: 'warn',

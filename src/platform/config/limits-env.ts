@@ -161,6 +161,20 @@ export class LimitsEnv {
   @IntegerVariable(1, MAX_STORED_MB)
   GATEWAY_STORED_CONTENT_MB?: number;
 
+  @Describe(
+    'Days for which prompts and answers are kept where `GATEWAY_CONTENT_LOG` lets them be; `0` is for ever',
+    { default: '30', example: '7' },
+  )
+  @IntegerVariable(0, MAX_RETENTION_DAYS)
+  GATEWAY_CONTENT_RETENTION_DAYS?: number;
+
+  @Describe(
+    'Megabytes that kept prompts and answers of all tenants may take; the oldest days are deleted',
+    { default: '10000', example: '2000' },
+  )
+  @IntegerVariable(1, MAX_STORED_MB)
+  GATEWAY_CONTENT_LOG_MB?: number;
+
   @Describe('Days for which log rows and ended jobs are kept, by whole days; `0` is for ever', {
     default: '0',
     example: '90',

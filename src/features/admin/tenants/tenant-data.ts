@@ -38,6 +38,11 @@ export const ERASED: Readonly<Record<string, string>> = {
   end_user_limits: 'DELETE FROM end_user_limits WHERE tenant_id = $1',
   budget_spend: 'DELETE FROM budget_spend WHERE tenant_id = $1',
   limit_holds: 'DELETE FROM limit_holds WHERE tenant_id = $1',
+  // What other instances still have in memory is not written down any more.
+  request_contents: `
+    WITH closed AS (UPDATE tenants SET content_deleted_at = 'infinity' WHERE id = $1)
+    DELETE FROM request_contents WHERE tenant_id = $1`,
+  content_keys: 'DELETE FROM content_keys WHERE tenant_id = $1',
   // Their answers hold memos.
   ledger_idempotency_keys: 'DELETE FROM ledger_idempotency_keys WHERE tenant_id = $1',
 };

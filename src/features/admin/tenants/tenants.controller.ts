@@ -139,7 +139,7 @@ export class TenantsController {
     summary: 'Delete a suspended tenant by making it anonymous',
     description:
       'Its keys are revoked, its name is replaced, and what it stored is deleted: webhook secrets and ' +
-      'deliveries, destinations, credentials, guardrails, responses, conversations, and the contents ' +
+      'deliveries, destinations, credentials, guardrails, responses, conversations, kept prompts and answers, and the contents ' +
       'of jobs. What is left of its balance is taken by a correction. Ledger entries and log rows ' +
       'stay, as they are the books; of log rows end users and tags go, and `erased_at` says when all ' +
       'have gone. It can not be undone; doing it again is no error.',

@@ -1,5 +1,5 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
-import { Allow, IsOptional, IsIn, IsInt, Max, Min } from 'class-validator';
+import { Allow, IsBoolean, IsOptional, IsIn, IsInt, Max, Min } from 'class-validator';
 import { IsIsoDateTime, IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
 import { LimitsDto, LimitsStateDto } from '../../../core/limits/limits.dto.js';
 import { API_KEY_TYPES, type ApiKeyType } from '../../../core/access/caller.js';
@@ -53,6 +53,15 @@ export class ApiKeyDto {
 
   @ApiProperty({ type: LimitsStateDto, description: 'Set by the operator; they hold as well.' })
   operator_limits!: LimitsStateDto;
+
+  @ApiProperty({
+    type: Boolean,
+    nullable: true,
+    description:
+      'Whether prompts and answers of its requests are kept; null: as the key above it or the tenant decides.',
+    example: null,
+  })
+  content_log!: boolean | null;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   last_used_at!: string | null;
@@ -177,4 +186,15 @@ export class UpdateApiKeyDto {
     description: 'In place of those of before; null: none.',
   })
   limits?: LimitsDto | null;
+
+  @ApiPropertyOptional({
+    type: Boolean,
+    nullable: true,
+    description:
+      'Whether prompts and answers of its requests are kept; null: as the key above it or the tenant decides. Needs a management key.',
+    example: true,
+  })
+  @IsOptional()
+  @IsBoolean({ message: 'content_log must be true, false or null' })
+  content_log?: boolean | null;
 }

@@ -8,6 +8,8 @@ import type { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.j
 import { LimitsService } from '../../../core/limits/limits.service.js';
 import { readLimits, refuseMore } from '../../../core/limits/read-limits.js';
 import type { Limits } from '../../../canonical/limits.js';
+import { isOwner } from '../../../core/access/customer.decorator.js';
+import { ContentLog } from '../../../core/content/content-log.service.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { mintApiKey, readExpiry } from '../../../core/access/api-key.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
@@ -34,6 +36,7 @@ export class ApiKeysService {
     private readonly changes: AuditedApiKeys,
     private readonly directory: KeyDirectory,
     private readonly limits: LimitsService,
+    private readonly contentLog: ContentLog,
   ) {}
 
   async list(caller: Caller): Promise<ApiKeyDto[]> {
@@ -92,7 +95,9 @@ export class ApiKeysService {
   ): Promise<ApiKeyDto> {
     const key = await this.find(caller, id);
     refuseOnManagementKey(caller, key.type, 'change');
+    const { content_log: contentLog } = body;
     const change = {
+      contentLog,
       name: body.name,
       expiresAt: readExpiry(body.expires_at),
       limits:
@@ -100,6 +105,7 @@ export class ApiKeysService {
     };
     if (change.limits !== undefined) refuseLimitsBeyondRights(caller, key);
     await this.refuseBeyondRights(caller, key, change.expiresAt);
+    if (contentLog !== undefined) this.refuseContentLog(caller, contentLog);
     if (Object.values(change).every((value) => value === undefined)) return this.get(caller, id);
     await this.changes.update(author, caller.tenantId, key.id, change);
     await this.forget(key);
@@ -152,6 +158,17 @@ export class ApiKeysService {
   ): Promise<ApiKeyDto[]> {
     const states = await this.limits.describe(tenantId, 'api_key', keys);
     return keys.map((key, index) => toApiKey(key, states[index]!));
+  }
+
+  /** What is said in a key's requests is for the owners to keep or not. */
+  private refuseContentLog(caller: Caller, contentLog: boolean | null): void {
+    if (!isOwner(caller)) {
+      throw new PermissionError(
+        'Only a management key may decide whether prompts and answers are kept.',
+        'content_log',
+      );
+    }
+    this.contentLog.refuseWhereOff(contentLog, 'content_log');
   }
 
   /** @returns the key of the caller */
@@ -263,6 +280,7 @@ function toApiKey(key: ApiKeyEntity, { limits, operator_limits }: BothLimitsDto)
     monthly_spend_limit: key.monthlySpendLimit,
     limits,
     operator_limits,
+    content_log: key.contentLog,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     created_at: key.createdAt.toISOString(),
     updated_at: key.updatedAt.toISOString(),

@@ -1,0 +1,87 @@
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import { Inject, Injectable } from '@nestjs/common';
+import { APP_CONFIG } from '../../platform/config/app-config.js';
+import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
+import { SecretBox } from '../../platform/crypto/secret-box.js';
+
+const ALGORITHM = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Some times faster than the default, for a tenth more. */
+const QUALITY = 4;
+
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+
+/** A key that encrypts what one process keeps of one tenant on one day (UTC). */
+export interface ContentKey {
+  readonly id: string;
+  readonly tenantId: string;
+  /** `2026-11-23` */
+  readonly day: string;
+  readonly key: Buffer;
+}
+
+type SecretConfig = Parameters<typeof gatewaySecrets>[0];
+
+/**
+ * Compresses and encrypts what was said. Each process has a key of its own for each tenant and day; the
+ * keys are stored encrypted with one that is derived from `GATEWAY_SECRET`.
+ */
+@Injectable()
+export class ContentCipher {
+  private readonly box: SecretBox;
+  private readonly keys = new Map<string, ContentKey>();
+  private day = '';
+
+  constructor(@Inject(APP_CONFIG) config: SecretConfig) {
+    this.box = new SecretBox(() => gatewaySecrets(config), 'content-key');
+  }
+
+  /** The key for what is written now. */
+  keyFor(tenantId: string, day: string): ContentKey {
+    if (day !== this.day) this.keys.clear();
+    this.day = day;
+    let known = this.keys.get(tenantId);
+    if (!known) {
+      known = { id: randomUUID(), tenantId, day, key: randomBytes(KEY_BYTES) };
+      this.keys.set(tenantId, known);
+    }
+    return known;
+  }
+
+  /** The key as it is stored. */
+  wrap({ id, key }: ContentKey): Buffer {
+    return this.box.encrypt(key.toString('base64'), id);
+  }
+
+  /** @throws DecryptionError when it was encrypted with a secret that nobody has any more */
+  unwrap(id: string, stored: Buffer): Buffer {
+    return Buffer.from(this.box.decrypt(stored, id), 'base64');
+  }
+
+  /** @param context of the row, so that nothing can be moved to another one */
+  async encrypt({ key }: ContentKey, text: string, context: string): Promise<Buffer> {
+    const params = { [constants.BROTLI_PARAM_QUALITY]: QUALITY };
+    const packed = await compress(text, { params });
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(context));
+    const encrypted = Buffer.concat([cipher.update(packed), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
+  }
+
+  /** @throws Error when it is not what was written there */
+  async decrypt(key: Buffer, bytes: Buffer, context: string): Promise<string> {
+    const textStart = NONCE_BYTES + TAG_BYTES;
+    const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(bytes.subarray(NONCE_BYTES, textStart));
+    const packed = Buffer.concat([decipher.update(bytes.subarray(textStart)), decipher.final()]);
+    return (await decompress(packed)).toString('utf8');
+  }
+}

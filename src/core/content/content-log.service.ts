@@ -1,0 +1,240 @@
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { Database } from '../../platform/database/database.js';
+import { NotFoundError, PermissionError } from '../../platform/errors/gateway-errors.js';
+import { DAY_MS } from '../../platform/time/dates.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
+import type { SqlExecutor } from '../access/api-key.repository.js';
+import type { Author } from '../access/author.js';
+import { AuditLog } from '../audit/audit-log.js';
+import type {
+  RecordedTrace,
+  TraceInterest,
+  TraceSink,
+  TraceSubject,
+} from '../tracing/recorded-trace.js';
+import { TracingService } from '../tracing/tracing.service.js';
+import { ContentCipher } from './content-cipher.js';
+import { draftContent, type RequestContent } from './content-draft.js';
+import { ContentWriter } from './content-writer.service.js';
+import { ContentRepository, type ContentChoice, type StoredContent } from './content.repository.js';
+import type { Excerpt } from './excerpts.js';
+
+/** What was asked and answered in one request. */
+export interface KeptContent extends RequestContent {
+  readonly requestId: string;
+  readonly recordedAt: Date;
+}
+
+/**
+ * Keeps what is said in requests, for the tenants and keys that want it, where the service's setting
+ * allows it; else nothing of it runs. Requests are followed as their traces are. Every reading is
+ * written to the audit log.
+ */
+@Injectable()
+export class ContentLog implements TraceSink, OnModuleInit {
+  private readonly logger = new Logger(ContentLog.name);
+  readonly keepsWhole = true;
+  readonly setting: AppConfig['contentLog'];
+  readonly retentionDays: number;
+
+  constructor(
+    private readonly tracing: TracingService,
+    private readonly writer: ContentWriter,
+    private readonly contents: ContentRepository,
+    private readonly cipher: ContentCipher,
+    private readonly database: Database,
+    private readonly audit: AuditLog,
+    @Inject(APP_CONFIG) config: Pick<AppConfig, 'contentLog' | 'contentRetentionDays'>,
+  ) {
+    this.setting = config.contentLog;
+    this.retentionDays = config.contentRetentionDays;
+  }
+
+  onModuleInit(): void {
+    if (this.setting !== 'off') this.tracing.addSink(this);
+  }
+
+  interestIn({ contentLog }: TraceSubject): TraceInterest {
+    return this.isOn(contentLog) ? 'content' : 'none';
+  }
+
+  accept(trace: RecordedTrace): void {
+    if (!this.writer.hasRoom()) return;
+    try {
+      this.writer.write({
+        ...draftContent(trace),
+        requestId: trace.requestId,
+        tenantId: trace.tenantId,
+        recordedAt: new Date(),
+        guardrails: trace.guardrails,
+      });
+    } catch (error) {
+      this.writer.drop('faulty');
+      const name = error instanceof Error ? error.name : 'unknown';
+      this.logger.error(`What was said in a request cannot be kept: ${name}`);
+    }
+  }
+
+  /** Whether what is said is kept, by the choice of a key or tenant. */
+  isOn(choice: boolean | null): boolean {
+    if (this.setting === 'off') return false;
+    return choice ?? this.setting === 'on';
+  }
+
+  /**
+   * What was said in a request of the tenant.
+   *
+   * @param requestId a UUID
+   * @throws NotFoundError when nothing is kept of it
+   */
+  read(author: Author, tenantId: string, requestId: string): Promise<KeptContent> {
+    return this.database.transaction(async (client) => {
+      const [stored] = await this.contents.find(client, tenantId, [requestId], this.since());
+      if (!stored) throw nothingKept();
+      const text = await this.cipher.decrypt(this.keyOf(stored), stored.body, requestId);
+      await this.audit.record(client, author, {
+        tenantId,
+        action: 'content.read',
+        target: { type: 'request', id: requestId },
+        before: null,
+        after: null,
+      });
+      const content = JSON.parse(text) as RequestContent;
+      return { ...content, requestId, recordedAt: stored.recordedAt };
+    });
+  }
+
+  /** What guardrails found in requests of the tenant, by request; one reading for the audit log. */
+  excerpts(
+    author: Author,
+    tenantId: string,
+    requestIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly Excerpt[]>> {
+    return this.database.transaction(async (client) => {
+      const found = new Map<string, Excerpt[]>();
+      for (const stored of await this.contents.find(client, tenantId, requestIds, this.since())) {
+        if (!stored.excerpts) continue;
+        const context = `${stored.requestId}/excerpts`;
+        const text = await this.cipher.decrypt(this.keyOf(stored), stored.excerpts, context);
+        const excerpts: unknown = JSON.parse(text);
+        if (Array.isArray(excerpts)) found.set(stored.requestId, excerpts.filter(isExcerpt));
+      }
+      if (found.size > 0) {
+        await this.audit.record(client, author, {
+          tenantId,
+          action: 'content.read_excerpts',
+          target: { type: 'tenant', id: tenantId },
+          before: null,
+          after: { request_ids: [...found.keys()] },
+        });
+      }
+      return found;
+    });
+  }
+
+  /** @throws NotFoundError when nothing is kept of the request */
+  delete(author: Author, tenantId: string, requestId: string): Promise<void> {
+    return this.database.transaction(async (client) => {
+      if (!(await this.contents.delete(client, tenantId, requestId))) throw nothingKept();
+      await this.audit.record(client, author, {
+        tenantId,
+        action: 'content.delete',
+        target: { type: 'request', id: requestId },
+        before: null,
+        after: null,
+      });
+    });
+  }
+
+  /**
+   * All that is kept of a tenant, and what of it is still on its way.
+   *
+   * @param executor the transaction in which the tenant itself goes, where it does
+   * @returns of how many requests it was
+   */
+  async deleteOfTenant(executor: SqlExecutor, author: Author, tenantId: string): Promise<number> {
+    const requests = await this.contents.deleteAll(executor, tenantId);
+    await this.audit.record(executor, author, {
+      tenantId,
+      action: 'content.delete_all',
+      target: { type: 'tenant', id: tenantId },
+      before: { requests },
+      after: null,
+    });
+    return requests;
+  }
+
+  /** The same in a transaction of its own. @throws NotFoundError when there is no such tenant */
+  deleteAll(author: Author, tenantId: string): Promise<number> {
+    return this.database.transaction(async (client) => {
+      if (!(await this.contents.lockChoice(client, tenantId))) throw noSuchTenant();
+      return this.deleteOfTenant(client, author, tenantId);
+    });
+  }
+
+  /** @throws NotFoundError when there is no such tenant */
+  async choiceOf(tenantId: string): Promise<ContentChoice> {
+    const choice = await this.contents.readChoice(tenantId);
+    if (!choice) throw noSuchTenant();
+    return choice;
+  }
+
+  /**
+   * Decides for a tenant; holds on every instance within a second.
+   *
+   * @param enabled null: as the service's setting says
+   * @throws PermissionError when the setting allows nobody, NotFoundError when there is no such tenant
+   */
+  choose(author: Author, tenantId: string, enabled: boolean | null): Promise<ContentChoice> {
+    this.refuseWhereOff(enabled, 'enabled');
+    return this.database.transaction(async (client) => {
+      const before = await this.contents.lockChoice(client, tenantId);
+      if (!before) throw noSuchTenant();
+      if (before.enabled === enabled) return before;
+      await this.contents.setChoice(client, tenantId, enabled);
+      await this.audit.record(client, author, {
+        tenantId,
+        action: 'content_log.update',
+        target: { type: 'tenant', id: tenantId },
+        before: { enabled: before.enabled },
+        after: { enabled },
+      });
+      return { enabled };
+    });
+  }
+
+  /** @param param the field that asks for it. @throws PermissionError */
+  refuseWhereOff(choice: boolean | null | undefined, param: string): void {
+    if (choice !== true || this.setting !== 'off') return;
+    throw new PermissionError(
+      'This gateway keeps no prompts and answers: its operator would have to set GATEWAY_CONTENT_LOG to `allowed`.',
+      param,
+    );
+  }
+
+  /** What is older is not shown, whether it has been deleted yet or not. */
+  private since(): string {
+    if (this.retentionDays === 0) return '-infinity';
+    return new Date(Date.now() - this.retentionDays * DAY_MS).toISOString().slice(0, 10);
+  }
+
+  private keyOf({ keyId, encryptedKey }: StoredContent): Buffer {
+    return this.cipher.unwrap(keyId, encryptedKey);
+  }
+}
+
+function isExcerpt(value: unknown): value is Excerpt {
+  return isJsonObject(value) && typeof value.excerpt === 'string';
+}
+
+function nothingKept(): NotFoundError {
+  return new NotFoundError(
+    'request_id',
+    'Nothing is kept of what was said in a request with this id. It is kept when the content log is on, a moment after the answer.',
+  );
+}
+
+function noSuchTenant(): NotFoundError {
+  return new NotFoundError('id', 'There is no tenant with this id.');
+}

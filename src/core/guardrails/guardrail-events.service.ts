@@ -1,0 +1,60 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { Database } from '../../platform/database/database.js';
+import { Retention } from '../../platform/time/retention.js';
+import type { GuardrailTrigger } from './guardrail-trigger.log.js';
+
+const MAX_ROWS = 5_000;
+
+export interface GuardrailEvent extends GuardrailTrigger {
+  readonly id: string;
+}
+
+/** What guardrails found, but never the text; kept for as long as log rows are. */
+@Injectable()
+export class GuardrailEvents extends Retention {
+  constructor(
+    private readonly database: Database,
+    @Inject(APP_CONFIG) config: Pick<AppConfig, 'logRetentionDays'>,
+  ) {
+    super('guardrail events', () => config.logRetentionDays);
+  }
+
+  /**
+   * Newest first.
+   *
+   * @param after time and id of the last one before the page
+   * @param guardrailId a UUID; undefined: of all guardrails
+   */
+  async page(
+    tenantId: string,
+    limit: number,
+    after: readonly string[] | undefined,
+    guardrailId: string | undefined,
+  ): Promise<GuardrailEvent[]> {
+    const { rows } = await this.database.query<GuardrailEvent>(
+      `SELECT id::text, tenant_id AS "tenantId", guardrail_id AS "guardrailId",
+         request_id AS "requestId", action, direction, created_at AS "createdAt"
+       FROM guardrail_events
+       WHERE tenant_id = $1 AND ($5::uuid IS NULL OR guardrail_id = $5)
+         AND ($3::timestamptz IS NULL
+              OR (created_at, id) < ($3, $4::bigint))
+       ORDER BY created_at DESC, id DESC LIMIT $2`,
+      [tenantId, limit, after?.[0] ?? null, after?.[1] ?? null, guardrailId ?? null],
+    );
+    return rows;
+  }
+
+  protected sweepBefore(before: Date): Promise<number> {
+    return this.inBatches(async () => {
+      const { rowCount } = await this.database.query(
+        `DELETE FROM guardrail_events WHERE id IN (
+           SELECT id FROM guardrail_events WHERE created_at < $1 ORDER BY id LIMIT $2
+           FOR UPDATE SKIP LOCKED
+         )`,
+        [before, MAX_ROWS],
+      );
+      return rowCount || undefined;
+    });
+  }
+}

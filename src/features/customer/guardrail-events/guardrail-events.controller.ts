@@ -1,0 +1,141 @@
+import { Controller, Get, Header, Query } from '@nestjs/common';
+import {
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiTags,
+} from '@nestjs/swagger';
+import { IsIn, IsOptional, IsUUID } from 'class-validator';
+import { CurrentAuthor, type Author } from '../../../core/access/author.js';
+import { type Caller } from '../../../core/access/caller.js';
+import { ApiFilters, Customer, isOwner } from '../../../core/access/customer.decorator.js';
+import { CurrentCaller } from '../../../core/access/gateway-request.js';
+import { ContentLog } from '../../../core/content/content-log.service.js';
+import {
+  GuardrailEvents,
+  type GuardrailEvent,
+} from '../../../core/guardrails/guardrail-events.service.js';
+import {
+  GUARDRAIL_ACTIONS,
+  GUARDRAIL_DIRECTIONS,
+  type GuardrailAction,
+  type GuardrailDirection,
+} from '../../../core/guardrails/guardrail-rule.js';
+import { Members } from '../../../core/people/roles.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
+import { PermissionError } from '../../../platform/errors/gateway-errors.js';
+import {
+  CursorPageDto,
+  CursorPageQueryDto,
+  readCursor,
+  toCursorPage,
+} from '../../../platform/http/cursor-page.js';
+
+class GuardrailEventsQueryDto extends CursorPageQueryDto {
+  @ApiPropertyOptional({ format: 'uuid', description: 'Of this guardrail alone.' })
+  @IsOptional()
+  @IsUUID('all', { message: 'guardrail_id must be one UUID' })
+  guardrail_id?: string;
+
+  @ApiPropertyOptional({
+    enum: ['true', 'false'],
+    default: 'false',
+    description:
+      '`true` shows what was found, where the content log has it. Needs a management key, and is an entry of the audit log.',
+  })
+  @IsOptional()
+  @IsIn(['true', 'false'], { message: 'excerpts must be true or false' })
+  excerpts?: 'true' | 'false';
+}
+
+class GuardrailEventDto {
+  @ApiProperty({ example: '1042' })
+  id!: string;
+
+  @ApiProperty({ format: 'uuid' })
+  guardrail_id!: string;
+
+  @ApiProperty({ format: 'uuid' })
+  request_id!: string;
+
+  @ApiProperty({ enum: GUARDRAIL_ACTIONS, example: 'block' })
+  action!: GuardrailAction;
+
+  @ApiProperty({ enum: GUARDRAIL_DIRECTIONS, example: 'input' })
+  direction!: GuardrailDirection;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The text around what was found; null: it was not asked for, or is not kept.',
+    example: null,
+  })
+  excerpt!: string | null;
+
+  @ApiProperty({ format: 'date-time' })
+  created_at!: string;
+}
+
+class GuardrailEventListDto extends CursorPageDto {
+  @ApiProperty({ type: [GuardrailEventDto], description: 'Newest first.' })
+  data!: GuardrailEventDto[];
+}
+
+@ApiTags('Customer')
+@Customer()
+@Members('read')
+@Controller('v1/customer/guardrail-events')
+export class GuardrailEventsController {
+  constructor(
+    private readonly events: GuardrailEvents,
+    private readonly contentLog: ContentLog,
+  ) {}
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    operationId: 'listGuardrailEvents',
+    summary: 'What guardrails have found',
+    description: 'A moment after it was found; kept for as long as log rows are.',
+  })
+  @ApiOkResponse({ type: GuardrailEventListDto })
+  @ApiFilters()
+  @ApiErrorResponse(403, 'Excerpts need a management key.')
+  async list(
+    @CurrentAuthor() author: Author,
+    @CurrentCaller() caller: Caller,
+    @Query() { limit, cursor, guardrail_id: guardrailId, excerpts }: GuardrailEventsQueryDto,
+  ): Promise<GuardrailEventListDto> {
+    const { tenantId } = caller;
+    if (excerpts === 'true' && !isOwner(caller)) {
+      throw new PermissionError('Excerpts need a management key (sk-mgmt-…).', 'excerpts');
+    }
+    const after = readCursor(cursor, ['time', 'integer']);
+    const rows = await this.events.page(tenantId, limit + 1, after, guardrailId);
+    const found =
+      excerpts === 'true' && rows.length > 0
+        ? await this.contentLog.excerpts(author, tenantId, [
+            ...new Set(rows.map(({ requestId }) => requestId)),
+          ])
+        : undefined;
+    const excerptOf = ({ requestId, guardrailId: id, direction }: GuardrailEvent): string | null =>
+      found
+        ?.get(requestId)
+        ?.find((each) => each.guardrail_id === id && each.direction === direction)?.excerpt ?? null;
+    return toCursorPage(
+      rows,
+      limit,
+      ({ createdAt, id }) => [createdAt, id],
+      (event): GuardrailEventDto => ({
+        id: event.id,
+        guardrail_id: event.guardrailId,
+        request_id: event.requestId,
+        action: event.action,
+        direction: event.direction,
+        excerpt: excerptOf(event),
+        created_at: event.createdAt.toISOString(),
+      }),
+    );
+  }
+}
