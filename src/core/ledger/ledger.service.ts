@@ -286,11 +286,8 @@ export class LedgerService implements OnModuleDestroy {
     log.usageSource = source;
     log.billedBy = meter.route;
     const charge = priceRoute(usage, meter.route);
-    noteAttempts(
-      log,
-      request.attempts ?? [],
-      meter.route.trafficMode === 'byok' ? 0 : totalOf(charge),
-    );
+    const vendorCost = meter.route.trafficMode === 'byok' ? 0 : totalOf(charge);
+    noteAttempts(log, request.attempts ?? [], vendorCost);
     if (!isWhole) return { log, charge: splitCharge(charge, credits).charge };
     if (source === 'upstream' && ending.isWhole) request.noteOutput(usage.outputTokens);
     return { log, charge };

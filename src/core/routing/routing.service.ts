@@ -9,10 +9,8 @@ import {
   type WorkRequest,
 } from '../../canonical/work-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
-import type { ModelKind, Model } from '../catalogue/catalogue.types.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { LiveSettings } from '../../platform/config/live-settings.js';
-import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { ByokUpstreams, type ByokAccess } from '../credentials/byok-upstreams.service.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
@@ -21,6 +19,7 @@ import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../../vendors/upstream.js';
 import { callerErrorOf } from './caller-error.js';
 import { refuseDenied, withoutDeniedHit } from './denied-names.js';
+import { findModel, PURPOSES } from './find-model.js';
 import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { RouteHealth, type RouteCondition } from './route-health.js';
@@ -33,16 +32,6 @@ import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
 /** A count of tokens is worth no longer wait: an estimate takes its place. */
 const PATIENCE_FOR_COUNT_MS = 10_000;
-
-/** What each kind of model is for, to end a sentence. */
-const PURPOSES: Record<ModelKind, string> = {
-  chat: 'answer a chat',
-  embedding: 'embed text',
-  speech: 'speak a text',
-  transcription: 'transcribe audio',
-  image: 'make images',
-  video: 'make videos',
-};
 
 /** Decides which vendors are asked for an answer, in which order, and when to go on to the next. */
 @Injectable()
@@ -85,7 +74,7 @@ export class RoutingService {
   ): Promise<Plan<Request>> {
     // Of one version, whatever comes into force while this waits.
     const current = this.currentState();
-    const models = request.models.map((alias) => this.findModel(request, alias));
+    const models = request.models.map((alias) => findModel(this.catalogue, request, alias));
     const found = this.endUserLimits.subjectsOf(caller, request.endUser);
     const limits = found instanceof Promise ? await found : found;
     if (limits) refuseDenied(request, models, limits);
@@ -295,25 +284,6 @@ export class RoutingService {
       overridden: catalogue.overridden,
       isFeeOverridden: settings?.overridden.has('GATEWAY_BYOK_FEE_PERCENT') ?? false,
     };
-  }
-
-  private findModel(request: RoutableRequest, alias: string): Model {
-    const param = request.body.value.model === alias ? 'model' : 'models';
-    const model = this.catalogue.find(alias);
-    if (!model) {
-      throw new NotFoundError(
-        param,
-        `The model ${JSON.stringify(alias)} does not exist here; GET /v1/models lists those that do.`,
-      );
-    }
-    const kind = isTextRequest(request) ? 'chat' : request.kind;
-    if (model.kind !== kind) {
-      throw new InvalidRequestError(
-        param,
-        `${JSON.stringify(alias)} is a model for ${model.kind} and cannot ${PURPOSES[kind]}.`,
-      );
-    }
-    return model;
   }
 }
 
