@@ -32,8 +32,9 @@ export interface LogDimension {
   readonly read: (stored: string) => string;
 }
 
-const isoTime = (grain: 'month' | 'day' | 'hour', time: string): string =>
-  `to_char(date_trunc('${grain}', ${time}, 'UTC') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+/** The value of a dimension of time in SQL, as it is shown. */
+export const isoTime = (time: string): string =>
+  `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
 const COLUMNS: Readonly<Record<Exclude<NamedDimension, 'month' | 'day' | 'hour'>, string>> = {
   model: 'model',
@@ -79,7 +80,12 @@ function toDimension(name: string): LogDimension {
     return { name, sql: (_, parameter) => `tags ->> ${parameter(key)}`, read: (value) => value };
   }
   if (name === 'month' || name === 'day' || name === 'hour') {
-    return { name, grain: name, sql: (time) => isoTime(name, time), read: (value) => value };
+    return {
+      name,
+      grain: name,
+      sql: (time) => `date_trunc('${name}', ${time}, 'UTC')`,
+      read: (value) => value,
+    };
   }
   const column = Object.entries(COLUMNS).find(([known]) => known === name)![1];
   return { name, sql: () => column, read: fromStoredText };

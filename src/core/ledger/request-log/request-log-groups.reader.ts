@@ -4,7 +4,7 @@ import { Database } from '../../../platform/database/database.js';
 import { HOUR_MS } from '../../../platform/time/dates.js';
 import { type ArchivedSnapshot, archivedRowsSql, readWithEdges } from './archive/archived-edges.js';
 import { RequestLogArchive } from './archive/request-log-archive.js';
-import { conditionsOf, type LogDimension, type LogFilters } from './log-dimensions.js';
+import { conditionsOf, isoTime, type LogDimension, type LogFilters } from './log-dimensions.js';
 import { readSnapshot } from './request-log-filters.js';
 import { SERIES_COLUMNS, SERIES_SUMS, SUM_OF_ROWS, SUM_OF_SUMS } from './series-statements.js';
 import { splitSpan, toSpan, type Span } from './split-span.js';
@@ -199,7 +199,7 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
     ), total AS (
       SELECT count(*) AS count, ${SUM_OF_SUMS} FROM grouped
     )
-    SELECT first, second, is_rest, ARRAY[${prefixed('grouped')}] AS sums,
+    SELECT ${shown(dimensions)}, is_rest, ARRAY[${prefixed('grouped')}] AS sums,
       ARRAY[${prefixed('total')}] AS totals, count
     FROM grouped CROSS JOIN total
     ORDER BY ${orderOf(dimensions)} LIMIT ${parameter(limit, 'bigint')}`;
@@ -223,6 +223,13 @@ function prefixed(table: string): string {
     .join(', ');
 }
 
+/** The groups' values as texts. */
+function shown(dimensions: readonly LogDimension[]): string {
+  return ['first', 'second']
+    .map((name, index) => (dimensions[index]?.grain ? `${isoTime(name)} AS ${name}` : name))
+    .join(', ');
+}
+
 /** Whether a group of the rest lacks one of the values. Times are never lost. */
 function isUnknown(dimensions: readonly LogDimension[]): string {
   const unknown = dimensions.flatMap(({ grain }, index) =>
@@ -235,7 +242,9 @@ function orderOf(dimensions: readonly LogDimension[]): string {
   const times = dimensions.flatMap(({ grain }, index) =>
     grain === undefined ? [] : [index === 0 ? 'first' : 'second'],
   );
-  return [...times, 'grouped.cost DESC', 'grouped.requests DESC', 'first', 'second'].join(', ');
+  return [...times, ...['cost DESC', 'requests DESC', 'first', 'second']]
+    .map((order) => `grouped.${order}`)
+    .join(', ');
 }
 
 function toSums(sums: readonly (number | string)[]): LogSums {
