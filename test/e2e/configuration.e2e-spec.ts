@@ -24,6 +24,8 @@ const DECLARED = [
 ];
 
 let own: TestDatabase;
+/** Of both instances. */
+let environment: Record<string, string>;
 let folder: string;
 let fake: FakeOpenAi;
 let one: BootedGateway;
@@ -103,7 +105,7 @@ beforeAll(async () => {
   own = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
   fake = await startFakeOpenAi();
-  const environment = {
+  environment = {
     GATEWAY_CATALOGUE: await file({ models: DECLARED }, 'catalogue.json'),
     GATEWAY_HEALTH_CACHE_MS: '4000',
     GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
@@ -352,6 +354,23 @@ describe('the configuration', () => {
     );
     expect((await readiness(worker)).config.version).toBe(await latest());
     await worker.close();
+  });
+
+  it('says so where an instance comes to something else by its own variables', async () => {
+    const other = await bootGateway(
+      { ...environment, GATEWAY_COOLDOWN_MS: '5' },
+      { database: own },
+    );
+    const { warnings } = other.gateway;
+    const { degraded } = await readiness(other);
+    await other.close();
+    // Each has a folder of its own for artifacts, of which the other reason tells.
+    expect(warnings).toContainEqual(
+      expect.stringMatching(
+        /^Instances have different configurations: this one's is version \d+ with/,
+      ),
+    );
+    expect(degraded).toContain('config');
   });
 
   it('may lose a model in use, whose requests go on to their end', async () => {

@@ -7,6 +7,8 @@ import { keyFromVariable, toProvider } from '../../platform/config/configured-pr
 import { LiveSettings, normalSettings } from '../../platform/config/live-settings.js';
 import { programVersion } from '../../platform/config/program-version.js';
 import { DatabaseNotices } from '../../platform/database/database-notices.js';
+import { gatewayErrorOf } from '../../platform/database/database-outage.js';
+import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import { VENDORS } from '../../vendors/vendors.js';
@@ -146,10 +148,11 @@ export class ConfigurationService implements OnModuleInit {
         if (latest) await this.use(latest);
         this.toldFailure = undefined;
       } catch (error) {
+        // An outage is told already, and over one day; anything else is worth a line, once.
+        if (gatewayErrorOf(error) instanceof DatabaseUnavailableError) continue;
         const failure = messageOf(error);
-        // The outage is told already; anything else is worth a line, once.
         if (failure !== this.toldFailure) {
-          this.logger.warn(`The latest version of the configuration could not be read: ${failure}`);
+          this.logger.warn(`The latest version of the configuration could not be used: ${failure}`);
         }
         this.toldFailure = failure;
       }
