@@ -87,7 +87,14 @@ describe('alerts', () => {
   afterEach(async () => {
     await one.deliveries.beforeApplicationShutdown();
     await other.deliveries.beforeApplicationShutdown();
-    for (const table of ['alert_rules', 'alert_events', 'alert_minutes', 'request_logs']) {
+    for (const table of [
+      'alert_rules',
+      'alert_events',
+      'alert_minutes',
+      'request_logs',
+      'budget_spend',
+      'limit_holds',
+    ]) {
       await test.database.query(`DELETE FROM ${table}`);
     }
   });
@@ -286,7 +293,80 @@ describe('alerts', () => {
       await spend(600);
       const [again, ...rest] = await look();
       expect([again!.data.threshold, rest]).toEqual(['50', []]);
-      expect(again!.data.message).toMatch(/^50 % of the month budget .*: 600 of 1,000 credits\.$/);
+      expect(again!.data.message).toBe(
+        'The month budget of the tenant has reached 50 %: 600 of 1,000 credits are spent.',
+      );
+    });
+
+    it('are told of each period, of keys and end users, with what the ledger has not added up', async () => {
+      const { tenantId, apiKeyId } = tenant;
+      await addRule('budget', { thresholds: [50], scope: null, scope_id: null });
+      await addRule('budget', { thresholds: [60], scope: 'end_user', scope_id: 'ann' });
+      const day = { budgets: [{ period: 'day', credits: 100 }] };
+      await test.database.query('UPDATE api_keys SET operator_limits = $2 WHERE id = $1', [
+        apiKeyId,
+        { budgets: [...day.budgets, { period: 'total', credits: 1_000 }] },
+      ]);
+      await test.database.query('UPDATE tenants SET end_user_limits = $2 WHERE id = $1', [
+        tenantId,
+        day,
+      ]);
+      const keep = (scope: string, subject: string, spent: number) =>
+        test.database.query(
+          `INSERT INTO budget_spend (tenant_id, scope, subject, counted_at, hour, day, week, month, total)
+           VALUES ($1, $2, $3, $4, $5, $5, $5, $5, 500)
+           ON CONFLICT (tenant_id, scope, subject) DO UPDATE SET counted_at = $4, day = $5`,
+          [tenantId, scope, subject, now, spent],
+        );
+      await keep('api_key', apiKeyId, 30);
+      await keep('end_user', 'ann', 60);
+      const told = async () =>
+        (await look()).map(
+          ({ data }) => `${data.subject.replace(apiKeyId, 'key')} ${data.threshold}`,
+        );
+      expect((await told()).sort()).toEqual([
+        'api_key:key:total 50',
+        'end_user:ann:day 50',
+        'end_user:ann:day 60',
+      ]);
+      const { requestId } = await insertRequestLogRow(test.database, tenantId, {
+        cost: 25,
+        modelCharge: 25,
+        createdAt: now,
+      });
+      await test.database.query(
+        `INSERT INTO limit_holds (tenant_id, scope, subject, request_id, opened_at)
+         VALUES ($1, 'api_key', $2, $3, $4)`,
+        [tenantId, apiKeyId, requestId, now],
+      );
+      expect(await told()).toEqual(['api_key:key:day 50']);
+      expect(await told()).toEqual([]);
+      later(24 * HOUR_MS);
+      expect(await told()).toEqual([]);
+      await keep('end_user', 'ann', 55);
+      expect(await told()).toEqual(['end_user:ann:day 50']);
+    });
+
+    it('have reached 100 % when more than 80 % are spent and they refuse requests', async () => {
+      const { tenantId } = tenant;
+      await test.database.query('UPDATE tenants SET limits = $2 WHERE id = $1', [
+        tenantId,
+        { budgets: [{ period: 'month', credits: 100 }] },
+      ]);
+      await test.database.query(
+        `INSERT INTO budget_spend (tenant_id, scope, subject, counted_at, hour, day, week, month, total)
+         VALUES ($1, 'tenant', $2, $3, 90, 90, 90, 90, 90)`,
+        [tenantId, tenantId, now],
+      );
+      await addRule('budget', { thresholds: [100], scope: null, scope_id: null });
+      expect(await look()).toEqual([]);
+      const refused = {
+        outcome: 'refused',
+        status: 'error',
+        errorType: 'budget_exceeded',
+      } as const;
+      await insertRequestLogRow(test.database, tenantId, { ...refused, createdAt: now });
+      expect((await look()).map(({ data }) => data.threshold)).toEqual(['100']);
     });
   });
 

@@ -1,4 +1,5 @@
 import type { AlertKind } from './alert.js';
+import { BUDGETS } from './budget-query.js';
 
 /** So many events of one rule are delivered at one look; others are noted without a delivery. */
 const TOLD_AT_ONCE = 20;
@@ -28,21 +29,11 @@ const BALANCE_BELOW = `
     JOIN tenants ON tenants.id = account.tenant_id AND deleted_at IS NULL
   WHERE ${OF_ALL('balance_below')} AND account.granted > 0`;
 
-const MONTH = `date_trunc('month', $1::timestamptz AT TIME ZONE 'UTC')::date`;
-const PERCENT_SPENT = `watched.spent * 100 >= watched.credits * threshold::integer`;
+const PERCENT_SPENT = `(was_refused OR watched.spent * 100 >= watched.credits * threshold::integer)`;
 
-/** Every budget that there is of the tenants and keys that a rule watches. */
+/** Every budget that there is of the tenants that a rule watches, their keys and end users. */
 const BUDGET = `
-  WITH budget AS MATERIALIZED (
-    SELECT 'tenant' AS scope, tenants.id::text AS id, tenants.id AS tenant_id, 'month' AS period,
-      to_char(month, 'YYYY-MM') AS period_key, monthly_spend_limit AS credits, spent
-    FROM tenants JOIN account_months ON account_months.tenant_id = tenants.id
-    WHERE monthly_spend_limit > 0 AND month = ${MONTH}
-    UNION ALL
-    SELECT 'api_key', api_keys.id::text, tenant_id, 'month', to_char(month, 'YYYY-MM'),
-      monthly_spend_limit, spent
-    FROM api_keys JOIN key_months ON key_months.api_key_id = api_keys.id
-    WHERE monthly_spend_limit > 0 AND revoked_at IS NULL AND month = ${MONTH}
+  WITH budget AS MATERIALIZED (${BUDGETS}
   ), watched AS (
     SELECT budget.*, rule.id AS rule_id, rule.condition FROM alert_rules rule
       JOIN budget ON budget.tenant_id = rule.watched_tenant_id WHERE ${OF_ONE('budget')}
@@ -50,7 +41,7 @@ const BUDGET = `
     SELECT budget.*, rule.id, rule.condition FROM alert_rules rule
       CROSS JOIN budget WHERE ${OF_ALL('budget')}
   )
-  SELECT rule_id, scope || ':' || watched.id AS subject, threshold, period_key AS period,
+  SELECT rule_id, subject, threshold, period_key AS period,
     jsonb_build_object('tenant_id', tenant_id, 'scope', scope, 'scope_id', watched.id,
       'budget_period', watched.period, 'percent', threshold::integer, 'spent', spent,
       'credits', credits) AS detail

@@ -53,8 +53,8 @@ export function describeAlert({ kind, status, detail, tenantName }: AlertMessage
         : `The balance${tenant} is ${figure('balance')} credits, less than ${figure('credits')}.`;
     case 'budget':
       return (
-        `${figure('percent')} % of the ${budgetOf(detail)}${tenant} are spent: ` +
-        `${figure('spent')} of ${figure('credits')} credits.`
+        `The ${budgetOf(detail)}${tenant} has reached ${figure('percent')} %: ` +
+        `${figure('spent')} of ${figure('credits')} credits are spent.`
       );
     case 'vendor_unhealthy':
       return isOver
