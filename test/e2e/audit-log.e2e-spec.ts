@@ -154,6 +154,21 @@ const RULES: Record<string, Rule> = {
     of: 'api-key',
     body: { requests_per_minute: 50 },
   },
+  'PATCH /v1/customer/content-log': { action: 'content_log.update', body: { enabled: false } },
+  'DELETE /v1/customer/content-log': { action: 'content.delete_all' },
+  'DELETE /v1/customer/logs/{request_id}/content': {
+    action: 'content.delete',
+    id: randomUUID(),
+    prepare: `INSERT INTO request_contents
+        (request_id, day, tenant_id, content_key_id, recorded_at, body)
+      SELECT $1, current_date, id, id, now(), '' FROM tenants WHERE name = 'default'`,
+  },
+  'PATCH /v1/admin/content-log/{id}': {
+    action: 'content_log.update',
+    of: 'tenant',
+    body: { enabled: false },
+  },
+  'DELETE /v1/admin/content-log/{id}': { action: 'content.delete_all', of: 'tenant' },
   'POST /v1/admin/keys': makes('admin-key', 'admin_key.create'),
   'DELETE /v1/admin/keys/{id}': { action: 'admin_key.revoke', of: 'admin-key' },
   'POST /v1/admin/tenants': { action: 'tenant.create', body: { name: 'made by this' } },
@@ -331,6 +346,7 @@ async function make(thing: Thing): Promise<string> {
 /** Whose a row of an operation under `/v1/admin` is; by then the path's last id may be a key's. */
 function ownerOf(operation: string, answer: string): unknown {
   if (operation.includes('/api-keys/{id}')) return gateway.tenantId;
+  if (operation.includes('/content-log')) return UUID;
   if (!operation.includes('/tenants')) return null;
   if (operation.includes('{key_id}')) return tenantId;
   return operation.endsWith('/tenants') ? (JSON.parse(answer) as { id: string }).id : UUID;
