@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AppConfig, ProviderConfig } from '../platform/config/app-config.js';
+import type { ProviderConfig } from '../platform/config/app-config.js';
 import { OpenAiAdapter } from './openai/openai.adapter.js';
 import { SandboxAdapter } from './sandbox/sandbox.adapter.js';
 import { HttpTransport } from './transport/http-transport.js';
@@ -18,7 +18,7 @@ const provider = (id: string, adapter: string): ProviderConfig => ({
 
 const registry = (...providers: ProviderConfig[]) =>
   new UpstreamRegistry(
-    { providers } as unknown as AppConfig,
+    { providers },
     new HttpTransport(1_000),
     new MediaFetcher({ allowPrivate: false }),
   );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { inspect } from 'node:util';
-import type { AppConfig, ProviderConfig } from '../../platform/config/app-config.js';
+import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { CredentialDirectory } from './credential-directory.service.js';
@@ -31,7 +31,7 @@ function setUp() {
   const upstreams = new ByokUpstreams(
     {
       ownAccountProviders: [providerOf('one', 'openai'), providerOf('azure', 'azure')],
-    } as unknown as AppConfig,
+    },
     {
       create: (provider: ProviderConfig, own: unknown) => {
         made.push({ provider, transport: own });
