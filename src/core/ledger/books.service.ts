@@ -4,7 +4,13 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { Database } from '../../platform/database/database.js';
 import { sqlStateOf } from '../../platform/database/database-outage.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
-import { BOOK_CHECKS, CHECK_FIGURES, hasArchivedLogs, type BookCheck } from './books.js';
+import {
+  BOOK_CHECKS,
+  CHECK_FIGURES,
+  firstRowsOf,
+  hasArchivedLogs,
+  type BookCheck,
+} from './books.js';
 
 /** All checks together. What is not looked at by then is said to be so. */
 const TOTAL_LIMIT_MS = 120_000;
@@ -150,7 +156,7 @@ class BoundedSnapshot {
 
 async function findIn(snapshot: BoundedSnapshot, check: BookCheck): Promise<BookFinding> {
   const startedMs = performance.now();
-  const rows = await snapshot.ask(`${check.statement}\nORDER BY 1 LIMIT ${MAX_ROWS + 1}`);
+  const rows = await snapshot.ask(firstRowsOf(check.statement, MAX_ROWS + 1));
   if (!rows) return unchecked(check, 'It took longer than a check may take.', startedMs);
   const figures: BookFinding['figures'] = {};
   for (const name of check.figures) figures[name] = await snapshot.figure(name);
