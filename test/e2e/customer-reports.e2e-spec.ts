@@ -267,6 +267,37 @@ describe(`GET ${STATEMENTS}/{month}`, () => {
     expect(credits.balance.total).toBe(closing_balance);
   });
 
+  it('splits the month by one dimension or two, of all requests or of some', async () => {
+    const whole = await read<StatementDto>(`${STATEMENTS}/${THIS_MONTH}?group_by=model,status`);
+    const analytics = await read<AnalyticsDto>(`${ANALYTICS}?group_by=model,status`);
+    expect(whole.entries).toEqual([]);
+    expect(whole.closing_balance).toBe(9_999_980);
+    expect(whole.requests?.total.cost).toBe(20);
+    expect(whole.requests?.data.map(({ groups, cost }) => [groups, cost])).toEqual(
+      analytics.data.map(({ groups, cost }) => [groups, cost]),
+    );
+    const some = await read<StatementDto>(`${STATEMENTS}/${THIS_MONTH}?tag=team=nobody`);
+    expect(some.requests).toMatchObject({ group_by: 'model', data: [], total: { requests: 0 } });
+    const [header, ...lines] = await readCsv(`${STATEMENTS}/${THIS_MONTH}?group_by=status`, {
+      accept: 'text/csv',
+    });
+    expect(header?.slice(0, 2)).toEqual(['status', 'requests']);
+    expect(lines.map(([status]) => status).sort()).toEqual(
+      [...new Set(analytics.data.map(({ groups }) => groups.status))].sort(),
+    );
+  });
+
+  it.each(['group_by=team', 'group_by=model,day,hour', 'tag=team', 'start_date=2026-01-01'])(
+    'refuses %s, naming it',
+    async (query) => {
+      const response = await gateway.fetch(`${STATEMENTS}/${THIS_MONTH}?${query}`, {
+        headers: { authorization: `Bearer ${gateway.managementKey}` },
+      });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { param: query.split('=')[0] } });
+    },
+  );
+
   it('is empty for a month without entries', async () => {
     expect(await read<StatementDto>(`${STATEMENTS}/2001-01`)).toEqual({
       month: '2001-01',

@@ -54,7 +54,7 @@ describe('the embedded PostgreSQL', () => {
         encoding: 'UTF8',
         fsync: 'on',
         commit: 'on',
-        limit: '100',
+        limit: '200',
       },
     ]);
   });

@@ -12,7 +12,7 @@ const SETTINGS = {
   listen_addresses: '127.0.0.1',
   // No socket file: its path may be no longer than 107 bytes, which a data folder's often is.
   unix_socket_directories: '',
-  max_connections: '100',
+  max_connections: '200',
   shared_buffers: '64MB',
   max_wal_size: '256MB',
   synchronous_commit: 'on',

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import {
   ApiExtraModels,
   ApiOkResponse,
@@ -10,12 +10,12 @@ import {
 import type { Request, Response } from 'express';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
-import { Customer } from '../../../core/access/customer.decorator.js';
+import { ApiFilters, Customer } from '../../../core/access/customer.decorator.js';
 import { Report } from '../../../core/access/management-limit.guard.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
 import { sendTextStream } from '../../../platform/http/send-body.js';
-import { StatementDto } from './statements.dto.js';
+import { StatementDto, StatementQueryDto } from './statements.dto.js';
 import { StatementsService } from './statements.service.js';
 import { Members } from '../../../core/people/roles.js';
 
@@ -34,7 +34,8 @@ export class StatementsController {
     summary: 'A calendar month of the ledger',
     description:
       'Every grant, correction and charge of the month (UTC); credits that are only set aside are none. JSON, ' +
-      'or the entries as CSV with `Accept: text/csv`.',
+      'or the entries as CSV with `Accept: text/csv`. With `group_by` or a filter there are, in place of the ' +
+      'entries, the sums of the requests that began in the month.',
   })
   @ApiParam({
     name: 'month',
@@ -49,10 +50,12 @@ export class StatementsController {
       'text/csv': { schema: { type: 'string' } },
     },
   })
-  @ApiErrorResponse(400, 'The month is malformed or there is none such.')
+  @ApiFilters()
+  @ApiErrorResponse(400, 'The month or a query parameter is malformed or there is none such.')
   get(
     @CurrentCaller() caller: Caller,
     @Param('month') month: string,
+    @Query() query: StatementQueryDto,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
@@ -62,9 +65,9 @@ export class StatementsController {
         'Content-Type': CSV_CONTENT_TYPE,
         'Content-Disposition': 'attachment; filename="statement.csv"',
       };
-      return sendTextStream(response, headers, this.statements.csv(caller, month));
+      return sendTextStream(response, headers, this.statements.csv(caller, month, query));
     }
     const headers = { 'Content-Type': 'application/json; charset=utf-8' };
-    return sendTextStream(response, headers, this.statements.json(caller, month));
+    return sendTextStream(response, headers, this.statements.json(caller, month, query));
   }
 }

@@ -1,5 +1,19 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
+import { IsOptional, IsString } from 'class-validator';
+import { LogGroupListDto } from '../../../core/ledger/request-log/log-groups.dto.js';
+import { LogFilterQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
 import { LEDGER_ENTRY_KINDS, type LedgerEntryKind } from '../../../core/ledger/statement.reader.js';
+
+/** Which requests of the month are added up, and by what; without any the statement has its entries. */
+export class StatementQueryDto extends OmitType(LogFilterQueryDto, ['start_date', 'end_date']) {
+  @ApiPropertyOptional({
+    description:
+      'One dimension of the analytics, or two with a comma between. By default `model` where there is a filter.',
+  })
+  @IsOptional()
+  @IsString({ message: 'group_by must be one dimension, or two with a comma between' })
+  group_by?: string;
+}
 
 class StatementTotalsDto implements Record<LedgerEntryKind, number> {
   @ApiProperty({ type: 'integer', description: 'Credits granted.', example: 10_000_000 })
@@ -64,6 +78,15 @@ export class StatementDto {
   @ApiProperty({ type: StatementTotalsDto })
   totals!: StatementTotalsDto;
 
-  @ApiProperty({ type: [StatementEntryDto], description: 'Oldest first.' })
+  @ApiProperty({
+    type: [StatementEntryDto],
+    description: 'Oldest first; none with `group_by` or a filter.',
+  })
   entries!: StatementEntryDto[];
+
+  @ApiPropertyOptional({
+    type: LogGroupListDto,
+    description: 'The requests that began in the month, with `group_by` or a filter.',
+  })
+  requests?: LogGroupListDto;
 }

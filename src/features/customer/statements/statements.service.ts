@@ -3,19 +3,36 @@ import type { Caller } from '../../../core/access/caller.js';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
 import { toCsv } from '../../../platform/http/csv.js';
 import { utcMonthOf, type UtcMonth } from '../../../platform/time/dates.js';
+import { readDimensions } from '../../../core/ledger/request-log/log-dimensions.js';
+import {
+  toGroupList,
+  type LogGroupListDto,
+} from '../../../core/ledger/request-log/log-groups.dto.js';
+import { GROUP_LIMIT, readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
+import { RequestLogGroupsReader } from '../../../core/ledger/request-log/request-log-groups.reader.js';
 import { StatementReader, type StatementEntry } from '../../../core/ledger/statement.reader.js';
-import type { StatementDto, StatementEntryDto } from './statements.dto.js';
+import type { StatementDto, StatementEntryDto, StatementQueryDto } from './statements.dto.js';
 
 const BATCH_SIZE = 1_000;
+
+const DEFAULT_GROUPING = 'model';
 
 /** Writes statements piece by piece, so that a large month takes no more memory than a small one. */
 @Injectable()
 export class StatementsService {
-  constructor(private readonly statements: StatementReader) {}
+  constructor(
+    private readonly statements: StatementReader,
+    private readonly groups: RequestLogGroupsReader,
+  ) {}
 
-  /** A `StatementDto` as JSON. @throws InvalidRequestError unless `month` is one as `2026-01` */
-  async *json(caller: Caller, month: string): AsyncGenerator<string> {
+  /**
+   * A `StatementDto` as JSON.
+   *
+   * @throws InvalidRequestError unless `month` is one as `2026-01`, or on a malformed dimension or filter
+   */
+  async *json(caller: Caller, month: string, query: StatementQueryDto): AsyncGenerator<string> {
     const span = readMonth(month);
+    const requests = await this.requestsOf(caller, span, query);
     const summary = await this.statements.summaryOf(caller.tenantId, span);
     const head: Omit<StatementDto, 'entries'> = {
       month,
@@ -23,6 +40,10 @@ export class StatementsService {
       closing_balance: summary.closingBalance,
       totals: { ...summary.totals, net: summary.closingBalance - summary.openingBalance },
     };
+    if (requests) {
+      yield JSON.stringify({ ...head, entries: [], requests });
+      return;
+    }
     yield `${JSON.stringify(head).slice(0, -1)},"entries":[`;
     let separator = '';
     const batches = this.statements.entriesOf(caller.tenantId, span, summary, BATCH_SIZE);
@@ -33,9 +54,14 @@ export class StatementsService {
     yield ']}';
   }
 
-  /** The entries as CSV. @throws InvalidRequestError unless `month` is one as `2026-01` */
-  async *csv(caller: Caller, month: string): AsyncGenerator<string> {
+  /** The entries, or the groups, as CSV. @throws InvalidRequestError as `json` does */
+  async *csv(caller: Caller, month: string, query: StatementQueryDto): AsyncGenerator<string> {
     const span = readMonth(month);
+    const requests = await this.requestsOf(caller, span, query);
+    if (requests) {
+      yield groupsCsv(requests);
+      return;
+    }
     const summary = await this.statements.summaryOf(caller.tenantId, span);
     yield toCsv([['id', 'created_at', 'kind', 'amount', 'request_id']]);
     const batches = this.statements.entriesOf(caller.tenantId, span, summary, BATCH_SIZE);
@@ -47,6 +73,35 @@ export class StatementsService {
       );
     }
   }
+
+  /** Undefined: nothing of the requests is asked for. */
+  private async requestsOf(
+    { tenantId }: Caller,
+    range: UtcMonth,
+    { group_by: groupBy, ...query }: StatementQueryDto,
+  ): Promise<LogGroupListDto | undefined> {
+    const filters = readLogFilters(query);
+    const isFiltered = Object.values(filters).some((value) => value !== undefined);
+    if (groupBy === undefined && !isFiltered) return undefined;
+    const dimensions = readDimensions(groupBy ?? DEFAULT_GROUPING);
+    const limit = GROUP_LIMIT.maximum;
+    const found = await this.groups.groups({ tenantId, dimensions, filters, range, limit });
+    return toGroupList(dimensions, found);
+  }
+}
+
+function groupsCsv({ group_by: groupBy, data }: LogGroupListDto): string {
+  const sums = ['requests', 'errors', 'tokens_prompt', 'tokens_completion', 'cost', 'is_rest'];
+  const rows = data.map((group) => [
+    ...Object.values(group.groups),
+    group.requests,
+    group.errors,
+    group.tokens.prompt,
+    group.tokens.completion,
+    group.cost,
+    String(group.is_rest),
+  ]);
+  return toCsv([[...groupBy.split(','), ...sums], ...rows]);
 }
 
 function readMonth(text: string): UtcMonth {
