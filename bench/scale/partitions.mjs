@@ -32,10 +32,18 @@ const ROWS = Number(process.argv[2] ?? 5_000_000);
 /** How long requests run before the migration, and after it with ids of either version. */
 const SPELL_MS = ROWS >= 1_000_000 ? 5_000 : 500;
 
-/** What the version before sent: it knew no `replaces_crash`. */
+/** Columns of the log that came after the months. */
+const LATER_COLUMNS = [
+  ...['first_token_ms', 'vendor_cost', 'vendor_started_ms', 'attempts', 'end_user', 'tags'],
+  ...['price_sheet', 'other_usage', 'config_version'],
+].join('|');
+
+/** What the version before sent: it knew neither those nor `replaces_crash`. */
 const SETTLE_OF_BEFORE = {
   name: 'settle-of-before',
   text: QUICK_SETTLE.text
+    .replaceAll(new RegExp(`\\b(?:${LATER_COLUMNS}) = excluded\\.\\w+,\\s*`, 'g'), '')
+    .replaceAll(new RegExp(`,\\s*(?:${LATER_COLUMNS})\\b(?: \\w+)?(?=\\s*[,)\\n])`, 'g'), '')
     .replace(/,\s+replaces_crash = true/, '')
     .replace('NOT replaces_crash AS is_new', 'xmax = 0 AS is_new'),
 };

@@ -64,6 +64,7 @@ describe(PATH, () => {
         monthly_spend_limit: null,
         limits: NO_LIMITS,
         operator_limits: NO_LIMITS,
+        content_log: null,
         key: expect.stringMatching(/^sk-[0-9A-Za-z]{43}$/),
       });
       const key = body.key as string;

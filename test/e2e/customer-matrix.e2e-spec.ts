@@ -126,13 +126,13 @@ describe('bad input', () => {
     [`/v1/customer/logs?api_key_id=${randomUUID()}`, 404, 'api_key_id'],
     ['/v1/customer/logs/export.csv?start_date=yesterday', 400, 'start_date'],
     ['/v1/customer/logs/export.csv?end_date=2026-13-01', 400, 'end_date'],
-    ['/v1/customer/logs/export.csv?status=error', 400, 'status'],
+    ['/v1/customer/logs/export.csv?status=bad', 400, 'status'],
     ['/v1/customer/logs/export.csv?limit=5', 400, 'limit'],
     ['/v1/customer/analytics?group_by=tenant', 400, 'group_by'],
     ['/v1/customer/analytics?group_by=', 400, 'group_by'],
     ['/v1/customer/analytics?start_date=0', 400, 'start_date'],
     ['/v1/customer/analytics?end_date=2026-02-29', 400, 'end_date'],
-    ['/v1/customer/analytics?model=a/b', 400, 'model'],
+    ['/v1/customer/analytics?model=', 400, 'model'],
     ['/v1/customer/statements/2026-13', 400, 'month'],
     ['/v1/customer/statements/2026-00', 400, 'month'],
     ['/v1/customer/statements/2026-1', 400, 'month'],
@@ -168,14 +168,16 @@ it('is described with what every change may be refused for', async () => {
         .map(([method, { responses }]) => [`${method} ${path}`, responses['403']?.description]),
     );
   expect(changes.length).toBeGreaterThan(8);
-  const silent = changes.filter(([, reason]) => !/need a management key/.test(reason ?? ''));
+  const silent = changes.filter(([, reason]) => !/management key|routing key/.test(reason ?? ''));
   expect(silent).toEqual([]);
 });
 
 describe('the compatibility layer', () => {
   it('mirrors every path of /v1 that is not about the account', async () => {
     const paths = withAliases((await (await get('/docs-json', undefined)).json()) as Description);
-    const own = Object.keys(paths).filter((path) => /^\/v1\/(?!customer\/|admin\/)/.test(path));
+    const own = Object.keys(paths).filter((path) =>
+      /^\/v1\/(?!customer\/|admin\/|auth)/.test(path),
+    );
     expect(own.length).toBeGreaterThan(8);
     // Links to artifacts are made here and signed, and so have one address only.
     const missing = own.filter((path) => !(`/api${path}` in paths));

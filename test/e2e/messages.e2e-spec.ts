@@ -224,6 +224,8 @@ describe('POST /v1/anthropic/messages', () => {
         created_at: '',
         latency_ms: 0,
         generation_time_ms: 0,
+        first_token_ms: 0,
+        vendor_started_ms: 0,
         id: 0,
       };
       expect({ ...messageRow, ...unlike }).toEqual({ ...chatRow, ...unlike });

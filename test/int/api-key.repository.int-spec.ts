@@ -54,6 +54,7 @@ describe(ApiKeyRepository.name, () => {
           keySpendLimit: null,
           tenantSpendLimit: null,
           isSuspended: false,
+          contentLog: null,
           limits: [null, null],
           tenantLimits: [null, null],
           endUserLimits: null,

@@ -39,6 +39,14 @@ export class TenantEntity {
   @Column('timestamptz', { name: 'erased_at', nullable: true })
   erasedAt!: Date | null;
 
+  /** Whether what is said in its requests is kept; null: as the service's setting has it. */
+  @Column('boolean', { name: 'content_log', nullable: true })
+  contentLog!: boolean | null;
+
+  /** What was said before is not written down any more. */
+  @Column('timestamptz', { name: 'content_deleted_at', nullable: true })
+  contentDeletedAt!: Date | null;
+
   /** Those that the tenant has set for itself … */
   @Column('jsonb', { nullable: true })
   limits!: Limits | null;

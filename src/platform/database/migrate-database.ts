@@ -1,10 +1,19 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg, { type QueryResult, type QueryResultRow } from 'pg';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { ConfigError } from '../config/config-error.js';
 import { programVersion } from '../config/program-version.js';
 import { databaseOptions } from './database-options.js';
+import { sqlStateOf } from './database-outage.js';
 
 const LOCK_NAME = 'model-gateway migrations';
+
+/** A lock is given up rather than have the requests of the version before wait behind it for long. */
+const LOCK_LIMIT_MS = 200;
+const PAUSE_MS = 100;
+const MAX_ATTEMPTS = 400;
+/** Somebody else has the lock, or both waited for each other. */
+const LOCKED = new Set(['55P03', '40P01']);
 
 /**
  * Runs the pending ones of these migrations; of several instances that start at once only one does.
@@ -23,11 +32,13 @@ export async function migrateDatabase(
     const known = migrations.map(({ name }) => name);
     const newer = await readNewerSchema(locker, known);
     if (newer) throw new ConfigError([describeNewerSchema(newer)]);
-    const options = { ...databaseOptions(url), migrations, poolSize: 1 };
+    const common = databaseOptions(url);
+    const extra = { options: `${common.extra.options} -c lock_timeout=${LOCK_LIMIT_MS}` };
+    const options = { ...common, extra, migrations, poolSize: 1 };
     const dataSource = await new DataSource(options).initialize();
     try {
-      const done = await dataSource.runMigrations();
-      if (done.length > 0 && (await hasTable(locker, 'installation'))) {
+      const isNew = await runMigrations(dataSource);
+      if (isNew && (await hasTable(locker, 'installation'))) {
         await locker.query('UPDATE installation SET migrated_by = $1', [programVersion()]);
       }
     } finally {
@@ -35,6 +46,23 @@ export async function migrateDatabase(
     }
   } finally {
     await locker.end();
+  }
+}
+
+/**
+ * Each in a transaction of its own, and again where others held what it needs.
+ *
+ * @returns whether there were any to run
+ */
+async function runMigrations(dataSource: DataSource): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const done = await dataSource.runMigrations();
+      return done.length > 0 || attempt > 1;
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !LOCKED.has(sqlStateOf(error) ?? '')) throw error;
+      await pause(PAUSE_MS);
+    }
   }
 }
 
