@@ -556,7 +556,7 @@ describe.each([
       ({ tenant_id: id }) => isAdmin || id === gateway.tenantId,
     ).length;
     const lines = await read('', '/export.jsonl');
-    expect(lines.headers.get('content-type')).toContain('application/jsonl');
+    expect(lines.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const exported = (await lines.text()).trimEnd().split('\n');
     expect(exported).toHaveLength(count);
     expect(exported.slice(0, 5).map((line) => JSON.parse(line) as unknown)).toEqual(

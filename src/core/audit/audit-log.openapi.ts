@@ -13,7 +13,7 @@ export function ApiAuditExport(
   operationId: string,
   whose: string,
 ): MethodDecorator {
-  const type = format === 'csv' ? 'text/csv' : 'application/jsonl';
+  const type = format === 'csv' ? 'text/csv' : 'text/plain';
   const shape =
     format === 'csv'
       ? 'as CSV (RFC 4180) with one header line, `before` and `after` as JSON. Texts that a spreadsheet would take for formulas begin with an apostrophe.'

@@ -13,7 +13,8 @@ import {
 } from './audit-log.dto.js';
 import { AuditLogReader, type AuditLogFilters } from './audit-log.reader.js';
 
-export const JSONL_CONTENT_TYPE = 'application/jsonl; charset=utf-8';
+/** Generators of clients know of no type for lines of JSON. */
+export const JSONL_CONTENT_TYPE = 'text/plain; charset=utf-8';
 
 /** The columns of the CSV: the row of the interface, its nested fields by their paths. */
 const COLUMNS: [string, (row: AuditLogRowDto) => CsvValue][] = [

@@ -24,17 +24,19 @@ class BudgetDto {
 class NameListDto {
   @ApiPropertyOptional({
     type: [String],
-    description: `${NAMES} Absent: all.`,
+    nullable: true,
+    description: `${NAMES} Null or absent: all.`,
     example: ['sandbox/*'],
   })
-  allow?: string[];
+  allow?: string[] | null;
 
   @ApiPropertyOptional({
     type: [String],
+    nullable: true,
     description: `${NAMES} They count before \`allow\`.`,
     example: ['*-preview'],
   })
-  deny?: string[];
+  deny?: string[] | null;
 }
 
 const RATE = {
@@ -48,8 +50,12 @@ const RATE = {
 /** The limits that are to hold from now on, in place of those of before; what is absent or null is not limited. */
 export class LimitsDto {
   @Allow()
-  @ApiPropertyOptional({ type: [BudgetDto], description: 'At most one of each period.' })
-  budgets?: Budget[];
+  @ApiPropertyOptional({
+    type: [BudgetDto],
+    nullable: true,
+    description: 'At most one of each period.',
+  })
+  budgets?: Budget[] | null;
 
   @Allow()
   @ApiPropertyOptional({ ...RATE, description: 'Requests in a clock minute.' })
