@@ -1,8 +1,13 @@
+import { NestFactory } from '@nestjs/core';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import { ADMIN_SCHEME } from '../core/access/operator.decorator.js';
 import { pageHeadersMiddleware } from '../platform/http/standard-headers.js';
+import { LiveSettings } from '../platform/config/live-settings.js';
 import { ErrorResponseDto } from '../platform/errors/error-response.js';
+import { LeanExpressAdapter } from '../platform/http/lean-express.adapter.js';
+import { AppModule } from './app.module.js';
+import { loadSettings } from './load-settings.js';
 import { nameSchemas } from './openapi-schemas.js';
 
 /** Serves Swagger UI at `/docs` and the OpenAPI description at `/docs-json`. */
@@ -17,6 +22,20 @@ export function setUpOpenApi(application: INestApplication): void {
       filter: true,
     },
   });
+}
+
+/**
+ * The description as `/docs-json` has it, of the code alone: no setting is read, no database opened,
+ * nothing listens, and of no provider an instance is made.
+ */
+export async function describeWithoutService(): Promise<OpenAPIObject> {
+  const settings = new LiveSettings(loadSettings({}));
+  const application = await NestFactory.create(
+    AppModule.forRoot(settings, 'postgres://none'),
+    new LeanExpressAdapter(),
+    { preview: true, logger: false, abortOnError: false },
+  );
+  return describeApi(application);
 }
 
 /** The OpenAPI 3.1 description of every operation, each under the one path that clients should call. */

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 import { withAliases, type ApiDescription } from '../support/api-description.js';
@@ -113,6 +115,22 @@ describe('the OpenAPI description', () => {
     );
   });
   afterAll(() => rm(folder, { recursive: true }));
+
+  it('is what a command prints without settings, a database or a folder for data', async () => {
+    // It ends by itself: nothing that it opened is left open.
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      [join(process.cwd(), 'dist/src/cli.js'), 'openapi'],
+      {
+        cwd: folder,
+        env: { PORT: 'none', DATABASE_URL: 'postgres://127.0.0.1:1/none' },
+        maxBuffer: 100_000_000,
+      },
+    );
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual(document);
+    expect(await readdir(folder)).toEqual([]);
+  });
 
   it('is one of OpenAPI 3.1, in the words of JSON Schema', () => {
     expect(document.openapi).toBe('3.1.0');

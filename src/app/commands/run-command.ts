@@ -51,6 +51,19 @@ const catalogueCheckCommand: Command = {
   },
 };
 
+const openApiCommand: Command = {
+  name: 'openapi',
+  summary:
+    "Print the API's description in OpenAPI 3.1, as /docs-json has it; the service need not run.",
+  parameters: [],
+  options: {},
+  async run(_, context) {
+    // Loaded when needed: it is the whole application.
+    const { describeWithoutService } = await import('../openapi.js');
+    context.print(JSON.stringify(await describeWithoutService()));
+  },
+};
+
 const COMMANDS: readonly Command[] = [
   tenantCreateCommand,
   tenantListCommand,
@@ -74,6 +87,7 @@ const COMMANDS: readonly Command[] = [
   configVersionsCommand,
   configRollbackCommand,
   catalogueCheckCommand,
+  openApiCommand,
   settingsPageCommand,
   settleCommand,
   backupCommand,
