@@ -182,6 +182,7 @@ describe(`GET ${ANALYTICS}`, () => {
         vendor_cost: 20,
         latency_avg: expect.any(Number),
         latency_p50: expect.any(Number),
+        latency_p95: expect.any(Number),
         latency_p99: expect.any(Number),
       },
       expect.objectContaining({ group: 'sandbox/fault-500', errors: 1, error_rate: 1, cost: 0 }),

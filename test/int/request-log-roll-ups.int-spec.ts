@@ -122,10 +122,13 @@ describe('the sums over the request log', () => {
       expect(new Map(groups.map((group) => [group.group, sumsOf(group)]))).toEqual(
         new Map(expected.map((group) => [group.group, sumsOf(group)])),
       );
-      for (const { group, latencyP50Ms, latencyP99Ms } of groups) {
+      for (const { group, latencyP50Ms, latencyP95Ms, latencyP99Ms } of groups) {
         const exact = expected.find((candidate) => candidate.group === group)!;
         expect(Math.abs(latencyP50Ms - exact.latencyP50Ms)).toBeLessThanOrEqual(
           exact.latencyP50Ms * 0.05 + 1,
+        );
+        expect(Math.abs(latencyP95Ms - exact.latencyP95Ms)).toBeLessThanOrEqual(
+          exact.latencyP95Ms * 0.05 + 1,
         );
         expect(Math.abs(latencyP99Ms - exact.latencyP99Ms)).toBeLessThanOrEqual(
           exact.latencyP99Ms * 0.05 + 1,

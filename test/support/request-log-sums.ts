@@ -39,6 +39,7 @@ export function addUp(
       completionTokens: sum((row) => row.completionTokens),
       cost: sum((row) => row.cost),
       latencyP50Ms: percentile(0.5),
+      latencyP95Ms: percentile(0.95),
       latencyP99Ms: percentile(0.99),
     };
   });
@@ -61,8 +62,9 @@ function groupOf(row: RequestLogRow, grouping: RequestLogGrouping): string {
 /** A group without its percentiles, which are not exact. */
 export function sumsOf({
   latencyP50Ms: _,
-  latencyP99Ms: __,
-  group: ___,
+  latencyP95Ms: __,
+  latencyP99Ms: ___,
+  group: ____,
   ...sums
 }: RequestLogGroup) {
   return sums;

@@ -29,10 +29,11 @@ export interface RequestLogGroup {
   cost: number;
   /** Within 5 %. */
   latencyP50Ms: number;
+  latencyP95Ms: number;
   latencyP99Ms: number;
 }
 
-interface GroupRow extends Omit<RequestLogGroup, 'latencyP50Ms' | 'latencyP99Ms'> {
+interface GroupRow extends Omit<RequestLogGroup, 'latencyP50Ms' | 'latencyP95Ms' | 'latencyP99Ms'> {
   latencies: (number | null)[];
 }
 
@@ -70,6 +71,7 @@ export class RequestLogAnalyticsReader {
           ...sums,
           group: fromStoredText(sums.group),
           latencyP50Ms: latencyPercentile(latencies, 0.5) ?? 0,
+          latencyP95Ms: latencyPercentile(latencies, 0.95) ?? 0,
           latencyP99Ms: latencyPercentile(latencies, 0.99) ?? 0,
         }));
       },

@@ -32,6 +32,9 @@ export class AnalyticsGroupDto extends LogGroupDto {
   @ApiProperty({ type: 'integer', nullable: true, description: PERCENTILE, example: 1830 })
   latency_p50!: number | null;
 
+  @ApiProperty({ type: 'integer', nullable: true, description: PERCENTILE, example: 6480 })
+  latency_p95!: number | null;
+
   @ApiProperty({ type: 'integer', nullable: true, description: PERCENTILE, example: 9120 })
   latency_p99!: number | null;
 }

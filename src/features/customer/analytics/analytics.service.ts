@@ -75,6 +75,7 @@ function toAnalyticsGroup(
     group: values.map((value) => value ?? '').join(', '),
     ...group,
     latency_p50: timed?.latencyP50Ms ?? null,
+    latency_p95: timed?.latencyP95Ms ?? null,
     latency_p99: timed?.latencyP99Ms ?? null,
   };
 }
