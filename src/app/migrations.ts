@@ -37,6 +37,7 @@ import { LogConfigVersion1764450100000 } from '../../migrations/1764450100000-lo
 import { CreateAlerts1764460000000 } from '../../migrations/1764460000000-create-alerts.js';
 import { CreateReceipts1764470000000 } from '../../migrations/1764470000000-create-receipts.js';
 import { CreateContentLog1764470100000 } from '../../migrations/1764470100000-create-content-log.js';
+import { CreateRouteHistory1764486000000 } from '../../migrations/1764486000000-create-route-history.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -79,4 +80,5 @@ export const MIGRATIONS = [
   CreateAlerts1764460000000,
   CreateReceipts1764470000000,
   CreateContentLog1764470100000,
+  CreateRouteHistory1764486000000,
 ];

@@ -48,8 +48,12 @@ const refused = (status: number, param: string) => ({ status, body: { error: { p
 
 describe('GET /v1/admin/instances', () => {
   it('shows every process, what it runs and what it is doing', async () => {
-    // Each look at its readiness is a heartbeat.
-    await fetch(`${other.url}/readyz`);
+    // Each look at its readiness is a heartbeat; the very first of all says nothing of its work yet.
+    await until(async () => {
+      await fetch(`${other.url}/readyz`);
+      const { body } = await admin('GET', '/v1/admin/instances');
+      return body.data.every(({ pending_settlements }) => pending_settlements !== null);
+    });
     const { status, body } = await admin('GET', '/v1/admin/instances');
     expect(status).toBe(200);
     expect(body).toMatchObject({ object: 'list', has_more: false, next_cursor: null });
@@ -71,6 +75,7 @@ describe('GET /v1/admin/instances', () => {
     expect(body.data.find(({ is_self }) => is_self === false)).toMatchObject({
       requests_in_flight: 0,
       pending_settlements: 0,
+      recent: { requests: 0, errors: 0, latency_p50: null, latency_p95: null },
       routes: [],
       more_routes: 0,
     });
@@ -223,6 +228,37 @@ describe(ROUTES, () => {
       paused_by: 'dba',
     });
     await admin('POST', `${ROUTES}/resume`, { provider: 'sandbox', model: 'sandbox/words' });
+  });
+});
+
+describe('GET /v1/admin/routes/history', () => {
+  it('adds up what became of calls, over all instances', async () => {
+    for (const at of [gateway, other]) await ask(at, 'sandbox/echo');
+    await ask(gateway, 'sandbox/fault-500');
+    const sumsOf = async (model: string) => {
+      const { status, body } = await admin('GET', `${ROUTES}/history?hours=1`);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ object: 'route_history', step_seconds: 300 });
+      const own = body.data.find((each) => each.model === model)?.steps ?? [];
+      const sum = (name: string) =>
+        (own as Record<string, number>[]).reduce((total, step) => total + step[name]!, 0);
+      return { answered: sum('answered'), failed: sum('failed') };
+    };
+    // Each writes down what it has seen every 10 s.
+    await until(async () => (await sumsOf('sandbox/echo')).answered >= 2, 40_000);
+    await until(async () => (await sumsOf('sandbox/fault-500')).failed >= 1, 40_000);
+    expect((await sumsOf('sandbox/echo')).failed).toBe(0);
+    expect((await sumsOf('sandbox/fault-500')).answered).toBe(0);
+  }, 90_000);
+
+  it('goes back up to a week, in coarser steps', async () => {
+    const { body } = await admin('GET', `${ROUTES}/history?hours=168`);
+    expect(body).toMatchObject({ step_seconds: 14_400 });
+    for (const hours of ['0', '169', '1.5', 'x']) {
+      expect(await admin('GET', `${ROUTES}/history?hours=${hours}`)).toMatchObject(
+        refused(400, 'hours'),
+      );
+    }
   });
 });
 

@@ -8,6 +8,7 @@ import {
 import { LedgerStore } from '../../core/ledger/ledger-store.js';
 import { ROUTE_STATES, type RouteCondition } from '../../core/routing/route-health.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
+import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
 /** Callers make up the names in families of models, and a heartbeat has to stay small. */
 const MAX_ROUTES = 50;
@@ -21,12 +22,14 @@ export class LiveReport implements OnModuleInit {
     private readonly inFlight: InFlightLimiter,
     private readonly ledger: LedgerStore,
     private readonly routing: RoutingService,
+    private readonly metrics: GatewayMetrics,
   ) {}
 
   onModuleInit(): void {
     this.instance.reportLive(() => ({
       requests_in_flight: this.inFlight.open,
       pending_settlements: this.ledger.pendingSettlements,
+      recent: this.metrics.recent.read(),
       ...routesLeftAlone(this.routing.conditions()),
     }));
   }

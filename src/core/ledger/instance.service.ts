@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { DatabasePulse, type DatabaseState } from '../../platform/database/database-pulse.js';
+import type { RecentFigures } from '../../platform/metrics/recent-requests.js';
 import { describeError } from './database-failure.js';
 
 const HEARTBEAT_INTERVAL_MS = 5_000;
@@ -52,6 +53,8 @@ export interface InstanceLive {
   readonly requests_in_flight: number;
   /** Settlements and log rows that wait for their commit. */
   readonly pending_settlements: number;
+  /** Requests that have ended lately. */
+  readonly recent: RecentFigures;
   /** Shared routes that it leaves alone at the moment, the worst first, and no more than a few. */
   readonly routes: readonly InstanceRoute[];
   /** How many more of those there are. */

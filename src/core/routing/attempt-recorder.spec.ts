@@ -4,6 +4,7 @@ import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { PlannedRoute } from './plan.js';
 import type { RouteHealth } from './route-health.js';
+import { RouteTally } from './route-tally.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 
 const route = {
@@ -24,6 +25,7 @@ function world() {
   const records = {
     health: health as unknown as RouteHealth,
     metrics: { observeAttempt } as unknown as GatewayMetrics,
+    tally: new RouteTally(),
     logger: { warn } as unknown as Logger,
   };
   return { health, observeAttempt, warn, records };
@@ -73,6 +75,32 @@ describe(AttemptRecorder.name, () => {
       ['openai/gpt failed: connect, ECONNREFUSED', id],
       ['openai/gpt broke off: cut', id],
     ]);
+  });
+
+  it('counts answers, failures and breaks, and not what says nothing of the route', () => {
+    const { records } = world();
+    const { tally } = records;
+    const failed = (failure: 'server' | 'caller', from = route) => {
+      const tried = new AttemptRecorder(from, records, 'id');
+      tried.failed(new UpstreamError({ failure, message: '' }));
+      tried.end(failure);
+    };
+    const answered = new AttemptRecorder(route, records, 'id');
+    answered.answered();
+    answered.end('answered');
+    answered.failed(new UpstreamError({ failure: 'cut', message: '' }), 'broke off');
+    failed('server');
+    failed('caller');
+    failed('server', { ...route, byok: { credential: { id: 'own' } } } as PlannedRoute);
+    new AttemptRecorder(route, records, 'id').end('aborted');
+    const counts = tally.take();
+    expect(counts).toMatchObject([
+      { provider: 'openai', model: 'openai/gpt', answered: 1, failed: 2 },
+    ]);
+    expect(tally.take()).toEqual([]);
+    tally.putBack(counts);
+    failed('server');
+    expect(tally.take().reduce((sum, each) => sum + each.failed, 0)).toBe(3);
   });
 
   it("does not let a tenant's own account look like the operator's", () => {

@@ -4,11 +4,13 @@ import type { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import type { PlannedRoute } from './plan.js';
 import type { RouteHealth } from './route-health.js';
+import type { RouteTally } from './route-tally.js';
 
 /** Where it is kept what became of calls to routes. */
 export interface AttemptSinks {
   health: RouteHealth;
   metrics: GatewayMetrics;
+  tally: RouteTally;
   logger: Logger;
 }
 
@@ -21,6 +23,7 @@ const CLOCK_SLACK_MS = 5;
 export class AttemptRecorder {
   private readonly startedMs = performance.now();
   private answeredMs: number | undefined;
+  private hasFailed = false;
 
   /**
    * @param requestId of the request that the call is for, for our log
@@ -49,9 +52,11 @@ export class AttemptRecorder {
 
   /** There is no answer, or with `broke off` no more of it. */
   failed(error: UpstreamError, how: 'failed' | 'broke off' = 'failed'): void {
-    const { health, logger } = this.records;
+    const { health, logger, tally } = this.records;
     if (!this.hadTooLittleTime(error)) {
       health.recordFailure(this.route, error, this.answeredMs ?? this.startedMs);
+      this.hasFailed = error.countsAgainst !== undefined;
+      if (this.hasFailed && how === 'broke off') tally.noteFailure(this.route);
     }
     // Not the error's message: a vendor may have copied the prompt into it.
     const line = `${nameOf(this.route)} ${how}: ${error.summary}`;
@@ -62,6 +67,11 @@ export class AttemptRecorder {
   end(outcome: string): number {
     const { provider, catalogueId } = this.route;
     this.records.metrics.observeAttempt(provider, catalogueId, outcome);
+    if (this.answeredMs !== undefined) {
+      this.records.tally.noteAnswer(this.route, this.answeredMs - this.startedMs);
+    } else if (this.hasFailed) {
+      this.records.tally.noteFailure(this.route);
+    }
     return Math.round(performance.now() - this.startedMs);
   }
 

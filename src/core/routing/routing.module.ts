@@ -3,6 +3,7 @@ import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { CredentialsModule } from '../credentials/credentials.module.js';
 import { UpstreamModule } from '../../vendors/upstream.module.js';
 import { ProviderHealthService } from './provider-health.service.js';
+import { RouteHistory } from './route-history.service.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { RoutingService } from './routing.service.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
@@ -47,7 +48,7 @@ class CacheModule {}
 
 @Module({
   imports: [CacheModule, CatalogueModule, CredentialsModule, UpstreamModule],
-  providers: [ProviderHealthService, RoutePauses, RoutingService],
-  exports: [ProviderHealthService, RoutePauses, RoutingService],
+  providers: [ProviderHealthService, RouteHistory, RoutePauses, RoutingService],
+  exports: [ProviderHealthService, RouteHistory, RoutePauses, RoutingService],
 })
 export class RoutingModule {}

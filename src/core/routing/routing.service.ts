@@ -23,6 +23,7 @@ import { findModel, PURPOSES } from './find-model.js';
 import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { RouteHealth, type RouteCondition } from './route-health.js';
+import { RouteTally } from './route-tally.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { trackRoutes } from './route-metrics.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
@@ -37,6 +38,8 @@ const PATIENCE_FOR_COUNT_MS = 10_000;
 @Injectable()
 export class RoutingService {
   private readonly logger = new Logger(RoutingService.name);
+  /** What became of calls since it was last written down. */
+  readonly tally = new RouteTally();
   private readonly health: RouteHealth;
   private state: RoutingState;
   private readonly records: AttemptSinks;
@@ -53,7 +56,7 @@ export class RoutingService {
     @Optional() private readonly settings?: LiveSettings,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
-    this.records = { health: this.health, metrics, logger: this.logger };
+    this.records = { health: this.health, metrics, tally: this.tally, logger: this.logger };
     this.state = this.makeState();
     trackRoutes(metrics, this.health, () => catalogue.rows);
   }

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Counter, Histogram, collectDefaultMetrics } from 'prom-client';
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
+import { RecentRequests } from './recent-requests.js';
 import { TrackedMetrics } from './tracked-metrics.js';
 
 /** A finished request, as far as metrics are concerned: never whose it was. */
@@ -20,6 +21,8 @@ export interface ObservedRequest {
 }
 
 const LATENCY_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
+/** As the request log has them; one that its caller has left is none. */
+const FAILED_OUTCOMES: ReadonlySet<string> = new Set(['failed', 'timeout', 'refused']);
 const DEFAULT_REQUEST_LIMIT_MS = 600_000;
 const LEDGER_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2];
 
@@ -36,6 +39,8 @@ interface RequestSeries {
 /** The service's Prometheus metrics. No label names a tenant or a key. */
 @Injectable()
 export class GatewayMetrics extends TrackedMetrics {
+  /** What this process has done in the last minute. */
+  readonly recent = new RecentRequests();
   private readonly series = new Map<string, RequestSeries>();
   private readonly attemptSeries = new Map<string, Counter.Internal>();
   private readonly latency: Histogram;
@@ -142,6 +147,7 @@ export class GatewayMetrics extends TrackedMetrics {
     const series = this.seriesOf(request);
     series.requests.inc();
     series.latency.observe(request.latencyMs / 1000);
+    this.recent.note(FAILED_OUTCOMES.has(request.outcome), request.latencyMs);
     if (request.firstContentMs !== undefined) {
       series.firstContent.observe(request.firstContentMs / 1000);
     }

@@ -13,6 +13,28 @@ export const INSTANCE_PARTS = [
 ] as const;
 export type InstancePart = (typeof INSTANCE_PARTS)[number];
 
+class RecentRequestsDto {
+  @ApiProperty({ type: 'integer', description: 'How long this is about.', example: 62 })
+  seconds!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Requests that have ended.', example: 4_120 })
+  requests!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Those of them that failed.', example: 3 })
+  errors!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Milliseconds to the end of the answer, to a tenth; null without requests.',
+    example: 724,
+  })
+  latency_p50!: number | null;
+
+  @ApiProperty({ type: 'integer', nullable: true, example: 2_896 })
+  latency_p95!: number | null;
+}
+
 class InstanceRouteDto {
   @ApiProperty({ example: 'sandbox' })
   provider!: string;
@@ -109,6 +131,13 @@ export class InstanceDto {
     example: 0,
   })
   pending_settlements!: number | null;
+
+  @ApiProperty({
+    type: RecentRequestsDto,
+    nullable: true,
+    description: 'Of about the last minute, as of its heartbeat.',
+  })
+  recent!: RecentRequestsDto | null;
 
   @ApiProperty({
     type: [InstanceRouteDto],

@@ -85,6 +85,7 @@ function toInstance(
     }),
     requests_in_flight: live.requests_in_flight ?? null,
     pending_settlements: live.pending_settlements ?? null,
+    recent: live.recent ?? null,
     routes: [...(live.routes ?? [])],
     more_routes: live.more_routes ?? 0,
   };

@@ -1,11 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString, Matches } from 'class-validator';
+import { IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
 import { MODEL_KINDS, type ModelKind } from '../../../core/catalogue/catalogue.types.js';
 import { ROUTE_STATES, type RouteState } from '../../../core/routing/route-health.js';
 import { PROVIDER_STATUSES, type ProviderStatus } from '../../../core/routing/provider-status.js';
 import { PROVIDER_TYPES, type ProviderType } from '../../../platform/config/app-config.js';
 import { CursorPageDto, CursorPageQueryDto } from '../../../platform/http/cursor-page.js';
-import { IsIsoDateTime } from '../../../platform/http/field.decorators.js';
+import { IsIsoDateTime, QueryInteger } from '../../../platform/http/field.decorators.js';
 
 export class RoutePauseDto {
   @ApiProperty({ example: 'sandbox' })
@@ -163,6 +163,72 @@ export class OperatedRouteListDto extends CursorPageDto {
     description: 'By model, in the order in which they are tried.',
   })
   data!: OperatedRouteDto[];
+}
+
+const MAX_HOURS = 168;
+const HOURS = `hours must be a whole number from 1 to ${MAX_HOURS}`;
+
+export class RouteHistoryQueryDto {
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_HOURS,
+    default: 24,
+    description: 'How far back.',
+  })
+  @QueryInteger()
+  @IsInt({ message: HOURS })
+  @Min(1, { message: HOURS })
+  @Max(MAX_HOURS, { message: HOURS })
+  hours: number = 24;
+}
+
+export class RouteStepDto {
+  @ApiProperty({ format: 'date-time', description: 'Its begin.' })
+  at!: string;
+
+  @ApiProperty({ type: 'integer', example: 1_204 })
+  answered!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Not answered, or broken off, which counts as answered too.',
+    example: 3,
+  })
+  failed!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Milliseconds to the first content, the mean of what was answered.',
+    example: 310,
+  })
+  latency_ms!: number | null;
+}
+
+export class RoutePastDto {
+  @ApiProperty({ example: 'sandbox' })
+  provider!: string;
+
+  @ApiProperty({ description: 'A row of the catalogue.', example: 'sandbox/echo' })
+  model!: string;
+
+  @ApiProperty({ type: [RouteStepDto], description: 'Steps with calls, the oldest first.' })
+  steps!: RouteStepDto[];
+}
+
+export class RouteHistoryDto {
+  @ApiProperty({ enum: ['route_history'] })
+  object!: 'route_history';
+
+  @ApiProperty({ format: 'date-time', description: 'Begin of the first step.' })
+  start!: string;
+
+  @ApiProperty({ type: 'integer', enum: [300, 1_800, 14_400], example: 1_800 })
+  step_seconds!: number;
+
+  @ApiProperty({ type: [RoutePastDto], description: 'Routes that were called, by provider.' })
+  data!: RoutePastDto[];
 }
 
 /** A route, or all of a provider. */

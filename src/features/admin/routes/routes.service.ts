@@ -6,6 +6,7 @@ import { CatalogueService } from '../../../core/catalogue/catalogue.service.js';
 import type { Model, ModelRoute } from '../../../core/catalogue/catalogue.types.js';
 import { InstanceService, type LivingInstance } from '../../../core/ledger/instance.service.js';
 import { ProviderHealthService } from '../../../core/routing/provider-health.service.js';
+import { RouteHistory, type RouteStep } from '../../../core/routing/route-history.service.js';
 import { ROUTE_STATES, type RouteState } from '../../../core/routing/route-health.js';
 import {
   RoutePauses,
@@ -22,9 +23,12 @@ import type {
   OperatedProviderDto,
   OperatedRouteDto,
   PauseRouteDto,
+  RouteHistoryDto,
   RouteNameDto,
+  RoutePastDto,
   RoutePauseDto,
   RouteQueryDto,
+  RouteStepDto,
 } from './routes.dto.js';
 
 /** Providers and routes as operators see them: how they do, everywhere, and whether they are paused. */
@@ -36,6 +40,7 @@ export class RoutesAdmin {
     private readonly health: ProviderHealthService,
     private readonly instances: InstanceService,
     private readonly pauses: RoutePauses,
+    private readonly past: RouteHistory,
     private readonly database: Database,
     private readonly audit: AuditLog,
   ) {}
@@ -86,6 +91,28 @@ export class RoutesAdmin {
     return toCursorPage(rest.slice(0, limit + 1), limit, placeOf, (each) =>
       this.toRoute(each, living),
     );
+  }
+
+  /** @param hours how far back; the first step is a whole one */
+  async history(hours: number): Promise<RouteHistoryDto> {
+    const step = stepOf(hours);
+    const begin = Date.now() / 1_000 - hours * 3_600;
+    const start = new Date(Math.ceil(begin / step) * step * 1_000);
+    const steps = await this.past.read(start, step);
+    const routes = new Map<string, RoutePastDto>();
+    for (const each of steps) {
+      const { provider, model } = each;
+      const key = nameOf({ provider, model });
+      const route = routes.get(key) ?? { provider, model, steps: [] };
+      route.steps.push(toStep(each));
+      routes.set(key, route);
+    }
+    return {
+      object: 'route_history',
+      start: start.toISOString(),
+      step_seconds: step,
+      data: [...routes.values()],
+    };
   }
 
   listPauses(): RoutePauseDto[] {
@@ -229,6 +256,16 @@ function statesOf(
 function worstOf(instances: readonly InstanceStateDto[]): RouteState {
   const states = new Set(instances.map(({ state }) => state));
   return ROUTE_STATES.findLast((state) => states.has(state)) ?? 'healthy';
+}
+
+function stepOf(hours: number): number {
+  if (hours <= 6) return 300;
+  return hours <= 48 ? 1_800 : 14_400;
+}
+
+function toStep({ at, answered, failed, latencyMs }: RouteStep): RouteStepDto {
+  const latency_ms = answered > 0 ? Math.round(latencyMs / answered) : null;
+  return { at: at.toISOString(), answered, failed, latency_ms };
 }
 
 function nameOf({ provider, model }: PausedThing): string {

@@ -1,0 +1,22 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What became of calls to routes, in sums of five minutes that are kept for a week (docs/decisions/0065). */
+export class CreateRouteHistory1764486000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    // model: a row of the catalogue. latency_ms: of all answers together, to their first content.
+    await queryRunner.query(`
+      CREATE TABLE route_history (
+        period timestamptz NOT NULL,
+        provider text NOT NULL,
+        model text NOT NULL,
+        answered bigint NOT NULL,
+        failed bigint NOT NULL,
+        latency_ms bigint NOT NULL,
+        PRIMARY KEY (period, provider, model)
+      ) WITH (fillfactor = 80)`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`DROP TABLE route_history`);
+  }
+}
