@@ -11,8 +11,6 @@ import { ROLL_UP } from './roll-up-statements.js';
 import { ADD_TO_SERIES } from './series-statements.js';
 
 const INTERVAL_MS = 10_000;
-/** Rows of one transaction: a settlement that corrects a row waits for it, so it must be short. */
-const MAX_ROWS = 10_000;
 /** How long transactions that may still write older rows are waited for, and how often looked at. */
 const PATIENCE_MS = 5_000;
 const LOOK_INTERVAL_MS = 25;
@@ -26,6 +24,8 @@ const LOOK_INTERVAL_MS = 25;
 export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Series of a kind in a tenant's month: with all that requests have in common, and with end users alone. */
   seriesOfMonth = { most: 20_000, mostOfAll: 50_000 };
+  /** Rows of one transaction: a settlement that corrects a row waits for it, so it must be short. */
+  rowsAtOnce = 10_000;
   private readonly logger = new Logger(RequestLogRollUpService.name);
   private readonly timer = new SweepTimer(
     () => this.rollUpNow(),
@@ -90,7 +90,7 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
       );
       // Another instance is at it.
       if (!rows[0]) return false;
-      const next = (from: number) => Math.max(from, Math.min(lastId, from + MAX_ROWS));
+      const next = (from: number) => Math.max(from, Math.min(lastId, from + this.rowsAtOnce));
       const { rolled_up_id: rolledUp, series_id: summed } = rows[0];
       const [to, summedTo] = [next(rolledUp), next(summed)];
       await client.query(ROLL_UP, [rolledUp, to]);
