@@ -1,0 +1,101 @@
+import createClient, { type Middleware } from 'openapi-fetch';
+import type { paths } from './schema';
+
+/** What the API said when it refused: its message, the field it is about, and where to look further. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  constructor(
+    readonly status: number,
+    message: string,
+    /** The field of the request that is wrong, if one is. */
+    readonly param: string | null,
+    readonly requestId: string | null,
+    /** Seconds after which asking again makes sense, if the API said so. */
+    readonly retryAfter: number | null,
+  ) {
+    super(message);
+  }
+}
+
+/** What every request of this tab carries beside its cookie; the session sets it. */
+const context = { csrfToken: '', tenantId: '' };
+let onSessionEnd: () => void = () => {};
+
+/** Tells the client who is logged in, and for which tenant its requests are. */
+export function setRequestContext(values: Partial<typeof context>): void {
+  Object.assign(context, values);
+}
+
+/** Has `listener` called when the API says that there is no session any more. */
+export function listenForSessionEnd(listener: () => void): void {
+  onSessionEnd = listener;
+}
+
+/** The headers of a request to the API that is not made by `api`, as a download or a stream. */
+export function requestHeaders(method: string): Record<string, string> {
+  return {
+    ...(method !== 'GET' && context.csrfToken ? { 'X-CSRF-Token': context.csrfToken } : {}),
+    ...(context.tenantId ? { 'X-Gateway-Tenant': context.tenantId } : {}),
+  };
+}
+
+const withSession: Middleware = {
+  onRequest({ request, schemaPath }) {
+    const headers = requestHeaders(request.method);
+    // A tenant means nothing to what is about operators or the login itself.
+    if (/^\/v1\/(admin|auth)(\/|$)/.test(schemaPath)) delete headers['X-Gateway-Tenant'];
+    for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
+    return request;
+  },
+};
+
+/** The API, with the paths, parameters and answers of its OpenAPI description. */
+export const api = createClient<paths>({ baseUrl: '/', credentials: 'same-origin' });
+api.use(withSession);
+
+/**
+ * The body of an answer.
+ *
+ * @throws ApiError when the API refused, or could not be reached (status 0)
+ */
+export async function unwrap<Body>(
+  answer: Promise<{ data?: Body; error?: unknown; response: Response }>,
+): Promise<Body> {
+  const { data, error, response } = await answer.catch((reason: unknown) => {
+    if (reason instanceof DOMException && reason.name === 'AbortError') throw reason;
+    throw new ApiError(0, 'The gateway can not be reached from this browser.', null, null, null);
+  });
+  if (response.ok) return data as Body; // The client gives no body to answers without one, as their type says.
+  if (response.status === 401) onSessionEnd();
+  throw toApiError(error, response);
+}
+
+/** What a refusal of the API says. */
+export function toApiError(body: unknown, response: Response): ApiError {
+  const { message, param } = readError(body);
+  const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
+  return new ApiError(
+    response.status,
+    message ?? `The gateway answered with status ${response.status}.`,
+    param,
+    response.headers.get('x-request-id'),
+    Number.isFinite(retryAfter) ? retryAfter : null,
+  );
+}
+
+function readError(body: unknown): { message: string | null; param: string | null } {
+  const error = memberOf(body, 'error');
+  const message = memberOf(error, 'message');
+  const param = memberOf(error, 'param');
+  return {
+    message: typeof message === 'string' ? message : null,
+    param: typeof param === 'string' ? param : null,
+  };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}

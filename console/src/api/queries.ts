@@ -1,0 +1,57 @@
+import {
+  QueryClient,
+  useInfiniteQuery,
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+} from '@tanstack/react-query';
+import { ApiError } from './client';
+
+/** One page of a list of the API. */
+export interface CursorPage<Row> {
+  data: Row[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+export type CursorList<Page> = UseInfiniteQueryResult<InfiniteData<Page>>;
+
+/** Answers that a refusal will not change are not asked for again. */
+const MAX_RETRIES = 2;
+
+/** What the pages share: figures are fresh for 10 s, and what failed by chance is tried again. */
+export function makeQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 10_000,
+        refetchOnWindowFocus: false,
+        retry: (count, error) =>
+          count < MAX_RETRIES &&
+          error instanceof ApiError &&
+          (error.status === 0 || error.status >= 502),
+        retryDelay: (count) => 500 * 2 ** count,
+      },
+      mutations: { retry: false },
+    },
+  });
+}
+
+/**
+ * A list that is read page by page.
+ *
+ * @param queryKey names the list and all its filters
+ * @param read gets one page; `cursor` is undefined for the first
+ */
+export function useCursorList<Page extends { next_cursor?: string | null }>(
+  queryKey: readonly unknown[],
+  read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page>,
+  options: { enabled?: boolean; refetchInterval?: number | false } = {},
+): CursorList<Page> {
+  return useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last: Page) => last.next_cursor ?? undefined,
+    ...options,
+  });
+}

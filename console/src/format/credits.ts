@@ -1,0 +1,32 @@
+/** Credits in a US dollar. */
+const CREDITS_PER_USD = 1_000_000;
+
+const COUNT = new Intl.NumberFormat('en-US');
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const USD = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const SMALL_USD = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  maximumSignificantDigits: 3,
+});
+
+/** A whole number with its thousands apart: `1,234,567`. */
+export function formatCount(count: number): string {
+  return COUNT.format(count);
+}
+
+/** A number as short as an axis needs it: `1.2M`. */
+export function formatCompact(count: number): string {
+  return COMPACT.format(count);
+}
+
+/** Credits as US dollars, to the cent, or to three digits below one cent. */
+export function formatUsd(credits: number): string {
+  const usd = credits / CREDITS_PER_USD;
+  return usd !== 0 && Math.abs(usd) < 0.01 ? SMALL_USD.format(usd) : USD.format(usd);
+}
+
+/** A share of 1 as `2.1 %`. */
+export function formatShare(share: number): string {
+  return `${(share * 100).toLocaleString('en-US', { maximumFractionDigits: share < 0.1 ? 2 : 1 })} %`;
+}

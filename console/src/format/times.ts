@@ -1,0 +1,44 @@
+const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const LOCAL_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+/** An instant in the viewer's zone. */
+export function formatTime(at: string | Date): string {
+  return LOCAL.format(new Date(at));
+}
+
+/** The day of an instant in the viewer's zone. */
+export function formatDay(at: string | Date): string {
+  return LOCAL_DAY.format(new Date(at));
+}
+
+/** An instant in UTC, to the second: `2026-11-23 11:59:50 UTC`. */
+export function formatUtc(at: string | Date): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+const MS_PER = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** Milliseconds in the two units that fit: `840 ms`, `2.4 s`, `3 min 5 s`, `2 d 4 h`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const at = MS_PER.findIndex(([, size]) => ms >= size);
+  const parts = MS_PER.slice(at, at + 2).map(([unit, size], index, [first]) => {
+    const rest = index === 0 || !first ? ms : ms % first[1];
+    return [Math.floor(rest / size), unit] as const;
+  });
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}`)
+    .join(' ');
+}
+
+/** The day (UTC) that lies so many days before `now`, as the API takes it. */
+export function daysAgo(days: number, now = new Date()): string {
+  return new Date(now.getTime() - days * 86_400_000).toISOString().slice(0, 10);
+}

@@ -1,0 +1,25 @@
+import type { ComponentType } from 'react';
+import type { Right } from './session/session';
+
+export interface PageEntry {
+  /** Below /console; `$name` stands for a part that varies. */
+  path: string;
+  /** Its name in the menu and the palette; without one it is reached from another page. */
+  label?: string;
+  /** Where the menu lists it. */
+  group: 'tenant' | 'operator';
+  /** Who lacks it does not see the page. */
+  right: Right;
+  load: () => Promise<ComponentType>;
+}
+
+/** Every page of who is logged in, in the menu's order. */
+export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/',
+    label: 'Overview',
+    group: 'tenant',
+    right: 'money',
+    load: async () => (await import('./pages/overview/overview.page')).OverviewPage,
+  },
+];

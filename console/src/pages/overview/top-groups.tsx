@@ -1,0 +1,102 @@
+import type { ReactNode } from 'react';
+import type { components } from '../../api/schema';
+import { formatCount, formatShare } from '../../format/credits';
+import { ButtonLink, Credits, DataTable, Duration, EmptyState, type Column } from '../../ui';
+
+type Group = components['schemas']['AnalyticsGroup'];
+
+/** The dimensions of which the list of requests has a filter, by its name there. */
+const FILTER_OF: Record<string, string> = {
+  model: 'model',
+  provider: 'provider',
+  api_key: 'api_key_id',
+  end_user: 'end_user',
+};
+
+/** The dearest groups, each with a way to its requests. */
+export function TopGroups({
+  by,
+  groups,
+  groupCount,
+  start,
+}: {
+  by: string;
+  groups: readonly Group[];
+  groupCount: number;
+  start: string;
+}): ReactNode {
+  const columns: Column<Group>[] = [
+    { id: 'group', header: by, cell: ({ group }) => (group === '' ? '(none)' : group) },
+    { id: 'cost', header: 'Spend', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
+    {
+      id: 'requests',
+      header: 'Requests',
+      align: 'end',
+      cell: ({ requests }) => formatCount(requests),
+    },
+    {
+      id: 'errors',
+      header: 'Errors',
+      align: 'end',
+      wide: true,
+      cell: ({ error_rate }) => formatShare(error_rate),
+    },
+    {
+      id: 'tokens',
+      header: 'Tokens',
+      align: 'end',
+      wide: true,
+      cell: ({ tokens }) => formatCount(tokens.total),
+    },
+    {
+      id: 'p50',
+      header: 'p50',
+      align: 'end',
+      wide: true,
+      cell: ({ latency_p50 }) => <Duration ms={latency_p50} />,
+    },
+    {
+      id: 'p95',
+      header: 'p95',
+      align: 'end',
+      wide: true,
+      cell: ({ latency_p95 }) => <Duration ms={latency_p95} />,
+    },
+    {
+      id: 'open',
+      header: 'Requests',
+      cell: (group) => (
+        <ButtonLink
+          to="/requests"
+          search={{ ...filterFor(by, group), start_date: start }}
+          aria-label={`Requests of ${group.group || 'none'}`}
+        >
+          Show
+        </ButtonLink>
+      ),
+    },
+  ];
+  return (
+    <>
+      <DataTable
+        caption={`Spend by ${by}`}
+        columns={columns}
+        rows={groups}
+        rowKey={({ group, is_rest }) => `${group} ${is_rest}`}
+        empty={<EmptyState title="No requests in this time" />}
+      />
+      {groupCount > groups.length && (
+        <p className="muted">
+          The {groups.length} dearest of {formatCount(groupCount)}.
+        </p>
+      )}
+    </>
+  );
+}
+
+function filterFor(by: string, { groups, group }: Group): Record<string, string> {
+  const value = groups[by] ?? group;
+  if (by.startsWith('tag:')) return { tag: `${by.slice(4)}=${value}` };
+  const filter = FILTER_OF[by];
+  return filter === undefined ? {} : { [filter]: value };
+}

@@ -1,0 +1,131 @@
+import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { api, ApiError, listenForSessionEnd, setRequestContext, unwrap } from '../api/client';
+import type { components } from '../api/schema';
+
+export type Session = components['schemas']['Session'];
+export type SessionTenant = Pick<Session['tenants'][number], 'id' | 'name'>;
+/** What a person may do: a member's rights for the chosen tenant, and an operator's. */
+export type Right =
+  Session['tenants'][number]['rights'][number] | Session['operator_rights'][number];
+
+export interface SessionValue {
+  session: Session;
+  /** Whose pages are shown; undefined for an operator who has chosen none. */
+  tenant: SessionTenant | undefined;
+  /** Whether the person may do this, for the chosen tenant if it is a member's right. */
+  can(right: Right): boolean;
+  chooseTenant(tenant: SessionTenant): void;
+  logOut(): Promise<void>;
+}
+
+const SessionContext = createContext<SessionValue | undefined>(undefined);
+const SESSION_QUERY = ['session'];
+/** What this tab has chosen survives a reload; another tab may show another tenant. */
+const TENANT_KEY = 'gateway.tenant';
+
+/** Who is logged in: the session, null without one, undefined until that is known. */
+export function useLogin(): {
+  session: Session | null | undefined;
+  error: Error | null;
+  retry: () => void;
+} {
+  const query = useQuery({
+    queryKey: SESSION_QUERY,
+    queryFn: async ({ signal }) => {
+      try {
+        const session = await unwrap(api.GET('/v1/auth/session', { signal }));
+        setRequestContext({ csrfToken: session.csrf_token });
+        return session;
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 401) return null;
+        throw error;
+      }
+    },
+    staleTime: 60_000,
+    refetchOnWindowFocus: true,
+  });
+  return { session: query.data, error: query.error, retry: () => void query.refetch() };
+}
+
+/** Forgets what is known of the login, as after logging in. */
+export function useForgetSession(): () => Promise<void> {
+  const client = useQueryClient();
+  return async () => {
+    await client.resetQueries({ queryKey: SESSION_QUERY });
+  };
+}
+
+/** Gives `useSession` to the pages of who is logged in. */
+export function SessionProvider({
+  session,
+  children,
+}: {
+  session: Session;
+  children: ReactNode;
+}): ReactNode {
+  const client = useQueryClient();
+  const [chosen, setChosen] = useState(readChosenTenant);
+  const isOperator = session.operator_role !== null;
+  const known = session.tenants.find(({ id }) => id === chosen?.id);
+  const tenant = known ?? (isOperator && chosen ? chosen : session.tenants[0]);
+  const rights = useMemo(() => rightsOf(session, tenant), [session, tenant]);
+  setRequestContext({ tenantId: tenant?.id ?? '' });
+
+  useEffect(() => {
+    listenForSessionEnd(() => client.setQueryData(SESSION_QUERY, null));
+    return () => listenForSessionEnd(() => {});
+  }, [client]);
+
+  const value: SessionValue = {
+    session,
+    tenant,
+    can: (right) => rights.has(right),
+    chooseTenant(next) {
+      sessionStorage.setItem(TENANT_KEY, JSON.stringify(next));
+      setRequestContext({ tenantId: next.id });
+      setChosen(next);
+      // Nothing of the other tenant may be shown for a moment.
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_QUERY[0] });
+    },
+    async logOut() {
+      await unwrap(api.POST('/v1/auth/logout'));
+      sessionStorage.clear();
+      client.clear();
+      client.setQueryData(SESSION_QUERY, null);
+    },
+  };
+  return <SessionContext value={value}>{children}</SessionContext>;
+}
+
+/** Who is logged in, on pages that only those see who are. */
+export function useSession(): SessionValue {
+  const value = useContext(SessionContext);
+  if (!value) throw new Error('useSession outside of SessionProvider');
+  return value;
+}
+
+/** An operator acts for any tenant as far as the role goes; prompts stay with the tenant's owners. */
+const RIGHTS_FOR_TENANTS = {
+  admin: ['any', 'money', 'read', 'develop', 'own'],
+  auditor: ['any', 'money', 'read'],
+} as const;
+
+function rightsOf(session: Session, tenant: SessionTenant | undefined): Set<Right> {
+  const member = session.tenants.find(({ id }) => id === tenant?.id);
+  const asMember: readonly Right[] = member?.rights ?? [];
+  const asOperator: readonly Right[] =
+    tenant && session.operator_role ? RIGHTS_FOR_TENANTS[session.operator_role] : [];
+  return new Set([...asMember, ...asOperator, ...session.operator_rights]);
+}
+
+function readChosenTenant(): SessionTenant | undefined {
+  try {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(TENANT_KEY) ?? 'null');
+    if (typeof stored !== 'object' || stored === null) return undefined;
+    const { id, name } = stored as Record<string, unknown>;
+    return typeof id === 'string' && typeof name === 'string' ? { id, name } : undefined;
+  } catch {
+    return undefined;
+  }
+}

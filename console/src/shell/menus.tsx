@@ -1,0 +1,102 @@
+import { useNavigate } from '@tanstack/react-router';
+import { DropdownMenu } from 'radix-ui';
+import { useState, type ReactNode } from 'react';
+import { useSession } from '../session/session';
+import { Button, toast } from '../ui';
+import { chooseTheme, readTheme, type Theme } from './theme';
+
+const THEMES: readonly { theme: Theme; label: string }[] = [
+  { theme: 'system', label: 'As the system' },
+  { theme: 'light', label: 'Light' },
+  { theme: 'dark', label: 'Dark' },
+];
+
+/** Whose pages are shown. Operators find other tenants in their list. */
+export function TenantMenu(): ReactNode {
+  const { session, tenant, chooseTenant, can } = useSession();
+  const navigate = useNavigate();
+  const others = session.tenants.filter(({ id }) => id !== tenant?.id);
+  const isOperator = can('operator:read');
+  if (others.length === 0 && !isOperator)
+    return <span className="shell-tenant">{tenant?.name}</span>;
+  return (
+    <DropdownMenu.Root>
+      <DropdownMenu.Trigger asChild>
+        <Button aria-label={`Tenant: ${tenant?.name ?? 'none chosen'}`}>
+          {tenant?.name ?? 'Choose a tenant'} ▾
+        </Button>
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align="start" sideOffset={4}>
+          {others.map((other) => (
+            <DropdownMenu.Item
+              key={other.id}
+              className="menu-item"
+              onSelect={() => chooseTenant(other)}
+            >
+              {other.name}
+            </DropdownMenu.Item>
+          ))}
+          {isOperator && (
+            <DropdownMenu.Item
+              className="menu-item"
+              onSelect={() => void navigate({ to: '/tenants' })}
+            >
+              All tenants…
+            </DropdownMenu.Item>
+          )}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+/** Who is logged in, light or dark, and the way out. */
+export function AccountMenu(): ReactNode {
+  const { session, tenant, logOut } = useSession();
+  const [theme, setTheme] = useState(readTheme);
+  const role = session.operator_role ?? session.tenants.find(({ id }) => id === tenant?.id)?.role;
+  const leave = () => logOut().catch((error: Error) => toast(error.message, 'bad'));
+  return (
+    <DropdownMenu.Root>
+      <DropdownMenu.Trigger asChild>
+        <Button variant="quiet" aria-label={`Account: ${session.name}`}>
+          <span className="shell-account">{session.name}</span> ▾
+        </Button>
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
+          <div className="menu-label">
+            {session.email ?? session.name} · {role}
+          </div>
+          <DropdownMenu.RadioGroup
+            value={theme}
+            onValueChange={(value) => {
+              const chosen = THEMES.find((entry) => entry.theme === value)?.theme ?? 'system';
+              chooseTheme(chosen);
+              setTheme(chosen);
+            }}
+          >
+            <div className="menu-label">Colours</div>
+            {THEMES.map((entry) => (
+              <DropdownMenu.RadioItem key={entry.theme} value={entry.theme} className="menu-item">
+                {entry.label}
+                <DropdownMenu.ItemIndicator>✓</DropdownMenu.ItemIndicator>
+              </DropdownMenu.RadioItem>
+            ))}
+          </DropdownMenu.RadioGroup>
+          <DropdownMenu.Separator />
+          <DropdownMenu.Item
+            className="menu-item"
+            onSelect={() => window.open('/docs', '_blank', 'noopener')}
+          >
+            API reference
+          </DropdownMenu.Item>
+          <DropdownMenu.Item className="menu-item" onSelect={() => void leave()}>
+            Log out
+          </DropdownMenu.Item>
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}

@@ -1,0 +1,104 @@
+import type { ReactNode } from 'react';
+import { Button } from './button';
+
+export interface Column<Row> {
+  id: string;
+  header: string;
+  cell: (row: Row) => ReactNode;
+  align?: 'end';
+  /** Left out where the window is narrow. */
+  wide?: boolean;
+}
+
+/**
+ * A table. The first column names its row; with `onOpen` it is a button, and a click anywhere on the row
+ * does the same.
+ *
+ * @param caption says to screen readers what the table lists
+ */
+export function DataTable<Row>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  onOpen,
+  empty,
+}: {
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+  onOpen?: (row: Row) => void;
+  empty?: ReactNode;
+}): ReactNode {
+  if (rows.length === 0 && empty !== undefined) return empty;
+  return (
+    <div className="table-frame" tabIndex={0} role="region" aria-label={caption}>
+      <table className="table">
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.id} scope="col" className={classOf(column)}>
+                {column.header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr
+              key={rowKey(row)}
+              data-opens={onOpen && ''}
+              onClick={onOpen && ((event) => isPlainClick(event.target) && onOpen(row))}
+            >
+              {columns.map((column, index) =>
+                index === 0 ? (
+                  <th key={column.id} scope="row" className={classOf(column)}>
+                    {onOpen ? (
+                      <button type="button" className="row-button" onClick={() => onOpen(row)}>
+                        {column.cell(row)}
+                      </button>
+                    ) : (
+                      column.cell(row)
+                    )}
+                  </th>
+                ) : (
+                  <td key={column.id} className={classOf(column)}>
+                    {column.cell(row)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function classOf({ align, wide }: Pick<Column<unknown>, 'align' | 'wide'>): string | undefined {
+  return [align === 'end' ? 'align-end' : '', wide ? 'wide' : ''].join(' ').trim() || undefined;
+}
+
+/** A click on a control in a row is meant for that control, and a selection of text for nothing. */
+function isPlainClick(target: EventTarget): boolean {
+  const isControl = target instanceof Element && target.closest('a, button, input, select, label');
+  return !isControl && (window.getSelection()?.isCollapsed ?? true);
+}
+
+/** Reads the next page of a list, where there is one. */
+export function MoreButton({
+  query,
+}: {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+}): ReactNode {
+  if (!query.hasNextPage) return null;
+  return (
+    <div className="row row-end">
+      <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+        Show more
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import { Dialog as RadixDialog } from 'radix-ui';
+import { useState, type ReactNode } from 'react';
+import { Button } from './button';
+import { Notice } from './layout';
+
+interface DialogProps {
+  title: string;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  children: ReactNode;
+  wide?: boolean;
+}
+
+/** A window above the page. Escape closes it, and the focus goes back to what opened it. */
+export function Dialog({ wide = false, ...props }: DialogProps): ReactNode {
+  return <Window {...props} className={wide ? 'dialog dialog-wide' : 'dialog'} />;
+}
+
+/** The same at the right edge, for what belongs to a row of the page. */
+export function Drawer(props: Omit<DialogProps, 'wide'>): ReactNode {
+  return <Window {...props} className="dialog drawer" />;
+}
+
+function Window({
+  title,
+  open,
+  onOpenChange,
+  children,
+  className,
+}: Omit<DialogProps, 'wide'> & { className: string }): ReactNode {
+  return (
+    <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
+      <RadixDialog.Portal>
+        <RadixDialog.Overlay className="overlay" />
+        <RadixDialog.Content className={className} aria-describedby={undefined}>
+          <div className="dialog-head">
+            <RadixDialog.Title asChild>
+              <h2>{title}</h2>
+            </RadixDialog.Title>
+            <RadixDialog.Close asChild>
+              <Button variant="quiet" aria-label="Close">
+                ✕
+              </Button>
+            </RadixDialog.Close>
+          </div>
+          {children}
+        </RadixDialog.Content>
+      </RadixDialog.Portal>
+    </RadixDialog.Root>
+  );
+}
+
+/**
+ * Asks before something is done.
+ *
+ * @param action the word on the button
+ * @param onConfirm does it; the window closes when that went well, else it shows why not
+ */
+export function ConfirmDialog({
+  title,
+  text,
+  action,
+  onConfirm,
+  danger = false,
+  open,
+  onOpenChange,
+}: {
+  title: string;
+  text: ReactNode;
+  action: string;
+  onConfirm: () => Promise<unknown>;
+  danger?: boolean;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}): ReactNode {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState('');
+  const confirm = async () => {
+    setBusy(true);
+    setError('');
+    try {
+      await onConfirm();
+      onOpenChange(false);
+    } catch (reason) {
+      setError(reason instanceof Error ? reason.message : String(reason));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} open={open} onOpenChange={onOpenChange}>
+      <div>{text}</div>
+      {error !== '' && <Notice tone="bad">{error}</Notice>}
+      <div className="row row-end">
+        <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+        <Button variant={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void confirm()}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,12 @@
+/** The console's parts. Pages are made of these; none of them knows the API. */
+export { Button, ButtonLink } from './button';
+export { Chart, type ChartSeries } from './chart';
+export { Code, CopyButton } from './code';
+export { ConfirmDialog, Dialog, Drawer } from './dialog';
+export { DataTable, MoreButton, type Column } from './data-table';
+export { Checkbox, Field, NumberInput, Select, TextArea, TextInput } from './field';
+export { Bar, Card, EmptyState, Notice, Page, Stat, Stats } from './layout';
+export { Badge, Credits, Duration, Time, type Tone } from './values';
+export { QueryState, Skeleton } from './query-state';
+export { Tabs, type Tab } from './tabs';
+export { toast, Toasts } from './toast';

@@ -1,0 +1,89 @@
+import { useEffect, useRef, type ReactNode } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { ChartProps } from './chart';
+
+const HEIGHT_PX = 200;
+
+/** The drawing of a chart. It follows the width of its frame and the colours of the page. */
+export function Plot({ times, series, format, stacked = false }: ChartProps): ReactNode {
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    let plot: uPlot | undefined;
+    const draw = () => {
+      plot?.destroy();
+      plot = new uPlot(
+        options(element, { series, format, stacked }),
+        dataOf(times, series, stacked),
+        element,
+      );
+    };
+    draw();
+    const onResize = new ResizeObserver(() => {
+      plot?.setSize({ width: element.clientWidth, height: HEIGHT_PX });
+    });
+    onResize.observe(element);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    scheme.addEventListener('change', draw);
+    const theme = new MutationObserver(draw);
+    theme.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    return () => {
+      onResize.disconnect();
+      theme.disconnect();
+      scheme.removeEventListener('change', draw);
+      plot?.destroy();
+    };
+  }, [times, series, format, stacked]);
+  return <div ref={frame} />;
+}
+
+function dataOf(
+  times: ChartProps['times'],
+  series: ChartProps['series'],
+  stacked: boolean,
+): uPlot.AlignedData {
+  const seconds = times.map((time) => Date.parse(time) / 1_000);
+  if (!stacked) return [seconds, ...series.map(({ values }) => [...values])];
+  const sums = seconds.map(() => 0);
+  const stack = series.map(({ values }) =>
+    values.map((value, index) => (sums[index] = (sums[index] ?? 0) + (value ?? 0))),
+  );
+  return [seconds, ...stack];
+}
+
+function options(
+  element: HTMLElement,
+  { series, format, stacked }: Pick<ChartProps, 'series' | 'format' | 'stacked'>,
+): uPlot.Options {
+  // A canvas knows no variables: an element is asked for their colours as they are now.
+  const probe = document.createElement('span');
+  element.append(probe);
+  const colour = (name: string) => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const axis = { stroke: colour('--muted'), grid: { stroke: colour('--border'), width: 1 } };
+  const lines = series.map(({ label }, index) => {
+    const stroke = colour(`--series-${(index % 6) + 1}`);
+    const fill = stroke.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.14)');
+    return {
+      label,
+      stroke,
+      width: 2,
+      points: { show: false },
+      ...(stacked || index === 0 ? { fill } : {}),
+    };
+  });
+  probe.remove();
+  return {
+    width: element.clientWidth,
+    height: HEIGHT_PX,
+    legend: { show: false },
+    cursor: { y: false },
+    scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
+    axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
+    series: [{}, ...lines],
+  };
+}

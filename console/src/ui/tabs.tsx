@@ -1,0 +1,38 @@
+import { Tabs as RadixTabs } from 'radix-ui';
+import type { ReactNode } from 'react';
+
+export interface Tab {
+  id: string;
+  label: string;
+  content: () => ReactNode;
+}
+
+/** Parts of a page of which one is shown; which one belongs into the URL, so it is the page's. */
+export function Tabs({
+  label,
+  tabs,
+  selected,
+  onSelect,
+}: {
+  label: string;
+  tabs: readonly Tab[];
+  selected: string;
+  onSelect: (id: string) => void;
+}): ReactNode {
+  return (
+    <RadixTabs.Root value={selected} onValueChange={onSelect}>
+      <RadixTabs.List className="tabs-list" aria-label={label}>
+        {tabs.map(({ id, label: text }) => (
+          <RadixTabs.Trigger key={id} value={id} className="tab">
+            {text}
+          </RadixTabs.Trigger>
+        ))}
+      </RadixTabs.List>
+      {tabs.map(({ id, content }) => (
+        <RadixTabs.Content key={id} value={id} className="tab-panel stack">
+          {id === selected && content()}
+        </RadixTabs.Content>
+      ))}
+    </RadixTabs.Root>
+  );
+}
