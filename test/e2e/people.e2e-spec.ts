@@ -13,7 +13,7 @@ interface SessionBody {
   name: string;
   email: string | null;
   operator_role: string | null;
-  tenants: { id: string; name: string; role: string }[];
+  tenants: { id: string; name: string; role: string; rights: string[] }[];
   csrf_token: string;
 }
 
@@ -208,7 +208,9 @@ describe('a login at an OpenID issuer', () => {
 
   it('takes an invitation to a verified e-mail address, once', async () => {
     const { tenants, operator_role, name } = await member('developer');
-    expect(tenants).toEqual([{ id: gateway.tenantId, name: 'default', role: 'developer' }]);
+    expect(tenants).toMatchObject([
+      { id: gateway.tenantId, name: 'default', role: 'developer' },
+    ]);
     expect([operator_role, name]).toEqual([null, 'Ada']);
     const keys = await call('/v1/customer/api-keys');
     expect(keys.status).toBe(200);
@@ -666,6 +668,29 @@ describe('members', () => {
     const { data } = (await keys.json()) as { data: { id: string; key_preview: string }[] };
     const management = data.find((each) => each.key_preview.startsWith('sk-mgmt-'))!;
     expect((await send('DELETE', `/v1/customer/api-keys/${management.id}`)).status).toBe(403);
+    const made = await send('POST', '/v1/customer/api-keys', { name: 'to be revoked' });
+    const { id } = (await made.json()) as { id: string };
+    expect((await send('DELETE', `/v1/customer/api-keys/${id}`)).status).toBe(200);
+  });
+
+  const all = ['any', 'money', 'read', 'develop', 'own', 'content'];
+  it.each([
+    ['billing', all.slice(0, 2)],
+    ['viewer', all.slice(0, 3)],
+    ['developer', all.slice(0, 4)],
+    ['owner', all],
+  ])('who are %s are told by their session what they may', async (role, rights) => {
+    expect(await member(role)).toMatchObject({ tenants: [{ rights }], operator_rights: [] });
+  });
+
+  it('are told so of keys as well', async () => {
+    const byKey = await postJson('/v1/auth/key', { key: gateway.managementKey });
+    expect(await byKey.json()).toMatchObject({ tenants: [{ rights: all }], operator_rights: [] });
+    const admin = await postJson('/v1/auth/key', { key: gateway.adminKey });
+    expect(await admin.json()).toMatchObject({
+      tenants: [],
+      operator_rights: ['operator:read', 'operator:write'],
+    });
   });
 });
 

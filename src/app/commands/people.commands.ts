@@ -1,9 +1,8 @@
 import { isEmail } from 'class-validator';
 import { COMMAND_AUTHOR } from '../../core/access/author.js';
-import { OPERATOR_ROLES } from '../../core/access/caller.js';
 import type { InvitedRole } from '../../core/people/invitations.service.js';
 import { LINK_MINUTES } from '../../core/people/session.js';
-import { TENANT_ROLES } from '../../core/people/roles.js';
+import { OPERATOR_ROLES, TENANT_ROLES } from '../../core/people/roles.js';
 import { findTenant, UsageError, type Command, type CommandContext } from './command.js';
 
 export const personInviteCommand: Command = {

@@ -4,7 +4,7 @@ import { fromStoredText, toStoredText } from '../../platform/database/stored-tex
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { hashApiKey, previewApiKey } from './api-key.js';
 import type { SqlExecutor } from './api-key.repository.js';
-import type { OperatorRole } from './caller.js';
+import type { OperatorRole } from '../people/roles.js';
 
 /** A key of an operator. Of the key itself only a SHA-256 and a preview are kept. */
 export interface AdminKey {

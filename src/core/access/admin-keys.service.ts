@@ -6,7 +6,7 @@ import { AdminKeyRepository, auditedAdminKey, type AdminKey } from './admin-keys
 import { mintApiKey } from './api-key.js';
 import type { SqlExecutor } from './api-key.repository.js';
 import type { Author } from './author.js';
-import type { OperatorRole } from './caller.js';
+import type { OperatorRole } from '../people/roles.js';
 
 /** What changes operators' keys, each change with its row of the audit log. */
 @Injectable()

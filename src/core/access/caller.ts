@@ -1,4 +1,4 @@
-import type { TenantRole } from '../people/roles.js';
+import type { OperatorRole, TenantRole } from '../people/roles.js';
 import type { LimitedSubject, Limits } from '../../canonical/limits.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 
@@ -34,10 +34,6 @@ export interface Actor {
   /** What a list shows; never a secret. */
   readonly name: string;
 }
-
-export const OPERATOR_ROLES = ['admin', 'auditor'] as const;
-/** An `admin` may do all that is under `/v1/admin`, an `auditor` read it. */
-export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 /** Who is asking under `/v1/admin`. */
 export interface Operator {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
 import type { ApiKeyType } from './caller.js';
-import { CustomerWritesGuard, isOwner } from './customer.decorator.js';
+import { CustomerWritesGuard, mayReadContent } from './customer.decorator.js';
 import type { TenantRole } from '../people/roles.js';
 
 describe(CustomerWritesGuard.name, () => {
@@ -24,7 +24,7 @@ describe(CustomerWritesGuard.name, () => {
   });
 });
 
-describe(isOwner.name, () => {
+describe(mayReadContent.name, () => {
   it.each<[ApiKeyType, TenantRole | undefined, boolean]>([
     ['management', undefined, true],
     ['routing', undefined, false],
@@ -34,7 +34,9 @@ describe(isOwner.name, () => {
     ['management', 'billing', false],
   ])('takes a %s key, or a member who is %s: %s', (keyType, memberRole, expected) => {
     const caller = { tenantId: 't', apiKeyId: 'k', keyName: 'a key', rateLimitPerMinute: 1 };
-    expect(isOwner({ ...caller, keyType, ...(memberRole && { memberRole }) })).toBe(expected);
+    expect(mayReadContent({ ...caller, keyType, ...(memberRole && { memberRole }) })).toBe(
+      expected,
+    );
   });
 });
 

@@ -44,14 +44,14 @@ export function Customer(): ClassDecorator & MethodDecorator {
   return applyDecorators(Authenticated('any'), UseGuards(CustomerWritesGuard));
 }
 
-/** For what only those who own the tenant's account may see or do. */
+/** For what only those who own the tenant's prompts and answers may see or do. */
 export function OwnersOnly(): ClassDecorator & MethodDecorator {
-  return applyDecorators(Authenticated('management'), Members('own'));
+  return applyDecorators(Authenticated('management'), Members('content'));
 }
 
 /** Whether a caller is one of those of `OwnersOnly`. */
-export function isOwner({ keyType, memberRole = 'owner' }: Caller): boolean {
-  return keyType === 'management' && hasRight(memberRole, 'own');
+export function mayReadContent({ keyType, memberRole = 'owner' }: Caller): boolean {
+  return keyType === 'management' && hasRight(memberRole, 'content');
 }
 
 /**

@@ -5,9 +5,8 @@ import { ConflictError, NotFoundError } from '../../platform/errors/gateway-erro
 import type { JsonObject } from '../../platform/http/json-body.js';
 import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Author } from '../access/author.js';
-import type { OperatorRole } from '../access/caller.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { TenantRole } from './roles.js';
+import type { OperatorRole, TenantRole } from './roles.js';
 
 const OPEN_FOR_DAYS = 14;
 

@@ -1,10 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsEmail, IsIn } from 'class-validator';
 import { CursorPageDto } from '../../platform/http/cursor-page.js';
-import { OPERATOR_ROLES, type OperatorRole } from '../access/caller.js';
 import type { Invitation } from './invitations.service.js';
 import type { Member } from './members.service.js';
-import { TENANT_ROLES, type TenantRole } from './roles.js';
+import { OPERATOR_ROLES, TENANT_ROLES, type OperatorRole, type TenantRole } from './roles.js';
 
 export class MemberDto {
   @ApiProperty({ format: 'uuid', description: "The person's." })

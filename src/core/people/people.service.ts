@@ -6,9 +6,8 @@ import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Author } from '../access/author.js';
-import type { OperatorRole } from '../access/caller.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { TenantRole } from './roles.js';
+import type { OperatorRole, TenantRole } from './roles.js';
 import { SessionGate } from './session-gate.service.js';
 import { SessionRepository } from './session.repository.js';
 

@@ -4,7 +4,7 @@ import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../platform/config/setting-values.js';
 import type { SqlExecutor } from '../access/api-key.repository.js';
-import type { OperatorRole } from '../access/caller.js';
+import type { OperatorRole } from './roles.js';
 import { hashToken, mintToken, type Membership, type SessionOwner } from './session.js';
 
 /** Longer ones name no browser. */

@@ -1,7 +1,7 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Actor, OperatorRole } from '../access/caller.js';
+import type { Actor } from '../access/caller.js';
 import type { ResolvedKey } from '../access/key-directory.service.js';
-import type { TenantRole } from './roles.js';
+import type { OperatorRole, TenantRole } from './roles.js';
 
 /** What a member may do for one tenant. */
 export interface Membership {

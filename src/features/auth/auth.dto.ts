@@ -1,7 +1,15 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
-import { OPERATOR_ROLES, type OperatorRole } from '../../core/access/caller.js';
-import { TENANT_ROLES, type TenantRole } from '../../core/people/roles.js';
+import {
+  GIVEN_RIGHTS,
+  OPERATOR_RIGHTS,
+  OPERATOR_ROLES,
+  TENANT_ROLES,
+  type GivenRight,
+  type OperatorRight,
+  type OperatorRole,
+  type TenantRole,
+} from '../../core/people/roles.js';
 
 const SESSION_KINDS = ['person', 'api_key', 'admin_key', 'link'] as const;
 
@@ -49,6 +57,15 @@ class SessionTenantDto {
     description: '`key`: the session is that of a management key, with its rights.',
   })
   role!: TenantRole | 'key';
+
+  @ApiProperty({
+    enum: GIVEN_RIGHTS,
+    isArray: true,
+    description:
+      'What the session may do there: `money` reads balances, statements and sums, `read` all else that is no secret, `develop` changes keys, guardrails and the like, `own` people, vendor accounts and limits, `content` is about prompts and answers that are kept.',
+    example: ['any', 'money', 'read', 'develop'],
+  })
+  rights!: GivenRight[];
 }
 
 export class SessionDto {
@@ -66,6 +83,14 @@ export class SessionDto {
 
   @ApiProperty({ enum: OPERATOR_ROLES, nullable: true, description: 'Null: no operator.' })
   operator_role!: OperatorRole | null;
+
+  @ApiProperty({
+    enum: OPERATOR_RIGHTS,
+    isArray: true,
+    description: 'What the session may do under `/v1/admin`.',
+    example: [],
+  })
+  operator_rights!: OperatorRight[];
 
   @ApiProperty({
     type: [SessionTenantDto],

@@ -9,6 +9,7 @@ import { KeyLogin } from '../../core/people/key-login.service.js';
 import { OidcClient } from '../../core/people/oidc-client.service.js';
 import { PersonLogin, type Browser } from '../../core/people/person-login.service.js';
 import { SessionGate } from '../../core/people/session-gate.service.js';
+import { GIVEN_RIGHTS, RIGHTS_OF_OPERATOR, rightsOf } from '../../core/people/roles.js';
 import { isToken, type Session } from '../../core/people/session.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { GatewayError } from '../../platform/errors/gateway-errors.js';
@@ -134,16 +135,29 @@ export class AuthService {
 
 /** Who somebody is and what they may do, as a page shows it. */
 export function describeSession(session: Session): SessionDto {
-  const { key, keyTenant, actor, owner, memberships } = session;
+  const { key, keyTenant, actor, owner, memberships, operatorRole } = session;
   return {
     id: session.id,
     kind: owner.kind,
     name: actor.name,
     email: session.email,
-    operator_role: session.operatorRole,
+    operator_role: operatorRole,
+    operator_rights: operatorRole ? [...RIGHTS_OF_OPERATOR[operatorRole]] : [],
     tenants: key
-      ? [{ id: key.caller.tenantId, name: keyTenant ?? '', role: 'key' }]
-      : memberships.map(({ tenantId, tenant, role }) => ({ id: tenantId, name: tenant, role })),
+      ? [
+          {
+            id: key.caller.tenantId,
+            name: keyTenant ?? '',
+            role: 'key',
+            rights: [...GIVEN_RIGHTS],
+          },
+        ]
+      : memberships.map(({ tenantId, tenant, role }) => ({
+          id: tenantId,
+          name: tenant,
+          role,
+          rights: rightsOf(role),
+        })),
     csrf_token: session.csrfToken,
     expires_at: session.expiresAt.toISOString(),
   };

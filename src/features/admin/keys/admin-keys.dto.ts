@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
 import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../core/access/api-key.entity.js';
-import { OPERATOR_ROLES, type OperatorRole } from '../../../core/access/caller.js';
+import { OPERATOR_ROLES, type OperatorRole } from '../../../core/people/roles.js';
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 import { IsIsoDateTime, IsName } from '../../../platform/http/field.decorators.js';
 

@@ -1,8 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsOptional } from 'class-validator';
-import { OPERATOR_ROLES, type OperatorRole } from '../../../core/access/caller.js';
 import type { Person } from '../../../core/people/people.service.js';
-import { TENANT_ROLES, type TenantRole } from '../../../core/people/roles.js';
+import {
+  OPERATOR_ROLES,
+  TENANT_ROLES,
+  type OperatorRole,
+  type TenantRole,
+} from '../../../core/people/roles.js';
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 import { MayBeAbsent } from '../../../platform/http/field.decorators.js';
 

@@ -1,14 +1,10 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { authorOf } from '../../../core/access/author.js';
-import {
-  ACTOR_KINDS,
-  OPERATOR_ROLES,
-  type ActorKind,
-  type OperatorRole,
-} from '../../../core/access/caller.js';
+import { ACTOR_KINDS, type ActorKind } from '../../../core/access/caller.js';
 import type { GatewayRequest } from '../../../core/access/gateway-request.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
+import { OPERATOR_ROLES, type OperatorRole } from '../../../core/people/roles.js';
 
 export class OperatorDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'admin_key' })

@@ -8,7 +8,8 @@ import type { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.j
 import { LimitsService } from '../../../core/limits/limits.service.js';
 import { readLimits, refuseMore } from '../../../core/limits/read-limits.js';
 import type { Limits } from '../../../canonical/limits.js';
-import { isOwner } from '../../../core/access/customer.decorator.js';
+import { mayReadContent } from '../../../core/access/customer.decorator.js';
+import { hasRight } from '../../../core/people/roles.js';
 import { ContentLog } from '../../../core/content/content-log.service.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { mintApiKey, readExpiry } from '../../../core/access/api-key.js';
@@ -117,7 +118,7 @@ export class ApiKeysService {
     const key = await this.find(caller, id);
     refuseOnManagementKey(caller, key.type, 'revoke');
     refuseChange(caller, key.madeBy, 'key');
-    await this.refuseOnAncestor(caller, key);
+    if (caller.keyType === 'routing') await this.refuseOnAncestor(caller, key);
     await this.changes.revoke(author, key.id, caller.tenantId);
     await this.forget(key);
     return this.get(caller, key.id);
@@ -162,7 +163,7 @@ export class ApiKeysService {
 
   /** What is said in a key's requests is for the owners to keep or not. */
   private refuseContentLog(caller: Caller, contentLog: boolean | null): void {
-    if (!isOwner(caller)) {
+    if (!mayReadContent(caller)) {
       throw new PermissionError(
         'Only a management key may decide whether prompts and answers are kept.',
         'content_log',
@@ -174,7 +175,7 @@ export class ApiKeysService {
   /** @returns the key of the caller */
   private async refuseOnAncestor(caller: Caller, key: ApiKeyEntity): Promise<ApiKeyEntity> {
     const own = await this.find(caller, caller.apiKeyId);
-    if (caller.keyType === 'management' || !own.ancestorIds.includes(key.id)) return own;
+    if (!own.ancestorIds.includes(key.id)) return own;
     throw new PermissionError(
       'A key may not change or revoke the keys above it; a management key (sk-mgmt-…) may.',
     );
@@ -195,7 +196,7 @@ export class ApiKeysService {
 
 /** A management key outlives its maker's role, so it takes an owner to deal with one. */
 function runsAccount({ keyType, memberRole }: Caller): boolean {
-  return keyType === 'management' && (memberRole === undefined || memberRole === 'owner');
+  return keyType === 'management' && (memberRole === undefined || hasRight(memberRole, 'own'));
 }
 
 function refuseOnManagementKey(caller: Caller, type: ApiKeyType, verb: string): void {

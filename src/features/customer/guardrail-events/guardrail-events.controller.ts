@@ -9,7 +9,7 @@ import {
 import { IsIn, IsOptional, IsUUID } from 'class-validator';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { type Caller } from '../../../core/access/caller.js';
-import { ApiFilters, Customer, isOwner } from '../../../core/access/customer.decorator.js';
+import { ApiFilters, Customer, mayReadContent } from '../../../core/access/customer.decorator.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { ContentLog } from '../../../core/content/content-log.service.js';
 import {
@@ -108,7 +108,7 @@ export class GuardrailEventsController {
     @Query() { limit, cursor, guardrail_id: guardrailId, excerpts }: GuardrailEventsQueryDto,
   ): Promise<GuardrailEventListDto> {
     const { tenantId } = caller;
-    if (excerpts === 'true' && !isOwner(caller)) {
+    if (excerpts === 'true' && !mayReadContent(caller)) {
       throw new PermissionError('Excerpts need a management key (sk-mgmt-…).', 'excerpts');
     }
     const after = readCursor(cursor, ['time', 'integer']);
