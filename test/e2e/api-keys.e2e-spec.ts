@@ -52,6 +52,8 @@ describe(PATH, () => {
       expect(body).toEqual({
         id: expect.stringMatching(UUID),
         name: 'billing service',
+        type: 'routing',
+        parent_id: expect.stringMatching(UUID),
         key_preview: expect.stringMatching(/^sk-.{4}\.\.\..{4}$/),
         expires_at: null,
         is_active: true,
@@ -62,6 +64,7 @@ describe(PATH, () => {
         updated_at: expect.stringMatching(ISO),
         rate_limit_per_minute: 600,
         monthly_spend_limit: null,
+        monthly_spend: null,
         limits: NO_LIMITS,
         operator_limits: NO_LIMITS,
         content_log: null,

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AnalyticsDto } from '../../src/features/customer/analytics/analytics.dto.js';
 import type { LogListDto } from '../../src/features/customer/logs/logs.dto.js';
+import type {
+  TenantLedgerEntryDto as EntryDto,
+  TenantLedgerEntryListDto as EntryPage,
+} from '../../src/features/customer/ledger-entries/ledger-entries.dto.js';
 import type { StatementDto } from '../../src/features/customer/statements/statements.dto.js';
 import {
   openAccessServices,
@@ -18,6 +22,7 @@ const LOGS = '/v1/customer/logs';
 const EXPORT = `${LOGS}/export.csv`;
 const ANALYTICS = '/v1/customer/analytics';
 const STATEMENTS = '/v1/customer/statements';
+const ENTRIES = '/v1/customer/ledger-entries';
 const THIS_MONTH = new Date().toISOString().slice(0, 7);
 
 let testDatabase: TestDatabase;
@@ -237,6 +242,75 @@ describe(`GET ${ANALYTICS}`, () => {
     ]);
     const outside = `${ANALYTICS}?group_by=day&end_date=2026-01-01`;
     expect((await read<AnalyticsDto>(outside)).data).toEqual([]);
+  });
+});
+
+describe(`GET ${ENTRIES}`, () => {
+  /** All entries of the list, by pages of so many. */
+  async function walk(query: string, limit: number, headers = {}): Promise<EntryDto[]> {
+    const entries: EntryDto[] = [];
+    let cursor: string | null = null;
+    do {
+      const place: string = cursor === null ? '' : `&cursor=${cursor}`;
+      const page: EntryPage = await read(`${ENTRIES}?limit=${limit}${query}${place}`, headers);
+      entries.push(...page.data);
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    return entries;
+  }
+
+  it('has the balance behind each entry, the newest first', async () => {
+    const entries = await walk('', 2);
+    expect(entries.map(({ kind, amount, balance_after: after }) => [kind, amount, after])).toEqual([
+      ['charge', -7, 9_999_980],
+      ['charge', -13, 9_999_987],
+      ['grant', 10_000_000, 10_000_000],
+    ]);
+    const charges = await walk('&kind=charge', 1);
+    expect(charges.map(({ amount, balance_after: after }) => [amount, after])).toEqual([
+      [-7, null],
+      [-13, null],
+    ]);
+    const months = await read<{ data: unknown }>(STATEMENTS);
+    expect(months).toEqual({ data: [{ month: THIS_MONTH, spent: 20, requests: 3 }] });
+  });
+
+  it('leaves nothing out between pages, and begins a month with what it closed with', async () => {
+    const { tenantId, key } = await makeTenant('several months');
+    // Three in each millisecond.
+    await testDatabase.database.query(
+      `INSERT INTO ledger_entries (tenant_id, kind, amount, created_at)
+       SELECT $1, 'grant', n, '2026-01-31 23:59:59.990Z'::timestamptz + n * interval '300 microseconds'
+       FROM generate_series(1, 40) AS n`,
+      [tenantId],
+    );
+    await testDatabase.database.query('UPDATE accounts SET balance = 820 WHERE tenant_id = $1', [
+      tenantId,
+    ]);
+    const all = await walk('', 7, asKey(key));
+    expect(all.map(({ amount }) => amount)).toEqual(Array.from({ length: 40 }, (_, n) => 40 - n));
+    expect(all.at(-1)?.balance_after).toBe(1);
+    const january = await walk('&month=2026-01', 7, asKey(key));
+    expect(january).toEqual(all.filter(({ created_at: at }) => at.startsWith('2026-01')));
+    const { closing_balance: closing } = await read<StatementDto>(
+      `${STATEMENTS}/2026-01`,
+      asKey(key),
+    );
+    expect(january[0]?.balance_after).toBe(closing);
+    expect(await walk('&month=2025-12', 7, asKey(key))).toEqual([]);
+    const [header, ...lines] = await readCsv(`${ENTRIES}/export.csv?month=2026-01`, asKey(key));
+    const column = (name: string) => lines.map((line) => line[header!.indexOf(name)]);
+    expect(column('id')).toEqual(january.map(({ id }) => id));
+    expect(column('balance_after')).toEqual(
+      january.map(({ balance_after: after }) => String(after)),
+    );
+  });
+
+  it('refuses the cursor of another list', async () => {
+    const { next_cursor: cursor } = await read<EntryPage>(`${ENTRIES}?limit=1&kind=charge`);
+    const response = await gateway.fetch(`${ENTRIES}?cursor=${cursor}`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { param: 'cursor' } });
   });
 });
 

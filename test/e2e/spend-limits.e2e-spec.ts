@@ -15,6 +15,9 @@ interface Created {
   id: string;
   key: string;
   monthly_spend_limit: number | null;
+  monthly_spend: { credits: number; spent: number; remaining: number } | null;
+  type: string;
+  parent_id: string | null;
 }
 
 let testDatabase: TestDatabase;
@@ -110,6 +113,28 @@ describe('monthly_spend_limit', () => {
       const record = await gateway.fetch(`${API_KEYS}/${id}`);
       expect(await record.json()).toMatchObject({ id, monthly_spend_limit: limit });
     }
+  });
+
+  it('is listed with what is spent of it, or of the tighter one above the key', async () => {
+    const parent = await create({ monthly_spend_limit: 700 }, gateway.managementKey);
+    const child = await create({}, parent.key);
+    const tighter = await create({ monthly_spend_limit: 60 }, parent.key);
+    for (const { key } of [parent, child]) expect((await ask(key)).status).toBe(200);
+    const list = await gateway.fetch(API_KEYS);
+    const { data } = (await list.json()) as { data: Created[] };
+    const find = (id: string) => data.find((key) => key.id === id)!;
+    const { spent } = find(parent.id).monthly_spend!;
+    expect(spent).toBeGreaterThan(0);
+    expect(find(parent.id)).toMatchObject({
+      type: 'routing',
+      parent_id: null,
+      monthly_spend: { period: 'month', credits: 700, spent, held: 0, remaining: 700 - spent },
+    });
+    expect(find(child.id)).toMatchObject({
+      parent_id: parent.id,
+      monthly_spend: find(parent.id).monthly_spend,
+    });
+    expect(find(tighter.id).monthly_spend).toMatchObject({ credits: 60, spent: 0, remaining: 60 });
   });
 
   it('can not be shed by making another key', async () => {

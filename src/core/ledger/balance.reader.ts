@@ -74,6 +74,38 @@ export class BalanceReader {
     );
     return rows[0]?.used ?? 0;
   }
+
+  /**
+   * The monthly spend limit that leaves each of the keys least, its own or one above it, with what is
+   * used of it; keys without one have no row. `month` is any moment of the month.
+   */
+  async spendLimitsOf(apiKeyIds: readonly string[], month: Date): Promise<KeySpendLimit[]> {
+    const { rows } = await this.database.query<KeySpendLimit>(
+      `SELECT DISTINCT ON (api_keys.id) api_keys.id, above.monthly_spend_limit AS "limit",
+         coalesce(key_months.spent, 0) AS spent, open.held
+       FROM api_keys CROSS JOIN LATERAL unnest(api_keys.id || api_keys.ancestor_ids) AS chain (id)
+         JOIN api_keys AS above ON above.id = chain.id AND above.monthly_spend_limit IS NOT NULL
+         LEFT JOIN key_months ON key_months.api_key_id = above.id AND key_months.month = $2
+         CROSS JOIN LATERAL (
+           SELECT coalesce(sum(amount), 0)::bigint AS held FROM key_holds JOIN holds USING (request_id)
+           WHERE key_holds.api_key_id = above.id
+         ) AS open
+       WHERE api_keys.id = ANY ($1)
+       ORDER BY api_keys.id, above.monthly_spend_limit - coalesce(key_months.spent, 0) - open.held`,
+      [apiKeyIds, firstDayOf(month)],
+    );
+    return rows;
+  }
+}
+
+/** A key's monthly spend limit, in credits. */
+export interface KeySpendLimit {
+  readonly id: string;
+  readonly limit: number;
+  /** By all that the limit is of, in the month. */
+  readonly spent: number;
+  /** Set aside for open requests. */
+  readonly held: number;
 }
 
 function firstDayOf(month: Date): string {

@@ -28,6 +28,20 @@ export interface EntryPlace {
   id: string;
 }
 
+/** Which of the newest entries are asked for; see `StatementReader.newestOf`. */
+interface NewestEntries {
+  before?: EntryPlace;
+  kind?: LedgerEntryKind | undefined;
+  month?: UtcMonth | undefined;
+  lastId?: number | undefined;
+  limit: number;
+}
+
+/** With the tenant's balance at the moment of reading. */
+export interface NewestEntry extends MemoEntry, EntryPlace {
+  balance: number;
+}
+
 /** What a calendar month did to a tenant's balance. */
 export interface StatementSummary {
   openingBalance: number;
@@ -92,6 +106,18 @@ export class StatementReader {
     };
   }
 
+  /** What the months with requests have cost, in credits, the latest first. */
+  async monthsOf(tenantId: string): Promise<{ month: string; spent: number; requests: number }[]> {
+    const { rows } = await this.limit(() =>
+      this.database.query<{ month: string; spent: number; requests: number }>(
+        `SELECT to_char(month, 'YYYY-MM') AS month, spent, request_count AS requests
+         FROM account_months WHERE tenant_id = $1 ORDER BY account_months.month DESC`,
+        [tenantId],
+      ),
+    );
+    return rows;
+  }
+
   /**
    * The entries that a summary adds up, oldest first, in batches of `batchSize`. An account is
    * locked before an entry gets its id, so a tenant's entries up to an id are the same for ever. No
@@ -130,23 +156,30 @@ export class StatementReader {
    *
    * @param before undefined: from the newest on
    * @param kind undefined: of all kinds; all but charges are found by an index of their own
+   * @param month undefined: of all months
+   * @param lastId no later one; undefined: all that there are
    */
   async newestOf(
     tenantId: string,
-    { before, kind, limit }: { before?: EntryPlace; kind?: LedgerEntryKind; limit: number },
-  ): Promise<(MemoEntry & EntryPlace)[]> {
+    { before, kind, month, lastId, limit }: NewestEntries,
+  ): Promise<NewestEntry[]> {
+    const conditions = [
+      kind && `kind = '${kind}'`,
+      month && `created_at >= $5 AND created_at < $6`,
+      lastId !== undefined && `ledger_entries.id <= ${BigInt(lastId)}`,
+    ].filter((each) => typeof each === 'string');
     const { rows } = await this.limit(() =>
-      this.database.query<MemoEntry & EntryPlace>(
+      this.database.query<NewestEntry>(
         `SELECT ledger_entries.id::text AS id, created_at AS "createdAt", kind, amount,
            request_id AS "requestId", memo,
+           (SELECT balance FROM accounts WHERE accounts.tenant_id = $1),
            to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
          FROM ledger_entries
-         WHERE tenant_id = $1 ${kind ? `AND kind = '${kind}'` : ''}
-           AND (created_at, ledger_entries.id) < (
+         WHERE tenant_id = $1 AND (created_at, ledger_entries.id) < (
              coalesce($2::timestamptz, 'infinity'), coalesce($3::bigint, 0)
-           )
+           ) ${conditions.map((each) => `AND ${each}`).join(' ')}
          ORDER BY created_at DESC, ledger_entries.id DESC LIMIT $4`,
-        [tenantId, before?.at, before?.id, limit],
+        [tenantId, before?.at, before?.id, limit, ...(month ? [month.start, month.end] : [])],
       ),
     );
     return rows.map((row) => ({ ...row, memo: row.memo && fromStoredText(row.memo) }));

@@ -24,6 +24,8 @@ import { GenerationService } from './generation/generation.service.js';
 import { GuardrailEventsController } from './guardrail-events/guardrail-events.controller.js';
 import { CustomerGuardrailsController } from './guardrails/customer-guardrails.controller.js';
 import { CustomerGuardrailsService } from './guardrails/customer-guardrails.service.js';
+import { LedgerEntriesController } from './ledger-entries/ledger-entries.controller.js';
+import { LedgerEntriesService } from './ledger-entries/ledger-entries.service.js';
 import { LimitsController } from './limits/limits.controller.js';
 import { CustomerLimitsService } from './limits/limits.service.js';
 import { LogsController } from './logs/logs.controller.js';
@@ -69,6 +71,7 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     ContentLogController,
     RequestContentController,
     GuardrailEventsController,
+    LedgerEntriesController,
   ],
   providers: [
     AnalyticsService,
@@ -83,6 +86,7 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     ReceiptReader,
     ReceiptsService,
     SigningKeys,
+    LedgerEntriesService,
   ],
 })
 export class CustomerModule {}

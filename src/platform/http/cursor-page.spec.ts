@@ -50,6 +50,11 @@ describe(readCursor.name, () => {
     expect(readCursor(cursor, KINDS)).toEqual(['2025-12-31T23:00:00.500Z', '-1']);
   });
 
+  it('cuts no time that was given out to the microsecond', () => {
+    const cursor = cursorOf(['2026-01-01T00:00:00.123456Z', '-1']);
+    expect(readCursor(cursor, KINDS)).toEqual(['2026-01-01T00:00:00.123456Z', '-1']);
+  });
+
   it('refuses what PostgreSQL takes in no text, and ids that are none', () => {
     expect(() => readCursor(cursorOf(['a\u0000']), ['text'])).toThrow(InvalidRequestError);
     expect(() => readCursor(cursorOf(['\ud800']), ['text'])).toThrow(InvalidRequestError);

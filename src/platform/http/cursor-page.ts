@@ -42,12 +42,18 @@ export interface CursorPage<Item> extends CursorPageDto {
   data: Item[];
 }
 
-/** What a list is sorted by, one value a column; times as ISO 8601 with milliseconds. */
+/** What a list is sorted by, one value a column; times as ISO 8601, a text to the microsecond. */
 type Position = readonly (string | number | Date)[];
+
+const TO_THE_MICROSECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 /** Each as PostgreSQL takes it; undefined: it is none. */
 const READERS = {
-  time: (text: string) => parseIsoDateTime(text)?.toISOString(),
+  // As it was given out: a time that is cut skips the rows between.
+  time: (text: string) => {
+    const time = parseIsoDateTime(text);
+    return time && TO_THE_MICROSECOND.test(text) ? text : time?.toISOString();
+  },
   uuid: (text: string) => (isUuid(text) ? text : undefined),
   integer: (text: string) => (/^-?\d{1,18}$/.test(text) ? text : undefined),
   text: (text: string) => text,

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import { Allow, IsBoolean, IsOptional, IsIn, IsInt, Max, Min } from 'class-validator';
 import { IsIsoDateTime, IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
-import { LimitsDto, LimitsStateDto } from '../../../core/limits/limits.dto.js';
+import { BudgetStateDto, LimitsDto, LimitsStateDto } from '../../../core/limits/limits.dto.js';
 import { API_KEY_TYPES, type ApiKeyType } from '../../../core/access/caller.js';
 import { MAX_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
 import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../core/access/api-key.entity.js';
@@ -21,6 +21,21 @@ export class ApiKeyDto {
 
   @ApiProperty({ example: 'billing service' })
   name!: string;
+
+  @ApiProperty({
+    enum: API_KEY_TYPES,
+    description: '`routing` calls models, `management` the account.',
+  })
+  type!: ApiKeyType;
+
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'The routing key that made it, whose limits and end hold as well; null: none did.',
+    example: null,
+  })
+  parent_id!: string | null;
 
   @ApiProperty({ example: 'sk-4fR9...x2Qa' })
   key_preview!: string;
@@ -44,6 +59,14 @@ export class ApiKeyDto {
     example: null,
   })
   monthly_spend_limit!: number | null;
+
+  @ApiProperty({
+    type: BudgetStateDto,
+    nullable: true,
+    description:
+      'What is left of `monthly_spend_limit`, or of that of a key above it where that leaves less; null: there is none.',
+  })
+  monthly_spend!: BudgetStateDto | null;
 
   @ApiProperty({
     type: LimitsStateDto,

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { apiKeyStatus, type ApiKeyEntity } from '../../../core/access/api-key.entity.js';
+import type { ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import { AuditedApiKeys } from '../../../core/access/audited-api-keys.js';
 import type { Author } from '../../../core/access/author.js';
 import { refuseChange, type ApiKeyType, type Caller } from '../../../core/access/caller.js';
-import type { BothLimitsDto, LimitsDto } from '../../../core/limits/limits.dto.js';
+import { BalanceReader } from '../../../core/ledger/balance.reader.js';
+import type { LimitsDto } from '../../../core/limits/limits.dto.js';
 import { LimitsService } from '../../../core/limits/limits.service.js';
 import { readLimits, refuseMore } from '../../../core/limits/read-limits.js';
 import type { Limits } from '../../../canonical/limits.js';
@@ -12,6 +13,7 @@ import { mayReadContent } from '../../../core/access/customer.decorator.js';
 import { hasRight } from '../../../core/people/roles.js';
 import { ContentLog } from '../../../core/content/content-log.service.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
+import { toApiKey, toBudget } from './to-api-key.js';
 import { mintApiKey, readExpiry } from '../../../core/access/api-key.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
@@ -38,6 +40,7 @@ export class ApiKeysService {
     private readonly directory: KeyDirectory,
     private readonly limits: LimitsService,
     private readonly contentLog: ContentLog,
+    private readonly balances: BalanceReader,
   ) {}
 
   async list(caller: Caller): Promise<ApiKeyDto[]> {
@@ -157,8 +160,14 @@ export class ApiKeysService {
     { tenantId }: Caller,
     keys: readonly ApiKeyEntity[],
   ): Promise<ApiKeyDto[]> {
-    const states = await this.limits.describe(tenantId, 'api_key', keys);
-    return keys.map((key, index) => toApiKey(key, states[index]!));
+    const now = new Date();
+    const ids = keys.filter((key) => key.monthlySpendLimit !== null).map(({ id }) => id);
+    const [states, spendLimits] = await Promise.all([
+      this.limits.describe(tenantId, 'api_key', keys),
+      ids.length === 0 ? [] : this.balances.spendLimitsOf(ids, now),
+    ]);
+    const byId = new Map(spendLimits.map((each) => [each.id, toBudget(each, now)]));
+    return keys.map((key, index) => toApiKey(key, states[index]!, byId.get(key.id) ?? null));
   }
 
   /** What is said in a key's requests is for the owners to keep or not. */
@@ -266,24 +275,4 @@ function refuseLimitsBeyondRights(caller: Caller, key: ApiKeyEntity): void {
     'A routing key may only set the limits of keys that it made; a management key (sk-mgmt-…) may set those of others.',
     'limits',
   );
-}
-
-function toApiKey(key: ApiKeyEntity, { limits, operator_limits }: BothLimitsDto): ApiKeyDto {
-  const status = apiKeyStatus(key, Date.now());
-  return {
-    id: key.id,
-    name: key.name,
-    key_preview: key.keyPreview,
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    is_active: status === 'active',
-    status,
-    usage: { request_count: key.requestCount, total_spend: key.totalSpend },
-    monthly_spend_limit: key.monthlySpendLimit,
-    limits,
-    operator_limits,
-    content_log: key.contentLog,
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    created_at: key.createdAt.toISOString(),
-    updated_at: key.updatedAt.toISOString(),
-  };
 }

@@ -15,7 +15,7 @@ import { Report } from '../../../core/access/management-limit.guard.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
 import { sendTextStream } from '../../../platform/http/send-body.js';
-import { StatementDto, StatementQueryDto } from './statements.dto.js';
+import { StatementDto, StatementMonthListDto, StatementQueryDto } from './statements.dto.js';
 import { StatementsService } from './statements.service.js';
 import { Members } from '../../../core/people/roles.js';
 
@@ -26,6 +26,17 @@ import { Members } from '../../../core/people/roles.js';
 @Controller('v1/customer/statements')
 export class StatementsController {
   constructor(private readonly statements: StatementsService) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'listStatements',
+    summary: 'The calendar months in which the tenant has spent something',
+    description: 'Each is a statement. A month with grants alone is not listed, and has one too.',
+  })
+  @ApiOkResponse({ type: StatementMonthListDto })
+  list(@CurrentCaller() caller: Caller): Promise<StatementMonthListDto> {
+    return this.statements.months(caller);
+  }
 
   @Get(':month')
   @Report()

@@ -64,6 +64,26 @@ export class StatementEntryDto {
   request_id!: string | null;
 }
 
+class StatementMonthDto {
+  @ApiProperty({ example: '2026-01' })
+  month!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Charges less shortfalls and refunds, in credits.',
+    example: 1_250_000,
+  })
+  spent!: number;
+
+  @ApiProperty({ type: 'integer', example: 10_400 })
+  requests!: number;
+}
+
+export class StatementMonthListDto {
+  @ApiProperty({ type: [StatementMonthDto], description: 'The latest first.' })
+  data!: StatementMonthDto[];
+}
+
 /** A calendar month of the ledger (UTC). Amounts are credits. */
 export class StatementDto {
   @ApiProperty({ example: '2026-01' })

@@ -11,7 +11,12 @@ import {
 import { GROUP_LIMIT, readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
 import { RequestLogGroupsReader } from '../../../core/ledger/request-log/request-log-groups.reader.js';
 import { StatementReader, type StatementEntry } from '../../../core/ledger/statement.reader.js';
-import type { StatementDto, StatementEntryDto, StatementQueryDto } from './statements.dto.js';
+import type {
+  StatementDto,
+  StatementEntryDto,
+  StatementMonthListDto,
+  StatementQueryDto,
+} from './statements.dto.js';
 
 const BATCH_SIZE = 1_000;
 
@@ -24,6 +29,10 @@ export class StatementsService {
     private readonly statements: StatementReader,
     private readonly groups: RequestLogGroupsReader,
   ) {}
+
+  async months({ tenantId }: Caller): Promise<StatementMonthListDto> {
+    return { data: await this.statements.monthsOf(tenantId) };
+  }
 
   /**
    * A `StatementDto` as JSON.
@@ -111,7 +120,7 @@ function readMonth(text: string): UtcMonth {
   return utcMonthOf(new Date(`${text}-01T00:00:00Z`));
 }
 
-function toEntry(entry: StatementEntry): StatementEntryDto {
+export function toEntry(entry: StatementEntry): StatementEntryDto {
   return {
     id: entry.id,
     created_at: entry.createdAt.toISOString(),
