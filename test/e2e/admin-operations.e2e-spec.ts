@@ -300,6 +300,51 @@ describe('GET /v1/admin/books', () => {
     }
   });
 
+  it('shows each finding as a line of its own, as it is found', async () => {
+    const response = await gateway.admin('GET', '/v1/admin/books/progress.jsonl');
+    expect(response.status).toBe(200);
+    const lines = (await response.text()).trim().split('\n');
+    const [begin, ...rest] = lines.map((line) => JSON.parse(line) as Body);
+    expect(begin).toMatchObject({ object: 'books.begin', checked_at: expect.any(String) });
+    const { invariants } = begin as unknown as { invariants: Row[] };
+    expect(rest.pop()).toMatchObject({ object: 'books.end', status: 'sound' });
+    expect(rest.map(({ id }) => id)).toEqual(invariants.map(({ id }) => id));
+    expect(rest.every(({ object, status }) => object === 'books.check' && status === 'sound')).toBe(
+      true,
+    );
+  });
+
+  it('ends a check that nobody waits for any more, and begins another at once', async () => {
+    const running = async (): Promise<number> => {
+      const { rows } = await database.database.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name = 'model-gateway books'`,
+      );
+      return rows[0]!.count;
+    };
+    await database.database.query(
+      `ALTER TABLE account_months RENAME TO slow_months;
+       CREATE VIEW account_months AS
+         SELECT slow_months.* FROM pg_sleep(50) AS slept LEFT JOIN slow_months ON true`,
+    );
+    try {
+      const left = new AbortController();
+      const response = await fetch(`${gateway.url}/v1/admin/books/progress.jsonl`, {
+        headers: { authorization: `Bearer ${gateway.adminKey}` },
+        signal: left.signal,
+      });
+      expect(response.status).toBe(200);
+      expect(await running()).toBe(1);
+      left.abort();
+      await until(async () => (await running()) === 0);
+    } finally {
+      await database.database.query(
+        'DROP VIEW account_months; ALTER TABLE slow_months RENAME TO account_months',
+      );
+    }
+    expect(await admin('GET', '/v1/admin/books')).toMatchObject({ status: 200 });
+  });
+
   it('answers all who ask at once, and checks nothing while another instance does', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => admin('GET', '/v1/admin/books')));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);

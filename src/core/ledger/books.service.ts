@@ -1,47 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import pg, { type Client, type QueryResultRow } from 'pg';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Database } from '../../platform/database/database.js';
-import { sqlStateOf } from '../../platform/database/database-outage.js';
-import { ConflictError } from '../../platform/errors/gateway-errors.js';
-import {
-  BOOK_CHECKS,
-  CHECK_FIGURES,
-  firstRowsOf,
-  hasArchivedLogs,
-  type BookCheck,
-} from './books.js';
-
-/** All checks together. What is not looked at by then is said to be so. */
-const TOTAL_LIMIT_MS = 120_000;
-const STATEMENT_LIMIT_MS = 60_000;
-const MAX_ROWS = 20;
-const LOCK_NAME = 'model-gateway books';
-const STATEMENT_TIMEOUT = '57014';
-
-type FigureName = keyof typeof CHECK_FIGURES;
-
-/** What one check found. */
-export interface BookFinding {
-  readonly check: BookCheck;
-  /** `unchecked`: it was not looked at, or not to the end. */
-  readonly status: 'sound' | 'broken' | 'unchecked';
-  /** Why it is `unchecked`; null otherwise. */
-  readonly reason: string | null;
-  /** Whole numbers as text, since sums may be beyond what a number holds; null: not looked at. */
-  readonly figures: Partial<Record<FigureName, string | null>>;
-  /** The first of the rows at fault. */
-  readonly rows: readonly object[];
-  readonly hasMoreRows: boolean;
-  readonly durationMs: number;
-}
-
-export interface BooksReport {
-  /** The one moment that all of it is about. */
-  readonly at: Date;
-  readonly durationMs: number;
-  readonly findings: readonly BookFinding[];
-}
+import { BooksRun, type BookFinding, type BooksReport } from './books-run.js';
 
 /**
  * Checks the books while the service works: in one snapshot that locks nothing, on a session of its own,
@@ -49,7 +9,8 @@ export interface BooksReport {
  */
 @Injectable()
 export class BooksService {
-  private running: Promise<BooksReport> | undefined;
+  private running: BooksRun | undefined;
+  private latest: BooksRun | undefined;
 
   constructor(
     private readonly database: Database,
@@ -61,124 +22,70 @@ export class BooksService {
    *
    * @throws ConflictError (`books`) while another process checks them
    */
-  check(): Promise<BooksReport> {
-    return (this.running ??= this.run().finally(() => (this.running = undefined)));
+  async check(): Promise<BooksReport> {
+    const run = this.join();
+    try {
+      return await run.done;
+    } finally {
+      this.leave(run);
+    }
   }
 
-  private async run(): Promise<BooksReport> {
-    const client = new pg.Client({
-      connectionString: this.database.url,
-      application_name: 'model-gateway books',
-      connectionTimeoutMillis: 3_000,
-      options: '-c lock_timeout=1000',
+  /**
+   * The same, finding by finding: first the moment that it is about, then what is found as it is found, and the
+   * report at the end. A check that nobody waits for any more is cancelled.
+   *
+   * @param signal ends the waiting
+   * @throws ConflictError (`books`) while another process checks them
+   */
+  async *watch(signal: AbortSignal): AsyncGenerator<Date | BookFinding | BooksReport, void> {
+    const run = this.join();
+    const left = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    // One that dies fails the statement under way; unheard it would end the process.
-    client.on('error', () => undefined);
     try {
-      await client.connect();
-      const { rows } = await client.query<{ is_ours: boolean }>(
-        'SELECT pg_try_advisory_lock(hashtext($1)) AS is_ours',
-        [LOCK_NAME],
-      );
-      if (rows[0]?.is_ours !== true) {
-        throw new ConflictError(
-          'books',
-          'Another instance checks the books at this moment. Ask again in a minute.',
-        );
+      let shown = -1;
+      let report: BooksReport | undefined;
+      const isOver = run.done.then((done) => void (report = done));
+      isOver.catch(() => undefined);
+      while (!signal.aborted) {
+        // Asked before the look, so that nothing is missed between the two.
+        const next = run.next();
+        if (shown < 0 && run.at) {
+          shown = 0;
+          yield run.at;
+        }
+        while (shown >= 0 && shown < run.findings.length) yield run.findings[shown++]!;
+        if (report) {
+          yield report;
+          return;
+        }
+        await Promise.race([next, isOver, left]);
       }
-      return await this.checkAll(client);
     } finally {
-      // The session's lock ends with it.
-      await client.end().catch(() => undefined);
+      this.leave(run);
     }
   }
 
-  private async checkAll(client: Client): Promise<BooksReport> {
-    const startedMs = performance.now();
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    // Sums over millions of rows: month by month where the tables are, and without files where that goes.
-    await client.query(
-      `SET LOCAL work_mem = '64MB'; SET LOCAL enable_partitionwise_aggregate = on`,
-    );
-    const { rows } = await client.query<{ at: Date }>('SELECT now() AS at');
-    const isLogWhole = this.config.logRetentionDays === 0 && !(await hasArchivedLogs(client));
-    const snapshot = new BoundedSnapshot(client, startedMs + TOTAL_LIMIT_MS);
-    const findings: BookFinding[] = [];
-    for (const check of BOOK_CHECKS) {
-      findings.push(
-        check.needsWholeLog && !isLogWhole
-          ? unchecked(check, 'Rows of the request log were deleted or archived for their age.')
-          : await findIn(snapshot, check),
-      );
+  private join(): BooksRun {
+    if (!this.running) {
+      const keepsWholeLog = this.config.logRetentionDays === 0;
+      const run = new BooksRun(this.database, keepsWholeLog, this.latest?.done);
+      this.running = run;
+      this.latest = run;
+      const forget = (): void => {
+        if (this.running === run) this.running = undefined;
+        if (this.latest === run) this.latest = undefined;
+      };
+      run.done.then(forget, forget);
     }
-    await client.query('COMMIT');
-    return { at: rows[0]!.at, durationMs: Math.round(performance.now() - startedMs), findings };
-  }
-}
-
-/** One snapshot, in which a statement that takes too long ends without ending the others. */
-class BoundedSnapshot {
-  private readonly figures = new Map<FigureName, string | null>();
-
-  constructor(
-    private readonly client: Client,
-    private readonly untilMs: number,
-  ) {}
-
-  /** Undefined: it took too long, or there was no time left. */
-  async ask<Row extends QueryResultRow>(statement: string): Promise<Row[] | undefined> {
-    const leftMs = Math.floor(Math.min(STATEMENT_LIMIT_MS, this.untilMs - performance.now()));
-    if (leftMs < 1) return undefined;
-    await this.client.query(`SAVEPOINT asked; SET LOCAL statement_timeout = ${leftMs}`);
-    try {
-      return (await this.client.query<Row>(statement)).rows;
-    } catch (error) {
-      if (sqlStateOf(error) !== STATEMENT_TIMEOUT) throw error;
-      return undefined;
-    } finally {
-      // A session that is gone has thrown already.
-      await this.client.query('ROLLBACK TO asked; RELEASE asked').catch(() => undefined);
-    }
+    this.running.watchers++;
+    return this.running;
   }
 
-  /** Null: not looked at. */
-  async figure(name: FigureName): Promise<string | null> {
-    const known = this.figures.get(name);
-    if (known !== undefined) return known;
-    const rows = await this.ask<{ value: string }>(
-      `SELECT coalesce((${CHECK_FIGURES[name]}), 0)::text AS value`,
-    );
-    const value = rows?.[0]?.value ?? null;
-    this.figures.set(name, value);
-    return value;
+  private leave(run: BooksRun): void {
+    if (--run.watchers > 0 || this.running !== run) return;
+    this.running = undefined;
+    run.cancel();
   }
-}
-
-async function findIn(snapshot: BoundedSnapshot, check: BookCheck): Promise<BookFinding> {
-  const startedMs = performance.now();
-  const rows = await snapshot.ask(firstRowsOf(check.statement, MAX_ROWS + 1));
-  if (!rows) return unchecked(check, 'It took longer than a check may take.', startedMs);
-  const figures: BookFinding['figures'] = {};
-  for (const name of check.figures) figures[name] = await snapshot.figure(name);
-  return {
-    check,
-    status: rows.length > 0 ? 'broken' : 'sound',
-    reason: null,
-    figures,
-    rows: rows.slice(0, MAX_ROWS),
-    hasMoreRows: rows.length > MAX_ROWS,
-    durationMs: Math.round(performance.now() - startedMs),
-  };
-}
-
-function unchecked(check: BookCheck, reason: string, startedMs = performance.now()): BookFinding {
-  return {
-    check,
-    status: 'unchecked',
-    reason,
-    figures: {},
-    rows: [],
-    hasMoreRows: false,
-    durationMs: Math.round(performance.now() - startedMs),
-  };
 }
