@@ -392,6 +392,16 @@ describe('a body of limits', () => {
     );
   });
 
+  it.each([false, 0, '', 'none', []])('is an object: %j takes no limits away', async (limits) => {
+    const refusal = { status: 400, body: { error: { param: 'limits' } } };
+    const made = await makeKey({ max_in_flight: 2 });
+    const path = `/v1/customer/api-keys/${made.id}`;
+    expect(await call('PATCH', path, { limits })).toMatchObject(refusal);
+    expect(await stateOf(path)).toMatchObject({ limits: { max_in_flight: 2 } });
+    const body = { name: 'limited', limits };
+    expect(await call('POST', '/v1/customer/api-keys', body)).toMatchObject(refusal);
+  });
+
   it('sets no limits of a management key, and none of nobody', async () => {
     const body = { name: 'm', type: 'management', limits: day(1) };
     expect(await call('POST', '/v1/customer/api-keys', body)).toMatchObject({

@@ -255,7 +255,7 @@ function limitsFor(
   type: ApiKeyType,
   wanted: LimitsDto | null | undefined,
 ): Limits | undefined {
-  const read = (wanted && readLimits(wanted, 'limits.')) ?? undefined;
+  const read = wanted == null ? null : readLimits(wanted, 'limits.');
   if (!read) return undefined;
   if (type === 'management') {
     throw new InvalidRequestError(
