@@ -14,6 +14,14 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const PATH = '/v1/customer/logs';
 
+const LAST_PAGE = {
+  total_is_exact: true,
+  limit: 50,
+  offset: 0,
+  has_more: false,
+  next_cursor: null,
+};
+
 describe(`GET ${PATH}`, () => {
   let testDatabase: TestDatabase;
   let gateway: BootedGateway;
@@ -73,7 +81,7 @@ describe(`GET ${PATH}`, () => {
       await answer.text();
 
       const { logs, pagination } = await list({ api_key_id: key.id }, key);
-      expect(pagination).toEqual({ total: 1, limit: 50, offset: 0, has_more: false });
+      expect(pagination).toEqual({ ...LAST_PAGE, total: 1 });
       // 3 words in at 1 credit, 5 words out ("Sandbox echo: …") at 2 credits.
       expect(logs).toEqual([
         {
@@ -153,7 +161,7 @@ describe(`GET ${PATH}`, () => {
     const { key } = await makeTenant();
     expect(await list({}, key)).toEqual({
       logs: [],
-      pagination: { total: 0, limit: 50, offset: 0, has_more: false },
+      pagination: { ...LAST_PAGE, total: 0 },
     });
   });
 
@@ -163,15 +171,25 @@ describe(`GET ${PATH}`, () => {
     for (let row = 0; row < 101; row++) ids.unshift((await insert(tenantId)).id);
 
     const byDefault = await list({}, key);
-    expect(byDefault.pagination).toEqual({ total: 101, limit: 50, offset: 0, has_more: true });
+    const whole = { total: 101, total_is_exact: true };
+    const more = { has_more: true, next_cursor: expect.any(String) };
+    expect(byDefault.pagination).toEqual({ ...whole, ...more, limit: 50, offset: 0 });
     const capped = await list({ limit: '1000' }, key);
-    expect(capped.pagination).toEqual({ total: 101, limit: 100, offset: 0, has_more: true });
+    expect(capped.pagination).toEqual({ ...whole, ...more, limit: 100, offset: 0 });
     const rest = await list({ limit: '100', offset: '100' }, key);
-    expect(rest.pagination).toEqual({ total: 101, limit: 100, offset: 100, has_more: false });
+    expect(rest.pagination).toEqual({ ...LAST_PAGE, total: 101, limit: 100, offset: 100 });
     const exact = await list({ limit: '51', offset: '50' }, key);
-    expect(exact.pagination).toEqual({ total: 101, limit: 51, offset: 50, has_more: false });
+    expect(exact.pagination).toEqual({ ...LAST_PAGE, total: 101, limit: 51, offset: 50 });
     const beyond = await list({ offset: String(Number.MAX_SAFE_INTEGER) }, key);
     expect(beyond).toMatchObject({ logs: [], pagination: { total: 101, has_more: false } });
+
+    // By its cursor a page goes on where the last one ended, whatever has come since.
+    const newer = (await insert(tenantId)).id;
+    const cursor = String(byDefault.pagination.next_cursor);
+    const next = await list({ cursor, limit: '51' }, key);
+    expect(next.pagination).toEqual({ ...LAST_PAGE, total: 101, limit: 51 });
+    expect([...idsOf(byDefault), ...idsOf(next)]).toEqual(ids);
+    expect(idsOf(await list({ limit: '1' }, key))).toEqual([newer]);
 
     expect(idsOf(byDefault)).toEqual(ids.slice(0, 50));
     expect([...idsOf(capped), ...idsOf(rest)]).toEqual(ids);
@@ -272,6 +290,7 @@ describe(`GET ${PATH}`, () => {
       ),
       [{ model: '' }, 'model'],
       [{ tenant_id: 'other' }, 'tenant_id'],
+      [{ cursor: 'x' }, 'cursor'],
       ['limit=1&limit=2', 'limit'],
       ['model=a/b&model=a/c', 'model'],
       ['start_date=2026-01-01&start_date=2026-01-02', 'start_date'],

@@ -5,6 +5,7 @@ import {
   LOG_DIMENSIONS,
   readDimensions,
   type LogFilters,
+  type LogPlace,
 } from '../../src/core/ledger/request-log/log-dimensions.js';
 import {
   RequestLogGroupsReader,
@@ -13,7 +14,6 @@ import {
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
 import {
   RequestLogOverTenantsReader,
-  type LogPlace,
   type TenantLogFilters,
   type TenantLogRow,
 } from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
@@ -256,11 +256,21 @@ describe('the series of requests', () => {
   ])('find every row of all tenants once, newest first, with %s', async (_, filters, isLeft) => {
     const found: TenantLogRow[] = [];
     const list = new RequestLogOverTenantsReader(database);
-    for (let after: LogPlace | undefined; ; after = found.at(-1)) {
-      const page = await list.page(filters, after, 7);
-      found.push(...page.slice(0, 7));
-      if (page.length <= 7) break;
+    const walked: TenantLogRow[] = [];
+    for (const [rows, walkedRows] of [
+      [found, 200_000],
+      [walked, 3],
+    ] as const) {
+      list.walkedRows = walkedRows;
+      let after: LogPlace | undefined;
+      do {
+        const page = await list.page(filters, after, 7);
+        rows.push(...page.rows);
+        expect(page.next).not.toEqual(after ?? null);
+        after = page.next;
+      } while (after);
     }
+    expect(walked).toEqual(found);
     const expected = rows
       .filter(isLeft)
       .sort(
@@ -298,6 +308,19 @@ describe('the series of requests', () => {
       const page = await list.pageOfTenant(tenantId, filters, { limit: 9, offset });
       expect(page.total).toBe(expected.length);
       expect(page.rows.map(({ id }) => id)).toEqual(expected.slice(offset, offset + 9));
+    }
+    for (const walks of [[25_000], [3, 5]]) {
+      list.walks = walks;
+      const found: string[] = [];
+      let after: LogPlace | undefined;
+      do {
+        const page = await list.pageOfTenant(tenantId, filters, { limit: 9, offset: 0, after });
+        if (page.isTotalExact) expect(found.length + page.total).toBe(expected.length);
+        found.push(...page.rows.map(({ id }) => id));
+        expect(page.next).not.toEqual(after ?? null);
+        after = page.next;
+      } while (after);
+      expect(found).toEqual(expected);
     }
     const exported: string[] = [];
     for await (const batch of list.batchesOfTenant(tenantId, filters, 9)) {

@@ -98,11 +98,12 @@ export function toCursorPage<Row, Item>(
     object: 'list',
     data: shown.map(toItem),
     has_more: last !== undefined,
-    next_cursor: last === undefined ? null : encode(positionOf(last)),
+    next_cursor: last === undefined ? null : writeCursor(positionOf(last)),
   };
 }
 
-function encode(position: Position): string {
+/** What `readCursor` reads. */
+export function writeCursor(position: Position): string {
   const texts = position.map((value) =>
     value instanceof Date ? value.toISOString() : String(value),
   );

@@ -3,18 +3,22 @@ import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js'
 import { type ArchivedSnapshot, archivedRowsSql } from './archive/archived-edges.js';
 import { instantSql } from './archive/archive-format.js';
 import { conditionOf, type RequestLogFilters } from './request-log-filters.js';
+import { type LogPlace, olderThan } from './log-dimensions.js';
 import { splitSpan, type Span } from './split-span.js';
 
-/** A part of a list: at most `limit` rows after the first `offset`. */
+/** A part of a list: at most `limit` rows after the first `offset`, of those behind `after`. */
 export interface Page {
   limit: number;
   offset: number;
+  after?: LogPlace | undefined;
 }
 
 /** Where in time the rows of a page lie. */
 export interface PageLocation {
-  /** Rows that the filters leave, on all pages. */
+  /** Rows that the filters leave, on this page and later ones, from `start` on. */
   total: number;
+  /** How far back it was looked: the beginning of the span, unless no sum knows what is asked for. */
+  start: Date;
   /** Spans with both ends included, newest first: all that match in them is a part of the list. */
   spans: { first: string; last: string }[];
   /** Matching rows to leave out at the beginning of the newest span. */
@@ -29,12 +33,64 @@ interface LocationRow {
 }
 
 /**
+ * Finds the hours that hold a page, and counts the rows from there on. Where no sum knows what is asked for, it
+ * looks at so many rows at most, and the page may have fewer than there are.
+ *
+ * @param walks so many rows: if the first are too few for the page, the next
+ */
+export async function locatePage(
+  snapshot: ArchivedSnapshot,
+  tenantId: string,
+  filters: RequestLogFilters,
+  page: Page,
+  walks: readonly number[],
+): Promise<PageLocation> {
+  const { client, span, files } = snapshot;
+  const source = await sourceFor(client, tenantId, filters);
+  if (source !== 'rows') return locateBy(source, snapshot, tenantId, filters, page);
+  if (files.length > 0) {
+    throw new InvalidRequestError(
+      'start_date',
+      'Requests of that time are archived, and are not counted by these filters. Ask for younger ones, or leave min_cost, max_cost, tag and end_user out.',
+    );
+  }
+  for (const [turn, rows] of walks.entries()) {
+    const start = await startOfNewest(client, tenantId, span, rows);
+    const walked = { ...snapshot, span: { ...span, start } };
+    const place = await locateBy('rows', walked, tenantId, filters, page);
+    const isFull = place.total > page.offset + page.limit;
+    if (isFull || start <= span.start || turn === walks.length - 1) return place;
+  }
+  throw new Error('There is no walk.');
+}
+
+/** The first hour, or the span's beginning, from which on a tenant has so many rows or a few more. */
+async function startOfNewest(
+  client: PoolClient,
+  tenantId: string,
+  { start, end }: Span,
+  rows: number,
+): Promise<Date> {
+  const { rows: found } = await client.query<{ hour: Date }>(
+    `SELECT hour FROM (
+       SELECT hour, sum(sum(requests)) OVER (ORDER BY hour DESC) AS newer FROM request_log_counts
+       WHERE tenant_id = $1 AND hour > $2 AND hour < $3 GROUP BY hour
+     ) AS hours WHERE newer >= $4 ORDER BY hour DESC LIMIT 1`,
+    [tenantId, start, end, rows],
+  );
+  return found[0]?.hour ?? start;
+}
+
+type CountSource = 'counts' | 'series' | 'rows';
+
+/**
  * Counts the rows of a list and finds the hours that hold a page of it, without looking at the rows
  * of other hours: whole hours are counted by their sums and what is not in those yet, the hours
  * that are cut at the ends of the span by their rows.
  */
-export async function locatePage(
-  { client, progress, span, files, edgeRows }: ArchivedSnapshot,
+async function locateBy(
+  source: CountSource,
+  { client, progress, span, edgeRows }: ArchivedSnapshot,
   tenantId: string,
   filters: RequestLogFilters,
   page: Page,
@@ -75,13 +131,6 @@ export async function locatePage(
     ],
     rows: () => [rowsOf('request_logs', '1', within('created_at', whole))],
   };
-  const source = await sourceFor(client, tenantId, filters);
-  if (source === 'rows' && files.length > 0) {
-    throw new InvalidRequestError(
-      'start_date',
-      'Requests of that time are archived, and are not counted by these filters. Ask for younger ones, or leave min_cost, max_cost, tag and end_user out.',
-    );
-  }
   const parts = [
     // Named by the first of them.
     'SELECT NULL::timestamptz AS hour, 0::bigint AS requests, NULL::timestamptz AS first, NULL::timestamptz AS last WHERE false',
@@ -91,7 +140,11 @@ export async function locatePage(
       .flatMap((edge) => {
         const tables = ['request_logs'];
         if (edgeRows) tables.push(archivedRowsSql(parameter(edgeRows, 'text')));
-        return tables.map((table) => rowsOf(table, '1', within('created_at', edge)));
+        const older = page.after
+          ? [olderThan(page.after, (value) => parameter(value, 'text'))]
+          : [];
+        const condition = [within('created_at', edge), ...older].join(' AND ');
+        return tables.map((table) => rowsOf(table, '1', condition));
       }),
   ];
   const offset = parameter(page.offset, 'bigint');
@@ -114,7 +167,8 @@ export async function locatePage(
     parameters,
   );
   const spans = rows.flatMap(({ first, last }) => (first && last ? [{ first, last }] : []));
-  return { total: rows[0]!.total, spans, skip: page.offset - (rows[0]?.before ?? page.offset) };
+  const skip = page.offset - (rows[0]?.before ?? page.offset);
+  return { total: rows[0]!.total, start: span.start, spans, skip };
 }
 
 /**
@@ -125,7 +179,7 @@ async function sourceFor(
   client: PoolClient,
   tenantId: string,
   filters: RequestLogFilters,
-): Promise<'counts' | 'series' | 'rows'> {
+): Promise<CountSource> {
   const { provider, endpoint, endUser, tags, minCost, maxCost } = filters;
   const isAsked = (...values: unknown[]) => values.some((value) => value !== undefined);
   if (isAsked(minCost, maxCost)) return 'rows';

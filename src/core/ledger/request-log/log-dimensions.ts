@@ -126,3 +126,22 @@ export function conditionsOf(filters: LogFilters, parameter: (value: string) => 
   if (maxCost !== undefined) conditions.push(`cost <= ${parameter(String(maxCost))}::bigint`);
   return conditions;
 }
+
+/** Where in a list a row stands: when it was written, to the microsecond, and its id. */
+export interface LogPlace {
+  readonly at: string;
+  readonly id: string;
+}
+
+/** What comes behind an instant that ends what was looked at; all rows have ids above that. */
+export const placeBefore = (at: string): LogPlace => ({ at, id: '0' });
+
+/** The last instant that rows behind a place may have, without its microseconds. */
+export function lastInstant({ at, id }: LogPlace): Date {
+  return new Date(Date.parse(at) - (id === '0' ? 1 : 0));
+}
+
+/** The condition that rows come behind a place, as lists are newest first. @param parameter as above */
+export function olderThan({ at, id }: LogPlace, parameter: (value: string) => string): string {
+  return `(created_at, id) < (${parameter(at)}::timestamptz, ${parameter(id)}::bigint)`;
+}

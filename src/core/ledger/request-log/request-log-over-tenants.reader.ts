@@ -4,17 +4,17 @@ import pLimit from 'p-limit';
 import { Database } from '../../../platform/database/database.js';
 import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
 import { instantSql } from './archive/archive-format.js';
-import { conditionsOf } from './log-dimensions.js';
+import {
+  conditionsOf,
+  lastInstant,
+  type LogPlace,
+  olderThan,
+  placeBefore,
+} from './log-dimensions.js';
 import { readSnapshot, type RequestLogFilters } from './request-log-filters.js';
 import type { RequestLogRow } from './request-log-row.js';
 import { toSpan } from './split-span.js';
 import { ROW_COLUMNS, withTextRead, type StoredRow } from './stored-row.js';
-
-/** Where in a list a row stands: when it was written, to the microsecond, and its id. */
-export interface LogPlace {
-  readonly at: string;
-  readonly id: string;
-}
 
 /** A row of any tenant. */
 export type TenantLogRow = RequestLogRow & LogPlace & { tenantId: string };
@@ -28,6 +28,21 @@ interface Period {
   period: Date;
   /** Rows that are sure to be there. */
   requests: number;
+  /** Rows that may have to be looked at. */
+  candidates: number;
+}
+
+/** The newest periods that are looked at, and where older ones begin to be left for the next page. */
+interface Found {
+  readonly periods: readonly Period[];
+  readonly floor: Date | undefined;
+}
+
+/** A page of a list. */
+interface OverTenantsPage {
+  rows: TenantLogRow[];
+  /** What the next page comes behind; undefined on the last one. */
+  next: LogPlace | undefined;
 }
 
 /** Of the pool's ten connections. */
@@ -36,35 +51,42 @@ const MAX_CONNECTIONS = 1;
 /**
  * Lists the request logs of all tenants, newest first. There is no index over all of them: the series of
  * requests say in which days, and which hours of which tenants, what is asked for lies. Months that are
- * archived are not listed.
+ * archived are not listed. Where the series do not know what is asked for, or it is rare, a page may have fewer
+ * rows than there are: so many rows are looked at, and `next` says where it goes on.
  */
 @Injectable()
 export class RequestLogOverTenantsReader {
   private readonly limit = pLimit(MAX_CONNECTIONS);
 
+  /** Rows that are looked at for a page, and those of an hour more. */
+  walkedRows = 200_000;
+
   constructor(private readonly database: Database) {}
 
-  /**
-   * @param after the last row of the page before
-   * @returns one row more than `limit` where there are as many
-   */
+  /** @param after the `next` of the page before */
   page(
     filters: TenantLogFilters,
     after: LogPlace | undefined,
     limit: number,
-  ): Promise<TenantLogRow[]> {
+  ): Promise<OverTenantsPage> {
     return this.limit(() =>
       readSnapshot(this.database, async (client, { seriesId, sweptBefore }) => {
         const asked = toSpan(filters);
         const start = asked.start > sweptBefore ? asked.start : sweptBefore;
-        const last = after ? new Date(after.at) : asked.end;
-        const search = new Search(client, filters, limit + 1);
+        const last = after ? lastInstant(after) : asked.end;
+        const search = new Search(client, filters, limit + 1, this.walkedRows);
         const days = await search.find('day', floor(start, DAY_MS), last);
-        const oldest = days.at(-1);
+        const oldest = days.periods.at(-1)?.period;
         const hours = oldest
-          ? await search.find('hour', later(floor(start, HOUR_MS), oldest.period), last)
-          : [];
-        return search.rows(hours, seriesId, { start, end: asked.end }, after);
+          ? await search.find('hour', later(floor(start, HOUR_MS), oldest), last)
+          : { periods: [], floor: undefined };
+        const walked = await search.walk(hours);
+        const from = walked.floor ?? days.floor;
+        const span = { start: from ? later(start, from) : start, end: asked.end };
+        const rows = await search.rows(walked.periods, seriesId, span, after);
+        const shown = rows.slice(0, limit);
+        if (rows.length > limit) return { rows: shown, next: shown.at(-1) };
+        return { rows: shown, next: from && placeBefore(from.toISOString()) };
       }),
     );
   }
@@ -76,10 +98,11 @@ class Search {
     private readonly client: PoolClient,
     private readonly filters: TenantLogFilters,
     private readonly wanted: number,
+    private readonly walkedRows: number,
   ) {}
 
   /** The newest periods that together have what is wanted: all tenants of each, or all days' tenants as one. */
-  async find(grain: 'day' | 'hour', first: Date, last: Date): Promise<Period[]> {
+  async find(grain: 'day' | 'hour', first: Date, last: Date): Promise<Found> {
     const { endUser, tenantId } = this.filters;
     const values: unknown[] = [first, last];
     // What was charged only rows know.
@@ -93,7 +116,8 @@ class Search {
     // Of the rest it is not known; its rows are looked at, but not relied on.
     const { rows } = await this.client.query<Period>(
       `SELECT ${tenant} AS tenant_id, period,
-         coalesce(sum(part.requests) FILTER (WHERE ${isLeft}), 0)::bigint AS requests
+         coalesce(sum(part.requests) FILTER (WHERE ${isLeft}), 0)::bigint AS requests,
+         sum(part.requests)::bigint AS candidates
        FROM request_log_series_sums AS part
          ${
            conditions.length === 0
@@ -109,17 +133,43 @@ class Search {
     );
     const newest = rows[0]?.period.getTime();
     let sure = 0;
+    let candidates = 0;
     let reached: number | undefined;
     const found: Period[] = [];
     for (const row of rows) {
       const time = row.period.getTime();
-      if (reached !== undefined && time < reached) break;
+      if (reached !== undefined && time < reached) {
+        return { periods: found, floor: sure >= this.wanted ? undefined : new Date(reached) };
+      }
       found.push(row);
+      candidates += row.candidates;
       // Of the newest period some may lie behind its end, or before the page.
       if (time !== newest && isSure) sure += row.requests;
-      if (sure >= this.wanted) reached ??= time;
+      if (sure >= this.wanted || candidates >= this.walkedRows) reached ??= time;
     }
-    return found;
+    return { periods: found, floor: undefined };
+  }
+
+  /** Of these hours the newest, by how many rows their tenants have in them. */
+  async walk({ periods, floor }: Found): Promise<Found> {
+    if (periods.length === 0) return { periods, floor };
+    const { rows } = await this.client.query<{ hour: Date }>(
+      `SELECT hour FROM (
+         SELECT hour, sum(sum(requests)) OVER (ORDER BY hour DESC) AS newer
+         FROM unnest($1::uuid[], $2::timestamptz[]) AS place (tenant_id, hour)
+           JOIN request_log_roll_ups AS part
+             ON part.tenant_id = place.tenant_id AND dimension = 'all' AND grain = 'hour' AND period = hour
+         GROUP BY hour
+       ) AS hours WHERE newer >= $3 ORDER BY hour DESC LIMIT 1`,
+      [
+        periods.map(({ tenant_id: id }) => id),
+        periods.map(({ period }) => period),
+        this.walkedRows,
+      ],
+    );
+    const reached = rows[0]?.hour;
+    if (!reached || reached <= periods.at(-1)!.period) return { periods, floor };
+    return { periods: periods.filter(({ period }) => period >= reached), floor: reached };
   }
 
   /** The rows of these hours, and those that are in no series yet. */
@@ -140,10 +190,7 @@ class Search {
     const conditions = conditionsOf(this.rowFilters, (value) => `$${values.push(value)}`);
     const { tenantId } = this.filters;
     if (tenantId !== undefined) conditions.push(`tenant_id = $${values.push(tenantId)}`);
-    if (after) {
-      const place = [values.push(after.at), values.push(after.id)] as const;
-      conditions.push(`(created_at, id) < ($${place[0]}::timestamptz, $${place[1]}::bigint)`);
-    }
+    if (after) conditions.push(olderThan(after, (value) => `$${values.push(value)}`));
     const where = ['created_at >= $4', 'created_at < $5', ...conditions].join(' AND ');
     const newest = 'ORDER BY created_at DESC, id DESC LIMIT $6';
     const { rows } = await this.client.query<StoredRow & LogPlace & { tenantId: string }>(

@@ -13,14 +13,20 @@ import {
 } from './archive/request-log-archive.js';
 import { conditionOf, type RequestLogFilters, readSnapshot } from './request-log-filters.js';
 import { ROW_COLUMNS, withTextRead, type StoredRow } from './stored-row.js';
+import { lastInstant, type LogPlace, olderThan, placeBefore } from './log-dimensions.js';
 import type { RequestLogRow } from './request-log-row.js';
 import { toSpan, type Span } from './split-span.js';
 import { locatePage, type Page, type PageLocation } from './locate-page.js';
 
-/** A page of a list, and how long the whole list is. */
+/** A page of a list. */
 interface RequestLogPage {
   rows: RequestLogRow[];
+  /** How long the whole list is, as far as it was looked at; from `after` on where that was given. */
   total: number;
+  /** Whether nothing is beyond what was looked at. */
+  isTotalExact: boolean;
+  /** What the next page comes behind; undefined on the last one. */
+  next: LogPlace | undefined;
 }
 
 /** Of the pool's ten connections. Listing takes longer the more rows a tenant has. */
@@ -30,32 +36,45 @@ const MAX_CONNECTIONS = 3;
 @Injectable()
 export class RequestLogReader {
   readonly limit = pLimit(MAX_CONNECTIONS);
+  /** Rows that are looked at where no sum knows what is asked for; where that is too few for a page, the next. */
+  walks = [25_000, 200_000];
 
   constructor(
     readonly database: Database,
     readonly archive: RequestLogArchive,
   ) {}
 
-  /** Newest first. Takes no longer for pages far behind, or for logs of millions of rows. */
+  /**
+   * Newest first. Takes no longer for pages far behind, or for logs of millions of rows: where no sum knows
+   * what is asked for, a page may have fewer rows than there are, and `next` says where it goes on.
+   */
   async pageOfTenant(
     tenantId: string,
     filters: RequestLogFilters,
     page: Page,
   ): Promise<RequestLogPage> {
     const asked = toSpan(filters);
+    const { after } = page;
+    const ended = after && new Date(lastInstant(after).getTime() + 1);
+    const isCut = ended !== undefined && ended <= asked.end && after?.id !== '0';
+    const end = ended && ended < asked.end ? ended : asked.end;
     const read = await readWithEdges(
       this,
       tenantId,
-      ({ sweptBefore }) => toSpan({ start: laterOf(asked.start, sweptBefore), end: asked.end }),
+      ({ sweptBefore }) => ({
+        ...toSpan({ start: laterOf(asked.start, sweptBefore), end }),
+        isCut,
+      }),
       async (snapshot) => {
-        const place = await locatePage(snapshot, tenantId, filters, page);
+        const place = await locatePage(snapshot, tenantId, filters, page, this.walks);
         const files = snapshot.files.filter((file) =>
           place.spans.some((span) => overlap(span, boundsOf(file))),
         );
         // What goes before the page may lie in either place.
-        const window = files.length === 0 ? page.limit : place.skip + page.limit;
+        const limit = files.length === 0 ? page.limit : place.skip + page.limit;
         const skip = files.length === 0 ? place.skip : 0;
         const { client, span } = snapshot;
+        const window = { ...page, limit };
         const rows = await readPage(client, tenantId, filters, span, { ...place, skip }, window);
         return { place, files, rows, span };
       },
@@ -70,11 +89,19 @@ export class RequestLogReader {
         first: first > whole.first ? first : whole.first,
         last: last < whole.last ? last : whole.last,
       })),
+      ...(after && { after: { at: after.at, id: Number(after.id) } }),
       limit,
     });
     const skip = files.length === 0 ? 0 : place.skip;
     const merged = await this.merge(rows, places, skip, page.limit);
-    return { rows: merged.map(withoutPlace), total: place.total };
+    const isTotalExact = place.start <= span.start;
+    const last = page.offset + merged.length < place.total ? merged.at(-1) : undefined;
+    return {
+      rows: merged.map(withoutPlace),
+      total: place.total,
+      isTotalExact,
+      next: last ?? (isTotalExact ? undefined : placeBefore(toInstant(place.start))),
+    };
   }
 
   /** @param requestId a UUID */
@@ -190,11 +217,13 @@ async function readPage(
   tenantId: string,
   filters: RequestLogFilters,
   { start, end }: Span,
-  { spans, skip }: PageLocation,
-  limit: number,
+  { spans, skip }: Pick<PageLocation, 'spans' | 'skip'>,
+  { limit, after }: Page,
 ): Promise<PlacedStoredRow[]> {
   if (spans.length === 0) return [];
-  const { sql, values } = conditionOf(tenantId, filters);
+  const { sql: isLeft, values } = conditionOf(tenantId, filters);
+  const older = after && olderThan(after, (value) => `$${values.push(value)}`);
+  const sql = older ? `${isLeft} AND ${older}` : isLeft;
   const next = values.length + 1;
   const { rows } = await client.query<PlacedStoredRow>(
     `SELECT ${ROW_COLUMNS}, ${AT_SQL}

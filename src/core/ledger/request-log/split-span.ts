@@ -4,6 +4,8 @@ import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
 export interface Span {
   readonly start: Date;
   readonly end: Date;
+  /** Whether something of its last millisecond is to be left out, so that its hour is read by its rows. */
+  readonly isCut?: boolean;
 }
 
 /** A span of time, cut where whole days and hours (UTC) begin and end. */
@@ -35,11 +37,11 @@ export function toSpan({ start, end }: { start?: Date; end?: Date }): Span {
   return { start: new Date(startMs), end: new Date(endMs) };
 }
 
-export function splitSpan({ start, end }: Span): SplitSpan {
+export function splitSpan({ start, end, isCut }: Span): SplitSpan {
   const startMs = start.getTime();
   const endMs = end.getTime();
   const firstHourMs = Math.min(ceil(startMs, HOUR_MS), endMs);
-  const lastHourMs = Math.max(floor(endMs, HOUR_MS), firstHourMs);
+  const lastHourMs = Math.max(floor(isCut ? endMs - 1 : endMs, HOUR_MS), firstHourMs);
   const firstDayMs = Math.min(ceil(firstHourMs, DAY_MS), lastHourMs);
   const lastDayMs = Math.max(floor(lastHourMs, DAY_MS), firstDayMs);
   const firstMonthMs = Math.min(monthOf(firstDayMs, 'ceil'), lastDayMs);

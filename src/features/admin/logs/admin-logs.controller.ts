@@ -19,7 +19,7 @@ import {
   CursorPageDto,
   CursorPageQueryDto,
   readCursor,
-  toCursorPage,
+  writeCursor,
 } from '../../../platform/http/cursor-page.js';
 import { TenantLogFilterQueryDto } from '../usage/usage.dto.js';
 
@@ -53,7 +53,8 @@ export class AdminLogsController {
     operationId: 'listAdminLogs',
     summary: 'List requests of all tenants, newest first',
     description:
-      'A request is listed as soon as its answer has ended. Months that are archived are not listed here.',
+      'A request is listed as soon as its answer has ended. Months that are archived are not listed here. ' +
+      'Of what is rare 200,000 rows are looked at for a page, which may have fewer rows than the limit, or none, while `has_more` is true.',
   })
   @ApiOkResponse({ type: AdminLogListDto })
   @ApiFilters()
@@ -61,12 +62,12 @@ export class AdminLogsController {
     const filters = { ...readLogFilters(query), tenantId: query.tenant_id };
     const [at, id] = readCursor(query.cursor, ['time', 'integer']) ?? [];
     const after = at === undefined || id === undefined ? undefined : { at, id };
-    const rows = await this.requestLog.page(filters, after, query.limit);
-    return toCursorPage(
-      rows,
-      query.limit,
-      (row) => [row.at, row.id],
-      (row) => ({ ...toLogRow(row), tenant_id: row.tenantId }),
-    );
+    const { rows, next } = await this.requestLog.page(filters, after, query.limit);
+    return {
+      object: 'list',
+      data: rows.map((row) => ({ ...toLogRow(row), tenant_id: row.tenantId })),
+      has_more: next !== undefined,
+      next_cursor: next ? writeCursor([next.at, next.id]) : null,
+    };
   }
 }

@@ -1,4 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional, IsString } from 'class-validator';
 import { LogRowDto } from '../../../core/ledger/request-log/log-row.dto.js';
 import { LogRowFilterQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
 import { PageLimit, PageOffset } from '../../../platform/http/field.decorators.js';
@@ -6,6 +7,13 @@ import { PageLimit, PageOffset } from '../../../platform/http/field.decorators.j
 class LogPaginationDto {
   @ApiProperty({ type: 'integer', description: 'Rows that match, on all pages.', example: 1042 })
   total!: number;
+
+  @ApiProperty({
+    description:
+      'False: older rows may match besides, and be on later pages. With `min_cost` or `max_cost`, and with `tag` or `end_user` where analytics have an `is_rest`, 200,000 rows are looked at for a page, which may have fewer rows than the limit.',
+    example: true,
+  })
+  total_is_exact!: boolean;
 
   @ApiProperty({ type: 'integer', description: 'The limit that was applied.', example: 50 })
   limit!: number;
@@ -15,6 +23,14 @@ class LogPaginationDto {
 
   @ApiProperty({ description: 'Whether rows follow this page.', example: true })
   has_more!: boolean;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'What to send as `cursor` for the next page; null on the last one.',
+    example: null,
+  })
+  next_cursor!: string | null;
 }
 
 export class LogListDto {
@@ -43,4 +59,12 @@ export class LogsQueryDto extends LogRowFilterQueryDto {
 
   @PageOffset('Rows')
   offset: number = 0;
+
+  @ApiPropertyOptional({
+    description:
+      'The `next_cursor` of the page before, with the same filters. Pages do not shift by it as new requests come, as they do by `offset`, which counts from there if both are sent.',
+  })
+  @IsOptional()
+  @IsString({ message: 'cursor must be one cursor' })
+  cursor?: string;
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import type { Caller } from '../../../core/access/caller.js';
+import { readCursor, writeCursor } from '../../../platform/http/cursor-page.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
@@ -22,7 +23,7 @@ export class LogsService {
     private readonly apiKeys: ApiKeyRepository,
   ) {}
 
-  /** @throws InvalidRequestError on a malformed date, NotFoundError on a key that is not the tenant's */
+  /** @throws InvalidRequestError on a malformed date or cursor, NotFoundError on a key that is not the tenant's */
   async list(caller: Caller, query: LogsQueryDto): Promise<LogListDto> {
     const limit = Math.min(query.limit, MAX_LIMIT);
     const { offset, api_key_id: apiKeyId } = query;
@@ -30,13 +31,22 @@ export class LogsService {
     const { api_key_id: _, ...others } = query;
     const filters = { ...readLogFilters(others), apiKeyId };
     if (apiKeyId !== undefined) await this.requireKey(caller, apiKeyId);
-    const { rows, total } = await this.requestLog.pageOfTenant(caller.tenantId, filters, {
-      limit,
-      offset,
-    });
+    const [at, id, before = 0] = readCursor(query.cursor, ['time', 'integer', 'integer']) ?? [];
+    const after = at !== undefined && id !== undefined ? { at, id } : undefined;
+    const page = { limit, offset, after };
+    const found = await this.requestLog.pageOfTenant(caller.tenantId, filters, page);
+    const { rows, next } = found;
+    const seen = Number(before) + Math.min(offset + rows.length, found.total);
     return {
       logs: rows.map(toLogRow),
-      pagination: { total, limit, offset, has_more: offset + rows.length < total },
+      pagination: {
+        total: Number(before) + found.total,
+        total_is_exact: found.isTotalExact,
+        limit,
+        offset,
+        has_more: next !== undefined,
+        next_cursor: next ? writeCursor([next.at, next.id, seen]) : null,
+      },
     };
   }
 
