@@ -38,32 +38,35 @@ export function Chart(props: ChartProps): ReactNode {
           </span>
         ))}
       </div>
-      <table className="visually-hidden">
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {series.map(({ label }) => (
-              <th key={label} scope="col">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {times.map((time, row) => (
-            <tr key={time}>
-              <th scope="row" title={formatUtc(time)}>
-                {formatDay(time)}
-              </th>
-              {series.map(({ label, values }) => {
-                const value = values[row];
-                return <td key={label}>{value == null ? '–' : format(value)}</td>;
-              })}
+      {/* A table is never lower than its rows, so it is a frame that hides it. */}
+      <div className="visually-hidden">
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(({ label }) => (
+                <th key={label} scope="col">
+                  {label}
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {times.map((time, row) => (
+              <tr key={time}>
+                <th scope="row" title={formatUtc(time)}>
+                  {formatDay(time)}
+                </th>
+                {series.map(({ label, values }) => {
+                  const value = values[row];
+                  return <td key={label}>{value == null ? '–' : format(value)}</td>;
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }

@@ -4,6 +4,8 @@ import 'uplot/dist/uPlot.min.css';
 import type { ChartProps } from './chart';
 
 const HEIGHT_PX = 200;
+/** Of so few values a line may have nothing to go between. */
+const FEW_VALUES = 3;
 
 /** The drawing of a chart. It follows the width of its frame and the colours of the page. */
 export function Plot({ times, series, format, stacked = false }: ChartProps): ReactNode {
@@ -65,14 +67,14 @@ function options(
     return getComputedStyle(probe).color;
   };
   const axis = { stroke: colour('--muted'), grid: { stroke: colour('--border'), width: 1 } };
-  const lines = series.map(({ label }, index) => {
+  const lines = series.map(({ label, values }, index) => {
     const stroke = colour(`--series-${(index % 6) + 1}`);
     const fill = stroke.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.14)');
     return {
       label,
       stroke,
       width: 2,
-      points: { show: false },
+      points: { show: values.filter((value) => value !== null).length <= FEW_VALUES },
       ...(stacked || index === 0 ? { fill } : {}),
     };
   });
@@ -83,7 +85,7 @@ function options(
     legend: { show: false },
     cursor: { y: false },
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
-    axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
+    axes: [axis, { ...axis, size: 78, values: (_, ticks) => ticks.map(format) }],
     series: [{}, ...lines],
   };
 }

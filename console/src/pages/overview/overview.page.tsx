@@ -40,6 +40,7 @@ export function OverviewPage(): ReactNode {
   const [{ days = DEFAULT_RANGE, by = 'model' }, setFilters] = useFilters(['days', 'by']);
   const range = RANGES.includes(days) ? days : DEFAULT_RANGE;
   const start_date = daysAgo(Number(range) - 1);
+  const split = SPLITS.find((entry) => entry.by === by)?.label ?? by;
   const byDay = useAnalytics({ start_date, group_by: 'day', limit: 100 });
   const byGroup = useAnalytics({ start_date, group_by: by, limit: 10 });
   return (
@@ -87,10 +88,16 @@ export function OverviewPage(): ReactNode {
           </>
         )}
       </QueryState>
-      <Card title={`By ${SPLITS.find((split) => split.by === by)?.label.toLowerCase() ?? by}`}>
+      <Card title={`By ${split.toLowerCase()}`}>
         <QueryState query={byGroup}>
           {({ data, group_count }) => (
-            <TopGroups by={by} groups={data} groupCount={group_count} start={start_date} />
+            <TopGroups
+              by={by}
+              label={split}
+              groups={data}
+              groupCount={group_count}
+              start={start_date}
+            />
           )}
         </QueryState>
       </Card>

@@ -16,17 +16,19 @@ const FILTER_OF: Record<string, string> = {
 /** The dearest groups, each with a way to its requests. */
 export function TopGroups({
   by,
+  label,
   groups,
   groupCount,
   start,
 }: {
   by: string;
+  label: string;
   groups: readonly Group[];
   groupCount: number;
   start: string;
 }): ReactNode {
   const columns: Column<Group>[] = [
-    { id: 'group', header: by, cell: ({ group }) => (group === '' ? '(none)' : group) },
+    { id: 'group', header: label, cell: ({ group }) => (group === '' ? '(none)' : group) },
     { id: 'cost', header: 'Spend', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
     {
       id: 'requests',
@@ -66,12 +68,8 @@ export function TopGroups({
       id: 'open',
       header: 'Requests',
       cell: (group) => (
-        <ButtonLink
-          to="/requests"
-          search={{ ...filterFor(by, group), start_date: start }}
-          aria-label={`Requests of ${group.group || 'none'}`}
-        >
-          Show
+        <ButtonLink to="/requests" search={{ ...filterFor(by, group), start_date: start }}>
+          Show<span className="visually-hidden"> requests of {group.group || 'none'}</span>
         </ButtonLink>
       ),
     },
