@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { answeredAsBeforeMs } from '../support/logged-request.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
@@ -136,6 +137,7 @@ describe(ROUTES, () => {
   it('are paused and resumed, on every instance', async () => {
     expect(await ask(other, 'sandbox/echo')).toBe(200);
     const paused = await admin('POST', `${ROUTES}/pause`, { ...ECHO, reason: 'cut short' });
+    const pausedAt = new Date();
     expect(paused).toMatchObject({
       status: 200,
       body: { ...ECHO, reason: 'cut short', paused_by: 'First admin key', until: null },
@@ -143,6 +145,8 @@ describe(ROUTES, () => {
     // Here with the answer, elsewhere by a notice.
     expect(await ask(gateway, 'sandbox/echo')).toBe(503);
     await until(async () => (await ask(other, 'sandbox/echo')) === 503);
+    const answered = "model = 'sandbox/echo' AND outcome = 'completed'";
+    expect(await answeredAsBeforeMs(database.database, pausedAt, answered)).toBeLessThan(1_000);
     expect(await ask(other, 'sandbox/words', { max_tokens: 1 })).toBe(200);
     const { body } = await admin('GET', `${ROUTES}?model=sandbox/echo`);
     expect(body.data).toEqual([expect.objectContaining({ pause: paused.body })]);

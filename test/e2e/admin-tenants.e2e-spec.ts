@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { answeredAsBeforeMs } from '../support/logged-request.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
@@ -222,9 +223,9 @@ describe('a suspended tenant', () => {
     for (const { url } of [gateway, other]) expect((await ask(url)).status).toBe(200);
 
     const suspended = await call('PATCH', path, { status: 'suspended' });
+    const suspendedAt = new Date();
     expect(suspended.body).toMatchObject({ status: 'suspended' });
     for (const { url } of [gateway, other]) {
-      // How soon that is shows test/int/key-directory.int-spec.ts.
       await until(async () => (await ask(url)).status === 403);
       expect(await ask(url)).toMatchObject({
         status: 403,
@@ -237,6 +238,8 @@ describe('a suspended tenant', () => {
         expect((await call('GET', '/v1/customer/credits', undefined, options)).status).toBe(200);
       }
     }
+    const its = `tenant_id = '${id}'`;
+    expect(await answeredAsBeforeMs(database.database, suspendedAt, its)).toBeLessThan(1_000);
     // Again is no change, and no second line of the audit log.
     await call('PATCH', path, { status: 'suspended' });
     await call('PATCH', path, { status: 'active', name: `resumed ${id}` });

@@ -183,8 +183,11 @@ describe('the cache', () => {
       expect(hit.response.headers.get('x-cache-model')).toBe(model.split('/')[1]);
       expect(hit.response.headers.get('x-gateway-cost')).toBe('0');
       expect(await balance()).toBe(before);
-      expect((await rowOf(miss)).cost).toBeGreaterThan(0);
-      expect(await rowOf(hit)).toMatchObject({ cost: 0, endpoint: 'embeddings', model });
+      const paid = await rowOf(miss);
+      expect(paid.cost).toBeGreaterThan(0);
+      expect(paid.vendor_cost).toBe(paid.cost);
+      const free = { cost: 0, vendor_cost: 0, endpoint: 'embeddings', model };
+      expect(await rowOf(hit)).toMatchObject(free);
       expect((await post({ encoding_format: 'base64' })).cache).toBe('MISS');
       expect((await post({ dimensions: 8 })).cache).toBe('MISS');
       expect((await post({ input: [prompt] })).cache).toBe('MISS');

@@ -85,12 +85,16 @@ describe('fallback along models: [a, b]', () => {
     await rm(folder, { recursive: true });
   });
 
-  const ask = (rest: object): Promise<Response> =>
-    gateway.post('/v1/chat/completions', {
-      models: ['one/a', 'other/b'],
-      messages: [{ role: 'user', content: 'Hello' }],
-      ...rest,
-    });
+  const ask = (rest: object, key = gateway.apiKey): Promise<Response> =>
+    gateway.post(
+      '/v1/chat/completions',
+      {
+        models: ['one/a', 'other/b'],
+        messages: [{ role: 'user', content: 'Hello' }],
+        ...rest,
+      },
+      { authorization: `Bearer ${key}` },
+    );
   const textOf = async (response: Response): Promise<string> => {
     const body = await response.text();
     if (!body.startsWith('data:')) {
@@ -213,6 +217,28 @@ describe('fallback along models: [a, b]', () => {
     expect(record.attempts[0]!.outcome).not.toBe('answered');
   });
 
+  it('logs what vendors took for each try, whatever became of it', async () => {
+    const reported = politeAnswer({ promptTokens: 10, completionTokens: 5 });
+    let calls = 0;
+    one.answer = (call, response) =>
+      calls++ === 0 ? errorAnswer(500)(call, response) : reported(call, response);
+    const retried = await ask({});
+    await retried.text();
+    expect(await recordOf(retried)).toMatchObject({
+      total_cost: 20,
+      vendor_cost: 20,
+      attempts: [
+        { route: 'one/one/a', outcome: 'server', vendor_cost: 0 },
+        { route: 'one/one/a', outcome: 'answered', vendor_cost: 20 },
+      ],
+    });
+    one.answer = errorAnswer(500);
+    other.answer = errorAnswer(500);
+    const failed = await ask({});
+    await failed.text();
+    expect(await recordOf(failed)).toMatchObject({ total_cost: 0, vendor_cost: 0 });
+  });
+
   it("passes a caller's mistake on as 400 without asking b", async () => {
     one.answer = errorAnswer(400, { message: 'bad temperature', param: 'temperature' });
     const response = await ask({ temperature: 9 });
@@ -270,6 +296,34 @@ describe('fallback along models: [a, b]', () => {
     expect(await none.json()).toMatchObject({ error: { param: 'provider' } });
   });
 
+  it.each([
+    ['one', { deny: ['other'] }],
+    ['one', { allow: ['one'] }],
+    ['other', { deny: ['one'] }],
+    ['other', { allow: ['o*'], deny: ['on*'] }],
+  ] as const)(
+    'asks %s alone, be it first or fallback, for a key with %j',
+    async (name, providers) => {
+      const made = await gateway.fetch('/v1/customer/api-keys', {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${gateway.managementKey}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ name: 'limited', limits: { providers } }),
+      });
+      const { key } = (await made.json()) as { key: string };
+      const twin = () => ask({ models: undefined, model: 'one/twin' }, key);
+      const [allowed, denied] = name === 'one' ? [one, other] : [other, one];
+      const answer = await twin();
+      expect([answer.status, answer.headers.get('x-gateway-provider')]).toEqual([200, name]);
+      expect(await costOf(answer)).toBe(name === 'one' ? 20 : 45);
+      allowed.answer = errorAnswer(500);
+      expect((await twin()).status).toBe(502);
+      expect([allowed.calls.length > 1, denied.calls.length]).toEqual([true, 0]);
+    },
+  );
+
   it('tries the cheapest first with route: sort', async () => {
     const response = await ask({ models: ['other/b', 'one/a'], route: 'sort' });
     expect(response.headers.get('x-gateway-provider')).toBe('one');
@@ -299,6 +353,7 @@ describe('fallback along models: [a, b]', () => {
       outcome: 'cancelled',
       usage_source: 'estimated',
       status: 'success',
+      vendor_cost: cost,
     });
   });
 

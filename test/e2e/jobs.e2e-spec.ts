@@ -140,7 +140,13 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
       held: before.held,
     });
     expect(await logsOf(id)).toEqual([
-      { outcome: 'completed', cost: 2 * PRICE, endpoint: 'jobs', provider: 'one' },
+      {
+        outcome: 'completed',
+        cost: 2 * PRICE,
+        vendor_cost: 2 * PRICE,
+        endpoint: 'jobs',
+        provider: 'one',
+      },
     ]);
   });
 
@@ -159,7 +165,22 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     const failed = await jobIn(gateway, second, 'failed');
     expect(failed).toMatchObject({ error: { code: 'provider_error' }, result: null });
     expect(await entriesOf(second)).toEqual([]);
-    expect(await logsOf(second)).toMatchObject([{ outcome: 'failed', cost: 0 }]);
+    expect(await logsOf(second)).toMatchObject([{ outcome: 'failed', cost: 0, vendor_cost: 0 }]);
+  });
+
+  it('costs its tenant nothing when what was made cannot be had, and the operator what it takes', async () => {
+    one.submit = async () =>
+      done({
+        contentType: 'image/png',
+        bytes: (async function* () {
+          yield Buffer.from('half');
+          throw new Error('cut off');
+        })(),
+      });
+    const { id } = await submitJob(gateway, draw);
+    expect(await jobIn(gateway, id, 'failed')).toMatchObject({ result: null });
+    expect(await entriesOf(id)).toEqual([]);
+    expect(await logsOf(id)).toMatchObject([{ outcome: 'failed', cost: 0, vendor_cost: PRICE }]);
   });
 
   it('is tried again when what stood in its way may pass', async () => {

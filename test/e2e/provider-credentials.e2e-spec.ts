@@ -44,6 +44,7 @@ describe('a request of a tenant with its own credential', () => {
         provider: 'one',
         traffic_mode: 'byok',
         cost: FEE,
+        vendor_cost: 0,
         cost_breakdown: {
           model_charge: 0,
           byok_platform_fee: FEE,

@@ -93,9 +93,14 @@ describe('a response in the background', () => {
     });
     expect(fake.calls).toHaveLength(1);
     expect(fake.calls[0]!.body).not.toHaveProperty('background');
-    expect(
-      await loggedRequest(gateway.database, response.headers.get('x-request-id')),
-    ).toMatchObject({ endpoint: 'responses', outcome: 'completed', usage_source: 'upstream' });
+    const logged = await loggedRequest(gateway.database, response.headers.get('x-request-id'));
+    expect(logged).toMatchObject({
+      endpoint: 'responses',
+      outcome: 'completed',
+      usage_source: 'upstream',
+      vendor_cost: logged.cost,
+    });
+    expect(logged.cost).toBeGreaterThan(0);
     expect((await readLedger(gateway.database))[0]!.held).toBe(0);
     const next = await client.responses.create({
       model: 'sandbox/echo',
@@ -119,7 +124,7 @@ describe('a response in the background', () => {
       error: { code: 'server_error', message: expect.any(String) },
     });
     const logged = await loggedRequest(gateway.database, response.headers.get('x-request-id'));
-    expect(logged).toMatchObject({ outcome: 'failed', cost: 0 });
+    expect(logged).toMatchObject({ outcome: 'failed', cost: 0, vendor_cost: 0 });
   });
 
   it('is cancelled at its vendor, charged for what was made, and stays cancelled', async () => {
@@ -131,7 +136,11 @@ describe('a response in the background', () => {
     await fake.calls[0]!.hungUp;
     expect(await client.responses.cancel(data.id)).toMatchObject({ status: 'cancelled' });
     const logged = await loggedRequest(gateway.database, response.headers.get('x-request-id'));
-    expect(logged).toMatchObject({ outcome: 'cancelled', usage_source: 'estimated' });
+    expect(logged).toMatchObject({
+      outcome: 'cancelled',
+      usage_source: 'estimated',
+      vendor_cost: logged.cost,
+    });
     expect(logged.cost).toBeGreaterThan(0);
     const follow = await gateway.post('/v1/responses', {
       model: 'sandbox/echo',

@@ -31,7 +31,7 @@ export async function jobLogs(
   id: string,
 ): Promise<Record<string, unknown>[]> {
   const { rows } = await database.query(
-    `SELECT outcome, cost, endpoint, provider FROM request_logs
+    `SELECT outcome, cost, vendor_cost, endpoint, provider FROM request_logs
      WHERE request_id = (SELECT request_id FROM jobs WHERE id = $1)`,
     [id],
   );

@@ -11,6 +11,7 @@ export interface LoggedRequest {
   outcome: string;
   status: string;
   cost: number;
+  vendor_cost: number | null;
   managed_tool_fee: number;
   usage_source: string;
   error_type: string | null;
@@ -20,6 +21,25 @@ export interface LoggedRequest {
   completion_tokens: number;
   cache_read_tokens: number;
   reasoning_tokens: number;
+}
+
+/**
+ * How long after a change the service still answered as before it, in ms, at most: from what the change's caller saw to
+ * when the last such request began. Instances write that down themselves, so a slow test is not taken for a slow service.
+ *
+ * @param condition of the log rows of requests that were answered as before, in SQL
+ */
+export async function answeredAsBeforeMs(
+  database: Database,
+  changedAt: Date,
+  condition: string,
+): Promise<number> {
+  const { rows } = await database.query<{ last: Date | null }>(
+    `SELECT max(created_at) AS last FROM request_logs WHERE ${condition}`,
+  );
+  const { last } = rows[0]!;
+  if (!last) throw new Error('nothing was answered as before');
+  return last.getTime() - changedAt.getTime();
 }
 
 /** Half a minute and more. */
