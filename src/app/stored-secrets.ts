@@ -1,9 +1,8 @@
 import pg from 'pg';
-import type { SqlExecutor } from '../core/access/api-key.repository.js';
 import { PROVIDER_KEY_PURPOSE } from '../core/configuration/config-versions.js';
 import { ConfigError } from '../platform/config/config-error.js';
 import { DecryptionError, SecretBox, secretFingerprint } from '../platform/crypto/secret-box.js';
-import type { Database } from '../platform/database/database.js';
+import type { Database, SqlExecutor } from '../platform/database/database.js';
 
 const BATCH = 200;
 /** So many values of each kind show whether a secret is the one that they were made with. */

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { hashApiKey, previewApiKey } from './api-key.js';
-import type { SqlExecutor } from './api-key.repository.js';
 import type { OperatorRole } from '../people/roles.js';
 
 /** A key of an operator. Of the key itself only a SHA-256 and a preview are kept. */

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { AdminKeyRepository, auditedAdminKey, type AdminKey } from './admin-keys.repository.js';
 import { mintApiKey } from './api-key.js';
-import type { SqlExecutor } from './api-key.repository.js';
 import type { Author } from './author.js';
 import type { OperatorRole } from '../people/roles.js';
 

@@ -1,18 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { QueryResult, QueryResultRow } from 'pg';
 import { In, Repository } from 'typeorm';
 import type { Limits } from '../../canonical/limits.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { ApiKeyEntity, boundBy } from './api-key.entity.js';
 import type { ApiKeyType, CountedKey, Maker } from './caller.js';
 import { previewApiKey, hashApiKey } from './api-key.js';
-
-/** A pool, or one connection inside a transaction. */
-export interface SqlExecutor {
-  query<Row extends QueryResultRow>(sql: string, values?: unknown[]): Promise<QueryResult<Row>>;
-}
 
 /** What the request path needs of a key; its limits and its end are also those of the keys above it. */
 export interface ApiKeyLookup {

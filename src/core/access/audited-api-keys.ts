@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { ApiKeyRepository, type ApiKeyDraft, type SqlExecutor } from './api-key.repository.js';
+import { ApiKeyRepository, type ApiKeyDraft } from './api-key.repository.js';
 import type { Author } from './author.js';
 
 /** Changes of tenants' keys, each with its row of the audit log in the same transaction. */

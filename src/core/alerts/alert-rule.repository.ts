@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Maker } from '../access/caller.js';
 import { APP_CONFIG } from '../../platform/config/app-config.js';
 import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { DecryptionError, SecretBox } from '../../platform/crypto/secret-box.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { previewUrl, type AlertOwner, type AlertRule, type AlertRuleDraft } from './alert.js';
 

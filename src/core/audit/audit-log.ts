@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import type { SqlExecutor } from '../access/api-key.repository.js';
+import type { SqlExecutor } from '../../platform/database/database.js';
 import type { Author } from '../access/author.js';
 
 /** Of each side of a change so much is kept; what is longer is told by its SHA-256. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Actor, Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { CatalogueRows } from '../catalogue/load-catalogue.js';
@@ -10,7 +9,7 @@ import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { programVersion } from '../../platform/config/program-version.js';
 import { DecryptionError, SecretBox } from '../../platform/crypto/secret-box.js';
 import { notify } from '../../platform/database/database-notices.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { ConflictError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { readPlainKey } from '../../vendors/vendor.js';

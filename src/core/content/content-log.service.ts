@@ -1,10 +1,9 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { NotFoundError, PermissionError } from '../../platform/errors/gateway-errors.js';
 import { DAY_MS } from '../../platform/time/dates.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { SqlExecutor } from '../access/api-key.repository.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import type { ContentKey } from './content-cipher.js';
 
 /** One request's content, ready to be stored. */

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Maker } from '../access/caller.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import type { GuardrailDefinition } from './guardrail.js';
 import type { GuardrailAction, GuardrailDirection, GuardrailRule } from './guardrail-rule.js';

@@ -6,10 +6,9 @@ import {
   type Limits,
   type LimitScope,
 } from '../../canonical/limits.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Author } from '../access/author.js';
 import { EndUserLimits } from '../access/end-user-limits.service.js';
 import { AuditLog } from '../audit/audit-log.js';

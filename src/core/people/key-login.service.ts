@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { AuthenticationError, PermissionError } from '../../platform/errors/gateway-errors.js';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 import { AdminKeyDirectory } from '../access/admin-key-directory.service.js';
 import { isAdminKey } from '../access/api-key.js';
 import { apiKeyStatus } from '../access/api-key.entity.js';

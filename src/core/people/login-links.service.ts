@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { AuthenticationError } from '../../platform/errors/gateway-errors.js';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { hashToken, isToken, LINK_MINUTES, mintToken } from './session.js';

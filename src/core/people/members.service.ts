@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
 import { ConflictError, NotFoundError } from '../../platform/errors/gateway-errors.js';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { TenantRole } from './roles.js';

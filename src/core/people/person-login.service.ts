@@ -1,8 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Identity } from './claims.js';

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../platform/config/setting-values.js';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 import type { OperatorRole } from './roles.js';
 import { hashToken, mintToken, type Membership, type SessionOwner } from './session.js';
 

@@ -1,9 +1,8 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DatabaseNotices, notify } from '../../platform/database/database-notices.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { messageOf } from '../../platform/errors/thrown.js';
-import type { SqlExecutor } from '../access/api-key.repository.js';
 
 const CHANNEL = 'route_pauses';
 

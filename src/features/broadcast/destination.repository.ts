@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { SqlExecutor } from '../../core/access/api-key.repository.js';
 import type { Maker } from '../../core/access/caller.js';
-import { Database } from '../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { HeaderEncryption } from './destination-headers.js';

@@ -10,6 +10,11 @@ import type { DatabaseSessions, SessionPool } from './sessions.js';
 /** A look-up that takes so long has lost its server. */
 const LOOK_UP_LIMIT_MS = 4_000;
 
+/** A pool, or one connection inside a transaction. */
+export interface SqlExecutor {
+  query<Row extends QueryResultRow>(sql: string, values?: unknown[]): Promise<QueryResult<Row>>;
+}
+
 /**
  * Plain SQL on TypeORM's own connection pool, for the paths where an entity manager would cost
  * more than the statement: the ledger's group commit and the key look-up.

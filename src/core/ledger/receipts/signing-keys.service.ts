@@ -10,8 +10,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG } from '../../../platform/config/app-config.js';
 import { gatewaySecrets } from '../../../platform/config/gateway-secret.js';
 import { DecryptionError, SecretBox } from '../../../platform/crypto/secret-box.js';
-import { Database } from '../../../platform/database/database.js';
-import type { SqlExecutor } from '../../access/api-key.repository.js';
+import { Database, type SqlExecutor } from '../../../platform/database/database.js';
 import type { Author } from '../../access/author.js';
 import { AuditLog } from '../../audit/audit-log.js';
 

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { SqlExecutor } from '../../../core/access/api-key.repository.js';
 import type { Author } from '../../../core/access/author.js';
 import { refuseChange, type Caller } from '../../../core/access/caller.js';
 import { AuditLog } from '../../../core/audit/audit-log.js';
-import { Database } from '../../../platform/database/database.js';
+import { Database, type SqlExecutor } from '../../../platform/database/database.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
