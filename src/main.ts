@@ -41,6 +41,7 @@ try {
 }
 
 /** What the primary needs to speak for this worker: plain data only. */
-function describable({ url, host, bootstrap, providers, exampleModel }: Gateway): StartDescription {
-  return { url, host, bootstrap, providers, exampleModel };
+function describable(gateway: Gateway): StartDescription {
+  const { url, host, bootstrap, providers, exampleModel, hasConsole } = gateway;
+  return { url, host, bootstrap, providers, exampleModel, hasConsole };
 }

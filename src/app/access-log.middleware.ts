@@ -10,8 +10,11 @@ import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
  */
 const KEY = /(?:(?<![a-z])|(?<=%[\da-f]{2}))(?:s|%73)(?:k|%6b)(?:-|%2d)[^/]{8,}/gi;
 
-/** What machines ask for all day: a line only where the answer was no success, else on `debug`. */
-const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
+/**
+ * What machines ask for all day, and the console's own files: a line only where the answer was no
+ * success, else on `debug`.
+ */
+const DULL = /^\/(?:healthz$|readyz$|metrics$|console(?:\/|$))/;
 
 /** Writes one log line per request when its response has ended or its caller has left. */
 export function accessLogMiddleware(logger: JsonLogger) {
@@ -25,7 +28,7 @@ export function accessLogMiddleware(logger: JsonLogger) {
     response.once('close', () => {
       const { caller, operator } = request;
       const path = pathOf(request.originalUrl);
-      const isDull = PROBES.has(path) && response.writableFinished && response.statusCode < 400;
+      const isDull = DULL.test(path) && response.writableFinished && response.statusCode < 400;
       logger.request(
         {
           request_id: requestId,

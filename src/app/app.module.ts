@@ -29,6 +29,8 @@ import { ServiceDrain } from './service-drain.js';
 import { LedgerModule } from '../core/ledger/ledger.module.js';
 import { RoutingModule } from '../core/routing/routing.module.js';
 import { BootstrapService } from './bootstrap/bootstrap.service.js';
+import { ConsoleController } from './console/console.controller.js';
+import { ConsoleFiles } from './console/console-files.js';
 import { BuildInfo } from './operations/build-info.js';
 import { ClusterMetrics } from './operations/cluster-metrics.js';
 import { InstanceFit } from './operations/instance-fit.service.js';
@@ -42,6 +44,12 @@ import { MetricsController } from './operations/metrics.controller.js';
   providers: [BuildInfo, ClusterMetrics, InstanceFit, LiveReport],
 })
 class OperationsModule {}
+
+@Module({
+  controllers: [ConsoleController],
+  providers: [{ provide: ConsoleFiles, useFactory: () => new ConsoleFiles() }],
+})
+class ConsoleModule {}
 
 /** What the first start makes. */
 @Module({
@@ -85,6 +93,7 @@ export class AppModule {
         AuthModule,
         OperationsModule,
         BootstrapModule,
+        ...(config.http.hasConsole ? [ConsoleModule] : []),
       ],
       providers: [ServiceDrain],
     };

@@ -56,6 +56,8 @@ export interface Gateway {
   providers: readonly string[];
   /** A chat model to try first. */
   exampleModel: string | undefined;
+  /** Whether there are pages at `/console`. */
+  hasConsole: boolean;
   /**
    * Serves on for the time of a lame duck, lets running answers end (up to the drain limit), settles what
    * is open, and stops everything. What cannot be settled is journalled.
@@ -123,6 +125,7 @@ export async function startGateway(
       warnings: fit.misfits.map(({ reason }) => reason),
       providers: settings.config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),
+      hasConsole: config.http.hasConsole,
       async close() {
         // Nobody sends requests to a worker.
         if (role === 'worker') stop.hurry();

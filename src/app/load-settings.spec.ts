@@ -9,7 +9,13 @@ const SECRET = 'a-secret-of-at-least-32-characters';
 describe(loadSettings.name, () => {
   it('needs no setting at all', () => {
     expect(loadSettings({})).toEqual({
-      http: { port: 3000, host: '127.0.0.1', publicUrl: undefined, corsOrigins: [] },
+      http: {
+        port: 3000,
+        host: '127.0.0.1',
+        publicUrl: undefined,
+        corsOrigins: [],
+        hasConsole: true,
+      },
       dataDirectory: resolve('data'),
       databaseUrl: undefined,
       redisUrl: undefined,
@@ -110,6 +116,7 @@ describe(loadSettings.name, () => {
       S3_SECRET_ACCESS_KEY: 'secret',
       S3_REDIRECT: 'false',
       GATEWAY_SECRET_FILE: '/dev/null',
+      GATEWAY_CONSOLE: 'off',
       GATEWAY_CORS_ORIGINS: 'https://App.example, http://localhost:5173',
       GATEWAY_SECRET_PREVIOUS: `${SECRET}-1, ${SECRET}-2`,
       GATEWAY_JOB_WORKERS: 'false',
@@ -181,6 +188,7 @@ describe(loadSettings.name, () => {
         host: '0.0.0.0',
         publicUrl: 'https://gateway.example/base',
         corsOrigins: ['https://app.example', 'http://localhost:5173'],
+        hasConsole: false,
       },
       dataDirectory: '/var/lib/gateway',
       databaseUrl: 'postgresql://user:pass@db:5432/gateway?sslmode=require',

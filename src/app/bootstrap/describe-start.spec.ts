@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BootstrapOutcome } from './bootstrap.service.js';
-import { describeFirstKeys } from './describe-start.js';
+import { describeFirstKeys, describeStart } from './describe-start.js';
 
 describe(describeFirstKeys.name, () => {
   it('shows keys that were made at this start', () => {
@@ -26,5 +26,24 @@ describe(describeFirstKeys.name, () => {
     const text = describeFirstKeys({ kind: 'earlier', created: undefined }).join('\n');
     expect(text).toContain('earlier start');
     expect(text).toContain('npm run gateway -- key create default');
+  });
+});
+
+describe(describeStart.name, () => {
+  const started = {
+    url: 'http://127.0.0.1:3000',
+    host: '127.0.0.1',
+    bootstrap: { kind: 'earlier', created: undefined },
+    providers: [],
+    exampleModel: undefined,
+  } as const;
+
+  it.each([
+    [true, 1],
+    [false, 0],
+  ])('tells where the console is, if there is one: %s', (hasConsole, count) => {
+    const lines = describeStart({ ...started, hasConsole }).split('\n');
+    const ofConsole = lines.filter((line) => line === 'Console: http://127.0.0.1:3000/console');
+    expect(ofConsole).toHaveLength(count);
   });
 });

@@ -10,6 +10,8 @@ export interface StartDescription {
   providers: readonly string[];
   /** A chat model that a configured provider serves, for the example. */
   exampleModel: string | undefined;
+  /** Whether there are pages at `/console`. */
+  hasConsole: boolean;
 }
 
 /** What a newcomer reads when the service has started: keys, a call to try, and where to go on. */
@@ -19,6 +21,7 @@ export function describeStart({
   bootstrap,
   providers,
   exampleModel,
+  hasConsole,
 }: StartDescription): string {
   const lines = [
     '',
@@ -30,6 +33,7 @@ export function describeStart({
     ...describeFirstKeys(bootstrap),
     '',
     `Providers: ${providers.join(', ') || 'none; set OPENAI_API_KEY, for example'}`,
+    ...(hasConsole ? [`Console: ${url}/console`] : []),
     `Swagger UI: ${url}/docs`,
   ];
   if (exampleModel !== undefined) {

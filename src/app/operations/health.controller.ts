@@ -87,6 +87,7 @@ class ReadinessDto {
 
 const INDEX = {
   name: 'Model Gateway',
+  console: '/console',
   documentation: '/docs',
   openapi: '/docs-json',
   models: '/v1/models',
@@ -107,13 +108,15 @@ export class HealthController {
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
-  /** Leads a browser to the documentation, and tells all others where it is. */
+  /** Leads a browser to the console, without one to the documentation, and tells all others where those are. */
   @Get()
   @ApiExcludeEndpoint()
   index(@Req() request: Request, @Res() response: Response): void {
+    const { hasConsole } = this.config.http;
     response.vary('Accept');
-    if (request.accepts(['json', 'html']) === 'html') response.redirect(INDEX.documentation);
-    else sendJson(response, 200, INDEX);
+    if (request.accepts(['json', 'html']) === 'html') {
+      response.redirect(hasConsole ? INDEX.console : INDEX.documentation);
+    } else sendJson(response, 200, { ...INDEX, console: hasConsole ? INDEX.console : undefined });
   }
 
   @Get('healthz')

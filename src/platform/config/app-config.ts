@@ -14,6 +14,8 @@ export interface AppConfig {
     readonly publicUrl: string | undefined;
     /** Web pages that may call the service from a browser; `*` alone: all; empty: none. */
     readonly corsOrigins: readonly string[];
+    /** Whether there are pages at `/console`. */
+    readonly hasConsole: boolean;
   };
   readonly dataDirectory: string;
   readonly databaseUrl: string | undefined;

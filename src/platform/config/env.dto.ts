@@ -44,6 +44,13 @@ export class EnvDto {
   @OriginsVariable()
   GATEWAY_CORS_ORIGINS?: string;
 
+  @Describe('`off` serves no console at `/console`, and `npm start` builds none', {
+    default: 'on',
+    example: 'off',
+  })
+  @ChoiceVariable('on', 'off')
+  GATEWAY_CONSOLE?: 'on' | 'off';
+
   @Describe('Folder of the embedded database and of what jobs make', {
     default: './data',
     example: '/var/lib/gateway',

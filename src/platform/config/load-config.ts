@@ -88,6 +88,7 @@ export function loadConfig(
       host: env.HOST ?? LOOPBACK,
       publicUrl: env.GATEWAY_PUBLIC_URL && withoutTrailingSlash(env.GATEWAY_PUBLIC_URL),
       corsOrigins: readOrigins(env.GATEWAY_CORS_ORIGINS ?? '') ?? [],
+      hasConsole: env.GATEWAY_CONSOLE !== 'off',
     },
     dataDirectory: resolve(env.GATEWAY_DATA_DIR ?? './data'),
     databaseUrl: env.DATABASE_URL,

@@ -1,0 +1,114 @@
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { randomBytes } from 'node:crypto';
+import { APP_CONFIG, type AppConfig, type S3Config } from '../../platform/config/app-config.js';
+import { NotFoundError } from '../../platform/errors/gateway-errors.js';
+import { sendBytes } from '../../platform/http/send-body.js';
+import { setPageHeaders } from '../../platform/http/standard-headers.js';
+import { ConsoleFiles, type ConsoleFile } from './console-files.js';
+import { renderConsoleState } from './console-state.page.js';
+
+const BASE = '/console/';
+/** Their names change with their content. */
+const ASSETS = 'assets/';
+const FOR_EVER = 'public, max-age=31536000, immutable';
+/** What the page's own scripts give to styles that they make. */
+const NONCE = '__CSP_NONCE__';
+
+/** The console: pages for browsers, whose scripts call the API of this origin. */
+@ApiExcludeController()
+@Controller('console')
+export class ConsoleController {
+  /** Where pictures, sound and films of jobs may come from, beside this origin. */
+  private readonly mediaOrigins: string;
+
+  constructor(
+    private readonly files: ConsoleFiles,
+    @Inject(APP_CONFIG) { http, s3 }: Pick<AppConfig, 'http' | 's3'>,
+  ) {
+    const own = http.publicUrl === undefined ? [] : [new URL(http.publicUrl).origin];
+    const origins = [...own, ...(s3?.redirect ? bucketOrigins(s3) : [])];
+    this.mediaOrigins = origins.map((origin) => ` ${origin}`).join('');
+  }
+
+  /**
+   * Files by their own paths; under every other path the one page, which reads the path itself.
+   * @throws NotFoundError for an asset that no build has
+   */
+  @Get(['', '*path'])
+  async serve(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const path = request.path.slice(BASE.length);
+    const file = path === '' ? undefined : await this.files.find(path);
+    if (file) this.sendFile(request, response, file, path.startsWith(ASSETS));
+    else if (path.startsWith(ASSETS)) throw unknownAsset();
+    else await this.sendPage(response);
+  }
+
+  private sendFile(
+    request: Request,
+    response: Response,
+    file: ConsoleFile,
+    isImmutable: boolean,
+  ): void {
+    response.setHeader('cache-control', isImmutable ? FOR_EVER : 'no-cache');
+    response.setHeader('cross-origin-resource-policy', 'same-origin');
+    // A picture in SVG that is opened by itself is a page.
+    setPageHeaders(response, ["default-src 'none'"]);
+    response.vary('Accept-Encoding');
+    const encoding = (['br', 'gzip'] as const).find(
+      (each) => file[each] && request.acceptsEncodings(each) === each,
+    );
+    if (encoding) response.setHeader('content-encoding', encoding);
+    sendBytes(response, 200, (encoding && file[encoding]) ?? file.bytes, file.type);
+  }
+
+  private async sendPage(response: Response): Promise<void> {
+    const nonce = randomNonce();
+    this.setPolicy(response, nonce);
+    response.setHeader('cache-control', 'no-store');
+    const index = await this.files.index();
+    if (index !== undefined) return sendHtml(response, 200, index.replaceAll(NONCE, nonce));
+    const { page, seconds } = renderConsoleState(await this.files.state(), nonce);
+    response.setHeader('retry-after', String(seconds));
+    // The browser asks again by itself, without a script.
+    response.setHeader('refresh', String(seconds));
+    sendHtml(response, 503, page);
+  }
+
+  private setPolicy(response: Response, nonce: string): void {
+    setPageHeaders(response, [
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src 'self' 'nonce-${nonce}'`,
+      `img-src 'self' data: blob:${this.mediaOrigins}`,
+      `media-src 'self' data: blob:${this.mediaOrigins}`,
+      "connect-src 'self'",
+      "font-src 'self'",
+      "manifest-src 'self'",
+      "object-src 'none'",
+      "base-uri 'none'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+    ]);
+  }
+}
+
+function sendHtml(response: Response, status: number, page: string): void {
+  sendBytes(response, status, Buffer.from(page), 'text/html; charset=utf-8');
+}
+
+function randomNonce(): string {
+  return randomBytes(16).toString('base64');
+}
+
+function unknownAsset(): NotFoundError {
+  return new NotFoundError('path', 'The console has no such file; load its page anew.');
+}
+
+/** Signed URLs lead to the bucket's own host, or with dots in its name to a path of the region's. */
+function bucketOrigins({ endpoint, bucket, region }: S3Config): string[] {
+  if (endpoint !== undefined) return [new URL(endpoint).origin];
+  const domain = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  return [`https://${bucket.includes('.') ? '' : `${bucket}.`}${domain}`];
+}

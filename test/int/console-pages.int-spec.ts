@@ -1,0 +1,311 @@
+import 'reflect-metadata';
+import { Module, type INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import http, { type IncomingMessage, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { setUpApplication } from '../../src/app/app.setup.js';
+import { ConsoleController } from '../../src/app/console/console.controller.js';
+import { ConsoleFiles } from '../../src/app/console/console-files.js';
+import { APP_CONFIG, type AppConfig } from '../../src/platform/config/app-config.js';
+import { loadSettings } from '../../src/app/load-settings.js';
+import { LeanExpressAdapter } from '../../src/platform/http/lean-express.adapter.js';
+import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
+
+const SCRIPT = 'console.log("the console");\n'.repeat(50);
+const INDEX = '<meta name="csp-nonce" content="__CSP_NONCE__"><p>The console</p>';
+
+let folder: string;
+let application: INestApplication<Server>;
+let port: number;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gateway-console-'));
+  await writeFile(join(folder, 'secret.txt'), 'not of the console');
+  await serve();
+});
+afterEach(async () => {
+  await application.close();
+  await rm(folder, { recursive: true });
+});
+
+/** An application that has the console's pages and nothing else, with what all answers have. */
+async function serve(environment: Record<string, string> = {}): Promise<void> {
+  const files = new ConsoleFiles(join(folder, 'console'));
+  const config: AppConfig = loadSettings(environment);
+  class Pages {}
+  Module({
+    controllers: [ConsoleController],
+    providers: [
+      GatewayMetrics,
+      { provide: APP_CONFIG, useValue: config },
+      { provide: ConsoleFiles, useValue: files },
+    ],
+  })(Pages);
+  application = await NestFactory.create(Pages, new LeanExpressAdapter(), { logger: false });
+  await setUpApplication(application, undefined, () => undefined);
+  await application.listen(0, '127.0.0.1');
+  const address = application.getHttpServer().address();
+  port = typeof address === 'object' && address ? address.port : 0;
+}
+
+/** As `scripts/console.mjs` does it: whole, by a rename. */
+async function build(files: Record<string, string>, stamp = 'one'): Promise<void> {
+  const place = join(folder, `.console-${stamp}`);
+  for (const [path, text] of Object.entries({ ...files, '.built-from': stamp })) {
+    await mkdir(dirname(join(place, path)), { recursive: true });
+    await writeFile(join(place, path), text);
+    if (!path.endsWith('.js')) continue;
+    await writeFile(join(place, `${path}.br`), brotliCompressSync(text));
+    await writeFile(join(place, `${path}.gz`), gzipSync(text));
+  }
+  await rm(join(folder, 'console'), { recursive: true, force: true });
+  await rename(place, join(folder, 'console'));
+}
+
+const BUILT = { 'index.html': INDEX, 'assets/main-1.js': SCRIPT, 'icon.svg': '<svg/>' };
+
+interface Answer {
+  status: number;
+  headers: IncomingMessage['headers'];
+  body: Buffer;
+}
+
+/** Without a client that tidies the path, asks for encodings of its own, or decodes what comes. */
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = http.request({ host: '127.0.0.1', port, path, headers, method }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks),
+        }),
+      );
+    });
+    request.once('error', reject);
+    request.end();
+  });
+}
+
+function directivesOf({ headers }: Answer): Record<string, string> {
+  const policy = String(headers['content-security-policy']);
+  return Object.fromEntries(
+    policy.split('; ').map((directive) => {
+      const [name = '', ...sources] = directive.split(' ');
+      return [name, sources.join(' ')];
+    }),
+  );
+}
+
+describe('the page of the console', () => {
+  it.each(['/console', '/console/', '/console?tab=1', '/console/requests', '/console/tenants/a.b'])(
+    'is at %s, and is kept by nobody',
+    async (path) => {
+      await build(BUILT);
+      const answer = await ask(path);
+      expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+        'cross-origin-opener-policy': 'same-origin',
+        'permissions-policy': expect.stringContaining('camera=()'),
+      });
+      expect(answer.body.toString()).toContain('<p>The console</p>');
+    },
+  );
+
+  it('lets nothing run or style it but files of its own and who knows a nonce, new each time', async () => {
+    await build(BUILT);
+    const answers = [await ask('/console'), await ask('/console')];
+    const nonces = answers.map(({ body }) => /content="([^"]+)"/.exec(body.toString())?.[1]);
+    expect(nonces[0]).toMatch(/^[\w+/]{22}==$/);
+    expect(nonces[1]).not.toBe(nonces[0]);
+    expect(directivesOf(answers[0]!)).toEqual({
+      'default-src': "'none'",
+      'script-src': "'self'",
+      'style-src': `'self' 'nonce-${nonces[0]}'`,
+      'img-src': "'self' data: blob:",
+      'media-src': "'self' data: blob:",
+      'connect-src': "'self'",
+      'font-src': "'self'",
+      'manifest-src': "'self'",
+      'object-src': "'none'",
+      'base-uri': "'none'",
+      'form-action': "'self'",
+      'frame-ancestors': "'none'",
+    });
+  });
+
+  it.each([
+    [{ S3_ENDPOINT: 'https://files.example:9000/x' }, ' https://files.example:9000'],
+    [{}, ' https://pictures.s3.eu-west-1.amazonaws.com'],
+    [{ S3_BUCKET: 'a.b' }, ' https://s3.eu-west-1.amazonaws.com'],
+    [{ S3_REGION: 'cn-north-1' }, ' https://pictures.s3.cn-north-1.amazonaws.com.cn'],
+    [{ S3_REDIRECT: 'false' }, ''],
+    [
+      { GATEWAY_PUBLIC_URL: 'https://gateway.example/x', S3_REDIRECT: 'false' },
+      ' https://gateway.example',
+    ],
+  ])('shows what jobs have made where it lies: %j', async (environment, origins) => {
+    await application.close();
+    await serve({ S3_BUCKET: 'pictures', S3_REGION: 'eu-west-1', ...environment });
+    await build(BUILT);
+    const directives = directivesOf(await ask('/console'));
+    expect(directives['img-src']).toBe(`'self' data: blob:${origins}`);
+    expect(directives['media-src']).toBe(`'self' data: blob:${origins}`);
+    expect(directives['connect-src']).toBe("'self'");
+  });
+
+  it('answers HEAD as GET without the page, and takes nothing else', async () => {
+    await build(BUILT);
+    const [head, get] = [await ask('/console', {}, 'HEAD'), await ask('/console')];
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    const post = await ask('/console/requests', {}, 'POST');
+    expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe('a file of the console', () => {
+  it.each([
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    ['br;q=0, gzip', 'gzip', gunzipSync],
+    ['identity', undefined, (bytes: Buffer) => bytes],
+    ['', undefined, (bytes: Buffer) => bytes],
+  ] as const)('comes compressed for who takes %p', async (accepted, encoding, decode) => {
+    await build(BUILT);
+    const answer = await ask('/console/assets/main-1.js', { 'accept-encoding': accepted });
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      'content-length': String(answer.body.length),
+    });
+    expect(answer.headers['content-encoding']).toBe(encoding);
+    expect(answer.headers.vary).toContain('Accept-Encoding');
+    expect(decode(answer.body).toString()).toBe(SCRIPT);
+  });
+
+  it('is asked for again where its name has nothing of its content', async () => {
+    await build(BUILT);
+    const answer = await ask('/console/icon.svg', { 'accept-encoding': 'br' });
+    expect([answer.status, answer.body.toString()]).toEqual([200, '<svg/>']);
+    expect(answer.headers['cache-control']).toBe('no-cache');
+    expect(answer.headers['content-encoding']).toBeUndefined();
+  });
+
+  it('answers HEAD with the length of what GET brings', async () => {
+    await build(BUILT);
+    const head = await ask('/console/assets/main-1.js', { 'accept-encoding': 'br' }, 'HEAD');
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+    expect(head.headers['content-length']).toBe(String(brotliCompressSync(SCRIPT).length));
+  });
+
+  it.each(['/console/assets/main-2.js', '/console/assets/', '/console/assets/main-1.js/'])(
+    'is no page where it is missing: %s',
+    async (path) => {
+      await build(BUILT);
+      const answer = await ask(path);
+      expect([answer.status, JSON.parse(answer.body.toString())]).toMatchObject([
+        404,
+        { error: { type: 'not_found_error', param: 'path' } },
+      ]);
+    },
+  );
+
+  it.each([
+    '/console/../secret.txt',
+    '/console/assets/../../secret.txt',
+    '/console/assets/..%2f..%2fsecret.txt',
+    '/console/%2e%2e/secret.txt',
+    '/console/assets/..\\..\\secret.txt',
+    '/console//etc/passwd',
+    '/console/.built-from',
+    '/console/assets/main-1.js%00.html',
+    '/console/index.html/../../secret.txt',
+    '/console/%ff',
+    '/console/constructor',
+    '/console/assets/main-1.js.br',
+  ])('is one of the build, whatever the path: %s', async (path) => {
+    await build(BUILT);
+    const answer = await ask(path);
+    const text = answer.body.toString();
+    expect([200, 400, 404]).toContain(answer.status);
+    if (answer.status === 200) expect(text).toContain('<p>The console</p>');
+    expect(text).not.toContain('not of the console');
+    expect(text).not.toContain('root:');
+  });
+});
+
+describe('where the console is not built', () => {
+  const state = (text: string): Promise<void> =>
+    writeFile(join(folder, '.console-state.json'), text);
+
+  it.each([
+    ['nobody builds it', undefined, 'npm run build:console', '15'],
+    [
+      'it is being built',
+      { pid: process.pid, step: 'installing <b>' },
+      'installing &#60;b&#62;',
+      '3',
+    ],
+    ['building it failed', { pid: 1, problem: 'there is no network' }, 'there is no network', '15'],
+    ['building it was broken off', { pid: 2 ** 22 + 1, step: 'packing' }, 'was stopped', '15'],
+    ['that cannot be told', '{"pid":', 'npm run build:console', '15'],
+  ] as const)('says so when %s', async (_, content, words, seconds) => {
+    if (content !== undefined) {
+      await state(typeof content === 'string' ? content : JSON.stringify(content));
+    }
+    const answer = await ask('/console/requests');
+    expect(answer.status).toBe(503);
+    expect(answer.headers).toMatchObject({
+      'retry-after': seconds,
+      refresh: seconds,
+      'cache-control': 'no-store',
+      'content-type': 'text/html; charset=utf-8',
+    });
+    const page = answer.body.toString();
+    expect(page).toContain(words);
+    expect(page).not.toMatch(/<script|\sstyle=|\son\w+=/);
+    const nonce = /<style nonce="([^"]+)">/.exec(page)?.[1];
+    expect(directivesOf(answer)['style-src']).toBe(`'self' 'nonce-${nonce}'`);
+  });
+
+  it('has it as soon as it is there, and a later one too, with files of the one before', async () => {
+    expect((await ask('/console')).status).toBe(503);
+    expect((await ask('/console/assets/main-1.js')).status).toBe(404);
+    await build(BUILT);
+    expect((await ask('/console/assets/main-1.js')).status).toBe(200);
+    expect((await ask('/console')).status).toBe(200);
+
+    await build({ 'index.html': '<p>The next</p>', 'assets/main-2.js': SCRIPT }, 'two');
+    // A page of another process, which has seen the next build, may ask this one.
+    expect((await ask('/console/assets/main-2.js')).status).toBe(200);
+    expect((await ask('/console')).body.toString()).toBe('<p>The next</p>');
+    expect((await ask('/console/assets/main-1.js')).status).toBe(200);
+  });
+
+  it('goes on with what was there while it is being replaced', async () => {
+    await build(BUILT);
+    expect((await ask('/console')).status).toBe(200);
+    await rm(join(folder, 'console'), { recursive: true });
+    expect((await ask('/console')).status).toBe(200);
+    expect((await ask('/console/assets/main-1.js')).status).toBe(200);
+  });
+
+  it('reads a build once for many at the same time', async () => {
+    await build(BUILT);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/console')));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  });
+});
