@@ -208,9 +208,7 @@ describe('a login at an OpenID issuer', () => {
 
   it('takes an invitation to a verified e-mail address, once', async () => {
     const { tenants, operator_role, name } = await member('developer');
-    expect(tenants).toMatchObject([
-      { id: gateway.tenantId, name: 'default', role: 'developer' },
-    ]);
+    expect(tenants).toMatchObject([{ id: gateway.tenantId, name: 'default', role: 'developer' }]);
     expect([operator_role, name]).toEqual([null, 'Ada']);
     const keys = await call('/v1/customer/api-keys');
     expect(keys.status).toBe(200);
@@ -691,6 +689,81 @@ describe('members', () => {
       tenants: [],
       operator_rights: ['operator:read', 'operator:write'],
     });
+  });
+});
+
+describe('an operator', () => {
+  const as = async (key: string): Promise<SessionBody> => {
+    const response = await postJson('/v1/auth/key', { key });
+    return (await response.json()) as SessionBody;
+  };
+  const path = '/v1/customer/api-keys';
+
+  it('acts for the tenant that the request names, and is the author of what changes there', async () => {
+    const tenantId = await makeTenant(`visited ${people}`);
+    const visit = { 'x-gateway-tenant': tenantId };
+    expect(await as(gateway.adminKey)).toMatchObject({
+      tenants: [],
+      operator_tenant_rights: ['any', 'money', 'read', 'develop', 'own'],
+    });
+    expect((await call(path)).status).toBe(403);
+    expect(await answer(await call(path, { headers: visit }))).toMatchObject({ status: 200 });
+    const made = await send('POST', path, { name: 'by the operator' }, visit);
+    const { id } = (await made.json()) as { id: string };
+    expect(made.status).toBe(201);
+    const trail = await call('/v1/customer/audit-log?action=api_key.create', { headers: visit });
+    expect(await trail.json()).toMatchObject({
+      data: [{ tenant_id: tenantId, target: { id }, actor: { kind: 'admin_key' } }],
+    });
+    const contentLog = { content_log: true };
+    expect(await answer(await send('PATCH', `${path}/${id}`, contentLog, visit))).toEqual(
+      refusal(403, 'permission_error', 'content_log'),
+    );
+    const excerpts = '/v1/customer/guardrail-events?excerpts=true';
+    expect((await call(excerpts, { headers: visit })).status).toBe(403);
+  });
+
+  it('finds no tenant that there is not, and only reads one that is suspended', async () => {
+    await as(gateway.adminKey);
+    const missing = refusal(404, 'not_found_error', 'x-gateway-tenant');
+    for (const tenant of ['nothing', '00000000-0000-4000-8000-000000000000']) {
+      const headers = { 'x-gateway-tenant': tenant };
+      expect(await answer(await call(path, { headers }))).toEqual(missing);
+    }
+    const tenantId = await makeTenant(`suspended ${people}`);
+    const visit = { 'x-gateway-tenant': tenantId };
+    const suspend = { status: 'suspended' };
+    await gateway.admin('PATCH', `/v1/admin/tenants/${tenantId}`, suspend);
+    expect((await call(path, { headers: visit })).status).toBe(200);
+    expect(await answer(await send('POST', path, { name: 'a' }, visit))).toEqual(
+      refusal(403, 'permission_error', 'tenant'),
+    );
+    await gateway.database.query('UPDATE tenants SET deleted_at = now() WHERE id = $1', [tenantId]);
+    await until(async () => (await call(path, { headers: visit })).status === 404);
+  });
+
+  it('who is a member as well has the rights of both', async () => {
+    const { id } = await member('viewer');
+    await gateway.database.query(
+      `UPDATE people SET operator_role = 'admin'
+        WHERE id = (SELECT person_id FROM sessions WHERE id = $1)`,
+      [id],
+    );
+    await until(
+      async () =>
+        (
+          await send(
+            'POST',
+            path,
+            { name: 'a' },
+            {
+              'x-gateway-tenant': gateway.tenantId,
+            },
+          )
+        ).status === 201,
+    );
+    // Without the header it is the member that asks.
+    expect((await send('POST', path, { name: 'a' })).status).toBe(403);
   });
 });
 

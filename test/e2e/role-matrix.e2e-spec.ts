@@ -20,13 +20,17 @@ const CALLERS = [
   'admin',
   'auditor',
   'session of an admin key',
+  'admin for the tenant',
+  'auditor for the tenant',
   'ended session',
 ] as const;
 type CallerName = (typeof CALLERS)[number];
 
 const TENANT_KEYS = ['routing key', 'management key'] as const;
 const MANAGEMENT = ['management key', 'session of a management key'] as const;
-const ADMINS = ['admin key', 'admin', 'session of an admin key'] as const;
+const ADMINS = ['admin key', 'admin', 'session of an admin key', 'admin for the tenant'] as const;
+/** Operators who name the tenant. */
+const GUESTS = ['admin for the tenant', 'auditor for the tenant'] as const;
 const LOGGED_IN = CALLERS.slice(CALLERS.indexOf('owner')).filter(
   (each) => each !== 'ended session',
 );
@@ -36,16 +40,24 @@ const MAY = {
   everybody: CALLERS,
   call: ['routing key'],
   keys: TENANT_KEYS,
-  browse: [...TENANT_KEYS, ...MANAGEMENT, 'owner', 'developer', 'viewer', 'billing'],
-  money: [...TENANT_KEYS, ...MANAGEMENT, 'owner', 'developer', 'viewer', 'billing'],
-  'money without routing keys': [...MANAGEMENT, 'owner', 'developer', 'viewer', 'billing'],
-  read: [...TENANT_KEYS, ...MANAGEMENT, 'owner', 'developer', 'viewer'],
-  'read without routing keys': [...MANAGEMENT, 'owner', 'developer', 'viewer'],
-  develop: [...TENANT_KEYS, ...MANAGEMENT, 'owner', 'developer'],
-  'develop without routing keys': [...MANAGEMENT, 'owner', 'developer'],
-  own: [...TENANT_KEYS, ...MANAGEMENT, 'owner'],
-  'own without routing keys': [...MANAGEMENT, 'owner'],
-  audit: [...ADMINS, 'auditor key', 'auditor'],
+  browse: [...TENANT_KEYS, ...MANAGEMENT, 'owner', 'developer', 'viewer', 'billing', ...GUESTS],
+  money: [...TENANT_KEYS, ...MANAGEMENT, 'owner', 'developer', 'viewer', 'billing', ...GUESTS],
+  'money without routing keys': [
+    ...MANAGEMENT,
+    'owner',
+    'developer',
+    'viewer',
+    'billing',
+    ...GUESTS,
+  ],
+  read: [...TENANT_KEYS, ...MANAGEMENT, 'owner', 'developer', 'viewer', ...GUESTS],
+  'read without routing keys': [...MANAGEMENT, 'owner', 'developer', 'viewer', ...GUESTS],
+  develop: [...TENANT_KEYS, ...MANAGEMENT, 'owner', 'developer', 'admin for the tenant'],
+  'develop without routing keys': [...MANAGEMENT, 'owner', 'developer', 'admin for the tenant'],
+  own: [...TENANT_KEYS, ...MANAGEMENT, 'owner', 'admin for the tenant'],
+  'own without routing keys': [...MANAGEMENT, 'owner', 'admin for the tenant'],
+  content: [...MANAGEMENT, 'owner'],
+  audit: [...ADMINS, 'auditor key', 'auditor', 'auditor for the tenant'],
   operate: ADMINS,
   'be logged in': LOGGED_IN,
 } satisfies Record<string, readonly CallerName[]>;
@@ -102,11 +114,11 @@ const CUSTOMER: Record<string, Access> = {
   'GET /v1/customer/audit-log': 'read',
   'GET /v1/customer/audit-log/export.csv': 'read',
   'GET /v1/customer/audit-log/export.jsonl': 'read',
-  'GET /v1/customer/content-log': 'own without routing keys',
-  'PATCH /v1/customer/content-log': 'own without routing keys',
-  'DELETE /v1/customer/content-log': 'own without routing keys',
-  'GET /v1/customer/logs/{request_id}/content': 'own without routing keys',
-  'DELETE /v1/customer/logs/{request_id}/content': 'own without routing keys',
+  'GET /v1/customer/content-log': 'content',
+  'PATCH /v1/customer/content-log': 'content',
+  'DELETE /v1/customer/content-log': 'content',
+  'GET /v1/customer/logs/{request_id}/content': 'content',
+  'DELETE /v1/customer/logs/{request_id}/content': 'content',
   'GET /v1/customer/guardrail-events': 'read',
   'GET /v1/customer/members': 'read without routing keys',
   'PATCH /v1/customer/members/{id}': 'own without routing keys',
@@ -220,7 +232,9 @@ beforeAll(async () => {
   });
   headersOf.set('member of nothing', await openSession('person_id', await makePerson(null)));
   for (const role of ['admin', 'auditor'] as const) {
-    headersOf.set(role, await openSession('person_id', await makePerson(role)));
+    const session = await openSession('person_id', await makePerson(role));
+    headersOf.set(role, session);
+    headersOf.set(`${role} for the tenant`, { ...session, 'x-gateway-tenant': tenantId });
   }
   headersOf.set(
     'session of a management key',

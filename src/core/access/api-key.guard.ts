@@ -83,7 +83,7 @@ export class ApiKeyGuard implements CanActivate {
     { memberRight }: Requirement,
   ): Promise<boolean> {
     const session = await this.sessions.sessionOf(request);
-    const { caller, isSuspended } = this.sessions.callerIn(session, request, memberRight);
+    const { caller, isSuspended } = await this.sessions.callerIn(session, request, memberRight);
     if (isSuspended) refuseSuspended(request);
     request.session = session;
     request.caller = caller;

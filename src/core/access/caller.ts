@@ -1,4 +1,4 @@
-import type { OperatorRole, TenantRole } from '../people/roles.js';
+import type { ActingRole, OperatorRole } from '../people/roles.js';
 import type { LimitedSubject, Limits } from '../../canonical/limits.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 
@@ -46,10 +46,13 @@ export interface Caller {
   readonly tenantId: string;
   readonly apiKeyId: string;
   readonly keyType: ApiKeyType;
-  /** What its tenant called the key; of a member, the person's name. */
+  /** What its tenant called the key; of somebody who is logged in, their name. */
   readonly keyName: string;
-  /** Of a member who is logged in, whose `apiKeyId` is the person's id; absent: it is a key that asks. */
-  readonly memberRole?: TenantRole;
+  /**
+   * Of a member or an operator who is logged in, whose `apiKeyId` is their own id; absent: it is a key
+   * that asks.
+   */
+  readonly actingRole?: ActingRole;
   /** Requests per minute window of this key, or of a key above it if that is lower. */
   readonly rateLimitPerMinute: number;
   /**

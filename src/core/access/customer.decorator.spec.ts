@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
 import type { ApiKeyType } from './caller.js';
 import { CustomerWritesGuard, mayReadContent } from './customer.decorator.js';
-import type { TenantRole } from '../people/roles.js';
+import type { ActingRole } from '../people/roles.js';
 
 describe(CustomerWritesGuard.name, () => {
   it.each(['GET', 'POST', 'PATCH', 'DELETE'])('lets any key %s by default', (method) => {
@@ -25,16 +25,18 @@ describe(CustomerWritesGuard.name, () => {
 });
 
 describe(mayReadContent.name, () => {
-  it.each<[ApiKeyType, TenantRole | undefined, boolean]>([
+  it.each<[ApiKeyType, ActingRole | undefined, boolean]>([
     ['management', undefined, true],
     ['routing', undefined, false],
     ['management', 'owner', true],
     ['management', 'developer', false],
     ['management', 'viewer', false],
     ['management', 'billing', false],
-  ])('takes a %s key, or a member who is %s: %s', (keyType, memberRole, expected) => {
+    ['management', 'admin', false],
+    ['management', 'auditor', false],
+  ])('takes a %s key, or a member who is %s: %s', (keyType, actingRole, expected) => {
     const caller = { tenantId: 't', apiKeyId: 'k', keyName: 'a key', rateLimitPerMinute: 1 };
-    expect(mayReadContent({ ...caller, keyType, ...(memberRole && { memberRole }) })).toBe(
+    expect(mayReadContent({ ...caller, keyType, ...(actingRole && { actingRole }) })).toBe(
       expected,
     );
   });

@@ -50,8 +50,8 @@ export function OwnersOnly(): ClassDecorator & MethodDecorator {
 }
 
 /** Whether a caller is one of those of `OwnersOnly`. */
-export function mayReadContent({ keyType, memberRole = 'owner' }: Caller): boolean {
-  return keyType === 'management' && hasRight(memberRole, 'content');
+export function mayReadContent({ keyType, actingRole = 'owner' }: Caller): boolean {
+  return keyType === 'management' && hasRight(actingRole, 'content');
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { BodyShare } from '../../platform/http/body-budget.js';
 import type { IdentifiedRequest } from '../../platform/http/standard-headers.js';
+import { isOperatorRole } from '../people/roles.js';
 import type { Session } from '../people/session.js';
 import type { Caller, Operator } from './caller.js';
 import type { RateLimitDecision } from './rate-limit-decisions.js';
@@ -38,7 +39,10 @@ export function callerOf({ caller }: GatewayRequest): Caller {
 export function countedOf(
   request: GatewayRequest,
 ): Pick<Caller, 'tenantId' | 'apiKeyId' | 'countsOn'> {
-  const actor = request.operator?.actor ?? (request.caller ? undefined : request.session?.actor);
+  const { caller, session } = request;
+  // An operator who acts for a tenant takes none of what its own people may ask in a minute.
+  const isGuest = caller?.actingRole !== undefined && isOperatorRole(caller.actingRole);
+  const actor = request.operator?.actor ?? (caller && !isGuest ? undefined : session?.actor);
   if (!actor) return callerOf(request);
   const { kind, id } = actor;
   return { tenantId: `operator:${kind}:${id}`, apiKeyId: `operator:${kind}:${id}` };

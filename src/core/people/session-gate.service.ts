@@ -1,7 +1,12 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { isUuid } from '../../platform/database/stored-text.js';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
-import { AuthenticationError, PermissionError } from '../../platform/errors/gateway-errors.js';
+import {
+  AuthenticationError,
+  NotFoundError,
+  PermissionError,
+} from '../../platform/errors/gateway-errors.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 import { originCookie, readCookie } from '../../platform/http/cookies.js';
 import { AdminKeyDirectory } from '../access/admin-key-directory.service.js';
@@ -10,12 +15,20 @@ import type { Caller, Operator } from '../access/caller.js';
 import type { GatewayRequest } from '../access/gateway-request.js';
 import { KeyDirectory, type ResolvedKey } from '../access/key-directory.service.js';
 import { WrongKeys } from '../access/wrong-keys.js';
-import { hasRight, ROLES_OF, type MemberRight } from './roles.js';
-import { csrfTokenOf, hashToken, isSameToken, isToken, type Session } from './session.js';
+import { hasRight, ROLES_OF, strongest, type MemberRight } from './roles.js';
+import {
+  csrfTokenOf,
+  hashToken,
+  isSameToken,
+  isToken,
+  type ActedFor,
+  type Membership,
+  type Session,
+} from './session.js';
 import { SessionRepository, type SessionRow } from './session.repository.js';
 
 const SEEN_TO_THE_MS = 60_000;
-/** The header in which a member of several tenants names one. */
+/** The header in which a member of several tenants, or an operator, names one. */
 const TENANT_HEADER = 'x-gateway-tenant';
 
 type HeadOfRequest = Pick<GatewayRequest, 'headers' | 'method' | 'socket'>;
@@ -33,6 +46,8 @@ export class SessionGate {
   private readonly logger = new Logger(SessionGate.name);
   /** By the token's hash. */
   private readonly sessions: FreshDirectory<SessionRow>;
+  /** Those that operators act for, by id. */
+  private readonly tenants: FreshDirectory<ActedFor>;
   private readonly idleMs: number;
   private readonly publicOrigin: string | undefined;
   private readonly isSecure: boolean;
@@ -54,6 +69,10 @@ export class SessionGate {
         return new Map(rows.map((row) => [row.hash, row]));
       },
       nameOf: ({ id }) => id,
+    });
+    this.tenants = new FreshDirectory<ActedFor>({
+      read: async (ids) =>
+        new Map((await repository.findTenants(ids)).map((tenant) => [tenant.tenantId, tenant])),
     });
   }
 
@@ -117,13 +136,13 @@ export class SessionGate {
    * Who calls for a tenant.
    *
    * @param right of the handler; undefined: it is closed to sessions
-   * @throws PermissionError
+   * @throws PermissionError; NotFoundError when an operator names a tenant that there is not
    */
-  callerIn(
+  async callerIn(
     session: Session,
     { headers }: Pick<HeadOfRequest, 'headers'>,
     right: MemberRight | undefined,
-  ): SessionCaller {
+  ): Promise<SessionCaller> {
     const wanted = headers[TENANT_HEADER];
     if (right === undefined || right === 'nobody') {
       throw new PermissionError('This path takes an API key, not a session.');
@@ -132,16 +151,10 @@ export class SessionGate {
       if (wanted === undefined || wanted === session.key.caller.tenantId) return session.key;
       throw new PermissionError('The session is that of a key of another tenant.', TENANT_HEADER);
     }
-    const membership =
-      wanted === undefined
-        ? session.memberships[0]
-        : session.memberships.find(({ tenantId }) => tenantId === wanted);
-    if (!membership) {
-      throw wanted === undefined
-        ? new PermissionError('You are a member of no tenant; ask one of its owners to invite you.')
-        : new PermissionError('You are no member of this tenant.', TENANT_HEADER);
-    }
-    const { role, tenantId, tenant, rateLimitPerMinute, isSuspended } = membership;
+    const { role, tenantId, tenant, rateLimitPerMinute, isSuspended } = await this.placeOf(
+      session,
+      wanted,
+    );
     if (!hasRight(role, right)) {
       throw new PermissionError(
         `Your role at ${JSON.stringify(tenant)} is ${role}; this takes ${ROLES_OF[right].join(' or ')}.`,
@@ -154,9 +167,39 @@ export class SessionGate {
       keyType: 'management',
       keyName: name,
       rateLimitPerMinute,
-      memberRole: role,
+      actingRole: role,
     };
     return { caller, isSuspended };
+  }
+
+  /**
+   * The tenant that a request is for. Operators have to name it.
+   *
+   * @throws PermissionError, NotFoundError
+   */
+  private async placeOf(
+    { memberships, operatorRole }: Session,
+    wanted: string | string[] | undefined,
+  ): Promise<Membership> {
+    if (wanted === undefined) {
+      const [first] = memberships;
+      if (first) return first;
+      throw new PermissionError(
+        operatorRole
+          ? 'An operator names the tenant to act for: X-Gateway-Tenant: <id of the tenant>.'
+          : 'You are a member of no tenant; ask one of its owners to invite you.',
+      );
+    }
+    const own = memberships.find(({ tenantId }) => tenantId === wanted);
+    if (own) return operatorRole ? { ...own, role: strongest([own.role, operatorRole]) } : own;
+    if (!operatorRole)
+      throw new PermissionError('You are no member of this tenant.', TENANT_HEADER);
+    const tenant =
+      typeof wanted === 'string' && isUuid(wanted) ? await this.tenants.get(wanted) : undefined;
+    if (!tenant) {
+      throw new NotFoundError(TENANT_HEADER, 'There is no tenant with this id, or it was deleted.');
+    }
+    return { ...tenant, role: operatorRole };
   }
 
   /** @throws PermissionError when it is no operator's */

@@ -4,7 +4,13 @@ import { Database, type SqlExecutor } from '../../platform/database/database.js'
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../platform/config/setting-values.js';
 import type { OperatorRole } from './roles.js';
-import { hashToken, mintToken, type Membership, type SessionOwner } from './session.js';
+import {
+  hashToken,
+  mintToken,
+  type ActedFor,
+  type Membership,
+  type SessionOwner,
+} from './session.js';
 
 /** Longer ones name no browser. */
 const MAX_USER_AGENT_LENGTH = 300;
@@ -42,6 +48,12 @@ export interface ListedSession {
   expiresAt: Date;
 }
 
+/** The highest limit of a tenant's management keys, or by default `$2`. */
+const RATE_LIMIT = `(
+  SELECT coalesce(max(rate_limit_per_minute), $2) FROM api_keys
+   WHERE tenant_id = tenants.id AND type = 'management'
+     AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+)`;
 const OWNER_COLUMNS = { person: 'person_id', api_key: 'api_key_id', admin_key: 'admin_key_id' };
 
 @Injectable()
@@ -78,11 +90,7 @@ export class SessionRepository {
                     json_build_object(
                       'tenantId', tenants.id, 'tenant', tenants.name, 'role', role,
                       'isSuspended', suspended_at IS NOT NULL,
-                      'rateLimitPerMinute', (
-                        SELECT coalesce(max(rate_limit_per_minute), $2) FROM api_keys
-                         WHERE tenant_id = tenants.id AND type = 'management'
-                           AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
-                      )
+                      'rateLimitPerMinute', ${RATE_LIMIT}
                     ) ORDER BY memberships.created_at, tenants.id
                   ) AS memberships
              FROM memberships JOIN tenants ON tenants.id = tenant_id
@@ -98,6 +106,17 @@ export class SessionRepository {
       email: row.email && fromStoredText(row.email),
       memberships: row.memberships.map((one) => ({ ...one, tenant: fromStoredText(one.tenant) })),
     }));
+  }
+
+  /** Tenants by their ids; those that there are not, or that were deleted, are left out. */
+  async findTenants(ids: readonly string[]): Promise<ActedFor[]> {
+    const { rows } = await this.database.lookUps.query<ActedFor>(
+      `SELECT id AS "tenantId", name AS tenant, suspended_at IS NOT NULL AS "isSuspended",
+              ${RATE_LIMIT} AS "rateLimitPerMinute"
+         FROM tenants WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL`,
+      [ids, DEFAULT_RATE_LIMIT_PER_MINUTE],
+    );
+    return rows.map((row) => ({ ...row, tenant: fromStoredText(row.tenant) }));
   }
 
   /** Notes that a session is in use, to the minute. */

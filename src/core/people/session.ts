@@ -1,17 +1,21 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Actor } from '../access/caller.js';
 import type { ResolvedKey } from '../access/key-directory.service.js';
-import type { OperatorRole, TenantRole } from './roles.js';
+import type { ActingRole, OperatorRole } from './roles.js';
 
-/** What a member may do for one tenant. */
-export interface Membership {
+/** A tenant that somebody acts for who is logged in. */
+export interface ActedFor {
   readonly tenantId: string;
   readonly tenant: string;
-  readonly role: TenantRole;
   /** The highest limit of the tenant's management keys: a member gives a new key no more than they could. */
   readonly rateLimitPerMinute: number;
   /** The tenant may read, and nothing else. */
   readonly isSuspended: boolean;
+}
+
+/** What somebody may do for one tenant; who is no operator as well does it as a member. */
+export interface Membership extends ActedFor {
+  readonly role: ActingRole;
 }
 
 /** Whose a session is; a `link` was made on the command line and opens one operator's session. */

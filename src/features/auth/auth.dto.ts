@@ -5,10 +5,10 @@ import {
   OPERATOR_RIGHTS,
   OPERATOR_ROLES,
   TENANT_ROLES,
+  type ActingRole,
   type GivenRight,
   type OperatorRight,
   type OperatorRole,
-  type TenantRole,
 } from '../../core/people/roles.js';
 
 const SESSION_KINDS = ['person', 'api_key', 'admin_key', 'link'] as const;
@@ -56,7 +56,7 @@ class SessionTenantDto {
     enum: [...TENANT_ROLES, 'key'],
     description: '`key`: the session is that of a management key, with its rights.',
   })
-  role!: TenantRole | 'key';
+  role!: ActingRole | 'key';
 
   @ApiProperty({
     enum: GIVEN_RIGHTS,
@@ -91,6 +91,15 @@ export class SessionDto {
     example: [],
   })
   operator_rights!: OperatorRight[];
+
+  @ApiProperty({
+    enum: GIVEN_RIGHTS,
+    isArray: true,
+    description:
+      'What an operator may do in every other tenant, when `X-Gateway-Tenant` names it. Empty: no operator.',
+    example: [],
+  })
+  operator_tenant_rights!: GivenRight[];
 
   @ApiProperty({
     type: [SessionTenantDto],

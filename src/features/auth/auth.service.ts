@@ -9,7 +9,7 @@ import { KeyLogin } from '../../core/people/key-login.service.js';
 import { OidcClient } from '../../core/people/oidc-client.service.js';
 import { PersonLogin, type Browser } from '../../core/people/person-login.service.js';
 import { SessionGate } from '../../core/people/session-gate.service.js';
-import { GIVEN_RIGHTS, RIGHTS_OF_OPERATOR, rightsOf } from '../../core/people/roles.js';
+import { GIVEN_RIGHTS, RIGHTS_OF_OPERATOR, rightsOf, strongest } from '../../core/people/roles.js';
 import { isToken, type Session } from '../../core/people/session.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { GatewayError } from '../../platform/errors/gateway-errors.js';
@@ -156,8 +156,9 @@ export function describeSession(session: Session): SessionDto {
           id: tenantId,
           name: tenant,
           role,
-          rights: rightsOf(role),
+          rights: rightsOf(operatorRole ? strongest([role, operatorRole]) : role),
         })),
+    operator_tenant_rights: operatorRole ? rightsOf(operatorRole) : [],
     csrf_token: session.csrfToken,
     expires_at: session.expiresAt.toISOString(),
   };

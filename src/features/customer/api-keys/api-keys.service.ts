@@ -204,8 +204,8 @@ export class ApiKeysService {
 }
 
 /** A management key outlives its maker's role, so it takes an owner to deal with one. */
-function runsAccount({ keyType, memberRole }: Caller): boolean {
-  return keyType === 'management' && (memberRole === undefined || hasRight(memberRole, 'own'));
+function runsAccount({ keyType, actingRole }: Caller): boolean {
+  return keyType === 'management' && (actingRole === undefined || hasRight(actingRole, 'own'));
 }
 
 function refuseOnManagementKey(caller: Caller, type: ApiKeyType, verb: string): void {
