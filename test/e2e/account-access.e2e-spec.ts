@@ -120,6 +120,7 @@ const RULES: Record<string, Rule> = {
   'GET /v1/customer/analytics': OWN,
   'GET /v1/customer/statements': OWN,
   'GET /v1/customer/statements/{month}': OWN,
+  'GET /v1/customer/webhook-deliveries': OWN,
   'GET /v1/customer/ledger-entries': OWN,
   'GET /v1/customer/ledger-entries/export.csv': OWN,
   'GET /v1/customer/credits': OWN,

@@ -187,6 +187,28 @@ describe('a provider that the operator has not configured', () => {
       expect(data.some(({ id }) => id === model)).toBe(isListed);
       const one = await accounts.gateway.fetch(`/v1/models/${model}`, { headers: as(key) });
       expect(one.status).toBe(isListed ? 200 : 404);
+      const routed = await accounts.gateway.fetch('/v1/models?include_routes=true', {
+        headers: as(key),
+      });
+      const { data: models } = (await routed.json()) as {
+        data: { id: string; kind: string; routes: object[] }[];
+      };
+      expect(models.find(({ id }) => id === model)).toEqual(
+        isListed
+          ? expect.objectContaining({
+              kind: 'chat',
+              routes: [
+                {
+                  provider: 'openai',
+                  provider_name: expect.any(String),
+                  state: 'healthy',
+                  is_own_account: true,
+                },
+              ],
+            })
+          : undefined,
+      );
+      expect(models.map(({ id }) => id)).toEqual(data.map(({ id }) => id));
     }
   });
 

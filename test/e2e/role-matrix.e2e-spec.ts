@@ -91,6 +91,7 @@ const CUSTOMER: Record<string, Access> = {
   'DELETE /v1/customer/alerts/{id}': 'develop',
   'POST /v1/customer/alerts/{id}/test': 'develop',
   'GET /v1/customer/alert-events': 'read',
+  'GET /v1/customer/webhook-deliveries': 'read',
   'GET /v1/customer/webhook-secret': 'develop without routing keys',
   'POST /v1/customer/webhook-secret/rotate': 'develop without routing keys',
   'GET /v1/customer/limits': 'money',

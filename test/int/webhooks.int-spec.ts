@@ -334,6 +334,27 @@ describe('webhooks', () => {
     expect(queue.wakes).toEqual([{ key: id, delayMs: undefined }]);
   });
 
+  it('are listed for their tenant alone, the newest first, in pages that miss none', async () => {
+    const made: string[] = [];
+    for (let count = 0; count < 5; count++) made.push(await enqueue());
+    await worker.deliver(made[0]!);
+    const listed = [];
+    let behind: string[] | undefined;
+    for (;;) {
+      const page = await repository.newestOf(TENANT, 2, behind);
+      const last = page.at(-1);
+      if (!last) break;
+      listed.push(...page);
+      behind = [last.place, last.id];
+    }
+    expect(listed.map(({ id }) => id)).toEqual(made.reverse());
+    expect(listed.map(({ state, attempts }) => [state, attempts])).toEqual([
+      ...Array<[string, number]>(4).fill(['pending', 0]),
+      ['delivered', 1],
+    ]);
+    expect(await repository.newestOf(randomUUID(), 2, undefined)).toEqual([]);
+  });
+
   it('are kept for a week after they are done', async () => {
     const [done, kept, pending] = [await enqueue(), await enqueue(), await enqueue()];
     await worker.deliver(done);

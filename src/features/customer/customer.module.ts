@@ -38,6 +38,8 @@ import { KeySetController, ReceiptsController } from './receipts/receipts.contro
 import { ReceiptsService } from './receipts/receipts.service.js';
 import { StatementsController } from './statements/statements.controller.js';
 import { StatementsService } from './statements/statements.service.js';
+import { WebhookDeliveriesController } from './webhook-secret/webhook-deliveries.controller.js';
+import { WebhookDeliveryRepository } from '../../platform/outbound/webhook-delivery.repository.js';
 import { WebhookSecretController } from './webhook-secret/webhook-secret.controller.js';
 
 /** What a tenant manages and looks up itself. Each folder is a small feature, named after its path. */
@@ -72,6 +74,7 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     RequestContentController,
     GuardrailEventsController,
     LedgerEntriesController,
+    WebhookDeliveriesController,
   ],
   providers: [
     AnalyticsService,
@@ -87,6 +90,7 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     ReceiptsService,
     SigningKeys,
     LedgerEntriesService,
+    WebhookDeliveryRepository,
   ],
 })
 export class CustomerModule {}

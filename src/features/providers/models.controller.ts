@@ -4,6 +4,7 @@ import {
   ApiOkResponse,
   ApiOperation,
   ApiParam,
+  ApiQuery,
   ApiTags,
 } from '@nestjs/swagger';
 import { type Caller } from '../../core/access/caller.js';
@@ -83,9 +84,21 @@ export class ModelsController {
 
   @Get('models')
   @ApiOperation({ operationId: 'listModels', ...LIST_MODELS })
+  @ApiQuery({
+    name: 'include_routes',
+    required: false,
+    description: '`true` adds `kind`, and in `routes` who serves each model and how they do.',
+    example: 'true',
+  })
   @ApiOkResponse({ type: ModelListDto })
   async list(@CurrentCaller() caller: Caller, @Req() request: GatewayRequest): Promise<object> {
     if (isOfMessages(request)) return listForMessages(this.models, caller, request);
+    if (request.query.include_routes === 'true') {
+      return {
+        object: 'list',
+        data: await this.models.listWithRoutes(caller),
+      } satisfies ModelListDto;
+    }
     return { object: 'list', data: await this.models.list(caller) } satisfies ModelListDto;
   }
 

@@ -2,11 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { denierOf } from '../../canonical/limits.js';
 import type { Caller } from '../../core/access/caller.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
-import type { Model, ModelKind } from '../../core/catalogue/catalogue.types.js';
+import type { Model, ModelKind, ModelRoute } from '../../core/catalogue/catalogue.types.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { ByokUpstreams } from '../../core/credentials/byok-upstreams.service.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
-import type { ModelDto } from './providers.dto.js';
+import { InstanceService } from '../../core/ledger/instance.service.js';
+import { statesOf, worstOf } from '../../core/routing/live-states.js';
+import { RoutePauses } from '../../core/routing/route-pauses.service.js';
+import type { ModelDto, ModelRouteDto } from './providers.dto.js';
 
 /**
  * The catalogue as callers see it: only what a configured provider serves, or one with which the
@@ -18,12 +21,54 @@ export class ModelsService {
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
     private readonly byokUpstreams: ByokUpstreams,
+    private readonly pauses: RoutePauses,
+    private readonly instances: InstanceService,
   ) {}
 
   /** @param kind undefined: models of all kinds */
   async list(caller: Caller, kind?: ModelKind): Promise<ModelDto[]> {
     const served = await this.served(caller);
     return served.filter((model) => kind === undefined || model.kind === kind).map(toModelDto);
+  }
+
+  /** The same with who serves each, as far as the caller may use them. */
+  async listWithRoutes(caller: Caller): Promise<ModelDto[]> {
+    const [served, providers, own, living] = await Promise.all([
+      this.served(caller),
+      this.providersOf(caller),
+      this.byokUpstreams.of(caller.tenantId),
+      this.instances.living(),
+    ]);
+    const owned = new Set(own.map(({ credential }) => credential.provider));
+    const names = new Map([
+      ...[...this.byokUpstreams.providersOnOffer().values()].map(
+        ({ provider }) => [provider.id, provider.name] as const,
+      ),
+      ...this.upstreams.providers.map(({ id, name }) => [id, name] as const),
+    ]);
+    const stateOf = (
+      model: Model,
+      { provider, upstreamModel }: ModelRoute,
+    ): ModelRouteDto['state'] => {
+      const { catalogueId, id } = model;
+      if (this.pauses.of({ provider, model: id, catalogueId })) return 'paused';
+      return worstOf([
+        ...statesOf(living, provider, undefined),
+        ...statesOf(living, provider, upstreamModel),
+      ]);
+    };
+    return served.map((model) => ({
+      ...toModelDto(model),
+      kind: model.kind,
+      routes: model.routes
+        .filter(({ provider }) => providers.has(provider))
+        .map((route) => ({
+          provider: route.provider,
+          provider_name: names.get(route.provider) ?? route.provider,
+          state: stateOf(model, route),
+          is_own_account: owned.has(route.provider),
+        })),
+    }));
   }
 
   /** @throws NotFoundError (`id`) for a model that is unknown or that nobody serves here */

@@ -1,5 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { Architecture, Pricing } from '../../core/catalogue/catalogue.types.js';
+import {
+  MODEL_KINDS,
+  type Architecture,
+  type ModelKind,
+  type Pricing,
+} from '../../core/catalogue/catalogue.types.js';
+import { ROUTE_STATES } from '../../core/routing/route-health.js';
 import { PROVIDER_TYPES, type ProviderType } from '../../platform/config/app-config.js';
 import type { ProviderStatus } from '../../core/routing/provider-status.js';
 
@@ -110,6 +116,29 @@ class TopProviderDto {
   is_moderated: boolean;
 }
 
+export const MODEL_ROUTE_STATES = [...ROUTE_STATES, 'paused'] as const;
+
+/** Who serves a model. */
+export class ModelRouteDto {
+  @ApiProperty({ description: 'Id of the provider.', example: 'sandbox' })
+  provider: string;
+
+  @ApiProperty({ example: 'Sandbox' })
+  provider_name: string;
+
+  @ApiProperty({
+    enum: MODEL_ROUTE_STATES,
+    description:
+      'What requests of the last minutes say: `cooling`: the provider asked to wait; `open`: it failed too often; ' +
+      '`paused`: by the operator.',
+    example: 'healthy',
+  })
+  state: (typeof MODEL_ROUTE_STATES)[number];
+
+  @ApiProperty({ description: 'Whether it is by an account of your own.', example: false })
+  is_own_account: boolean;
+}
+
 export class ModelDto {
   @ApiProperty({ description: 'Alias `<provider>/<model>`.', example: 'sandbox/echo' })
   id: string;
@@ -146,6 +175,15 @@ export class ModelDto {
 
   @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: null })
   per_request_limits: null;
+
+  @ApiPropertyOptional({ enum: MODEL_KINDS, description: 'Only with `include_routes=true`.' })
+  kind?: ModelKind;
+
+  @ApiPropertyOptional({
+    type: [ModelRouteDto],
+    description: 'In the order in which they are tried; only with `include_routes=true`.',
+  })
+  routes?: ModelRouteDto[];
 }
 
 export class ModelListDto {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
 import { CredentialsModule } from '../../core/credentials/credentials.module.js';
+import { LedgerModule } from '../../core/ledger/ledger.module.js';
 import { UpstreamModule } from '../../vendors/upstream.module.js';
 import {
   ModelsController,
@@ -13,7 +14,7 @@ import { ProvidersController } from './providers.controller.js';
 import { ProvidersService } from './providers.service.js';
 
 @Module({
-  imports: [CatalogueModule, CredentialsModule, RoutingModule, UpstreamModule],
+  imports: [CatalogueModule, CredentialsModule, LedgerModule, RoutingModule, UpstreamModule],
   controllers: [
     ModelsController,
     CompatibleModelsController,

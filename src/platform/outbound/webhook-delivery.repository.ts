@@ -18,6 +18,28 @@ export class WebhookDeliveryRepository extends DeliveryRows {
     super(database, 'webhook_deliveries');
   }
 
+  /**
+   * A tenant's, the newest first, by `(created_at, id)`.
+   *
+   * @param behind a time to the microsecond, and an id
+   */
+  async newestOf(
+    tenantId: string,
+    limit: number,
+    behind: readonly string[] | undefined,
+  ): Promise<ListedWebhook[]> {
+    const { rows } = await this.database.query<ListedWebhook>(
+      `SELECT id, url, event_id AS "eventId", attempts, state, last_error AS "lastError",
+         created_at AS "createdAt", finished_at AS "finishedAt",
+         to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS place
+       FROM webhook_deliveries
+       WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3::uuid))
+       ORDER BY created_at DESC, id DESC LIMIT $4`,
+      [tenantId, behind?.[0] ?? null, behind?.[1] ?? null, limit],
+    );
+    return rows;
+  }
+
   /** Where it is to go; undefined when there is nothing to do now. */
   async urlOfDue(id: string): Promise<string | undefined> {
     const { rows } = await this.database.query<{ url: string }>(
@@ -54,6 +76,20 @@ export class WebhookDeliveryRepository extends DeliveryRows {
     );
     return rowCount ?? 0;
   }
+}
+
+/** A delivery as its tenant sees it. */
+export interface ListedWebhook {
+  readonly id: string;
+  readonly url: string;
+  readonly eventId: string;
+  readonly attempts: number;
+  readonly state: 'pending' | 'delivered' | 'dropped';
+  readonly lastError: string | null;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+  /** `createdAt` to the microsecond. */
+  readonly place: string;
 }
 
 interface TakenRow {

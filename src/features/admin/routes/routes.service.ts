@@ -7,7 +7,7 @@ import type { Model, ModelRoute } from '../../../core/catalogue/catalogue.types.
 import { InstanceService, type LivingInstance } from '../../../core/ledger/instance.service.js';
 import { ProviderHealthService } from '../../../core/routing/provider-health.service.js';
 import { RouteHistory, type RouteStep } from '../../../core/routing/route-history.service.js';
-import { ROUTE_STATES, type RouteState } from '../../../core/routing/route-health.js';
+import { statesOf, worstOf } from '../../../core/routing/live-states.js';
 import {
   RoutePauses,
   type PausedThing,
@@ -19,7 +19,6 @@ import { readCursor, toCursorPage, type CursorPage } from '../../../platform/htt
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamRegistry } from '../../../vendors/upstream.registry.js';
 import type {
-  InstanceStateDto,
   OperatedProviderDto,
   OperatedRouteDto,
   PauseRouteDto,
@@ -231,31 +230,6 @@ function placeOf({ row, position }: Place): readonly [string, number] {
 function compare(one: readonly [string, number], other: readonly [string, number]): number {
   if (one[0] !== other[0]) return one[0] < other[0] ? -1 : 1;
   return one[1] - other[1];
-}
-
-/** @param upstreamModel undefined: of the provider as a whole; a family's ends in `*` */
-function statesOf(
-  living: readonly LivingInstance[],
-  provider: string,
-  upstreamModel: string | undefined,
-): InstanceStateDto[] {
-  const beginning = upstreamModel?.endsWith('*') === true ? upstreamModel.slice(0, -1) : undefined;
-  return living.flatMap(({ id, live }) => {
-    const states = (live.routes ?? [])
-      .filter((route) => route.provider === provider)
-      .filter(({ model }) =>
-        beginning === undefined
-          ? model === (upstreamModel ?? null)
-          : model?.startsWith(beginning) === true,
-      )
-      .map(({ state }) => state);
-    return states.length > 0 ? [{ instance_id: id, state: states[0]! }] : [];
-  });
-}
-
-function worstOf(instances: readonly InstanceStateDto[]): RouteState {
-  const states = new Set(instances.map(({ state }) => state));
-  return ROUTE_STATES.findLast((state) => states.has(state)) ?? 'healthy';
 }
 
 function stepOf(hours: number): number {
