@@ -59,7 +59,11 @@ describe('trace broadcast', () => {
     it.each([false, true])('tells of a request and its fallback (stream: %s)', async (stream) => {
       await setUp.send();
       const trace = { trace_name: 'my step', priority: 'high', session_id: 's-1', depth: 3 };
-      const { status, id } = await ask(path, { ...body, stream, trace });
+      const { status, id } = await ask(
+        path,
+        { ...body, stream, trace },
+        { ...OPT_IN, 'x-gateway-tags': 'team=a' },
+      );
       expect(status).toBe(200);
 
       const [root, first, second, third, ...others] = await setUp.receiver.traceOf(id);
@@ -91,6 +95,7 @@ describe('trace broadcast', () => {
           'gateway.trace.priority': 'high',
           'gateway.trace.depth': 3,
           'session.id': 's-1',
+          'gateway.tag.team': 'a',
         },
       });
       expect('gen_ai.response.time_to_first_chunk' in root!.attributes).toBe(stream);

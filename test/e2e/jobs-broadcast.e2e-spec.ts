@@ -30,8 +30,8 @@ describe('trace broadcast of jobs', () => {
     await setUp.send();
     const models = ['sandbox/image-fault-500', 'sandbox/image'];
     const { job, requestId } = await submit(
-      { models, prompt: PROMPT, n: 2, trace: TRACE },
-      { ...OPT_IN, traceparent: PARENT },
+      { models, prompt: PROMPT, n: 2, trace: TRACE, user: 'ann' },
+      { ...OPT_IN, traceparent: PARENT, 'x-gateway-tags': 'team=a' },
     );
     await jobIn(setUp.gateway, job.id, 'succeeded');
     const [root, first, second, ...others] = await setUp.receiver.traceOf(requestId);
@@ -52,6 +52,8 @@ describe('trace broadcast of jobs', () => {
         'gateway.usage.images': 2,
         'gateway.trace.priority': 'high',
         'session.id': 's-1',
+        'user.id': 'ann',
+        'gateway.tag.team': 'a',
       },
     });
     expect(first).toMatchObject({

@@ -4,17 +4,20 @@ import { checkTraceFields, MAX_TRACE_BYTES, readTraceFields } from './trace-fiel
 
 describe(readTraceFields.name, () => {
   it('names the trace and passes on all that stands in the object', () => {
-    const fields = readTraceFields({
-      trace_name: 'step',
-      priority: 'high',
-      session_id: 's',
-      user_id: 'u',
-      count: 2,
-      huge: 1e300,
-      nested: { a: [1] },
-      nothing: null,
-      broken: '\ud800',
-    });
+    const fields = readTraceFields(
+      {
+        trace_name: 'step',
+        priority: 'high',
+        session_id: 's',
+        user_id: 'u',
+        count: 2,
+        huge: 1e300,
+        nested: { a: [1] },
+        nothing: null,
+        broken: '\ud800',
+      },
+      {},
+    );
     expect(fields).toEqual({
       name: 'step',
       attributes: {
@@ -31,20 +34,33 @@ describe(readTraceFields.name, () => {
   });
 
   it.each([undefined, null, {}])('takes %s for no name and no attributes', (trace) => {
-    expect(readTraceFields(trace)).toEqual({ name: undefined, attributes: {} });
+    expect(readTraceFields(trace, {})).toEqual({ name: undefined, attributes: {} });
   });
 
   it('spells what the conventions have as text', () => {
-    expect(readTraceFields({ session_id: 7, user_id: { a: 1 }, n: 7 }).attributes).toEqual({
+    expect(readTraceFields({ session_id: 7, user_id: { a: 1 }, n: 7 }, {}).attributes).toEqual({
       'session.id': '7',
       'user.id': '{"a":1}',
       'gateway.trace.n': 7,
     });
   });
 
+  it('tells tags and the end user of the request, unless the trace names another', () => {
+    const request = { endUser: 'ann\ud800', tags: { team: 'a', 'cost.center': '7' } };
+    const tags = { 'gateway.tag.team': 'a', 'gateway.tag.cost.center': '7' };
+    expect(readTraceFields(null, request)).toEqual({
+      name: undefined,
+      attributes: { 'user.id': 'ann\ufffd', ...tags },
+    });
+    expect(readTraceFields({ user_id: 'bob' }, request).attributes).toEqual({
+      'user.id': 'bob',
+      ...tags,
+    });
+  });
+
   it('is not fooled by names that every object has', () => {
     const trace = JSON.parse('{"constructor":"a","__proto__":"b"}') as Record<string, unknown>;
-    expect(Object.entries(readTraceFields(trace).attributes)).toEqual([
+    expect(Object.entries(readTraceFields(trace, {}).attributes)).toEqual([
       ['gateway.trace.constructor', 'a'],
       ['gateway.trace.__proto__', 'b'],
     ]);

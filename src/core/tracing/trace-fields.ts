@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import type { RequestTags } from '../../canonical/request-tags.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
 /** What the caller says about its trace in the body's `trace`. */
@@ -53,11 +54,17 @@ export function checkTraceFields(trace: unknown): asserts trace is JsonObject | 
 
 /**
  * Reads a body's `trace` that `checkTraceFields` has passed. What is in it besides `trace_name` is
- * passed on as `gateway.trace.*`, lists and objects as JSON text.
+ * passed on as `gateway.trace.*`, lists and objects as JSON text. The request's tags are `gateway.tag.*`, and its
+ * end user is `user.id` unless the trace names another.
  */
-export function readTraceFields(trace: JsonObject | null | undefined): TraceFields {
-  if (trace == null) return NO_FIELDS;
+export function readTraceFields(
+  trace: JsonObject | null | undefined,
+  { endUser, tags }: { endUser?: string | undefined; tags?: RequestTags | undefined },
+): TraceFields {
   const attributes: Attributes = {};
+  if (endUser !== undefined) attributes['user.id'] = endUser.toWellFormed();
+  for (const key in tags) attributes[`gateway.tag.${key}`] = tags[key]!.toWellFormed();
+  if (trace == null) return { name: undefined, attributes };
   for (const [key, value] of Object.entries(trace)) {
     if (value == null) continue;
     const name = CONVENTIONS.get(key);

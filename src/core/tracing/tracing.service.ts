@@ -61,7 +61,7 @@ export class TracingService {
       tenantId,
       isBroadcast,
       context: contextOf(),
-      fields: isBroadcast ? readTraceFields(trace) : NO_FIELDS,
+      fields: isBroadcast ? readTraceFields(trace, planned) : NO_FIELDS,
       keepsContent: wanted === 'content',
       keepsWhole,
       response,

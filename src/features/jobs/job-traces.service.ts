@@ -5,10 +5,12 @@ import type {
   RequestObserver,
   TriggeredGuardrail,
 } from '../../canonical/billable-request.js';
+import type { RequestTags } from '../../canonical/request-tags.js';
 import type { MediaRequest } from '../../canonical/work-request.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
 import type { Caller } from '../../core/access/caller.js';
 import { Database } from '../../platform/database/database.js';
+import { fromStoredText } from '../../platform/database/stored-text.js';
 import { endsWithin } from '../../platform/time/within.js';
 import type { Plan } from '../../core/routing/plan.js';
 import type { TracedResponse } from '../../core/tracing/request-trace.js';
@@ -49,6 +51,9 @@ interface EndedJobRow {
   usageSource: UsageSource;
   cost: number;
   contentLog: boolean | null;
+  /** As stored. */
+  endUser: string | null;
+  tags: RequestTags | null;
 }
 
 /** An end that is so old has lost whoever was to give its trace. */
@@ -86,8 +91,7 @@ export class JobTraces implements OnModuleDestroy {
     origin: { headers: IncomingHttpHeaders; response: TracedResponse },
     trace: unknown,
   ): () => string | null {
-    const { requestId, endpoint, startedAt, routes, attempts, request } = plan;
-    const traced = toTraced({ requestId, endpoint, startedAt, routes, attempts }, request, trace);
+    const traced = toTraced(plan, plan.request, trace);
     this.tracing.trace(traced, { tenantId, contentLog, ...origin });
     const { observer } = traced;
     if (!observer) return () => null;
@@ -132,7 +136,7 @@ export class JobTraces implements OnModuleDestroy {
        RETURNING jobs.tenant_id AS "tenantId", jobs.request_id AS "requestId", jobs.endpoint,
          jobs.modality, jobs.body::json AS body, jobs.routes::json AS routes,
          jobs.attempts::json AS attempts, jobs.trace::json AS trace, jobs.usage::json AS usage,
-         jobs.flagged, jobs.created_at AS "createdAt", jobs.completed_at AS "completedAt", log.outcome, log.model, log.provider,
+         jobs.flagged, jobs.end_user AS "endUser", jobs.tags, jobs.created_at AS "createdAt", jobs.completed_at AS "completedAt", log.outcome, log.model, log.provider,
          log.error_type AS "errorType", log.traffic_mode AS "trafficMode",
          log.usage_source AS "usageSource", log.cost,
          (SELECT coalesce(api_keys.content_log, tenants.content_log)
@@ -157,8 +161,10 @@ export class JobTraces implements OnModuleDestroy {
     const routes: TracedRequest['routes'] = [first, ...others];
     const attempts = readAttempts(row.attempts);
     const media = toMediaRequest(row.modality, body);
+    const endUser = row.endUser === null ? undefined : fromStoredText(row.endUser);
+    const tags = row.tags ?? undefined;
     const traced = toTraced(
-      { requestId, endpoint, startedAt, routes, attempts },
+      { requestId, endpoint, startedAt, routes, attempts, endUser, tags },
       media,
       kept.trace,
     );
@@ -194,16 +200,29 @@ function toEnding(row: EndedJobRow): RequestEnding {
   };
 }
 
-type Planned = Pick<TracedRequest, 'requestId' | 'endpoint' | 'startedAt' | 'routes' | 'attempts'>;
+type Planned = Pick<
+  TracedRequest,
+  'requestId' | 'endpoint' | 'startedAt' | 'routes' | 'attempts' | 'endUser' | 'tags'
+>;
 
 /** With the body's `trace`, which is kept apart from what goes to vendors. */
-function toTraced(planned: Planned, request: MediaRequest, trace: unknown): TracedRequest {
+function toTraced(
+  { requestId, endpoint, startedAt, routes, attempts, endUser, tags }: Planned,
+  request: MediaRequest,
+  trace: unknown,
+): TracedRequest {
   return {
-    ...planned,
+    requestId,
+    endpoint,
+    startedAt,
+    routes,
+    attempts,
+    endUser,
+    tags,
     streamed: false,
     estimate: request.estimate,
     callerGone: new AbortController().signal,
-    upstreamCalled: planned.attempts.length > 0,
+    upstreamCalled: attempts.length > 0,
     request: { ...request, body: { value: { ...request.body.value, trace } } },
   };
 }
