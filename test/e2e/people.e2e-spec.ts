@@ -410,13 +410,19 @@ describe('a login with a key', () => {
     expect([...statuses].sort()).toEqual([401, 429]);
   });
 
+  const tokenIn = (output: string): string => {
+    const url = new URL(output.trim());
+    expect(url.pathname).toBe('/console/login');
+    return url.hash.replace('#link=', '');
+  };
+
   it('takes a token of the command line once', async () => {
     const { code, output } = await runOperatorCommand(
       { DATABASE_URL: gateway.database.url },
       'login-link',
     );
     expect(code).toBe(0);
-    const token = output.trim();
+    const token = tokenIn(output);
     const [one, two] = await Promise.all([
       postJson('/v1/auth/link', { token }),
       postJson('/v1/auth/link', { token }, {}, new TestBrowser()),
@@ -428,7 +434,7 @@ describe('a login with a key', () => {
       'login-link',
     );
     await gateway.database.query('UPDATE login_links SET expires_at = now()');
-    expect((await postJson('/v1/auth/link', { token: late.trim() })).status).toBe(401);
+    expect((await postJson('/v1/auth/link', { token: tokenIn(late) })).status).toBe(401);
     const { rows } = await gateway.database.query('SELECT * FROM login_links');
     expect(JSON.stringify(rows)).not.toContain(token);
   });

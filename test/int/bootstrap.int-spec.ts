@@ -10,6 +10,7 @@ import { AdminKeysService } from '../../src/core/access/admin-keys.service.js';
 import { AuditedApiKeys } from '../../src/core/access/audited-api-keys.js';
 import { AuditLog } from '../../src/core/audit/audit-log.js';
 import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
+import { LoginLinks } from '../../src/core/people/login-links.service.js';
 import { BootstrapService } from '../../src/app/bootstrap/bootstrap.service.js';
 import type { BootstrapConfig } from '../../src/platform/config/app-config.js';
 import { ConfigError } from '../../src/platform/config/config-error.js';
@@ -190,7 +191,8 @@ describe(BootstrapService.name, () => {
     await access.database.query('UPDATE admin_keys SET revoked_at = now()');
     expect(await start()).toEqual({ kind: 'earlier', created: undefined });
     const { rows } = await access.database.query(
-      'SELECT actor_kind, action, tenant_id, before, after, request_id FROM audit_log',
+      `SELECT actor_kind, action, tenant_id, before, after, request_id FROM audit_log
+        WHERE action <> 'login_link.create'`,
     );
     const preview = `${adminKey.slice(0, 13)}...${adminKey.slice(-4)}`;
     expect(rows).toEqual([
@@ -226,6 +228,22 @@ describe(BootstrapService.name, () => {
     warn.mockRestore();
   });
 
+  it('makes a login link with the first admin key, once, where there is a console', async () => {
+    const { loginToken = '' } = await start();
+    const links = new LoginLinks(access.database, new AuditLog());
+    await links.use(access.database, loginToken);
+    await expect(links.use(access.database, loginToken)).rejects.toMatchObject({ status: 401 });
+    const { rows } = await access.database.query(
+      `SELECT actor_kind FROM audit_log WHERE action = 'login_link.create'`,
+    );
+    expect(rows).toEqual([{ actor_kind: 'bootstrap' }]);
+    expect((await start()).loginToken).toBeUndefined();
+    await access.database.query('DELETE FROM admin_keys');
+    const withoutConsole = await start({ hasConsole: false });
+    expect(withoutConsole.adminKey).toBeDefined();
+    expect(withoutConsole.loginToken).toBeUndefined();
+  });
+
   it('leaves a revoked key revoked, and says so', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start({ apiKey: API_KEY });
@@ -238,7 +256,10 @@ describe(BootstrapService.name, () => {
     warn.mockRestore();
   });
 
-  function start(overrides: Partial<BootstrapConfig> = {}, instance: AccessServices = access) {
+  function start(
+    { hasConsole = true, ...overrides }: Partial<BootstrapConfig> & { hasConsole?: boolean } = {},
+    instance: AccessServices = access,
+  ) {
     const bootstrap: BootstrapConfig = {
       apiKey: undefined,
       managementKey: undefined,
@@ -251,7 +272,7 @@ describe(BootstrapService.name, () => {
     const audit = new AuditLog();
     const rows = new AdminKeyRepository(instance.database);
     return new BootstrapService(
-      { bootstrap },
+      { bootstrap, http: { hasConsole } },
       instance.database,
       instance.tenants,
       instance.apiKeys,
@@ -259,6 +280,7 @@ describe(BootstrapService.name, () => {
       new GrantsService(instance.database),
       new AdminKeysService(instance.database, rows, audit),
       rows,
+      new LoginLinks(instance.database, audit),
       audit,
     ).ensureFirstTenant();
   }

@@ -9,6 +9,7 @@ import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import { apiKeyStatus } from '../../core/access/api-key.entity.js';
 import { hashApiKey, mintApiKey } from '../../core/access/api-key.js';
 import { TenantsService, type Tenant } from '../../core/access/tenants.service.js';
+import { LoginLinks } from '../../core/people/login-links.service.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ConfigError } from '../../platform/config/config-error.js';
 import { Database } from '../../platform/database/database.js';
@@ -24,7 +25,10 @@ export class BootstrapService {
   private readonly logger = new Logger(BootstrapService.name);
 
   constructor(
-    @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'bootstrap'>,
+    @Inject(APP_CONFIG)
+    private readonly config: Pick<AppConfig, 'bootstrap'> & {
+      http: Pick<AppConfig['http'], 'hasConsole'>;
+    },
     private readonly database: Database,
     private readonly tenants: TenantsService,
     private readonly apiKeys: ApiKeyRepository,
@@ -32,6 +36,7 @@ export class BootstrapService {
     private readonly grants: GrantsService,
     private readonly adminKeys: AdminKeysService,
     private readonly adminKeyRows: AdminKeyRepository,
+    private readonly links: LoginLinks,
     private readonly audit: AuditLog,
   ) {}
 
@@ -47,32 +52,38 @@ export class BootstrapService {
     return this.database.transaction(async (client) => {
       await client.query(`SELECT pg_advisory_xact_lock(hashtext($1))`, [LOCK_NAME]);
       for (const tenant of fromFile) await this.ensureTenant(client, tenant);
-      const adminKey = await this.ensureAdminKey(client);
+      const operator = await this.ensureOperator(client);
       if (fromEnvironment.length > 0) {
         await this.ensureTenant(client, this.firstTenant(fromEnvironment));
-        return { kind: 'environment', created: undefined, adminKey };
+        return { kind: 'environment', created: undefined, ...operator };
       }
-      if (bootstrap.file) return { kind: 'file', created: undefined, adminKey };
+      if (bootstrap.file) return { kind: 'file', created: undefined, ...operator };
       if (await this.tenants.findDeclared(FIRST_TENANT, client)) {
-        return { kind: 'earlier', created: undefined, adminKey };
+        return { kind: 'earlier', created: undefined, ...operator };
       }
-      return { kind: 'created', created: await this.makeFirstTenant(client), adminKey };
+      return { kind: 'created', created: await this.makeFirstTenant(client), ...operator };
     });
   }
 
   /**
    * The operator's own key, or one where there never was any: who revoked all of them wants none.
    *
-   * @returns the key in plaintext if it was made here
+   * @returns the key in plaintext if it was made here, and with it what logs in at the console once
    */
-  private async ensureAdminKey(client: PoolClient): Promise<string | undefined> {
-    const { adminKey } = this.config.bootstrap;
-    if (adminKey === undefined && (await this.adminKeyRows.areThereAny(client))) return undefined;
+  private async ensureOperator(client: PoolClient): Promise<FirstOperator> {
+    const { bootstrap, http } = this.config;
+    const { adminKey } = bootstrap;
+    if (adminKey === undefined && (await this.adminKeyRows.areThereAny(client))) return {};
     const plaintext = adminKey ?? mintApiKey('admin');
     const draft = { name: 'First admin key', plaintext, role: 'admin', expiresAt: null } as const;
     const made = await this.adminKeys.insertWithin(client, BOOTSTRAP_AUTHOR, draft);
     if (!made) await this.warnOfUseless(client, plaintext);
-    return adminKey === undefined ? plaintext : undefined;
+    if (adminKey !== undefined) return {};
+    if (!http.hasConsole) return { adminKey: plaintext };
+    return {
+      adminKey: plaintext,
+      loginToken: await this.links.makeWithin(client, BOOTSTRAP_AUTHOR),
+    };
   }
 
   private async warnOfUseless(client: PoolClient, plaintext: string): Promise<void> {
@@ -187,11 +198,16 @@ interface FirstKeys {
   managementKey: string;
 }
 
+interface FirstOperator {
+  /** The first key of an operator, if it was made at this start. */
+  adminKey?: string;
+  /** Opens one session of an admin at the console, made with that key. */
+  loginToken?: string;
+}
+
 /** Where this start's keys come from: what `describeFirstKeys` tells the operator. */
 export type BootstrapOutcome = (
   | { kind: 'created'; created: FirstKeys }
   | { kind: 'earlier' | 'environment' | 'file'; created: undefined }
-) & {
-  /** The first key of an operator, if it was made at this start. */
-  adminKey?: string | undefined;
-};
+) &
+  FirstOperator;

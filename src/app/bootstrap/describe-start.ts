@@ -1,3 +1,5 @@
+import { loginUrlOf } from '../../core/people/login-links.service.js';
+import { LINK_MINUTES } from '../../core/people/session.js';
 import type { BootstrapOutcome } from './bootstrap.service.js';
 
 export interface StartDescription {
@@ -33,7 +35,7 @@ export function describeStart({
     ...describeFirstKeys(bootstrap),
     '',
     `Providers: ${providers.join(', ') || 'none; set OPENAI_API_KEY, for example'}`,
-    ...(hasConsole ? [`Console: ${url}/console`] : []),
+    ...(hasConsole ? consoleLines(url, bootstrap) : []),
     `Swagger UI: ${url}/docs`,
   ];
   if (exampleModel !== undefined) {
@@ -41,6 +43,14 @@ export function describeStart({
     lines.push('', 'Try it:', '', curlLine(url, key, exampleModel));
   }
   return `${lines.join('\n')}\n\n`;
+}
+
+function consoleLines(url: string, { loginToken }: BootstrapOutcome): string[] {
+  if (loginToken === undefined) return [`Console: ${url}/console`];
+  return [
+    `Console: ${url}/console`,
+    `Log in once, within ${LINK_MINUTES} minutes: ${loginUrlOf(url, loginToken)}`,
+  ];
 }
 
 function isLoopback(host: string): boolean {

@@ -1,8 +1,10 @@
 import { isEmail } from 'class-validator';
 import { COMMAND_AUTHOR } from '../../core/access/author.js';
 import type { InvitedRole } from '../../core/people/invitations.service.js';
+import { loginUrlOf } from '../../core/people/login-links.service.js';
 import { LINK_MINUTES } from '../../core/people/session.js';
 import { OPERATOR_ROLES, TENANT_ROLES } from '../../core/people/roles.js';
+import { configuredBaseUrl } from '../../platform/http/base-url.js';
 import { findTenant, UsageError, type Command, type CommandContext } from './command.js';
 
 export const personInviteCommand: Command = {
@@ -24,12 +26,19 @@ export const personInviteCommand: Command = {
 
 export const loginLinkCommand: Command = {
   name: 'login-link',
-  summary: `Print a token that opens one session of an admin, within ${LINK_MINUTES} minutes.`,
+  summary: `Print a link to the console that opens one session of an admin, within ${LINK_MINUTES} minutes.`,
   parameters: [],
   options: {},
   async run(_, context) {
     const { loginLinks } = await context.services();
-    context.print(await loginLinks.make(COMMAND_AUTHOR));
+    const config = context.config();
+    const token = await loginLinks.make(COMMAND_AUTHOR);
+    if (config.http.hasConsole) {
+      context.print(loginUrlOf(configuredBaseUrl(config), token));
+      context.note(`Open it once, within ${LINK_MINUTES} minutes.`);
+      return;
+    }
+    context.print(token);
     context.note(`Send it once, within ${LINK_MINUTES} minutes: POST /v1/auth/link {"token": "…"}`);
   },
 };

@@ -5,6 +5,11 @@ import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { hashToken, isToken, LINK_MINUTES, mintToken } from './session.js';
 
+/** Where a token logs in: in the fragment, which browsers keep to themselves, so that it gets into no log. */
+export function loginUrlOf(baseUrl: string, token: string): string {
+  return `${baseUrl}/console/login#link=${token}`;
+}
+
 /** Tokens that each open one session of an admin, once. */
 @Injectable()
 export class LoginLinks {
@@ -14,26 +19,27 @@ export class LoginLinks {
   ) {}
 
   /** @returns the token, which is kept nowhere */
-  async make(author: Author): Promise<string> {
+  make(author: Author): Promise<string> {
+    return this.database.transaction((transaction) => this.makeWithin(transaction, author));
+  }
+
+  /** The same as part of a larger change. */
+  async makeWithin(transaction: SqlExecutor, author: Author): Promise<string> {
     const token = mintToken();
     const hash = hashToken(token);
-    await this.database.transaction(async (transaction) => {
-      await transaction.query(
-        `DELETE FROM login_links WHERE expires_at < now() - interval '1 day'`,
-      );
-      await transaction.query(
-        `INSERT INTO login_links (token_hash, expires_at)
-         VALUES (decode($1, 'hex'), now() + make_interval(mins => $2))`,
-        [hash, LINK_MINUTES],
-      );
-      await this.audit.record(transaction, author, {
-        tenantId: null,
-        action: 'login_link.create',
-        // The beginning tells links apart, and opens none.
-        target: { type: 'login_link', id: hash.slice(0, 16) },
-        before: null,
-        after: { minutes: LINK_MINUTES },
-      });
+    await transaction.query(`DELETE FROM login_links WHERE expires_at < now() - interval '1 day'`);
+    await transaction.query(
+      `INSERT INTO login_links (token_hash, expires_at)
+       VALUES (decode($1, 'hex'), now() + make_interval(mins => $2))`,
+      [hash, LINK_MINUTES],
+    );
+    await this.audit.record(transaction, author, {
+      tenantId: null,
+      action: 'login_link.create',
+      // The beginning tells links apart, and opens none.
+      target: { type: 'login_link', id: hash.slice(0, 16) },
+      before: null,
+      after: { minutes: LINK_MINUTES },
     });
     return token;
   }

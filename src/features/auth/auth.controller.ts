@@ -100,9 +100,9 @@ export class AuthController {
   @ReadsJsonBody(MAX_BODY_BYTES)
   @ApiOperation({
     operationId: 'loginWithLink',
-    summary: 'Log in with a token of the command line',
+    summary: 'Log in with a login link',
     description:
-      '`npm run gateway -- login-link` prints a token that opens one session of an admin, within ten minutes.',
+      '`npm run gateway -- login-link`, or the first start, prints a link that opens one session of an admin, within ten minutes. The token is what follows `#link=`.',
   })
   @ApiOkResponse({ type: SessionDto })
   @ApiFields(LinkLoginDto, {

@@ -40,7 +40,7 @@ export class KeyLoginDto {
 }
 
 export class LinkLoginDto {
-  @ApiProperty({ description: 'What `npm run gateway -- login-link` printed.' })
+  @ApiProperty({ description: 'What follows `#link=` in a login link.' })
   @IsString({ message: 'token must be a string' })
   token!: string;
 }

@@ -9,9 +9,16 @@ const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
  * where this process listens. What callers say in their `Host` header is never trusted.
  */
 export function baseUrlOf(server: Server, { http }: Pick<AppConfig, 'http'>): string {
-  if (http.publicUrl !== undefined) return http.publicUrl;
   const address = server.address();
-  const port = typeof address === 'string' ? http.port : (address?.port ?? http.port);
+  return configuredBaseUrl({ http }, typeof address === 'string' ? http.port : address?.port);
+}
+
+/** The same where nothing listens, as in a command. */
+export function configuredBaseUrl(
+  { http }: Pick<AppConfig, 'http'>,
+  port: number = http.port,
+): string {
+  if (http.publicUrl !== undefined) return http.publicUrl;
   const host = ANY_ADDRESS.has(http.host) ? 'localhost' : http.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
