@@ -22,4 +22,11 @@ export const PAGES: readonly PageEntry[] = [
     right: 'money',
     load: async () => (await import('./pages/overview/overview.page')).OverviewPage,
   },
+  {
+    path: '/keys',
+    label: 'Keys',
+    group: 'tenant',
+    right: 'money',
+    load: async () => (await import('./pages/keys/keys.page')).KeysPage,
+  },
 ];

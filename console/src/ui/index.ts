@@ -10,3 +10,6 @@ export { Badge, Credits, Duration, Time, type Tone } from './values';
 export { QueryState, Skeleton } from './query-state';
 export { Tabs, type Tab } from './tabs';
 export { toast, Toasts } from './toast';
+export { ActionButton } from './action';
+export { Facts } from './facts';
+export { FormDialog } from './form-dialog';

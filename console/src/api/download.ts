@@ -1,0 +1,23 @@
+import { requestHeaders, toApiError } from './client';
+
+/**
+ * Has the browser save what the API answers, in the session and for the chosen tenant.
+ *
+ * @throws ApiError when the API refused
+ */
+export async function download(
+  path: string,
+  { name, accept }: { name: string; accept?: string },
+): Promise<void> {
+  const response = await fetch(path, {
+    credentials: 'same-origin',
+    headers: { ...requestHeaders('GET'), ...(accept ? { accept } : {}) },
+  });
+  if (!response.ok) throw toApiError(await response.json().catch(() => null), response);
+  const url = URL.createObjectURL(await response.blob());
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

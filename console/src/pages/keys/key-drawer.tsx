@@ -1,0 +1,215 @@
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { errorAt, errorElsewhere, useChange } from '../../api/changes';
+import type { components } from '../../api/schema';
+import { formatCount } from '../../format/credits';
+import { useSession } from '../../session/session';
+import {
+  Badge,
+  Button,
+  ButtonLink,
+  ConfirmDialog,
+  CopyButton,
+  Credits,
+  Drawer,
+  Facts,
+  Field,
+  FormDialog,
+  Notice,
+  TextInput,
+  Time,
+  toast,
+} from '../../ui';
+import { EditLimits } from './edit-limits';
+import { BudgetBar, LimitsView } from './limits-view';
+
+export type ApiKey = components['schemas']['ApiKey'];
+type Change = components['schemas']['UpdateApiKey'];
+
+const TONE_OF = { active: 'good', expired: 'warn', revoked: 'neutral' } as const;
+
+export function KeyStatus({ status }: { status: ApiKey['status'] }): ReactNode {
+  return <Badge tone={TONE_OF[status]}>{status}</Badge>;
+}
+
+/** One key: what it has used, what limits it, and what can be changed. */
+export function KeyDrawer({
+  apiKey,
+  parent,
+  onClose,
+}: {
+  apiKey: ApiKey;
+  parent: ApiKey | undefined;
+  onClose: () => void;
+}): ReactNode {
+  const { can } = useSession();
+  const [open, setOpen] = useState<'limits' | 'edit' | 'revoke'>();
+  const isAlterable =
+    apiKey.status !== 'revoked' && can(apiKey.type === 'management' ? 'own' : 'develop');
+  const close = () => setOpen(undefined);
+  return (
+    <Drawer title={apiKey.name} open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <div className="row">
+        <KeyStatus status={apiKey.status} />
+        <Badge tone="info">{apiKey.type}</Badge>
+        {can('read') && (
+          <ButtonLink to="/requests" search={{ api_key_id: apiKey.id }}>
+            Its requests
+          </ButtonLink>
+        )}
+        {isAlterable && (
+          <>
+            <Button onClick={() => setOpen('edit')}>Name and end</Button>
+            {apiKey.type === 'routing' && <Button onClick={() => setOpen('limits')}>Limits</Button>}
+            <Button variant="danger" onClick={() => setOpen('revoke')}>
+              Revoke
+            </Button>
+          </>
+        )}
+      </div>
+      <Facts
+        facts={[
+          ['Key', <code key="preview">{apiKey.key_preview}</code>],
+          [
+            'Id',
+            <span key="id" className="row">
+              <code>{apiKey.id}</code> <CopyButton text={apiKey.id} label="Copy the id" />
+            </span>,
+          ],
+          ['Requests', formatCount(apiKey.usage.request_count)],
+          ['Spent', <Credits key="spent" value={apiKey.usage.total_spend} />],
+          ['Last used', <Time key="used" at={apiKey.last_used_at} none="never" />],
+          ['Ends', <Time key="end" at={apiKey.expires_at} none="never" />],
+          ['Made', <Time key="made" at={apiKey.created_at} />],
+          ...(apiKey.parent_id ? [['Made by', parent?.name ?? apiKey.parent_id] as const] : []),
+        ]}
+      />
+      {apiKey.type === 'routing' && (
+        <>
+          {apiKey.monthly_spend && (
+            <>
+              <h3>Monthly limit</h3>
+              <BudgetBar budget={apiKey.monthly_spend} />
+            </>
+          )}
+          <h3>Limits</h3>
+          <LimitsView state={apiKey.limits} none="None of its own. Those of the tenant hold." />
+          <h3>By the operator</h3>
+          <LimitsView state={apiKey.operator_limits} none="None." />
+        </>
+      )}
+      {open === 'limits' && (
+        <EditLimits
+          title={`Limits of ${apiKey.name}`}
+          state={apiKey.limits}
+          save={(limits) =>
+            unwrap(
+              api.PATCH('/v1/customer/api-keys/{id}', {
+                params: { path: { id: apiKey.id } },
+                body: { limits },
+              }),
+            )
+          }
+          touches={['api-keys']}
+          path="limits."
+          onClose={close}
+        />
+      )}
+      {open === 'edit' && <EditKey apiKey={apiKey} onClose={close} />}
+      <RevokeKey apiKey={apiKey} open={open === 'revoke'} onClose={close} />
+    </Drawer>
+  );
+}
+
+function RevokeKey({
+  apiKey,
+  open,
+  onClose,
+}: {
+  apiKey: ApiKey;
+  open: boolean;
+  onClose: () => void;
+}): ReactNode {
+  const revoke = useChange(
+    () => unwrap(api.DELETE('/v1/customer/api-keys/{id}', { params: { path: { id: apiKey.id } } })),
+    ['api-keys'],
+    () => toast(`${apiKey.name} is revoked.`),
+  );
+  return (
+    <ConfirmDialog
+      title={`Revoke ${apiKey.name}?`}
+      text={
+        <>
+          <code>{apiKey.key_preview}</code> stops working within a second, and the keys that it made
+          with it. This can not be undone.
+        </>
+      }
+      action="Revoke"
+      danger
+      open={open}
+      onOpenChange={(isOpen) => !isOpen && onClose()}
+      onConfirm={() => revoke.mutateAsync()}
+    />
+  );
+}
+
+function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): ReactNode {
+  const [name, setName] = useState(apiKey.name);
+  const [expiry, setExpiry] = useState(toLocalInput(apiKey.expires_at));
+  const change = useChange(
+    (body: Change) =>
+      unwrap(
+        api.PATCH('/v1/customer/api-keys/{id}', { params: { path: { id: apiKey.id } }, body }),
+      ),
+    ['api-keys'],
+    () => {
+      toast('The key is changed.');
+      onClose();
+    },
+  );
+  const other = errorElsewhere(change.error, ['name', 'expires_at']);
+  return (
+    <FormDialog
+      title={`Change ${apiKey.name}`}
+      busy={change.isPending}
+      onClose={onClose}
+      onSubmit={() =>
+        change.mutate({
+          ...(name !== apiKey.name && { name }),
+          ...(expiry !== toLocalInput(apiKey.expires_at) && {
+            expires_at: expiry === '' ? null : new Date(expiry).toISOString(),
+          }),
+        })
+      }
+    >
+      <Field label="Name" error={errorAt(change.error, 'name')}>
+        <TextInput
+          required
+          maxLength={255}
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        />
+      </Field>
+      <Field
+        label="Ends"
+        hint="In your time zone. Empty: never."
+        error={errorAt(change.error, 'expires_at')}
+      >
+        <TextInput
+          type="datetime-local"
+          value={expiry}
+          onChange={({ target }) => setExpiry(target.value)}
+        />
+      </Field>
+      {other && <Notice tone="bad">{other}</Notice>}
+    </FormDialog>
+  );
+}
+
+/** An instant as `<input type="datetime-local">` has it, to the minute, in the viewer's zone. */
+function toLocalInput(at: string | null): string {
+  if (at === null) return '';
+  const time = new Date(at);
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}

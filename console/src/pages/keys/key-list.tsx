@@ -1,0 +1,175 @@
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { formatCount } from '../../format/credits';
+import { useFilters } from '../../shell/use-filters';
+import {
+  Button,
+  Card,
+  Credits,
+  DataTable,
+  EmptyState,
+  Field,
+  QueryState,
+  Select,
+  TextInput,
+  Time,
+  type Column,
+} from '../../ui';
+import { KeyDrawer, KeyStatus, type ApiKey } from './key-drawer';
+import { tightest } from './limits-draft';
+import { BudgetBar, type BudgetState } from './limits-view';
+
+const STATUSES = ['active', 'expired', 'revoked'] as const;
+/** Rows that are drawn at once; the list itself is whole. */
+const STEP = 50;
+
+const COLUMNS: readonly Column<ApiKey>[] = [
+  { id: 'name', header: 'Name', cell: ({ name }) => name },
+  { id: 'status', header: 'Status', cell: ({ status }) => <KeyStatus status={status} /> },
+  {
+    id: 'key',
+    header: 'Key',
+    wide: true,
+    cell: ({ key_preview, type }) => (
+      <>
+        <code>{key_preview}</code>
+        <br />
+        <small className="muted">{type}</small>
+      </>
+    ),
+  },
+  {
+    id: 'budget',
+    header: 'Budget',
+    cell: (key) => {
+      const budget = tightest(budgetsOf(key));
+      return budget ? <BudgetBar budget={budget} short /> : <span className="muted">none</span>;
+    },
+  },
+  {
+    id: 'spent',
+    header: 'Spent',
+    align: 'end',
+    cell: ({ usage }) => <Credits value={usage.total_spend} />,
+  },
+  {
+    id: 'requests',
+    header: 'Requests',
+    align: 'end',
+    wide: true,
+    cell: ({ usage }) => formatCount(usage.request_count),
+  },
+  {
+    id: 'used',
+    header: 'Last used',
+    wide: true,
+    cell: ({ last_used_at }) => <Time at={last_used_at} none="never" />,
+  },
+  {
+    id: 'ends',
+    header: 'Ends',
+    wide: true,
+    cell: ({ expires_at }) => <Time at={expires_at} none="never" />,
+  },
+];
+
+/** All that limit what a key may spend: the tenant's, the operator's, and its monthly limit. */
+function budgetsOf({ limits, operator_limits, monthly_spend }: ApiKey): BudgetState[] {
+  return [...limits.budgets, ...operator_limits.budgets, ...(monthly_spend ? [monthly_spend] : [])];
+}
+
+/** Every key of the tenant; a row opens. */
+export function KeyList(): ReactNode {
+  const [{ key: openId, q = '', status = 'active', type }, setFilters] = useFilters([
+    'key',
+    'q',
+    'status',
+    'type',
+  ]);
+  const [shown, setShown] = useState(STEP);
+  const keys = useQuery({
+    queryKey: ['api-keys'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/api-keys', { signal })),
+    refetchInterval: 30_000,
+  });
+  const search = useDeferredValue(q.toLowerCase());
+  return (
+    <>
+      <div className="filters">
+        <Field label="Search">
+          <TextInput
+            type="search"
+            placeholder="Name or key"
+            value={q}
+            onChange={({ target }) => setFilters({ q: target.value })}
+          />
+        </Field>
+        <Field label="Status">
+          <Select value={status} onChange={({ target }) => setFilters({ status: target.value })}>
+            {STATUSES.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+            <option value="all">all</option>
+          </Select>
+        </Field>
+        <Field label="Type">
+          <Select
+            value={type ?? ''}
+            onChange={({ target }) => setFilters({ type: target.value || undefined })}
+          >
+            <option value="">all</option>
+            <option>routing</option>
+            <option>management</option>
+          </Select>
+        </Field>
+      </div>
+      <Card>
+        <QueryState query={keys}>
+          {({ data }) => {
+            const found = data.filter(
+              (key) =>
+                (status === 'all' || key.status === status) &&
+                (!type || key.type === type) &&
+                `${key.name} ${key.key_preview} ${key.id}`.toLowerCase().includes(search),
+            );
+            const opened = data.find(({ id }) => id === openId);
+            return (
+              <>
+                <DataTable
+                  caption="API keys"
+                  columns={COLUMNS}
+                  rows={found.slice(0, shown)}
+                  rowKey={({ id }) => id}
+                  onOpen={({ id }) => setFilters({ key: id })}
+                  empty={
+                    <EmptyState title={data.length === 0 ? 'No keys yet' : 'No such keys'}>
+                      {data.length === 0
+                        ? 'A routing key calls models. Make one with “New key”.'
+                        : 'Change what is searched for above.'}
+                    </EmptyState>
+                  }
+                />
+                {found.length > shown && (
+                  <div className="row row-end">
+                    <span className="muted">
+                      {shown} of {found.length}
+                    </span>
+                    <Button onClick={() => setShown(shown + STEP)}>Show more</Button>
+                  </div>
+                )}
+                {opened && (
+                  <KeyDrawer
+                    apiKey={opened}
+                    parent={data.find(({ id }) => id === opened.parent_id)}
+                    onClose={() => setFilters({ key: undefined })}
+                  />
+                )}
+              </>
+            );
+          }}
+        </QueryState>
+      </Card>
+    </>
+  );
+}

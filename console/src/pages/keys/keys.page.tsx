@@ -1,0 +1,43 @@
+import { useState, type ReactNode } from 'react';
+import { useSession } from '../../session/session';
+import { useFilters } from '../../shell/use-filters';
+import { Button, Page, Tabs, type Tab } from '../../ui';
+import { CreateKey } from './create-key';
+import { EndUsers } from './end-users';
+import { KeyList } from './key-list';
+import { TenantLimits } from './tenant-limits';
+
+/** The tenant's keys, and what it, its keys and its end users may spend and use. */
+export function KeysPage(): ReactNode {
+  const { can } = useSession();
+  const [filters, setFilters] = useFilters(['tab']);
+  const [isCreating, setIsCreating] = useState(false);
+  const tabs: Tab[] = [
+    ...(can('read') ? [{ id: 'keys', label: 'Keys', content: () => <KeyList /> }] : []),
+    { id: 'limits', label: 'Limits of all', content: () => <TenantLimits /> },
+    { id: 'end-users', label: 'End users', content: () => <EndUsers /> },
+  ];
+  const first = tabs[0]?.id ?? '';
+  const selected = tabs.some(({ id }) => id === filters.tab) ? (filters.tab ?? first) : first;
+  return (
+    <Page
+      title="Keys"
+      description="Who may call models, and how much of what."
+      actions={
+        can('develop') && (
+          <Button variant="primary" onClick={() => setIsCreating(true)}>
+            New key
+          </Button>
+        )
+      }
+    >
+      <Tabs
+        label="Keys and limits"
+        tabs={tabs}
+        selected={selected}
+        onSelect={(tab) => setFilters({ tab: tab === first ? undefined : tab })}
+      />
+      {isCreating && <CreateKey onClose={() => setIsCreating(false)} />}
+    </Page>
+  );
+}

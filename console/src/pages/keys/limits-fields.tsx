@@ -1,0 +1,148 @@
+import type { ReactNode } from 'react';
+import { errorAt } from '../../api/changes';
+import { formatUsd } from '../../format/credits';
+import { Button, Field, NumberInput, Select, TextArea } from '../../ui';
+import { LISTS, PERIODS, RATES, type BudgetPeriod, type LimitsDraft } from './limits-draft';
+
+const RATE_LABEL: Record<(typeof RATES)[number], string> = {
+  requests_per_minute: 'Requests a minute',
+  tokens_per_minute: 'Tokens a minute',
+  max_in_flight: 'In flight at once',
+};
+const LIST_LABEL = { models: 'Models', providers: 'Providers' } as const;
+
+/**
+ * The controls of limits.
+ *
+ * @param path what the API puts before the names of fields, as `limits.`
+ */
+export function LimitsFields({
+  draft,
+  onChange,
+  error,
+  path = '',
+}: {
+  draft: LimitsDraft;
+  onChange: (draft: LimitsDraft) => void;
+  error: Error | null;
+  path?: string;
+}): ReactNode {
+  const at = (name: string) => errorAt(error, `${path}${name}`);
+  const setBudget = (index: number, change: Partial<LimitsDraft['budgets'][number]>) =>
+    onChange({
+      ...draft,
+      budgets: draft.budgets.map((budget, each) =>
+        each === index ? { ...budget, ...change } : budget,
+      ),
+    });
+  const free = PERIODS.find((period) => draft.budgets.every((each) => each.period !== period));
+  return (
+    <div className="form">
+      {draft.budgets.map(({ period, credits }, index) => (
+        <div className="form-line" key={index}>
+          <Field label="Period">
+            <Select
+              value={period}
+              onChange={({ target }) =>
+                setBudget(index, {
+                  period: PERIODS.find((each) => each === target.value) ?? period,
+                })
+              }
+            >
+              {PERIODS.map((each: BudgetPeriod) => (
+                <option key={each}>{each}</option>
+              ))}
+            </Select>
+          </Field>
+          <Field
+            label={`Credits${/^\d+$/.test(credits) ? ` (${formatUsd(Number(credits))})` : ''}`}
+            error={at(`budgets.${index}`)}
+          >
+            <NumberInput
+              min={0}
+              value={credits}
+              onChange={({ target }) => setBudget(index, { credits: target.value })}
+            />
+          </Field>
+          <Button
+            aria-label={`Remove the budget of ${period}`}
+            onClick={() =>
+              onChange({ ...draft, budgets: draft.budgets.filter((_, each) => each !== index) })
+            }
+          >
+            Remove
+          </Button>
+        </div>
+      ))}
+      {free && (
+        <div className="row">
+          <Button
+            onClick={() =>
+              onChange({ ...draft, budgets: [...draft.budgets, { period: free, credits: '' }] })
+            }
+          >
+            Add a budget
+          </Button>
+          <span className="muted">1,000,000 credits are $1.00.</span>
+        </div>
+      )}
+      <div className="form-grid">
+        {RATES.map((name) => (
+          <Field key={name} label={RATE_LABEL[name]} error={at(name)}>
+            <NumberInput
+              min={1}
+              placeholder="not limited"
+              value={draft.rates[name]}
+              onChange={({ target }) =>
+                onChange({ ...draft, rates: { ...draft.rates, [name]: target.value } })
+              }
+            />
+          </Field>
+        ))}
+      </div>
+      {LISTS.map((name) => (
+        <div className="form-grid" key={name}>
+          {(['allow', 'deny'] as const).map((kind) => (
+            <Field
+              key={kind}
+              label={`${LIST_LABEL[name]} ${kind === 'allow' ? 'allowed' : 'denied'}`}
+              hint={
+                kind === 'allow'
+                  ? 'One a line; * stands for any text. Empty: all.'
+                  : 'Counts before what is allowed.'
+              }
+              error={at(`${name}.${kind}`)}
+            >
+              <TextArea
+                rows={2}
+                value={draft.lists[name][kind]}
+                onChange={({ target }) =>
+                  onChange({
+                    ...draft,
+                    lists: {
+                      ...draft.lists,
+                      [name]: { ...draft.lists[name], [kind]: target.value },
+                    },
+                  })
+                }
+              />
+            </Field>
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** The fields that show their own errors, as the API names them. */
+export function limitParams(path = ''): string[] {
+  return [
+    'budgets.0',
+    'budgets.1',
+    'budgets.2',
+    'budgets.3',
+    'budgets.4',
+    ...RATES,
+    ...LISTS.flatMap((name) => [`${name}.allow`, `${name}.deny`]),
+  ].map((name) => `${path}${name}`);
+}

@@ -1,0 +1,77 @@
+import type { ReactNode } from 'react';
+import { formatCount, formatUsd } from '../../format/credits';
+import { Bar, Facts, Time } from '../../ui';
+import { isEmptyState, type LimitsState } from './limits-draft';
+
+export type BudgetState = LimitsState['budgets'][number];
+
+export const PERIOD_LABEL: Record<BudgetState['period'], string> = {
+  hour: 'an hour',
+  day: 'a day',
+  week: 'a week',
+  month: 'a month',
+  total: 'in total',
+};
+
+/** What is used of a budget, as a bar and in figures, and when it begins anew. */
+export function BudgetBar({
+  budget,
+  by,
+  short = false,
+}: {
+  budget: BudgetState;
+  by?: string;
+  short?: boolean;
+}): ReactNode {
+  const { credits, spent, held, period, renews_at } = budget;
+  const label = `${formatUsd(credits)} ${PERIOD_LABEL[period]}${by ? `, ${by}` : ''}`;
+  return (
+    <div className="budget">
+      <div className="budget-line">
+        <span>{label}</span>
+        <span>
+          {formatUsd(spent)} spent{held > 0 && `, ${formatUsd(held)} held`}
+        </span>
+      </div>
+      <Bar used={spent + held} of={credits} label={label} />
+      {!short && (
+        <div className="budget-line muted">
+          <span>
+            {formatCount(spent + held)} of {formatCount(credits)} credits
+          </span>
+          <span>{renews_at ? <>renews {<Time at={renews_at} />}</> : 'never renews'}</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Limits as they stand. `none` is said where there are none. */
+export function LimitsView({ state, none }: { state: LimitsState; none: string }): ReactNode {
+  if (isEmptyState(state)) return <p className="muted">{none}</p>;
+  const rates = [
+    ['Requests a minute', state.requests_per_minute],
+    ['Tokens a minute', state.tokens_per_minute],
+    ['In flight at once', state.max_in_flight],
+  ] as const;
+  const lists = [
+    ['Models allowed', state.models?.allow],
+    ['Models denied', state.models?.deny],
+    ['Providers allowed', state.providers?.allow],
+    ['Providers denied', state.providers?.deny],
+  ] as const;
+  const facts = [
+    ...rates.flatMap(([label, rate]) =>
+      rate === null ? [] : [[label, formatCount(rate)] as const],
+    ),
+    ...lists.flatMap(([label, names]) => (names ? [[label, names.join(', ')] as const] : [])),
+  ];
+  return (
+    <div className="stack">
+      {state.budgets.map((budget) => (
+        <BudgetBar key={budget.period} budget={budget} />
+      ))}
+      {facts.length > 0 && <Facts facts={facts} />}
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+import { useState, type ComponentProps, type ReactNode } from 'react';
+import { Button } from './button';
+import { toast } from './toast';
+
+/** A button whose work takes a while: it is busy meanwhile, and what goes wrong is told. */
+export function ActionButton({
+  action,
+  ...props
+}: Omit<ComponentProps<typeof Button>, 'busy' | 'onClick'> & {
+  action: () => Promise<unknown>;
+}): ReactNode {
+  const [busy, setBusy] = useState(false);
+  const run = async () => {
+    setBusy(true);
+    try {
+      await action();
+    } catch (reason) {
+      toast(reason instanceof Error ? reason.message : String(reason), 'bad');
+    } finally {
+      setBusy(false);
+    }
+  };
+  return <Button {...props} busy={busy} onClick={() => void run()} />;
+}
