@@ -3,7 +3,8 @@ import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/**', '/data/**', 'node_modules/**', 'coverage/**'] },
+  // The console has rules and packages of its own: console/eslint.config.mjs.
+  { ignores: ['dist/**', '/data/**', 'node_modules/**', 'coverage/**', 'console/**'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 /** One configuration for every suite; the file's suffix says what it may touch (see CONTRIBUTING.md). */
 export default {
   testEnvironment: '<rootDir>/test/support/shared-imports.environment.mjs',
-  roots: ['<rootDir>/src', '<rootDir>/test'],
+  roots: ['<rootDir>/src', '<rootDir>/console/src', '<rootDir>/test'],
   testRegex: '\\.(spec|int-spec|e2e-spec)\\.ts$',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

@@ -1,8 +1,11 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** Where the gateway listens to which `npm run dev` hands API calls on. */
-const GATEWAY = 'http://127.0.0.1:3000';
+/**
+ * Where the gateway listens to which `npm run dev` hands API calls on. The `Host` stays as the browser
+ * sent it: the gateway holds the `Origin` of a session's changes against it.
+ */
+const GATEWAY = { target: 'http://127.0.0.1:3000', changeOrigin: false };
 
 export default defineConfig({
   base: '/console/',

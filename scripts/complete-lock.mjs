@@ -1,7 +1,7 @@
 /**
- * `npm run lock:complete`: adds to package-lock.json the optional packages that npm left out because
- * the registry in use did not have them. `npm ci` refuses a lock file that lacks them. Run it after
- * each `npm install`.
+ * `npm run lock:complete`: adds to package-lock.json, and to that of the console, the optional packages
+ * that npm left out because the registry in use did not have them. `npm ci` refuses a lock file that
+ * lacks them. Run it after each `npm install`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,31 +23,37 @@ const SYSTEMS = {
 };
 const PROCESSORS = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'];
 
-const path = join(PROJECT_ROOT, 'package-lock.json');
-const text = readFileSync(path, 'utf8');
-const lock = JSON.parse(text);
-const added = [];
-for (const owner of Object.keys(lock.packages)) {
-  const { optionalDependencies = {}, dev } = lock.packages[owner];
-  for (const [name, range] of Object.entries(optionalDependencies)) {
-    if (isMissing(owner, name, range)) {
+for (const folder of ['.', 'console']) {
+  const added = await completeLock(join(PROJECT_ROOT, folder, 'package-lock.json'));
+  const lines = added.map((line) => `added ${line}\n`).join('');
+  console.log(`${lines}${join(folder, 'package-lock.json')}: ${added.length} packages added`);
+}
+
+/** Answers what it has added, as `name@version`. */
+async function completeLock(path) {
+  const lock = JSON.parse(readFileSync(path, 'utf8'));
+  const added = [];
+  for (const owner of Object.keys(lock.packages)) {
+    const { optionalDependencies = {}, dev } = lock.packages[owner];
+    for (const [name, range] of Object.entries(optionalDependencies)) {
+      if (!isMissing(lock, owner, name, range)) continue;
       const place = lock.packages[`node_modules/${name}`] === undefined ? '' : `${owner}/`;
       const entry = await describePackage(name, range);
       lock.packages[`${place}node_modules/${name}`] = { ...entry, dev, optional: true };
       added.push(`${name}@${entry.version}`);
     }
   }
+  if (added.length > 0) {
+    const [root, ...others] = Object.entries(lock.packages);
+    others.sort(([left], [right]) => left.localeCompare(right, 'en'));
+    lock.packages = Object.fromEntries([root, ...others]);
+    writeFileSync(path, JSON.stringify(lock, null, 2) + '\n');
+  }
+  return added;
 }
-if (added.length > 0) {
-  const [root, ...others] = Object.entries(lock.packages);
-  others.sort(([left], [right]) => left.localeCompare(right, 'en'));
-  lock.packages = Object.fromEntries([root, ...others]);
-  writeFileSync(path, JSON.stringify(lock, null, 2) + '\n');
-}
-console.log(added.map((line) => `added ${line}\n`).join('') + `${added.length} packages added`);
 
 /** Looks where Node would: beside the owner's own dependencies, then outwards. */
-function isMissing(owner, name, range) {
+function isMissing(lock, owner, name, range) {
   for (let folder = owner; ; folder = outerFolder(folder)) {
     const found = lock.packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`];
     if (found !== undefined) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cleanBuild } from './clean-build.mjs';
+import { fileURLToPath } from 'node:url';
 import { PROJECT_ROOT } from './project-root.mjs';
 import { runProgram, secondsSince } from './run-program.mjs';
 import { withSetupLock } from './setup-lock.mjs';
@@ -13,6 +13,9 @@ export const BUILT_COMMANDS = 'dist/src/cli.js';
 
 const SOURCE_FOLDERS = ['src', 'migrations'];
 const SETTINGS = ['package.json', 'tsconfig.json', 'nest-cli.json', '.swcrc'];
+
+/** In `dist` as well, and built by `scripts/console.mjs`. */
+const OF_CONSOLE = /^(?:console$|\.console-)/;
 
 /** Builds when the sources differ from those of the last build; throws what the compiler says. */
 export async function ensureBuilt({ root = PROJECT_ROOT, say = () => {} } = {}) {
@@ -41,21 +44,37 @@ async function build(root, say) {
 }
 
 function isBuilt(root) {
+  return serviceStamp(root) === digestSources(root);
+}
+
+/** Empties `dist`, so that files of sources that are gone do not linger. The folder itself may be a mount. */
+function cleanBuild(root) {
+  const folder = join(root, 'dist');
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    if (!OF_CONSOLE.test(name)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/** What the service was built from; undefined where it is not built. */
+export function serviceStamp(root) {
   const stamp = stampFile(root);
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === digestSources(root);
+  return existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined;
 }
 
 function stampFile(root) {
   return join(root, 'dist', '.built-from');
 }
 
-/** Names and contents, not times: a fresh checkout of the same sources needs no build. */
 function digestSources(root) {
+  const sources = SOURCE_FOLDERS.flatMap((folder) => listFiles(root, folder));
+  return digestFiles(root, [...SETTINGS, ...sources]);
+}
+
+/** Names and contents, not times: a fresh checkout of the same sources needs no build. */
+export function digestFiles(root, paths) {
   const hash = createHash('sha256');
-  for (const path of [
-    ...SETTINGS,
-    ...SOURCE_FOLDERS.flatMap((folder) => listFiles(root, folder)),
-  ]) {
+  for (const path of paths) {
     const file = join(root, path);
     const content = existsSync(file) ? readFileSync(file) : '';
     hash.update(`${path}\0${content.length}\0`).update(content);
@@ -71,4 +90,13 @@ function listFiles(root, folder) {
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
     .sort();
+}
+
+/** `npm run build`: builds in any case. */
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const say = (line) => console.log(line);
+  await withSetupLock(PROJECT_ROOT, say, () => build(PROJECT_ROOT, say)).catch((error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
 }

@@ -8,21 +8,23 @@ import { withSetupLock } from './setup-lock.mjs';
 /**
  * Installs exactly what package-lock.json says, development packages included (the build needs
  * them), unless it is there already. Throws with npm's own words when that fails.
+ *
+ * @param options.of whose packages they are, where the folder is not the project's
  */
-export async function ensureInstalled({ root = PROJECT_ROOT, say = () => {} } = {}) {
+export async function ensureInstalled({ root = PROJECT_ROOT, of, say = () => {} } = {}) {
   if (isInstalled(root)) {
     return;
   }
   await withSetupLock(root, say, async () => {
     if (!isInstalled(root)) {
-      await install(root, say);
+      await install(root, say, of === undefined ? '' : ` of ${of}`);
     }
   });
 }
 
-async function install(root, say) {
+async function install(root, say, whose) {
   const startedAtMs = Date.now();
-  say('Installing packages: once, it may take a minute');
+  say(`Installing packages${whose}: once, it may take a minute`);
   const { succeeded, output } = await runNpm(
     ['ci', '--include=dev', '--include=optional', '--loglevel=error', '--no-progress'],
     { cwd: root },
@@ -32,7 +34,7 @@ async function install(root, say) {
     throw new Error(`npm ci failed:\n${output.trim().split('\n').slice(0, 12).join('\n')}`);
   }
   writeFileSync(stampFile(root), describeInstallation(root));
-  say(`Packages installed (${secondsSince(startedAtMs)})`);
+  say(`Packages${whose} installed (${secondsSince(startedAtMs)})`);
 }
 
 /**

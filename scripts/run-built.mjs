@@ -14,8 +14,10 @@ import { PROJECT_ROOT } from './project-root.mjs';
  * set what glibc reads when a process starts (decision 22); the cluster's workers inherit it.
  *
  * @param options.say is told what is being prepared
+ * @param options.onBuilt is called before the program starts
+ * @returns when the program's own top level has ended, that is when a service listens
  */
-export async function runBuilt(program, { say = console.log } = {}) {
+export async function runBuilt(program, { say = console.log, onBuilt = () => {} } = {}) {
   process.chdir(PROJECT_ROOT);
   try {
     await ensureInstalled({ say });
@@ -24,6 +26,7 @@ export async function runBuilt(program, { say = console.log } = {}) {
     console.error(error.message);
     process.exit(1);
   }
+  onBuilt();
   const path = join(PROJECT_ROOT, program);
   process.argv[1] = path;
   await import(pathToFileURL(path).href);

@@ -1,5 +1,8 @@
-/** `npm start`: the service. */
+/** `npm start`: the service, and once it listens, the console behind it. */
+import { announceConsole, buildConsoleBehind } from './console-behind.mjs';
 import { BUILT_SERVICE } from './ensure-built.mjs';
 import { runBuilt } from './run-built.mjs';
 
-await runBuilt(BUILT_SERVICE);
+let lacksConsole = false;
+await runBuilt(BUILT_SERVICE, { onBuilt: () => (lacksConsole = announceConsole()) });
+if (lacksConsole) buildConsoleBehind();

@@ -1,6 +1,6 @@
 /**
  * `npm test`: types, lint, format and every suite. Arguments go to Jest. The last line is
- * `N passed, N failed`; each of the three checks counts as one test.
+ * `N passed, N failed`; each of the checks counts as one test.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,8 @@ import { PROJECT_ROOT } from './project-root.mjs';
 import { runNpm, secondsSince } from './run-program.mjs';
 
 const CHECKS = ['typecheck', 'lint', 'format:check'];
+/** They need its packages, and the types that its build makes of the API's description. */
+const CHECKS_OF_CONSOLE = ['typecheck:console', 'lint:console'];
 /** A third of a suite's share, when all want the processors at once. */
 const CHECKS_NICENESS = 5;
 
@@ -36,9 +38,18 @@ function add({ passed, failed }) {
 }
 
 async function runChecks() {
-  const results = await Promise.all(CHECKS.map(runCheck));
+  const results = (await Promise.all([runAll(CHECKS), runChecksOfConsole()])).flat();
   const passed = results.filter(Boolean).length;
   return { passed, failed: results.length - passed };
+}
+
+function runAll(checks) {
+  return Promise.all(checks.map(runCheck));
+}
+
+async function runChecksOfConsole() {
+  const isBuilt = await runCheck('build:console');
+  return [isBuilt, ...(await runAll(CHECKS_OF_CONSOLE))];
 }
 
 async function runCheck(name) {

@@ -1,0 +1,250 @@
+/**
+ * The console in the browser, which lies in `console/` and is built into `dist/console`:
+ *   npm run build:console             installs what it needs, types its client, builds it; unless it is there
+ *   node scripts/console.mjs behind   the same as `npm start` has it done: with what others leave of the
+ *                                     processors, until who started it ends
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+import { BUILT_COMMANDS, digestFiles, ensureBuilt, serviceStamp } from './ensure-built.mjs';
+import { ensureInstalled } from './ensure-installed.mjs';
+import { PROJECT_ROOT } from './project-root.mjs';
+import { runProgram, secondsSince } from './run-program.mjs';
+import { withSetupLock } from './setup-lock.mjs';
+
+/** What is made of the API's description, in `console/`. */
+const SCHEMA = 'src/api/schema.d.ts';
+const NOT_SOURCES = new Set(['node_modules', 'openapi.json', '.setup-lock', SCHEMA]);
+const STAMP = '.built-from';
+
+/** Smaller ones gain nothing. Pictures and fonts are compressed as they are. */
+const COMPRESSED_FROM_BYTES = 1_000;
+const COMPRESSED = /\.(?:js|css|svg|json|webmanifest|txt)$/;
+
+const MAX_DESCRIPTION_BYTES = 100_000_000;
+
+/** Reasons for which nobody but the network is to blame. */
+const NO_NETWORK =
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)\b/;
+
+/**
+ * Builds the console when its sources or the API's description differ from those of the last build.
+ * What is served changes in one step, from one whole build to the next. Throws what went wrong, with
+ * the words of npm or Vite.
+ *
+ * @param options.say is told what has been done
+ * @param options.onStep is told what is being done
+ */
+export async function ensureConsole({
+  root = PROJECT_ROOT,
+  say = () => {},
+  onStep = () => {},
+} = {}) {
+  if (isConsoleBuilt(root)) return;
+  const folder = join(root, 'console');
+  onStep('its packages are being installed');
+  await ensureInstalled({ root: folder, of: 'the console', say });
+  await ensureBuilt({ root, say });
+  onStep('it waits for another process that builds it');
+  await withSetupLock(
+    folder,
+    () => {},
+    async () => {
+      if (isConsoleBuilt(root)) return;
+      const startedAtMs = Date.now();
+      // Taken before the build: a source saved meanwhile then leads to another one.
+      const stamp = { sources: digestSources(root), service: serviceStamp(root), api: '' };
+      onStep('its client is being typed');
+      const api = await writeSchema(root);
+      stamp.api = digestOf(api);
+      const known = readStamp(root);
+      if (known?.sources === stamp.sources && known.api === stamp.api) {
+        // The service has changed, but nothing of what the console sees.
+        writeFileSync(join(builtFolder(root), STAMP), JSON.stringify(stamp));
+        return;
+      }
+      onStep('it is being packed');
+      await build(root, stamp);
+      say(`Console built (${secondsSince(startedAtMs)})`);
+    },
+  );
+}
+
+/** Whether what is served is of these sources and of this service. */
+export function isConsoleBuilt(root = PROJECT_ROOT) {
+  const stamp = readStamp(root);
+  return (
+    stamp !== undefined &&
+    stamp.service === serviceStamp(root) &&
+    stamp.sources === digestSources(root)
+  );
+}
+
+/** The types of the console's client, of the API's description; kept as they are when nothing has changed. */
+async function writeSchema(root) {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [join(root, BUILT_COMMANDS), 'openapi'],
+    { cwd: root, maxBuffer: MAX_DESCRIPTION_BYTES },
+  );
+  const { default: openapiTypescript, astToString } = await import('openapi-typescript');
+  const schema = astToString(await openapiTypescript(stdout));
+  const path = join(root, 'console', SCHEMA);
+  if (!existsSync(path) || readFileSync(path, 'utf8') !== schema) {
+    writeFileSync(`${path}.${process.pid}`, schema);
+    renameSync(`${path}.${process.pid}`, path);
+  }
+  return schema;
+}
+
+async function build(root, stamp) {
+  const dist = join(root, 'dist');
+  const place = join(dist, `.console-${process.pid}`);
+  const previous = join(dist, `.console-${process.pid}-previous`);
+  removeRemains(dist);
+  const folder = join(root, 'console');
+  const vite = join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
+  const { succeeded, output } = await runProgram(
+    process.execPath,
+    [vite, 'build', '--outDir', place, '--emptyOutDir', '--logLevel', 'warn'],
+    // Under test it would pack what is meant for those who write React programs.
+    { cwd: folder, env: { ...process.env, NODE_ENV: 'production' } },
+  );
+  if (!succeeded) throw new Error(`vite build failed:\n${output.trim()}`);
+  await compressFiles(place);
+  writeFileSync(join(place, STAMP), JSON.stringify(stamp));
+  if (existsSync(builtFolder(root))) renameSync(builtFolder(root), previous);
+  renameSync(place, builtFolder(root));
+  rmSync(previous, { recursive: true, force: true });
+}
+
+/** Of builds that were broken off; nobody else builds under the lock. */
+function removeRemains(dist) {
+  for (const name of readdirSync(dist)) {
+    if (/^\.console-\d/.test(name)) rmSync(join(dist, name), { recursive: true, force: true });
+  }
+}
+
+/** Once here, so that no request has to wait for it: the best that the browser's decoders take. */
+async function compressFiles(folder) {
+  const names = readdirSync(folder, { recursive: true }).filter((name) => COMPRESSED.test(name));
+  await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      const bytes = readFileSync(path);
+      if (bytes.length < COMPRESSED_FROM_BYTES) return;
+      writeFileSync(`${path}.br`, await promisify(brotliCompress)(bytes));
+      writeFileSync(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }));
+    }),
+  );
+}
+
+function digestSources(root) {
+  const folder = join(root, 'console');
+  const paths = ['scripts/console.mjs'];
+  const visit = (below) => {
+    for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
+      const path = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (NOT_SOURCES.has(path) || /\.spec\.tsx?$/.test(path)) continue;
+      if (entry.isDirectory()) visit(path);
+      else if (entry.isFile()) paths.push(`console/${path}`);
+    }
+  };
+  if (existsSync(folder)) visit('');
+  return digestFiles(root, paths.sort());
+}
+
+function readStamp(root) {
+  try {
+    return JSON.parse(readFileSync(join(builtFolder(root), STAMP), 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function builtFolder(root) {
+  return join(root, 'dist', 'console');
+}
+
+function digestOf(text) {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/**
+ * Tells whoever looks at `/console` what is done about it: in a file, since any number of processes
+ * serve it. Throws where the folder cannot be written.
+ */
+export function writeConsoleState(root, state) {
+  const path = join(root, 'dist', '.console-state.json');
+  if (state === undefined) {
+    rmSync(path, { force: true });
+    return;
+  }
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  writeFileSync(`${path}.${process.pid}`, JSON.stringify({ pid: process.pid, ...state }));
+  renameSync(`${path}.${process.pid}`, path);
+}
+
+/** One line, for a log and for a page. */
+export function reasonOf(error) {
+  const [, code] = NO_NETWORK.exec(error.message) ?? [];
+  if (code !== undefined) return `the package registry cannot be reached (${code})`;
+  const [first = '', ...others] = error.message
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  return [first.replace(/:$/, ''), others[0]].filter(Boolean).join(': ').slice(0, 300);
+}
+
+/** Ends this process and those that it started, which are a group of their own. */
+function endAll() {
+  try {
+    process.kill(-process.pid, 'SIGKILL');
+  } finally {
+    process.exit(1);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const isBehind = process.argv[2] === 'behind';
+  try {
+    if (isBehind) {
+      process.once('disconnect', endAll);
+      // npm and Vite inherit it.
+      setPriority(constants.priority.PRIORITY_LOW);
+    }
+    await ensureInstalled({ say: console.log });
+    const onStep = (step) => writeConsoleState(PROJECT_ROOT, { step });
+    await ensureConsole({ say: console.log, onStep });
+    writeConsoleState(PROJECT_ROOT, undefined);
+  } catch (error) {
+    const problem = reasonOf(error);
+    console.error(
+      isBehind
+        ? `The console could not be built: ${problem}. The service runs without it; npm run build:console tries again.`
+        : error.message,
+    );
+    try {
+      writeConsoleState(PROJECT_ROOT, { problem });
+    } catch {
+      // Nobody can be told where nothing can be written.
+    }
+    process.exitCode = 1;
+  }
+  process.off('disconnect', endAll);
+  if (process.connected) process.disconnect();
+}
