@@ -29,4 +29,18 @@ export const PAGES: readonly PageEntry[] = [
     right: 'money',
     load: async () => (await import('./pages/keys/keys.page')).KeysPage,
   },
+  {
+    path: '/billing',
+    label: 'Billing',
+    group: 'tenant',
+    right: 'money',
+    load: async () => (await import('./pages/billing/billing.page')).BillingPage,
+  },
+  {
+    path: '/models',
+    label: 'Models',
+    group: 'tenant',
+    right: 'any',
+    load: async () => (await import('./pages/models/models.page')).ModelsPage,
+  },
 ];

@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { formatCount } from '../../format/credits';
+import { useFilters } from '../../shell/use-filters';
+import { Credits, Page, QueryState, Stat, Stats, Tabs } from '../../ui';
+import { Ledger } from './ledger';
+import { ReceiptDrawer, Receipts } from './receipts';
+import { Statements } from './statements';
+
+const TABS = [
+  { id: 'ledger', label: 'Ledger', content: () => <Ledger /> },
+  { id: 'statements', label: 'Statements', content: () => <Statements /> },
+  { id: 'receipts', label: 'Receipts', content: () => <Receipts /> },
+];
+
+/** What the tenant has, what moved it, and what it was spent on. */
+export function BillingPage(): ReactNode {
+  const [{ tab, receipt }, setFilters] = useFilters(['tab', 'receipt']);
+  const credits = useQuery({
+    queryKey: ['credits'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/credits', { signal })),
+    refetchInterval: 15_000,
+  });
+  return (
+    <Page title="Billing" description="1,000,000 credits are $1.00. Months are those of UTC.">
+      <QueryState query={credits}>
+        {({ balance, current_period: period, lifetime }) => (
+          <Stats>
+            <Stat id="balance" label="Balance" value={<Credits value={balance.total} />} />
+            <Stat
+              id="held"
+              label="Held by running requests"
+              value={<Credits value={balance.held} />}
+            />
+            <Stat id="available" label="Available" value={<Credits value={balance.available} />} />
+            <Stat
+              id="month"
+              label="Spent this month"
+              value={<Credits value={period.spent} />}
+              hint={`${formatCount(period.requests)} requests`}
+            />
+            <Stat
+              id="lifetime"
+              label="Ever spent"
+              value={<Credits value={lifetime.spent} />}
+              hint={
+                <>
+                  of <Credits value={lifetime.granted} /> granted
+                </>
+              }
+            />
+          </Stats>
+        )}
+      </QueryState>
+      <Tabs
+        label="Billing"
+        tabs={TABS}
+        selected={TABS.some(({ id }) => id === tab) ? (tab ?? 'ledger') : 'ledger'}
+        onSelect={(id) => setFilters({ tab: id === 'ledger' ? undefined : id })}
+      />
+      {receipt && (
+        <ReceiptDrawer requestId={receipt} onClose={() => setFilters({ receipt: undefined })} />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,141 @@
+import type { ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { download } from '../../api/download';
+import { useCursorList } from '../../api/queries';
+import type { components } from '../../api/schema';
+import { useFilters } from '../../shell/use-filters';
+import {
+  ActionButton,
+  Badge,
+  ButtonLink,
+  Card,
+  Credits,
+  DataTable,
+  EmptyState,
+  Field,
+  MoreButton,
+  QueryState,
+  Select,
+  Time,
+  type Column,
+} from '../../ui';
+import { MonthSelect } from './months';
+
+type Entry = components['schemas']['TenantLedgerEntry'];
+
+const KINDS: readonly Entry['kind'][] = ['grant', 'correction', 'charge', 'shortfall', 'refund'];
+const MEANING: Record<Entry['kind'], string> = {
+  grant: 'Credits that were granted.',
+  correction: 'What the operator corrected.',
+  charge: 'What a request cost.',
+  shortfall: 'A part of a charge that the balance did not reach for; nobody pays it.',
+  refund: 'What was given back for a request.',
+};
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    id: 'kind',
+    header: 'Kind',
+    cell: ({ kind }) => (
+      <span title={MEANING[kind]}>
+        <Badge tone={kind === 'charge' ? 'neutral' : 'info'}>{kind}</Badge>
+      </span>
+    ),
+  },
+  {
+    id: 'amount',
+    header: 'Amount',
+    align: 'end',
+    cell: ({ amount }) => <Credits value={amount} />,
+  },
+  {
+    id: 'balance',
+    header: 'Balance after',
+    align: 'end',
+    cell: ({ balance_after }) => <Credits value={balance_after} />,
+  },
+  {
+    id: 'request',
+    header: 'Request',
+    wide: true,
+    cell: ({ request_id }) =>
+      request_id === null ? (
+        '–'
+      ) : (
+        <ButtonLink
+          variant="quiet"
+          to="."
+          search={(before: object) => ({ ...before, receipt: request_id })}
+        >
+          <code>{request_id.slice(0, 13)}…</code>
+        </ButtonLink>
+      ),
+  },
+];
+
+/** Everything that moved the balance, with what it was after. */
+export function Ledger(): ReactNode {
+  const [{ kind: chosen, month = '' }, setFilters] = useFilters(['kind', 'month', 'receipt']);
+  const kind = KINDS.find((each) => each === chosen);
+  const filter = { ...(kind && { kind }), ...(month && { month }) };
+  const entries = useCursorList(['ledger-entries', filter], (cursor, signal) =>
+    unwrap(
+      api.GET('/v1/customer/ledger-entries', {
+        params: { query: { ...filter, limit: 50, ...(cursor && { cursor }) } },
+        signal,
+      }),
+    ),
+  );
+  return (
+    <>
+      <div className="filters">
+        <MonthSelect
+          value={month}
+          all="all months"
+          onChange={(next) => setFilters({ month: next || undefined })}
+        />
+        <Field label="Kind">
+          <Select
+            value={kind ?? ''}
+            onChange={({ target }) => setFilters({ kind: target.value || undefined })}
+          >
+            <option value="">all</option>
+            {KINDS.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </Select>
+        </Field>
+        <ActionButton
+          action={() =>
+            download(`/v1/customer/ledger-entries/export.csv?${new URLSearchParams(filter)}`, {
+              name: `ledger${month && `-${month}`}.csv`,
+            })
+          }
+        >
+          Download CSV
+        </ActionButton>
+      </div>
+      <Card>
+        <QueryState query={entries}>
+          {({ pages }) => (
+            <DataTable
+              caption="Ledger entries"
+              columns={kind ? COLUMNS.filter(({ id }) => id !== 'balance') : COLUMNS}
+              rows={pages.flatMap(({ data }) => data)}
+              rowKey={({ id }) => id}
+              empty={
+                <EmptyState title="Nothing moved the balance">
+                  {kind || month
+                    ? 'Choose another month or kind.'
+                    : 'Ask the operator for credits.'}
+                </EmptyState>
+              }
+            />
+          )}
+        </QueryState>
+        <MoreButton query={entries} />
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { Field, Select } from '../../ui';
+
+/** The month (UTC) that goes on, as the API writes it. */
+export function thisMonth(): string {
+  return new Date().toISOString().slice(0, 7);
+}
+
+/** Chooses one of the months in which something was spent, and this one. */
+export function MonthSelect({
+  value,
+  all,
+  onChange,
+}: {
+  value: string;
+  /** With a choice of all months, whose value is ''. */
+  all?: string;
+  onChange: (month: string) => void;
+}): ReactNode {
+  const months = useQuery({
+    queryKey: ['statements'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/statements', { signal })),
+    staleTime: 60_000,
+  });
+  const known = [thisMonth(), value, ...(months.data?.data ?? []).map(({ month }) => month)];
+  const names = [...new Set(known)].filter((month) => month !== '').toSorted();
+  return (
+    <Field label="Month">
+      <Select value={value} onChange={({ target }) => onChange(target.value)}>
+        {all !== undefined && <option value="">{all}</option>}
+        {names.toReversed().map((month) => (
+          <option key={month}>{month}</option>
+        ))}
+      </Select>
+    </Field>
+  );
+}

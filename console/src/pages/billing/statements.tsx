@@ -1,0 +1,232 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { download } from '../../api/download';
+import type { components } from '../../api/schema';
+import { formatCount } from '../../format/credits';
+import { useSession } from '../../session/session';
+import { useFilters } from '../../shell/use-filters';
+import {
+  ActionButton,
+  Card,
+  Credits,
+  DataTable,
+  EmptyState,
+  Field,
+  Notice,
+  QueryState,
+  Select,
+  Stat,
+  Stats,
+  TextInput,
+  type Column,
+} from '../../ui';
+import { MonthSelect, thisMonth } from './months';
+
+type Group = components['schemas']['LogGroup'];
+type Statement = components['schemas']['Statement'];
+
+const DIMENSIONS: readonly (readonly [by: string, label: string])[] = [
+  ['model', 'Model'],
+  ['provider', 'Provider'],
+  ['endpoint', 'Endpoint'],
+  ['api_key', 'Key'],
+  ['end_user', 'End user'],
+  ['status', 'Status'],
+  ['day', 'Day'],
+];
+const LABELS = new Map(DIMENSIONS);
+
+/** A month of the ledger, and what its requests add up to. */
+export function Statements(): ReactNode {
+  const { can } = useSession();
+  const [{ month = thisMonth(), by = 'model', by2 = '', tag = '' }, setFilters] = useFilters([
+    'month',
+    'by',
+    'by2',
+    'tag',
+  ]);
+  const dimension = (name: string) => (name === 'tag' ? `tag:${tag || 'team'}` : name);
+  const group_by = [by, by2 === by ? '' : by2].filter(Boolean).map(dimension).join(',');
+  const statement = useQuery({
+    queryKey: ['statement', month, group_by],
+    queryFn: async ({ signal }) => {
+      const read = await unwrap(
+        api.GET('/v1/customer/statements/{month}', {
+          params: { path: { month }, query: { group_by } },
+          signal,
+        }),
+      );
+      // It is text only where CSV is asked for.
+      if (typeof read === 'string') throw new Error('The statement came as CSV.');
+      return read;
+    },
+  });
+  const keys = useQuery({
+    queryKey: ['api-keys'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/api-keys', { signal })),
+    enabled: can('read') && group_by.includes('api_key'),
+    staleTime: 60_000,
+  });
+  const keyNames = new Map(keys.data?.data.map(({ id, name }) => [id, name]));
+  const path = `/v1/customer/statements/${month}`;
+  const csv = (name: string, query = '') =>
+    download(path + query, { name: `${name}-${month}.csv`, accept: 'text/csv' });
+  return (
+    <>
+      <div className="filters">
+        <MonthSelect value={month} onChange={(next) => setFilters({ month: next })} />
+        <GroupSelect label="By" value={by} onChange={(next) => setFilters({ by: next })} />
+        <GroupSelect
+          label="and by"
+          value={by2}
+          none="nothing else"
+          onChange={(next) => setFilters({ by2: next || undefined })}
+        />
+        {[by, by2].includes('tag') && (
+          <Field label="Tag" hint="Its key, as team">
+            <TextInput
+              value={tag}
+              placeholder="team"
+              pattern="[a-z0-9_.\-]{1,40}"
+              onChange={({ target }) => setFilters({ tag: target.value || undefined })}
+            />
+          </Field>
+        )}
+      </div>
+      <QueryState query={statement}>
+        {(data) => (
+          <>
+            <Totals statement={data} />
+            <Card
+              title="What its requests cost"
+              actions={
+                <>
+                  <ActionButton
+                    action={() => csv('statement', `?${new URLSearchParams({ group_by })}`)}
+                  >
+                    This table as CSV
+                  </ActionButton>
+                  <ActionButton action={() => csv('ledger')}>All entries as CSV</ActionButton>
+                </>
+              }
+            >
+              {data.requests && <Groups list={data.requests} keyNames={keyNames} />}
+            </Card>
+          </>
+        )}
+      </QueryState>
+    </>
+  );
+}
+
+function GroupSelect({
+  label,
+  value,
+  none,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  none?: string;
+  onChange: (by: string) => void;
+}): ReactNode {
+  return (
+    <Field label={label}>
+      <Select value={value} onChange={({ target }) => onChange(target.value)}>
+        {none !== undefined && <option value="">{none}</option>}
+        {DIMENSIONS.map(([by, text]) => (
+          <option key={by} value={by}>
+            {text}
+          </option>
+        ))}
+        <option value="tag">Tag</option>
+      </Select>
+    </Field>
+  );
+}
+
+function Totals({ statement }: { statement: Statement }): ReactNode {
+  const { opening_balance, closing_balance, totals } = statement;
+  const kinds = (['grant', 'correction', 'charge', 'shortfall', 'refund'] as const).filter(
+    (kind) => totals[kind] !== 0 || kind === 'charge',
+  );
+  return (
+    <Stats>
+      <Stat
+        id="opening"
+        label="Balance at the beginning"
+        value={<Credits value={opening_balance} />}
+      />
+      {kinds.map((kind) => (
+        <Stat key={kind} id={kind} label={kind} value={<Credits value={totals[kind]} />} />
+      ))}
+      <Stat id="closing" label="Balance at the end" value={<Credits value={closing_balance} />} />
+    </Stats>
+  );
+}
+
+function Groups({
+  list,
+  keyNames,
+}: {
+  list: components['schemas']['LogGroupList'];
+  keyNames: ReadonlyMap<string, string>;
+}): ReactNode {
+  const names = list.group_by.split(',');
+  const columns: Column<Group>[] = [
+    ...names.map((name) => ({
+      id: name,
+      header: LABELS.get(name) ?? name,
+      cell: ({ groups, is_rest }: Group) => {
+        const value = groups[name];
+        if (value == null) return <span className="muted">{is_rest ? 'the rest' : 'none'}</span>;
+        if (name === 'api_key') return keyNames.get(value) ?? value;
+        return name === 'day' ? value.slice(0, 10) : value;
+      },
+    })),
+    { id: 'cost', header: 'Cost', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
+    {
+      id: 'requests',
+      header: 'Requests',
+      align: 'end',
+      cell: ({ requests }) => formatCount(requests),
+    },
+    {
+      id: 'errors',
+      header: 'Errors',
+      align: 'end',
+      wide: true,
+      cell: ({ errors }) => formatCount(errors),
+    },
+    {
+      id: 'tokens',
+      header: 'Tokens',
+      align: 'end',
+      wide: true,
+      cell: ({ tokens }) => formatCount(tokens.total),
+    },
+  ];
+  return (
+    <>
+      {list.data.length < list.group_count && (
+        <Notice tone="info">
+          The {formatCount(list.data.length)} dearest of {formatCount(list.group_count)} groups.
+        </Notice>
+      )}
+      <DataTable
+        caption="What the month's requests cost"
+        columns={columns}
+        rows={list.data}
+        rowKey={({ groups, is_rest }) =>
+          `${names.map((name) => groups[name]).join('\n')} ${is_rest}`
+        }
+        empty={<EmptyState title="No requests began in this month" />}
+      />
+      <p className="muted">
+        All: {formatCount(list.total.requests)} requests, <Credits value={list.total.cost} />. A
+        request that began in one month and ended in the next is charged in the next.
+      </p>
+    </>
+  );
+}

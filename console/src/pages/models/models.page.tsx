@@ -1,0 +1,219 @@
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { formatCompact } from '../../format/credits';
+import { useFilters } from '../../shell/use-filters';
+import {
+  Button,
+  Card,
+  Checkbox,
+  CopyButton,
+  DataTable,
+  EmptyState,
+  Field,
+  Page,
+  QueryState,
+  Select,
+  TextInput,
+  type Column,
+} from '../../ui';
+import { ModelDrawer, ModelHealth, type Model } from './model-drawer';
+import { perMillion, pricesOf } from './prices';
+
+const KINDS = ['chat', 'embedding', 'image', 'video', 'speech', 'transcription'] as const;
+const INPUTS = ['text', 'image', 'audio', 'file', 'video'] as const;
+/** Rows that are drawn at once; the list itself is whole. */
+const STEP = 60;
+
+const COLUMNS: readonly Column<Model>[] = [
+  {
+    id: 'name',
+    header: 'Model',
+    cell: ({ id, name }) => (
+      <>
+        {name}
+        <br />
+        <code>{id}</code>
+      </>
+    ),
+  },
+  { id: 'copy', header: 'Id', wide: true, cell: ({ id }) => <CopyButton text={id} /> },
+  { id: 'kind', header: 'Kind', wide: true, cell: ({ kind }) => kind },
+  {
+    id: 'input',
+    header: 'Input / 1M',
+    align: 'end',
+    cell: ({ pricing }) => perMillion(pricing.prompt) ?? otherPrice(pricing),
+  },
+  {
+    id: 'output',
+    header: 'Output / 1M',
+    align: 'end',
+    cell: ({ pricing }) => perMillion(pricing.completion) ?? '–',
+  },
+  {
+    id: 'context',
+    header: 'Context',
+    align: 'end',
+    wide: true,
+    cell: ({ context_length }) => (context_length > 0 ? formatCompact(context_length) : '–'),
+  },
+  {
+    id: 'limit',
+    header: 'Output limit',
+    align: 'end',
+    wide: true,
+    cell: ({ top_provider: { max_completion_tokens: most } }) =>
+      most === null ? '–' : formatCompact(most),
+  },
+  {
+    id: 'providers',
+    header: 'Served by',
+    wide: true,
+    cell: ({ routes = [] }) =>
+      [...new Set(routes.map(({ provider_name }) => provider_name))].join(', '),
+  },
+  { id: 'health', header: 'Health', cell: ({ routes = [] }) => <ModelHealth routes={routes} /> },
+];
+
+/** Of a model that is not billed by input tokens, its first price. */
+function otherPrice(pricing: Model['pricing']): ReactNode {
+  const [price] = pricesOf(pricing);
+  if (!price) return 'free';
+  return price.unit === '1M tokens' ? '–' : `${price.usd} / ${price.unit}`;
+}
+
+/** What can be called here, what it costs and who serves it. */
+export function ModelsPage(): ReactNode {
+  const [{ q = '', kind = '', input = '', provider = '', model, free }, setFilters] = useFilters([
+    'q',
+    'kind',
+    'input',
+    'provider',
+    'model',
+    'free',
+  ]);
+  const [shown, setShown] = useState(STEP);
+  const models = useQuery({
+    queryKey: ['models'],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/v1/models', { params: { query: { include_routes: 'true' } }, signal })),
+    refetchInterval: 30_000,
+  });
+  const search = useDeferredValue(q.trim().toLowerCase());
+  const data = models.data?.data;
+  const providers = useMemo(() => {
+    const routes = (data ?? []).flatMap((each) => each.routes ?? []);
+    const names = new Map(routes.map((route) => [route.provider, route.provider_name]));
+    return [...names].toSorted(([, one], [, other]) => one.localeCompare(other));
+  }, [data]);
+  return (
+    <Page
+      title="Models"
+      description="What your keys can call. Prices are US dollars, and what you are charged."
+    >
+      <div className="filters">
+        <Field label="Search">
+          <TextInput
+            type="search"
+            placeholder="Name, id or what it does"
+            value={q}
+            onChange={({ target }) => setFilters({ q: target.value })}
+          />
+        </Field>
+        <Choice
+          label="Kind"
+          value={kind}
+          options={KINDS.map((each) => [each, each])}
+          onChange={(next) => setFilters({ kind: next })}
+        />
+        <Choice
+          label="Takes"
+          value={input}
+          options={INPUTS.map((each) => [each, each])}
+          onChange={(next) => setFilters({ input: next })}
+        />
+        <Choice
+          label="Provider"
+          value={provider}
+          options={providers}
+          onChange={(next) => setFilters({ provider: next })}
+        />
+        <Checkbox
+          label="Free only"
+          checked={free === '1'}
+          onChange={({ target }) => setFilters({ free: target.checked ? '1' : undefined })}
+        />
+      </div>
+      <Card>
+        <QueryState query={models}>
+          {({ data: all }) => {
+            const found = all.filter(
+              (each) =>
+                (kind === '' || each.kind === kind) &&
+                (input === '' || each.architecture?.input_modalities.includes(input) === true) &&
+                (provider === '' || each.routes?.some((route) => route.provider === provider)) &&
+                (free !== '1' || pricesOf(each.pricing).length === 0) &&
+                `${each.id} ${each.name} ${each.description}`.toLowerCase().includes(search),
+            );
+            const opened = all.find(({ id }) => id === model);
+            return (
+              <>
+                <DataTable
+                  caption="Models"
+                  columns={COLUMNS}
+                  rows={found.slice(0, shown)}
+                  rowKey={({ id }) => id}
+                  onOpen={({ id }) => setFilters({ model: id })}
+                  empty={
+                    <EmptyState title={all.length === 0 ? 'No models' : 'No such models'}>
+                      {all.length === 0
+                        ? 'No provider is configured that your limits leave. Add an account of your own under Integrations, or ask the operator.'
+                        : 'Change what is searched for above.'}
+                    </EmptyState>
+                  }
+                />
+                {found.length > shown && (
+                  <div className="row row-end">
+                    <span className="muted">
+                      {shown} of {found.length}
+                    </span>
+                    <Button onClick={() => setShown(shown + STEP)}>Show more</Button>
+                  </div>
+                )}
+                {opened && (
+                  <ModelDrawer model={opened} onClose={() => setFilters({ model: undefined })} />
+                )}
+              </>
+            );
+          }}
+        </QueryState>
+      </Card>
+    </Page>
+  );
+}
+
+function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: readonly (readonly [value: string, text: string])[];
+  onChange: (value: string | undefined) => void;
+}): ReactNode {
+  return (
+    <Field label={label}>
+      <Select value={value} onChange={({ target }) => onChange(target.value || undefined)}>
+        <option value="">all</option>
+        {options.map(([id, text]) => (
+          <option key={id} value={id}>
+            {text}
+          </option>
+        ))}
+      </Select>
+    </Field>
+  );
+}

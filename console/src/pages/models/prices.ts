@@ -1,0 +1,53 @@
+import type { components } from '../../api/schema';
+
+export type Pricing = components['schemas']['Pricing'];
+
+interface Price {
+  label: string;
+  /** In US dollars. */
+  usd: string;
+  unit: string;
+}
+
+const PER_MILLION = ['1M tokens', 6] as const;
+
+/** How each price is shown: for so many of what it is counted by (10 to that power). */
+const SHOWN: readonly (readonly [keyof Pricing, string, readonly [unit: string, power: number]])[] =
+  [
+    ['prompt', 'Input', PER_MILLION],
+    ['completion', 'Output', PER_MILLION],
+    ['input_cache_read', 'Cached input', PER_MILLION],
+    ['input_cache_write', 'Input written to the cache', PER_MILLION],
+    ['internal_reasoning', 'Reasoning', PER_MILLION],
+    ['request', 'Request', ['request', 0]],
+    ['image', 'Image', ['image', 0]],
+    ['web_search', 'Web search', ['1,000 searches', 3]],
+    ['audio_character', 'Speech', ['1M characters', 6]],
+    ['audio_byte', 'Speech', ['1M bytes', 6]],
+    ['audio_minute', 'Audio', ['minute', 0]],
+    ['video_second', 'Video', ['second', 0]],
+  ];
+
+/** The prices of a model that are not 0; a model without any is free. */
+export function pricesOf(pricing: Pricing): Price[] {
+  return SHOWN.flatMap(([name, label, [unit, power]]) => {
+    const price = pricing[name];
+    if (price === undefined || !/[1-9]/.test(price)) return [];
+    return [{ label, unit, usd: `$${shiftDecimal(price, power)}` }];
+  });
+}
+
+/** A price for a million, as text; undefined where it is 0. */
+export function perMillion(price: string | undefined): string | undefined {
+  return price !== undefined && /[1-9]/.test(price) ? `$${shiftDecimal(price, 6)}` : undefined;
+}
+
+/** A decimal string times ten to a power, exactly; with two decimals at least where it has any. */
+export function shiftDecimal(decimal: string, power: number): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  const digits = fraction.padEnd(power, '0');
+  const left = `${whole}${digits.slice(0, power)}`.replace(/^0+(?=\d)/, '');
+  const right = digits.slice(power).replace(/0+$/, '');
+  const grouped = left.replaceAll(/\B(?=(\d{3})+$)/g, ',');
+  return `${grouped}.${right.padEnd(2, '0')}`;
+}
