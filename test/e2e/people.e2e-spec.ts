@@ -500,8 +500,11 @@ describe('a session', () => {
     expect((await send('DELETE', `/v1/auth/sessions/${newest!.id}`)).status).toBe(204);
     expect((await call('/v1/auth/session', {}, third)).status).toBe(401);
     expect((await send('DELETE', `/v1/auth/sessions/${newest!.id}`)).status).toBe(404);
+    const methods = async () => (await call('/v1/auth', {}, second)).json();
+    expect(await methods()).toEqual({ oidc: true, key: true, has_session_cookie: true });
     expect((await send('POST', '/v1/auth/logout', undefined, {}, second)).status).toBe(204);
     expect(second.cookies(gateway.url).has('gateway_session')).toBe(false);
+    expect(await methods()).toEqual({ oidc: true, key: true, has_session_cookie: false });
     await logIn(second);
     expect((await send('DELETE', '/v1/auth/sessions')).status).toBe(204);
     expect((await call('/v1/auth/session')).status).toBe(401);

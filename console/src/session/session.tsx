@@ -33,6 +33,9 @@ export function useLogin(): {
   const query = useQuery({
     queryKey: SESSION_QUERY,
     queryFn: async ({ signal }) => {
+      // Asking for a session that can not be there would be an error in the browser's log.
+      const methods = await unwrap(api.GET('/v1/auth', { signal }));
+      if (!methods.has_session_cookie) return null;
       try {
         const session = await unwrap(api.GET('/v1/auth/session', { signal }));
         setRequestContext({ csrfToken: session.csrf_token });

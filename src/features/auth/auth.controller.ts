@@ -24,10 +24,15 @@ export class AuthController {
   constructor(private readonly auth: AuthService) {}
 
   @Get()
+  @Header(...NO_STORE)
   @ApiOperation({ operationId: 'listLoginMethods', summary: 'How one can log in here' })
   @ApiOkResponse({ type: LoginMethodsDto })
-  methods(): LoginMethodsDto {
-    return { oidc: this.auth.hasIssuer, key: true };
+  methods(@Req() request: GatewayRequest): LoginMethodsDto {
+    return {
+      oidc: this.auth.hasIssuer,
+      key: true,
+      has_session_cookie: this.auth.carriesSession(request),
+    };
   }
 
   @Get('login')

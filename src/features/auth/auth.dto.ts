@@ -19,6 +19,12 @@ export class LoginMethodsDto {
 
   @ApiProperty({ description: 'Whether `POST /v1/auth/key` takes keys.', example: true })
   key!: boolean;
+
+  @ApiProperty({
+    description:
+      'Whether the browser sent the cookie of a session, open or not: without it `GET /v1/auth/session` is a 401.',
+  })
+  has_session_cookie!: boolean;
 }
 
 export class LoginQueryDto {

@@ -39,6 +39,11 @@ export class AuthService {
     return this.config.people.oidc !== undefined;
   }
 
+  /** Whether the browser sent a session's cookie, open or not. */
+  carriesSession(request: GatewayRequest): boolean {
+    return this.gate.tokenOf(request) !== undefined;
+  }
+
   /** @returns the issuer's page where the browser has to go */
   async begin(
     request: GatewayRequest,
