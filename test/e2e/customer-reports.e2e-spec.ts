@@ -434,6 +434,7 @@ describe('what operators see of all tenants', () => {
       requests: 2,
       charged: 20,
       shortfall: 0,
+      refunded: 0,
       vendor_cost: 20,
       margin: 0,
     });

@@ -10,6 +10,7 @@ import {
 import {
   RequestLogGroupsReader,
   type LogGroup,
+  type LogGroupQuery,
 } from '../../src/core/ledger/request-log/request-log-groups.reader.js';
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
 import {
@@ -327,6 +328,58 @@ describe('the series of requests', () => {
       exported.push(...batch.map(({ id }) => id));
     }
     expect(exported).toEqual(expected);
+  });
+
+  it('take off what was given back, as the ledger has it, where that is asked for', async () => {
+    const given = [3, 4, 150, 199].map((index) => rows[index]!);
+    const refunds = [
+      ...given.map(({ requestId, createdAt, cost }) => ({ requestId, at: createdAt, cost })),
+      // Its row has been swept.
+      { requestId: randomUUID(), at: minutesAgo(10), cost: 41 },
+    ];
+    for (const { requestId, at, cost } of refunds) {
+      await database.query(
+        `INSERT INTO ledger_entries (tenant_id, kind, amount, request_id, created_at)
+         VALUES ($1, 'refund', $2, $3, $4::timestamptz + interval '5 minutes')`,
+        [tenantId, Math.max(cost, 1), requestId, at],
+      );
+    }
+    const { rows: ledger } = await database.query<{ sum: number }>(
+      "SELECT sum(amount)::bigint FROM ledger_entries WHERE tenant_id = $1 AND kind = 'refund'",
+      [tenantId],
+    );
+    const back = (some: readonly RequestLogRow[]) =>
+      some.reduce((sum, { cost }) => sum + Math.max(cost, 1), 0);
+    const margin = (groupBy: string, more: Partial<LogGroupQuery> = {}) =>
+      reader.groups({
+        ...{ tenantId, filters: {}, range: {}, limit: 10_000, withRefunds: true },
+        dimensions: readDimensions(groupBy, { isOverTenants: true }),
+        ...more,
+      });
+    expect((await groupsOf('model', {})).total.refunded).toBe(0);
+    for (const groupBy of ['model', 'end_user,day', 'tag:team,hour', 'api_key']) {
+      const { groups, total } = await margin(groupBy);
+      expect(total).toEqual({
+        ...(await groupsOf(groupBy, {})).total,
+        refunded: ledger[0]!.sum,
+      });
+      for (const { values, refunded, isRest } of groups.filter(({ requests }) => requests > 0)) {
+        const its = given.filter((row) => {
+          const own = groupBy.split(',').map((dimension) => valueOf(row, dimension));
+          return JSON.stringify(own) === JSON.stringify(values);
+        });
+        expect([values, isRest, refunded]).toEqual([values, false, back(its)]);
+      }
+      const unknown = groups.filter(({ isRest }) => isRest);
+      expect(unknown.map(({ requests, refunded }) => [requests, refunded])).toEqual([[0, 41]]);
+    }
+    const { model, createdAt } = given[0]!;
+    const range = { start: createdAt, end: new Date(createdAt.getTime() + 1) };
+    const within = given.filter((row) => isIn(row, range));
+    expect((await margin('day', { range })).total.refunded).toBe(back(within));
+    const alike = given.filter((row) => row.model === model);
+    expect((await margin('day', { filters: { model } })).total.refunded).toBe(back(alike));
+    expect((await margin('tenant', { tenantId: undefined })).total.refunded).toBe(ledger[0]!.sum);
   });
 
   it('tell tenants apart, and add all of them up by whole hours', async () => {

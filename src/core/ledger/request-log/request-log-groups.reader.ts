@@ -6,7 +6,14 @@ import { type ArchivedSnapshot, archivedRowsSql, readWithEdges } from './archive
 import { RequestLogArchive } from './archive/request-log-archive.js';
 import { conditionsOf, isoTime, type LogDimension, type LogFilters } from './log-dimensions.js';
 import { readSnapshot } from './request-log-filters.js';
-import { SERIES_COLUMNS, SERIES_SUMS, SUM_OF_ROWS, SUM_OF_SUMS } from './series-statements.js';
+import {
+  NO_SUMS,
+  refundsSql,
+  SERIES_COLUMNS,
+  SERIES_SUMS,
+  SUM_OF_ROWS,
+  SUM_OF_SUMS,
+} from './series-statements.js';
 import { splitSpan, toSpan, type Span } from './split-span.js';
 
 /** What requests add up to; money is credits, times are milliseconds. */
@@ -23,6 +30,8 @@ export interface LogSums {
   vendorCost: number;
   /** Of all requests together. */
   latencyMs: number;
+  /** What of the charges was given back since, where that was asked for. */
+  refunded?: number;
 }
 
 /** Requests that have the values of all dimensions in common. */
@@ -41,6 +50,7 @@ export interface LogGroupQuery {
   readonly filters: Omit<LogFilters, 'minCost' | 'maxCost'>;
   readonly range: { readonly start?: Date | undefined; readonly end?: Date | undefined };
   readonly limit: number;
+  readonly withRefunds?: boolean;
 }
 
 /** The groups that were asked for, and what all of them add up to, be they shown or not. */
@@ -178,6 +188,13 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
       }),
   ].join(' UNION ALL ');
 
+  const refunds = query.withRefunds
+    ? `UNION ALL
+      SELECT ${valuesAt('created_at', false)}, is_rest, ${NO_SUMS}, refunded
+      FROM (${refundsSql(parameter(span.start, 'timestamptz'))}) AS refund
+      WHERE ${where(within('created_at', span))}`
+    : '';
+
   const firstMonth = new Date(Date.UTC(span.start.getUTCFullYear(), span.start.getUTCMonth()));
   const statement = `
     WITH series AS MATERIALIZED (
@@ -190,17 +207,20 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
       FROM request_log_series
       WHERE ${where(kinds, within('month', { start: firstMonth, end: span.end }))}
     ), part AS (
-      ${sums.join(' UNION ALL ')}${sums.length > 0 ? ' UNION ALL ' : ''}
+      ${sums.map((each) => `${each} UNION ALL `).join('')}
       SELECT ${valuesAt('created_at', false)}, false AS is_rest, ${SUM_OF_ROWS}
       FROM (${rows}) AS row GROUP BY 1, 2
+    ), whole AS (
+      SELECT *, 0::bigint AS refunded FROM part ${refunds}
     ), grouped AS MATERIALIZED (
-      SELECT first, second, is_rest AND (${isUnknown(dimensions)}) AS is_rest, ${SUM_OF_SUMS}
-      FROM part GROUP BY 1, 2, 3 HAVING sum(requests) > 0
+      SELECT first, second, is_rest AND (${isUnknown(dimensions)}) AS is_rest, ${SUM_OF_SUMS},
+        sum(refunded)::bigint AS refunded
+      FROM whole GROUP BY 1, 2, 3 HAVING sum(requests) > 0 OR sum(refunded) > 0
     ), total AS (
-      SELECT count(*) AS count, ${SUM_OF_SUMS} FROM grouped
+      SELECT count(*) AS count, ${SUM_OF_SUMS}, sum(refunded)::bigint AS refunded FROM grouped
     )
-    SELECT ${shown(dimensions)}, is_rest, ARRAY[${prefixed('grouped')}] AS sums,
-      ARRAY[${prefixed('total')}] AS totals, count
+    SELECT ${shown(dimensions)}, is_rest, ARRAY[${prefixed('grouped')}, grouped.refunded] AS sums,
+      ARRAY[${prefixed('total')}, total.refunded] AS totals, count
     FROM grouped CROSS JOIN total
     ORDER BY ${orderOf(dimensions)} LIMIT ${parameter(limit, 'bigint')}`;
   const { rows: found } = await client.query<GroupRow>(statement, values);
@@ -248,8 +268,9 @@ function orderOf(dimensions: readonly LogDimension[]): string {
 }
 
 function toSums(sums: readonly (number | string)[]): LogSums {
-  const [requests, errors, promptTokens, completionTokens, cost, shortfall, vendorCost, latencyMs] =
+  const [requests, errors, promptTokens, completionTokens, cost, shortfall, ...more] =
     sums.map(Number);
+  const [vendorCost, latencyMs, refunded] = more;
   return {
     requests: requests ?? 0,
     errors: errors ?? 0,
@@ -259,6 +280,7 @@ function toSums(sums: readonly (number | string)[]): LogSums {
     shortfall: shortfall ?? 0,
     vendorCost: vendorCost ?? 0,
     latencyMs: latencyMs ?? 0,
+    refunded: refunded ?? 0,
   };
 }
 

@@ -29,6 +29,22 @@ export const SUM_OF_ROWS = `
   coalesce(sum(sign * vendor_cost), 0)::bigint AS vendor_cost,
   sum(sign * latency_ms::bigint)::bigint AS latency_ms`;
 
+/** The same, of what is no request. */
+export const NO_SUMS = SUMS.map((name) => `0::bigint AS ${name}`).join(', ');
+
+/**
+ * What was given back of requests, with what is known of them: of one that is archived or swept only whose it was, and
+ * as its time that of the refund.
+ *
+ * @param earliest no refund before this time is of a request that is asked for
+ */
+export const refundsSql = (earliest: string): string => `
+  SELECT entry.tenant_id, api_key_id, endpoint, model, provider, status, tags, end_user,
+    coalesce(log.created_at, entry.created_at) AS created_at, log.request_id IS NULL AS is_rest,
+    entry.amount AS refunded
+  FROM ledger_entries AS entry LEFT JOIN request_logs AS log ON log.request_id = entry.request_id
+  WHERE entry.kind = 'refund' AND entry.created_at >= ${earliest}`;
+
 const ADDED = SUMS.map((name) => `${name} = existing.${name} + excluded.${name}`).join(', ');
 
 const SAME = 'api_key_id, endpoint, model, provider, status';

@@ -41,12 +41,12 @@ export class UsageController {
     operationId: 'getMargin',
     summary: 'What was charged for requests, and what vendors took for them',
     description:
-      'Grouped and filtered as usage. Vendors take something for what failed, was left or was tried twice as well. A `route` is that which answered; what others took for the same requests counts there. Refunds of jobs are not taken off.',
+      'Grouped and filtered as usage. Vendors take something for what failed, was left or was tried twice as well. A `route` is that which answered; what others took for the same requests counts there. A refund of a job counts with its request; where the request is archived or swept, at the time of the refund and in the group of what is not known (`is_rest`).',
   })
   @ApiOkResponse({ type: MarginListDto })
   @ApiFilters()
   async margin(@Query() query: UsageQueryDto): Promise<MarginListDto> {
-    const { dimensions, found } = await this.read(query);
+    const { dimensions, found } = await this.read(query, true);
     return {
       group_by: dimensions.map(({ name }) => name).join(','),
       data: found.groups.map((group) => ({
@@ -59,22 +59,30 @@ export class UsageController {
     };
   }
 
-  private async read(query: UsageQueryDto) {
+  private async read(query: UsageQueryDto, withRefunds = false) {
     const dimensions = readDimensions(query.group_by, { isOverTenants: true });
     const { start, end, ...filters } = readLogFilters(query);
     const { tenant_id: tenantId, limit } = query;
     const range = { start, end };
-    const found = await this.requestGroups.groups({ tenantId, dimensions, filters, range, limit });
+    const found = await this.requestGroups.groups({
+      tenantId,
+      dimensions,
+      filters,
+      range,
+      limit,
+      withRefunds,
+    });
     return { dimensions, found };
   }
 }
 
-function toMargin({ requests, cost, shortfall, vendorCost }: LogSums): MarginSumsDto {
+function toMargin({ requests, cost, shortfall, refunded = 0, vendorCost }: LogSums): MarginSumsDto {
   return {
     requests,
     charged: cost + shortfall,
     shortfall,
+    refunded,
     vendor_cost: vendorCost,
-    margin: cost - vendorCost,
+    margin: cost - refunded - vendorCost,
   };
 }

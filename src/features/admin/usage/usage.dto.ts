@@ -44,6 +44,13 @@ export class MarginSumsDto {
 
   @ApiProperty({
     type: 'integer',
+    description: 'What of it was given back, as for jobs that nobody fetched.',
+    example: 0,
+  })
+  refunded!: number;
+
+  @ApiProperty({
+    type: 'integer',
     description: "What vendors used, at the routes' prices, charged or not.",
     example: 12_400,
   })
@@ -51,7 +58,7 @@ export class MarginSumsDto {
 
   @ApiProperty({
     type: 'integer',
-    description: '`charged` less `shortfall` and `vendor_cost`.',
+    description: '`charged` less `shortfall`, `refunded` and `vendor_cost`.',
     example: 0,
   })
   margin!: number;
