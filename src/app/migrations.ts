@@ -37,6 +37,7 @@ import { LogConfigVersion1764450100000 } from '../../migrations/1764450100000-lo
 import { CreateAlerts1764460000000 } from '../../migrations/1764460000000-create-alerts.js';
 import { CreateReceipts1764470000000 } from '../../migrations/1764470000000-create-receipts.js';
 import { CreateContentLog1764470100000 } from '../../migrations/1764470100000-create-content-log.js';
+import { CountGuardrailEvents1764483000000 } from '../../migrations/1764483000000-count-guardrail-events.js';
 import { IndexWebhooksByTenant1764485000000 } from '../../migrations/1764485000000-index-webhooks-by-tenant.js';
 import { CreateRouteHistory1764486000000 } from '../../migrations/1764486000000-create-route-history.js';
 
@@ -81,6 +82,7 @@ export const MIGRATIONS = [
   CreateAlerts1764460000000,
   CreateReceipts1764470000000,
   CreateContentLog1764470100000,
+  CountGuardrailEvents1764483000000,
   IndexWebhooksByTenant1764485000000,
   CreateRouteHistory1764486000000,
 ];

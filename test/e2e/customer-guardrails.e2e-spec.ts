@@ -194,6 +194,132 @@ describe(PATH, () => {
     expect((await call('DELETE', path, undefined, management, restricted)).status).toBe(200);
   });
 
+  describe('POST test', () => {
+    const test = (body: object) => call('POST', `${PATH}/test`, body);
+
+    it('tells where rules that are not stored match, and that a request would be refused', async () => {
+      const text = 'Project Falcon: ask ada@example.com or bob@example.com about falcon.';
+      const rules = [
+        { type: 'regex', pattern: 'falcon', flags: 'i' },
+        { type: 'keyword', words: ['eagle'] },
+        { type: 'pii', entities: ['email'] },
+        { type: 'max_length', max: 10 },
+      ];
+      const { status, body } = await test({ text, rules });
+      expect(status).toBe(200);
+      const about = {
+        guardrail_id: null,
+        guardrail_name: null,
+        action: 'block',
+        is_finished: true,
+      };
+      const at = (found: string, from = 0) => {
+        const start = text.indexOf(found, from);
+        return { start, end: start + found.length };
+      };
+      expect(body).toEqual({
+        is_blocked: true,
+        is_flagged: false,
+        matches: [
+          { ...about, rule_index: 0, rule_type: 'regex', places: [at('Falcon'), at('falcon')] },
+          {
+            ...about,
+            rule_index: 2,
+            rule_type: 'pii',
+            places: [at('ada@example.com'), at('bob@example.com')],
+          },
+          { ...about, rule_index: 3, rule_type: 'max_length', places: [] },
+        ],
+      });
+      expect((await test({ text, rules, action: 'flag' })).body).toMatchObject({
+        is_blocked: false,
+        is_flagged: true,
+      });
+      expect((await test({ text: 'Hello', rules: RULES })).body).toEqual({
+        is_blocked: false,
+        is_flagged: false,
+        matches: [],
+      });
+    });
+
+    it("tries the tenant's own that are on, and counts nothing", async () => {
+      const pattern = `word-${randomUUID()}`;
+      const rules = [{ type: 'secret' }, { type: 'regex', pattern }];
+      const { id } = await create({ name: 'mine', rules, action: 'log', applies_to: ['output'] });
+      const off = await create({ rules, is_enabled: false, applies_to: ['output'] });
+      const text = `a ${pattern} b`;
+      const { body } = await test({ text, direction: 'output' });
+      const { matches } = body as { matches: { guardrail_id: string }[] };
+      expect(matches.filter((match) => [id, off.id].includes(match.guardrail_id))).toEqual([
+        {
+          guardrail_id: id,
+          guardrail_name: 'mine',
+          action: 'log',
+          rule_index: 1,
+          rule_type: 'regex',
+          is_finished: true,
+          places: [{ start: 2, end: 2 + pattern.length }],
+        },
+      ]);
+      expect(JSON.stringify((await test({ text })).body)).not.toContain(id);
+      expect((await call('GET', `${PATH}/${id}`)).body).toMatchObject({ trigger_count: 0 });
+    });
+
+    it('ends with many matches, also of nothing', async () => {
+      const rules = [{ type: 'regex', pattern: 'x*' }];
+      const { body } = await test({ text: 'y'.repeat(20_000), rules });
+      const { matches } = body as { matches: { places: object[] }[] };
+      expect(matches[0]!.places).toHaveLength(20);
+    });
+
+    it.each([
+      [{}, 'text'],
+      [{ text: '' }, 'text'],
+      [{ text: 'y'.repeat(20_001) }, 'text'],
+      [{ text: 'y', rules: [{ type: 'regex', pattern: '(' }] }, 'rules.0.pattern'],
+      [{ text: 'y', direction: 'both' }, 'direction'],
+      [{ text: 'y', store: true }, 'store'],
+    ])('refuses %#', async (body, param) => {
+      expect(await test(body)).toEqual(refusal(400, 'invalid_request_error', param));
+    });
+  });
+
+  it('counts what was found by day and hour', async () => {
+    const tenantId = await access.makeTenant(randomUUID());
+    const { plaintext } = await access.makeKey({ tenantId });
+    const [one, two] = [randomUUID(), randomUUID()];
+    const insert = (id: string, time: string) =>
+      gateway.database.query(
+        `INSERT INTO guardrail_events
+           (tenant_id, guardrail_id, request_id, action, direction, created_at)
+         VALUES ($1, $2, gen_random_uuid(), 'block', 'input', $3)`,
+        [tenantId, id, time],
+      );
+    await insert(one, '2026-01-01T10:59:59Z');
+    await insert(one, '2026-01-01T11:00:00Z');
+    await insert(two, '2026-01-02T00:00:00Z');
+    const series = async (query: string) =>
+      call('GET', `/v1/customer/guardrail-events/series?${query}`, undefined, plaintext);
+    const of = (time: string, guardrail_id: string, count: number) => {
+      return { time, guardrail_id, action: 'block', direction: 'input', count };
+    };
+    const days = 'start_date=2026-01-01&end_date=2026-01-02';
+    expect((await series(days)).body).toEqual({
+      data: [of('2026-01-01T00:00:00.000Z', one, 2), of('2026-01-02T00:00:00.000Z', two, 1)],
+    });
+    expect((await series(`${days}&interval=hour&guardrail_id=${one}`)).body).toEqual({
+      data: [of('2026-01-01T10:00:00.000Z', one, 1), of('2026-01-01T11:00:00.000Z', one, 1)],
+    });
+    expect((await series('')).body).toEqual({ data: [] });
+    for (const [query, param] of [
+      ['interval=hour&start_date=2026-01-01&end_date=2026-03-01', 'start_date'],
+      ['interval=week', 'interval'],
+      ['guardrail_id=x', 'guardrail_id'],
+    ] as const) {
+      expect(await series(query)).toEqual(refusal(400, 'invalid_request_error', param));
+    }
+  });
+
   it('makes no more than a hundred for a tenant', async () => {
     const tenantId = await access.makeTenant(randomUUID());
     const { plaintext } = await access.makeKey({ tenantId });

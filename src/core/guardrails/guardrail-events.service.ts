@@ -10,6 +10,23 @@ export interface GuardrailEvent extends GuardrailTrigger {
   readonly id: string;
 }
 
+export interface GuardrailSeriesQuery {
+  readonly interval: 'day' | 'hour';
+  readonly from: Date;
+  readonly to: Date;
+  /** A UUID; undefined: all guardrails. */
+  readonly guardrailId: string | undefined;
+}
+
+export interface GuardrailCount extends Pick<
+  GuardrailTrigger,
+  'guardrailId' | 'action' | 'direction'
+> {
+  /** The beginning of the day or hour. */
+  readonly time: Date;
+  readonly count: number;
+}
+
 /** What guardrails found, but never the text; kept for as long as log rows are. */
 @Injectable()
 export class GuardrailEvents extends Retention {
@@ -41,6 +58,28 @@ export class GuardrailEvents extends Retention {
               OR (created_at, id) < ($3, $4::bigint))
        ORDER BY created_at DESC, id DESC LIMIT $2`,
       [tenantId, limit, after?.[0] ?? null, after?.[1] ?? null, guardrailId ?? null],
+    );
+    return rows;
+  }
+
+  /**
+   * How often each guardrail was triggered in each day or hour (UTC) in which any was.
+   *
+   * @param from the first moment that counts
+   * @param to the first one that does not
+   */
+  async series(
+    tenantId: string,
+    { interval, from, to, guardrailId }: GuardrailSeriesQuery,
+  ): Promise<GuardrailCount[]> {
+    const { rows } = await this.database.query<GuardrailCount>(
+      `SELECT date_trunc($2, created_at, 'UTC') AS time, guardrail_id AS "guardrailId", action,
+              direction, count(*)::float8 AS count
+         FROM guardrail_events
+        WHERE tenant_id = $1 AND created_at >= $3 AND created_at < $4
+          AND ($5::uuid IS NULL OR guardrail_id = $5)
+        GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+      [tenantId, interval, from, to, guardrailId ?? null],
     );
     return rows;
   }

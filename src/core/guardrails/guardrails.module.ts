@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { GuardrailEvents } from './guardrail-events.service.js';
 import { GuardrailDirectory } from './guardrail-directory.service.js';
 import { GuardrailRepository } from './guardrail.repository.js';
+import { GuardrailTrial } from './guardrail-trial.service.js';
 import { GuardrailTriggerLog } from './guardrail-trigger.log.js';
 import { GuardrailsService } from './guardrails.service.js';
 import { PatternGauge } from './pattern-gauge.service.js';
@@ -13,6 +14,7 @@ import { TextScanner } from './text-scanner.service.js';
     GuardrailDirectory,
     GuardrailEvents,
     GuardrailRepository,
+    GuardrailTrial,
     GuardrailTriggerLog,
     GuardrailsService,
     PatternGauge,
@@ -23,6 +25,7 @@ import { TextScanner } from './text-scanner.service.js';
     GuardrailDirectory,
     GuardrailEvents,
     GuardrailRepository,
+    GuardrailTrial,
     GuardrailTriggerLog,
     GuardrailsService,
     PatternGauge,

@@ -134,6 +134,37 @@ export class TextScanner {
     }
   }
 
+  /**
+   * Where a guardrail matches one text, in order. Its patterns are searched for by other threads.
+   *
+   * @throws ScanUnfinishedError when they take too long
+   */
+  async places(
+    { tenantId, finders, patterns }: Guardrail,
+    text: string,
+    limit: number,
+    signal: CancelSignal,
+  ): Promise<Span[]> {
+    const searches = [
+      ...finders.map((finder) => (from: number) => finder.find(text, from)),
+      ...patterns.map(({ pattern, flags }) => async (from: number) => {
+        const job = { patterns: [{ pattern, flags }], texts: [text], from, wantsPlace: true };
+        return (await this.pool.search(tenantId, job, { signal }))[0];
+      }),
+    ];
+    const found: Span[] = [];
+    for (const search of searches) {
+      let from = 0;
+      for (let count = 0; count < limit && from <= text.length; count++) {
+        const span = await search(from);
+        if (!span) break;
+        found.push(span);
+        from = Math.max(span.end, span.start + 1);
+      }
+    }
+    return found.sort((one, other) => one.start - other.start).slice(0, limit);
+  }
+
   private find(pattern: TenantPattern, text: string, from: number): Span | undefined {
     const expression = this.compile(pattern);
     // This only tells whether there is a match, several times faster than where it is.

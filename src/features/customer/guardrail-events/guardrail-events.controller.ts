@@ -24,13 +24,18 @@ import {
 } from '../../../core/guardrails/guardrail-rule.js';
 import { Members } from '../../../core/people/roles.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
-import { PermissionError } from '../../../platform/errors/gateway-errors.js';
+import { InvalidRequestError, PermissionError } from '../../../platform/errors/gateway-errors.js';
 import {
   CursorPageDto,
   CursorPageQueryDto,
   readCursor,
   toCursorPage,
 } from '../../../platform/http/cursor-page.js';
+import { DateRangeQueryDto, parseDateRange } from '../../../platform/http/date-range.js';
+import { DAY_MS } from '../../../platform/time/dates.js';
+
+const DEFAULT_DAYS = 30;
+const MAX_DAYS = { day: 400, hour: 32 };
 
 class GuardrailEventsQueryDto extends CursorPageQueryDto {
   @ApiPropertyOptional({ format: 'uuid', description: 'Of this guardrail alone.' })
@@ -82,6 +87,43 @@ class GuardrailEventListDto extends CursorPageDto {
   data!: GuardrailEventDto[];
 }
 
+class GuardrailSeriesQueryDto extends DateRangeQueryDto {
+  @ApiPropertyOptional({ enum: ['day', 'hour'], default: 'day', description: 'In UTC.' })
+  @IsOptional()
+  @IsIn(['day', 'hour'], { message: 'interval must be day or hour' })
+  interval: 'day' | 'hour' = 'day';
+
+  @ApiPropertyOptional({ format: 'uuid', description: 'Of this guardrail alone.' })
+  @IsOptional()
+  @IsUUID('all', { message: 'guardrail_id must be one UUID' })
+  guardrail_id?: string;
+}
+
+class GuardrailCountDto {
+  @ApiProperty({ format: 'date-time', description: 'The beginning of the day or hour.' })
+  time!: string;
+
+  @ApiProperty({ format: 'uuid' })
+  guardrail_id!: string;
+
+  @ApiProperty({ enum: GUARDRAIL_ACTIONS, example: 'block' })
+  action!: GuardrailAction;
+
+  @ApiProperty({ enum: GUARDRAIL_DIRECTIONS, example: 'input' })
+  direction!: GuardrailDirection;
+
+  @ApiProperty({ type: 'integer', example: 12 })
+  count!: number;
+}
+
+class GuardrailSeriesDto {
+  @ApiProperty({
+    type: [GuardrailCountDto],
+    description: 'By time, then by guardrail; days and hours without any are left out.',
+  })
+  data!: GuardrailCountDto[];
+}
+
 @ApiTags('Customer')
 @Customer()
 @Members('read')
@@ -91,6 +133,41 @@ export class GuardrailEventsController {
     private readonly events: GuardrailEvents,
     private readonly contentLog: ContentLog,
   ) {}
+
+  @Get('series')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    operationId: 'getGuardrailSeries',
+    summary: 'How often guardrails have found something, by day or hour',
+    description: `The last 30 days where no dates are given; ${MAX_DAYS.day} days at most, ${MAX_DAYS.hour} by hour.`,
+  })
+  @ApiOkResponse({ type: GuardrailSeriesDto })
+  @ApiFilters()
+  async series(
+    @CurrentCaller() { tenantId }: Caller,
+    @Query() query: GuardrailSeriesQueryDto,
+  ): Promise<GuardrailSeriesDto> {
+    const { interval, guardrail_id: guardrailId } = query;
+    const { start, end } = parseDateRange(query.start_date, query.end_date);
+    const to = end ?? new Date();
+    const from = start ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
+    if (to.getTime() - from.getTime() > MAX_DAYS[interval] * DAY_MS) {
+      throw new InvalidRequestError(
+        'start_date',
+        `By ${interval}, at most ${MAX_DAYS[interval]} days can be asked for at once.`,
+      );
+    }
+    const counts = await this.events.series(tenantId, { interval, from, to, guardrailId });
+    return {
+      data: counts.map(({ time, guardrailId: id, action, direction, count }) => ({
+        time: time.toISOString(),
+        guardrail_id: id,
+        action,
+        direction,
+        count,
+      })),
+    };
+  }
 
   @Get()
   @Header('cache-control', 'no-store')

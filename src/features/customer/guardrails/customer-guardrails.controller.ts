@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Post, Put } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
@@ -14,6 +14,7 @@ import {
   GuardrailListDto,
 } from './guardrails.dto.js';
 import { CustomerGuardrailsService } from './customer-guardrails.service.js';
+import { GuardrailTestDto, TestGuardrailsDto } from './guardrail-test.dto.js';
 import { Members } from '../../../core/people/roles.js';
 
 const GUARDRAIL = 'guardrail';
@@ -66,6 +67,36 @@ export class CustomerGuardrailsController {
     @Body() body: CreateGuardrailDto,
   ): Promise<CreatedGuardrailDto> {
     return this.guardrails.create(caller, author, body);
+  }
+
+  @Post('test')
+  @HttpCode(200)
+  @Members('develop')
+  @ReadsJsonBody()
+  @ApiOperation({
+    operationId: 'testGuardrails',
+    summary: 'Try guardrails on a text',
+    description:
+      'Those that are on, or `rules` that are not stored yet. Nothing is stored, sent to a model, or counted.',
+  })
+  @ApiOkResponse({ type: GuardrailTestDto })
+  @ApiFields(
+    TestGuardrailsDto,
+    {
+      'What the guardrails of the account do': { text: 'Write to ada@example.com' },
+      'A rule that is not stored yet': {
+        text: 'Project Falcon starts in May.',
+        rules: [{ type: 'regex', pattern: 'project\\s+falcon', flags: 'i' }],
+      },
+    },
+    FIELD,
+  )
+  @ApiChange()
+  test(
+    @CurrentCaller() caller: Caller,
+    @Body() body: TestGuardrailsDto,
+  ): Promise<GuardrailTestDto> {
+    return this.guardrails.test(caller, body);
   }
 
   @Get(':id')

@@ -14,6 +14,8 @@ import {
   type GuardrailDraft,
   type GuardrailRecord,
 } from '../../../core/guardrails/guardrail.repository.js';
+import type { GuardrailDefinition } from '../../../core/guardrails/guardrail.js';
+import { GuardrailTrial, trialSignal } from '../../../core/guardrails/guardrail-trial.service.js';
 import { PatternGauge } from '../../../core/guardrails/pattern-gauge.service.js';
 import type {
   UpdateGuardrailDto,
@@ -22,6 +24,7 @@ import type {
   DeletedGuardrailDto,
   GuardrailDto,
 } from './guardrails.dto.js';
+import type { GuardrailTestDto, TestGuardrailsDto } from './guardrail-test.dto.js';
 import { readGuardrailRules } from './read-guardrail-rules.js';
 
 /** A tenant's own guardrails. A change holds at once here, and within a second on other instances. */
@@ -32,6 +35,7 @@ export class CustomerGuardrailsService {
     private readonly directory: GuardrailDirectory,
     private readonly triggers: GuardrailTriggerLog,
     private readonly patterns: PatternGauge,
+    private readonly trial: GuardrailTrial,
     private readonly database: Database,
     private readonly audit: AuditLog,
   ) {}
@@ -114,6 +118,44 @@ export class CustomerGuardrailsService {
     return { id, deleted: true };
   }
 
+  /** What the tenant's guardrails, or rules that are not stored, would do with a text. */
+  async test({ tenantId }: Caller, body: TestGuardrailsDto): Promise<GuardrailTestDto> {
+    const { text, rules, action = 'block', direction = 'input' } = body;
+    const definitions: GuardrailDefinition[] = rules
+      ? [
+          {
+            ...NOT_STORED,
+            ...(await this.readRules(tenantId, rules)),
+            tenantId,
+            action,
+            appliesTo: [direction],
+          },
+        ]
+      : (await this.guardrails.listOfTenant(tenantId))
+          .filter(({ isEnabled, appliesTo }) => isEnabled && appliesTo.includes(direction))
+          .map((record) => ({ ...record, tenantId, revision: 0 }));
+    const matches: GuardrailTestDto['matches'] = [];
+    const signal = trialSignal();
+    for (const definition of definitions) {
+      for (const tried of await this.trial.run(definition, text, signal)) {
+        matches.push({
+          guardrail_id: rules ? null : definition.id,
+          guardrail_name: rules ? null : definition.name,
+          action: definition.action,
+          rule_index: tried.ruleIndex,
+          rule_type: tried.type,
+          is_finished: tried.isFinished,
+          places: [...tried.places],
+        });
+      }
+    }
+    return {
+      is_blocked: matches.some((match) => match.action === 'block'),
+      is_flagged: matches.some((match) => match.action === 'flag' && match.is_finished),
+      matches,
+    };
+  }
+
   private record(
     transaction: SqlExecutor,
     author: Author,
@@ -151,6 +193,9 @@ export class CustomerGuardrailsService {
     throw new InvalidRequestError(path, `\`${path}\` ${gauged.fault}`);
   }
 }
+
+/** Of rules that are tried before they are stored. */
+const NOT_STORED = { id: '', name: '', revision: 0 };
 
 function notFound(): never {
   throw new NotFoundError('id', 'There is no guardrail with this id.');

@@ -41,7 +41,7 @@ const rule = (type: string, required: string[], properties: object = {}) => ({
 });
 
 /** How rules look in the OpenAPI description. */
-const RULES_PROPERTY = {
+export const RULES_PROPERTY = {
   type: 'array',
   minItems: 1,
   maxItems: MAX_RULES,
@@ -196,7 +196,7 @@ function IsGuardrailDescription(): PropertyDecorator {
 }
 
 /** The array alone; what is in it is read by `readGuardrailRules`. */
-function IsRuleArray(): PropertyDecorator {
+export function IsRuleArray(): PropertyDecorator {
   const message = `rules must be an array of 1 to ${MAX_RULES} rules`;
   return applyDecorators(
     IsArray({ message }),
@@ -205,7 +205,7 @@ function IsRuleArray(): PropertyDecorator {
   );
 }
 
-function IsGuardrailAction(): PropertyDecorator {
+export function IsGuardrailAction(): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ enum: GUARDRAIL_ACTIONS, default: 'block' }),
     MayBeAbsent(),
