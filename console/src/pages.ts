@@ -23,6 +23,26 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/overview/overview.page')).OverviewPage,
   },
   {
+    path: '/requests',
+    label: 'Requests',
+    group: 'tenant',
+    right: 'read',
+    load: async () => (await import('./pages/requests/requests.page')).RequestsPage,
+  },
+  {
+    path: '/requests/$requestId',
+    group: 'tenant',
+    right: 'read',
+    load: async () => (await import('./pages/requests/request.page')).RequestPage,
+  },
+  {
+    path: '/models',
+    label: 'Models',
+    group: 'tenant',
+    right: 'any',
+    load: async () => (await import('./pages/models/models.page')).ModelsPage,
+  },
+  {
     path: '/keys',
     label: 'Keys',
     group: 'tenant',
@@ -37,10 +57,10 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/billing/billing.page')).BillingPage,
   },
   {
-    path: '/models',
-    label: 'Models',
-    group: 'tenant',
-    right: 'any',
-    load: async () => (await import('./pages/models/models.page')).ModelsPage,
+    path: '/operator-logs',
+    label: 'Requests',
+    group: 'operator',
+    right: 'operator:read',
+    load: async () => (await import('./pages/operator-logs/operator-logs.page')).OperatorLogsPage,
   },
 ];

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ErrorBody } from '../../src/platform/errors/error-response.js';
-import type { LogListDto } from '../../src/features/customer/logs/logs.dto.js';
+import type {
+  LogFacetsDto,
+  LogListDto,
+  NewerLogsDto,
+} from '../../src/features/customer/logs/logs.dto.js';
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
 import {
   openAccessServices,
@@ -311,6 +315,94 @@ describe(`GET ${PATH}`, () => {
           param: 'api_key_id',
         });
       }
+    });
+  });
+
+  describe('beside the list', () => {
+    async function read<Answer>(path: string, key: MadeKey): Promise<Answer> {
+      const response = await gateway.fetch(`${PATH}/${path}`, {
+        headers: { authorization: `Bearer ${key.plaintext}` },
+      });
+      expect([path, response.status]).toEqual([path, 200]);
+      return (await response.json()) as Answer;
+    }
+
+    it('shows what is new since a row, the latest first, of its tenant alone', async () => {
+      const [own, other] = [await makeTenant(), await makeTenant()];
+      const first = await insert(own.tenantId);
+      // One that took long came earlier than what ended before it.
+      const slow = await insert(own.tenantId, { createdAt: new Date('2026-01-15T11:00:00Z') });
+      await insert(other.tenantId);
+      const failed = await insert(own.tenantId, { status: 'error', outcome: 'failed' });
+      const since = (query: string) =>
+        read<NewerLogsDto>(`newer?since_id=${first.id}${query}`, own.key);
+      expect(await since('')).toMatchObject({
+        data: [{ id: failed.id }, { id: slow.id }],
+        has_more: false,
+      });
+      expect(await since('&limit=1')).toMatchObject({ data: [{ id: failed.id }], has_more: true });
+      expect((await since('&status=error')).data).toHaveLength(1);
+      expect((await read<NewerLogsDto>(`newer?since_id=${failed.id}`, own.key)).data).toEqual([]);
+    });
+
+    it('shows one row, and what its tenant can filter by', async () => {
+      const [own, other] = [await makeTenant(), await makeTenant()];
+      const row = await insert(own.tenantId, {
+        apiKeyId: own.key.id,
+        streamed: true,
+        createdAt: new Date(),
+        tags: { team: 'search' },
+      });
+      await testDatabase.database.query(
+        `INSERT INTO guardrail_events (tenant_id, guardrail_id, request_id, action, direction, created_at)
+         VALUES ($1, $2, $3, 'log', 'output', now())`,
+        [own.tenantId, randomUUID(), row.requestId],
+      );
+      expect(await read(row.requestId, own.key)).toMatchObject({
+        id: row.id,
+        request_id: row.requestId,
+        streamed: true,
+        finish_reason: 'stop',
+        generation_time_ms: 100,
+        guardrails: [{ name: null, action: 'log', direction: 'output' }],
+      });
+      expect(await read('facets', own.key)).toEqual({
+        models: ['sandbox/echo'],
+        providers: ['sandbox'],
+        endpoints: ['chat'],
+        api_keys: [{ id: own.key.id, name: expect.any(String) }],
+        tags: [{ key: 'team', values: ['search'] }],
+      });
+      expect((await read<LogFacetsDto>('facets', other.key)).models).toEqual([]);
+      for (const [id, key] of [
+        [row.requestId, other.key],
+        [randomUUID(), own.key],
+        ['x', own.key],
+      ] as const) {
+        const answer = await gateway.fetch(`${PATH}/${id}`, {
+          headers: { authorization: `Bearer ${key.plaintext}` },
+        });
+        expect([id, answer.status]).toEqual([id, 404]);
+      }
+    });
+
+    it.each([
+      ['newer?since_id=x', 'since_id'],
+      ['newer?since_id=1&cursor=x', 'cursor'],
+      ['newer?since_id=1&min_cost=-1', 'min_cost'],
+      ['newer?since_id=1&api_key_id=x', 'api_key_id'],
+      ['newer?since_id=1&limit=0', 'limit'],
+      ['facets?start_date=x', 'start_date'],
+      ['facets?model=x', 'model'],
+    ])('refuses %s, naming %s', async (path, param) => {
+      const { key } = await makeTenant();
+      const answer = await gateway.fetch(`${PATH}/${path}`, {
+        headers: { authorization: `Bearer ${key.plaintext}` },
+      });
+      expect([answer.status, ((await answer.json()) as ErrorBody).error.param]).toEqual([
+        400,
+        param,
+      ]);
     });
   });
 

@@ -7,6 +7,7 @@ import {
   type LogFilters,
   type LogPlace,
 } from '../../src/core/ledger/request-log/log-dimensions.js';
+import { RequestLogFacetsReader } from '../../src/core/ledger/request-log/request-log-facets.reader.js';
 import {
   RequestLogGroupsReader,
   type LogGroup,
@@ -380,6 +381,33 @@ describe('the series of requests', () => {
     const alike = given.filter((row) => row.model === model);
     expect((await margin('day', { filters: { model } })).total.refunded).toBe(back(alike));
     expect((await margin('tenant', { tenantId: undefined })).total.refunded).toBe(ledger[0]!.sum);
+  });
+
+  it('tell what they can be filtered by, the most frequent first', async () => {
+    const facets = await new RequestLogFacetsReader(database).ofTenant(tenantId, new Date(0));
+    expect(facets.models.sort()).toEqual(['back\\slash\u0000', 'sandbox/echo']);
+    expect(facets.providers).toEqual(['two', 'one']);
+    expect(facets.endpoints).toEqual(['chat', 'messages']);
+    expect(facets.apiKeys).toEqual(expect.arrayContaining(keys.map((id) => ({ id, name: null }))));
+    expect(facets.tags.map(({ key }) => key).sort()).toEqual(['env', 'team']);
+    const team = facets.tags.find(({ key }) => key === 'team');
+    expect(team?.values.slice(0, 2).sort()).toEqual(['a', 'b\\']);
+    const none = await new RequestLogFacetsReader(database).ofTenant(randomUUID(), new Date(0));
+    expect(none).toEqual({ models: [], providers: [], endpoints: [], apiKeys: [], tags: [] });
+  });
+
+  it('tell what was written after a row, the latest first', async () => {
+    const list = new RequestLogOverTenantsReader(database);
+    const filters = { tenantId, provider: 'one' };
+    const newer = await list.newer(filters, '0', 1_000);
+    const expected = rows.filter(({ provider }) => provider === 'one').map(({ id }) => Number(id));
+    expect(newer.map(({ id }) => Number(id))).toEqual(expected.sort((one, two) => two - one));
+    const third = newer[2]?.id ?? '0';
+    expect((await list.newer(filters, third, 9)).map(({ id }) => id)).toEqual(
+      newer.slice(0, 2).map(({ id }) => id),
+    );
+    expect(await list.newer(filters, third, 1)).toHaveLength(2);
+    expect(await list.newer({ ...filters, ...RANGES[3] }, newer[0]?.id ?? '0', 9)).toEqual([]);
   });
 
   it('tell tenants apart, and add all of them up by whole hours', async () => {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { fromStoredText } from '../../platform/database/stored-text.js';
 import { Database } from '../../platform/database/database.js';
 import { Retention } from '../../platform/time/retention.js';
 import type { GuardrailTrigger } from './guardrail-trigger.log.js';
@@ -82,6 +83,33 @@ export class GuardrailEvents extends Retention {
       [tenantId, interval, from, to, guardrailId ?? null],
     );
     return rows;
+  }
+
+  /**
+   * What was found in one request, the first first.
+   *
+   * @param from when it came
+   * @param to when it had ended; what is found is written a moment later
+   */
+  async ofRequest(
+    tenantId: string,
+    requestId: string,
+    { from, to }: { from: Date; to: Date },
+  ): Promise<(GuardrailEvent & { name: string | null })[]> {
+    const { rows } = await this.database.query<GuardrailEvent & { name: string | null }>(
+      `SELECT event.id::text, event.tenant_id AS "tenantId", guardrail_id AS "guardrailId", name,
+         request_id AS "requestId", event.action, direction, event.created_at AS "createdAt"
+       FROM guardrail_events AS event LEFT JOIN guardrails ON guardrails.id = guardrail_id
+       WHERE event.tenant_id = $1 AND request_id = $2
+         AND event.created_at BETWEEN $3::timestamptz - interval '1 minute'
+           AND $4::timestamptz + interval '1 hour'
+       ORDER BY event.created_at, event.id`,
+      [tenantId, requestId, from, to],
+    );
+    return rows.map((row) => ({
+      ...row,
+      name: row.name === null ? null : fromStoredText(row.name),
+    }));
   }
 
   protected sweepBefore(before: Date): Promise<number> {

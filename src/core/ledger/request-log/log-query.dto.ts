@@ -7,6 +7,7 @@ import {
   IsNotEmpty,
   IsOptional,
   IsString,
+  Matches,
   Max,
   Min,
 } from 'class-validator';
@@ -14,7 +15,7 @@ import { parseTagFilter } from '../../../canonical/request-tags.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
 import { DateRangeQueryDto, parseDateRange } from '../../../platform/http/date-range.js';
-import { QueryInteger } from '../../../platform/http/field.decorators.js';
+import { PageLimit, QueryInteger } from '../../../platform/http/field.decorators.js';
 import type { RequestLogFilters } from './request-log-filters.js';
 import { REQUEST_STATUSES, type RequestStatus } from './request-log-row.js';
 
@@ -90,6 +91,20 @@ export class LogRowFilterQueryDto extends LogFilterQueryDto {
 
   @Credits('max_cost', 'most')
   max_cost?: number;
+}
+
+/** What has come to the log since the last look. */
+export class NewerLogsQueryDto extends LogRowFilterQueryDto {
+  @ApiPropertyOptional({
+    default: '0',
+    description: 'The `id` of a row; 0: of any. The last 100,000 requests are looked at, no more.',
+  })
+  @IsOptional()
+  @Matches(/^\d{1,15}$/, { message: 'since_id must be the id of a row' })
+  since_id: string = '0';
+
+  @PageLimit({ default: 50, maximum: 200, description: 'Rows in the answer.' })
+  limit: number = 50;
 }
 
 /** How many groups an answer has at most, of those that there are. */

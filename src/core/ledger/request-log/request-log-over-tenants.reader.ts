@@ -47,6 +47,10 @@ interface OverTenantsPage {
 
 /** Of the pool's ten connections. */
 const MAX_CONNECTIONS = 1;
+/** Of whoever follows the log, which takes no time. */
+const MAX_TAIL_CONNECTIONS = 2;
+/** Ids before the last roll-up that are looked at for what is new. */
+const MAX_NEWER_IDS = 100_000;
 
 /**
  * Lists the request logs of all tenants, newest first. There is no index over all of them: the series of
@@ -57,6 +61,7 @@ const MAX_CONNECTIONS = 1;
 @Injectable()
 export class RequestLogOverTenantsReader {
   private readonly limit = pLimit(MAX_CONNECTIONS);
+  private readonly tailLimit = pLimit(MAX_TAIL_CONNECTIONS);
 
   /** Rows that are looked at for a page, and those of an hour more. */
   walkedRows = 200_000;
@@ -87,6 +92,34 @@ export class RequestLogOverTenantsReader {
         const shown = rows.slice(0, limit);
         if (rows.length > limit) return { rows: shown, next: shown.at(-1) };
         return { rows: shown, next: from && placeBefore(from.toISOString()) };
+      }),
+    );
+  }
+
+  /**
+   * What was written after a row, the latest first; for whoever follows the log. Instances write at the same
+   * time, so that a row may come to light a moment after one with a higher id.
+   *
+   * @param sinceId the row's id; no more than the last 100,000 ids are looked at, whoever's they are
+   * @returns one row more than `limit` where there are more
+   */
+  newer(filters: TenantLogFilters, sinceId: string, limit: number): Promise<TenantLogRow[]> {
+    return this.tailLimit(() =>
+      readSnapshot(this.database, async (client, { seriesId, sweptBefore }) => {
+        const first = Math.max(Number(sinceId), seriesId - MAX_NEWER_IDS);
+        const { start, end, tenantId, ...others } = filters;
+        const span = toSpan({ start, end });
+        const values: unknown[] = [first, later(span.start, sweptBefore), span.end, limit + 1];
+        const conditions = conditionsOf(others, (value) => `$${values.push(value)}`);
+        if (tenantId !== undefined) conditions.push(`tenant_id = $${values.push(tenantId)}`);
+        const where = ['id > $1::bigint', 'created_at >= $2', 'created_at < $3', ...conditions];
+        const { rows } = await client.query<StoredRow & LogPlace & { tenantId: string }>(
+          `SELECT ${ROW_COLUMNS}, tenant_id AS "tenantId", ${instantSql('created_at')} AS at
+           FROM request_logs WHERE ${where.join(' AND ')}
+           ORDER BY request_logs.id DESC LIMIT $4`,
+          values,
+        );
+        return rows.map(withTextRead);
       }),
     );
   }

@@ -3,6 +3,7 @@ import { ArchiveBucket } from './archive/archive-bucket.js';
 import { RequestLogArchive } from './archive/request-log-archive.js';
 import { RequestLogArchiveService } from './archive/request-log-archive.service.js';
 import { RequestLogAnalyticsReader } from './request-log-analytics.reader.js';
+import { RequestLogFacetsReader } from './request-log-facets.reader.js';
 import { RequestLogGroupsReader } from './request-log-groups.reader.js';
 import { RequestLogOverTenantsReader } from './request-log-over-tenants.reader.js';
 import { RequestLogReader } from './request-log.reader.js';
@@ -16,6 +17,7 @@ import { RequestLogRollUpService } from './request-log-roll-up.service.js';
     RequestLogArchive,
     RequestLogArchiveService,
     RequestLogAnalyticsReader,
+    RequestLogFacetsReader,
     RequestLogGroupsReader,
     RequestLogOverTenantsReader,
     RequestLogReader,
@@ -24,6 +26,7 @@ import { RequestLogRollUpService } from './request-log-roll-up.service.js';
   ],
   exports: [
     RequestLogAnalyticsReader,
+    RequestLogFacetsReader,
     RequestLogGroupsReader,
     RequestLogOverTenantsReader,
     RequestLogReader,

@@ -5,6 +5,7 @@ import {
   ApiProperty,
   ApiTags,
   IntersectionType,
+  OmitType,
 } from '@nestjs/swagger';
 import { ApiFilters } from '../../../core/access/customer.decorator.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
@@ -12,9 +13,13 @@ import { LogRowDto } from '../../../core/ledger/request-log/log-row.dto.js';
 import { toLogRow } from '../../../core/ledger/request-log/log-rows.js';
 import {
   LogRowFilterQueryDto,
+  NewerLogsQueryDto,
   readLogFilters,
 } from '../../../core/ledger/request-log/log-query.dto.js';
-import { RequestLogOverTenantsReader } from '../../../core/ledger/request-log/request-log-over-tenants.reader.js';
+import {
+  RequestLogOverTenantsReader,
+  type TenantLogRow,
+} from '../../../core/ledger/request-log/request-log-over-tenants.reader.js';
 import {
   CursorPageDto,
   CursorPageQueryDto,
@@ -41,6 +46,13 @@ export class AdminLogListDto extends CursorPageDto {
   data!: AdminLogRowDto[];
 }
 
+export class NewerAdminLogsQueryDto extends IntersectionType(
+  TenantLogFilterQueryDto,
+  NewerLogsQueryDto,
+) {}
+
+export class NewerAdminLogsDto extends OmitType(AdminLogListDto, ['next_cursor']) {}
+
 /** The request logs of all tenants. */
 @ApiTags('Admin')
 @Operator()
@@ -65,9 +77,31 @@ export class AdminLogsController {
     const { rows, next } = await this.requestLog.page(filters, after, query.limit);
     return {
       object: 'list',
-      data: rows.map((row) => ({ ...toLogRow(row), tenant_id: row.tenantId })),
+      data: rows.map(toAdminLogRow),
       has_more: next !== undefined,
       next_cursor: next ? writeCursor([next.at, next.id]) : null,
     };
   }
+
+  @Get('newer')
+  @ApiOperation({
+    operationId: 'listNewerAdminLogs',
+    summary: 'What is new among the requests of all tenants',
+    description: 'As `/v1/customer/logs/newer`.',
+  })
+  @ApiOkResponse({ type: NewerAdminLogsDto })
+  @ApiFilters()
+  async newer(@Query() query: NewerAdminLogsQueryDto): Promise<NewerAdminLogsDto> {
+    const filters = { ...readLogFilters(query), tenantId: query.tenant_id };
+    const rows = await this.requestLog.newer(filters, query.since_id, query.limit);
+    return {
+      object: 'list',
+      data: rows.slice(0, query.limit).map(toAdminLogRow),
+      has_more: rows.length > query.limit,
+    };
+  }
+}
+
+function toAdminLogRow(row: TenantLogRow): AdminLogRowDto {
+  return { ...toLogRow(row), tenant_id: row.tenantId };
 }

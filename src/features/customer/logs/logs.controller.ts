@@ -1,5 +1,5 @@
-import { Controller, Get, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
@@ -8,7 +8,16 @@ import { Report } from '../../../core/access/management-limit.guard.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
 import { sendTextStream } from '../../../platform/http/send-body.js';
-import { LogsQueryDto, LogsExportQueryDto, LogListDto } from './logs.dto.js';
+import {
+  LogDetailDto,
+  LogFacetsDto,
+  LogFacetsQueryDto,
+  LogListDto,
+  LogsExportQueryDto,
+  LogsQueryDto,
+  NewerLogsDto,
+} from './logs.dto.js';
+import { NewerLogsQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
 import { LogsService } from './logs.service.js';
 import { Members } from '../../../core/people/roles.js';
 
@@ -37,6 +46,35 @@ export class LogsController {
     return this.logs.list(caller, query);
   }
 
+  @Get('newer')
+  @ApiOperation({
+    operationId: 'listNewerLogs',
+    summary: "What is new among the tenant's requests",
+    description:
+      'For following the log: what was written after a row. Instances write at the same time, and a row may come to light a moment ' +
+      'after one with a higher id; so ask with an id of a few seconds ago, and leave out what is known.',
+  })
+  @ApiOkResponse({ type: NewerLogsDto })
+  @ApiFilters()
+  newer(@CurrentCaller() caller: Caller, @Query() query: NewerLogsQueryDto): Promise<NewerLogsDto> {
+    return this.logs.newer(caller, query);
+  }
+
+  @Get('facets')
+  @ApiOperation({
+    operationId: 'listLogFacets',
+    summary: "What the tenant's requests can be filtered by",
+    description: 'Values that requests have, the most frequent first, 100 at most of each.',
+  })
+  @ApiOkResponse({ type: LogFacetsDto })
+  @ApiFilters()
+  facets(
+    @CurrentCaller() caller: Caller,
+    @Query() query: LogFacetsQueryDto,
+  ): Promise<LogFacetsDto> {
+    return this.logs.facets(caller, query);
+  }
+
   @Get('export.csv')
   @Report()
   @ApiOperation({
@@ -62,5 +100,22 @@ export class LogsController {
       'Content-Disposition': 'attachment; filename="logs.csv"',
     };
     return sendTextStream(response, headers, this.logs.export(caller, query));
+  }
+
+  @Get(':request_id')
+  @ApiOperation({
+    operationId: 'getLog',
+    summary: 'One request of the log',
+    description: 'With what guardrails found in it. What it cost and why is in its receipt.',
+  })
+  @ApiParam({ name: 'request_id', format: 'uuid', description: "The answer's `x-request-id`." })
+  @ApiOkResponse({ type: LogDetailDto })
+  @ApiErrorResponse(404, 'The tenant has made no request with this id.')
+  @ApiErrorResponse(503, ARCHIVE_IS_AWAY)
+  get(
+    @CurrentCaller() caller: Caller,
+    @Param('request_id') requestId: string,
+  ): Promise<LogDetailDto> {
+    return this.logs.get(caller, requestId);
   }
 }

@@ -2,6 +2,12 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString } from 'class-validator';
 import { LogRowDto } from '../../../core/ledger/request-log/log-row.dto.js';
 import { LogRowFilterQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
+import {
+  GUARDRAIL_ACTIONS,
+  GUARDRAIL_DIRECTIONS,
+  type GuardrailAction,
+  type GuardrailDirection,
+} from '../../../core/guardrails/guardrail-rule.js';
 import { PageLimit, PageOffset } from '../../../platform/http/field.decorators.js';
 
 class LogPaginationDto {
@@ -67,4 +73,99 @@ export class LogsQueryDto extends LogRowFilterQueryDto {
   @IsOptional()
   @IsString({ message: 'cursor must be one cursor' })
   cursor?: string;
+}
+
+/** What has come to the log since the last look. */
+export class NewerLogsDto {
+  @ApiProperty({ enum: ['list'], example: 'list' })
+  object!: 'list';
+
+  @ApiProperty({ type: [LogRowDto], description: 'The one that was written last first.' })
+  data!: LogRowDto[];
+
+  @ApiProperty({ description: 'Whether there is more than the limit.', example: false })
+  has_more!: boolean;
+}
+
+export class LogFacetsQueryDto {
+  @ApiPropertyOptional({
+    description:
+      'Of requests since then, whole months: `YYYY-MM-DD` or ISO 8601. By default the last 31 days.',
+  })
+  @IsOptional()
+  @IsString({ message: 'start_date must be one date' })
+  start_date?: string;
+}
+
+class LogKeyFacetDto {
+  @ApiProperty({ format: 'uuid' })
+  id!: string;
+
+  @ApiProperty({ type: String, nullable: true, description: "The key's name.", example: 'shop' })
+  name!: string | null;
+}
+
+class LogTagFacetDto {
+  @ApiProperty({ example: 'team' })
+  key!: string;
+
+  @ApiProperty({ type: [String], description: '100 at most.', example: ['search'] })
+  values!: string[];
+}
+
+/** What the log can be filtered by. */
+export class LogFacetsDto {
+  @ApiProperty({ type: [String], example: ['sandbox/echo'] })
+  models!: string[];
+
+  @ApiProperty({ type: [String], example: ['sandbox'] })
+  providers!: string[];
+
+  @ApiProperty({ type: [String], description: 'Kinds of calls.', example: ['chat'] })
+  endpoints!: string[];
+
+  @ApiProperty({ type: [LogKeyFacetDto] })
+  api_keys!: LogKeyFacetDto[];
+
+  @ApiProperty({ type: [LogTagFacetDto], description: '20 at most.' })
+  tags!: LogTagFacetDto[];
+}
+
+class LogGuardrailDto {
+  @ApiProperty({ format: 'uuid' })
+  guardrail_id!: string;
+
+  @ApiProperty({ type: String, nullable: true, description: 'Null: it is deleted.' })
+  name!: string | null;
+
+  @ApiProperty({ enum: GUARDRAIL_ACTIONS, example: 'block' })
+  action!: GuardrailAction;
+
+  @ApiProperty({ enum: GUARDRAIL_DIRECTIONS, example: 'input' })
+  direction!: GuardrailDirection;
+
+  @ApiProperty({ format: 'date-time' })
+  created_at!: string;
+}
+
+/** One request, with what is too much for a list. */
+export class LogDetailDto extends LogRowDto {
+  @ApiProperty({ description: 'Whether the answer was streamed.', example: true })
+  streamed!: boolean;
+
+  @ApiProperty({ type: String, nullable: true, example: 'stop' })
+  finish_reason!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Milliseconds from the first content to the end of the answer.',
+    example: 1510,
+  })
+  generation_time_ms!: number;
+
+  @ApiProperty({
+    type: [LogGuardrailDto],
+    description: 'What guardrails found, a moment after the answer had ended.',
+  })
+  guardrails!: LogGuardrailDto[];
 }

@@ -2,24 +2,41 @@ import { Injectable } from '@nestjs/common';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
 import type { Caller } from '../../../core/access/caller.js';
 import { readCursor, writeCursor } from '../../../platform/http/cursor-page.js';
+import { parseDateRange } from '../../../platform/http/date-range.js';
+import { DAY_MS } from '../../../platform/time/dates.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
-import { readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
+import { GuardrailEvents } from '../../../core/guardrails/guardrail-events.service.js';
+import {
+  readLogFilters,
+  type NewerLogsQueryDto,
+} from '../../../core/ledger/request-log/log-query.dto.js';
+import { RequestLogFacetsReader } from '../../../core/ledger/request-log/request-log-facets.reader.js';
+import { RequestLogOverTenantsReader } from '../../../core/ledger/request-log/request-log-over-tenants.reader.js';
 import { RequestLogReader } from '../../../core/ledger/request-log/request-log.reader.js';
 import {
   MAX_LIMIT,
   type LogsQueryDto,
   type LogsExportQueryDto,
   type LogListDto,
+  type LogDetailDto,
+  type LogFacetsDto,
+  type LogFacetsQueryDto,
+  type NewerLogsDto,
 } from './logs.dto.js';
 import { LOG_CSV_HEADER, toLogCsv, toLogRow } from '../../../core/ledger/request-log/log-rows.js';
 /** Rows that an export reads at once. */
 const EXPORT_BATCH_SIZE = 1_000;
+/** So far back values are looked for that requests can be filtered by. */
+const FACET_DAYS = 31;
 
 @Injectable()
 export class LogsService {
   constructor(
     private readonly requestLog: RequestLogReader,
+    private readonly overTenants: RequestLogOverTenantsReader,
+    private readonly facetsReader: RequestLogFacetsReader,
+    private readonly guardrailEvents: GuardrailEvents,
     private readonly apiKeys: ApiKeyRepository,
   ) {}
 
@@ -48,6 +65,51 @@ export class LogsService {
         next_cursor: next ? writeCursor([next.at, next.id, seen]) : null,
       },
     };
+  }
+
+  /** @throws InvalidRequestError on a malformed date, tag or key id */
+  async newer({ tenantId }: Caller, query: NewerLogsQueryDto): Promise<NewerLogsDto> {
+    const { since_id: sinceId, limit } = query;
+    const filters = { ...readLogFilters(query), tenantId };
+    const rows = await this.overTenants.newer(filters, sinceId, limit);
+    return {
+      object: 'list',
+      data: rows.slice(0, limit).map(toLogRow),
+      has_more: rows.length > limit,
+    };
+  }
+
+  /** @throws NotFoundError when the tenant has made no request with this id */
+  async get({ tenantId }: Caller, requestId: string): Promise<LogDetailDto> {
+    const row = isUuid(requestId)
+      ? await this.requestLog.findByRequestId(tenantId, requestId)
+      : undefined;
+    if (!row) throw new NotFoundError('request_id', 'There is no request with this id.');
+    const found = await this.guardrailEvents.ofRequest(tenantId, row.requestId, {
+      from: row.createdAt,
+      to: new Date(row.createdAt.getTime() + row.latencyMs),
+    });
+    return {
+      ...toLogRow(row),
+      streamed: row.streamed,
+      finish_reason: row.finishReason,
+      generation_time_ms: row.generationTimeMs,
+      guardrails: found.map(({ guardrailId, name, action, direction, createdAt }) => ({
+        guardrail_id: guardrailId,
+        name,
+        action,
+        direction,
+        created_at: createdAt.toISOString(),
+      })),
+    };
+  }
+
+  /** @throws InvalidRequestError on a malformed date */
+  async facets({ tenantId }: Caller, query: LogFacetsQueryDto): Promise<LogFacetsDto> {
+    const { start } = parseDateRange(query.start_date, undefined);
+    const since = start ?? new Date(Date.now() - FACET_DAYS * DAY_MS);
+    const { apiKeys, ...facets } = await this.facetsReader.ofTenant(tenantId, since);
+    return { ...facets, api_keys: apiKeys };
   }
 
   /** Rows as CSV, newest first, piece by piece. @throws InvalidRequestError on a malformed date or tag */

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { fromStoredText } from '../../../platform/database/stored-text.js';
+import { Database } from '../../../platform/database/database.js';
+import { isTagKey } from '../../../canonical/request-tags.js';
+import { readSnapshot } from './request-log-filters.js';
+
+/** What the requests of a tenant have, each the most frequent first. */
+export interface RequestLogFacets {
+  readonly models: string[];
+  readonly providers: string[];
+  readonly endpoints: string[];
+  /** `name` is that of the key today. */
+  readonly apiKeys: { readonly id: string; readonly name: string | null }[];
+  readonly tags: { readonly key: string; readonly values: string[] }[];
+}
+
+/** Values of one facet, and of one tag. */
+const MAX_VALUES = 100;
+const MAX_TAGS = 20;
+
+interface Value {
+  facet: string;
+  value: string;
+  name: string | null;
+}
+
+/** Finds out what a tenant's requests can be filtered by: from the series, and what is in none of them yet. */
+@Injectable()
+export class RequestLogFacetsReader {
+  constructor(private readonly database: Database) {}
+
+  /** @param since the months before that of this instant are left out */
+  async ofTenant(tenantId: string, since: Date): Promise<RequestLogFacets> {
+    const values = await readSnapshot(this.database, async (client, { seriesId }) => {
+      const { rows } = await client.query<Value>(READ, [tenantId, since, seriesId, MAX_VALUES]);
+      return rows.map(({ facet, value, name }) => ({
+        facet,
+        value: facet.startsWith(TAG) ? value : fromStoredText(value),
+        name: name === null ? null : fromStoredText(name),
+      }));
+    });
+    const of = (facet: string) =>
+      values.filter((each) => each.facet === facet).map(({ value }) => value);
+    const tagKeys = values
+      .flatMap(({ facet }) => (facet.startsWith(TAG) ? [facet.slice(TAG.length)] : []))
+      .filter((key, at, keys) => keys.indexOf(key) === at && isTagKey(key));
+    return {
+      models: of('model'),
+      providers: of('provider'),
+      endpoints: of('endpoint'),
+      apiKeys: values
+        .filter(({ facet }) => facet === 'api_key')
+        .map(({ value, name }) => ({ id: value, name })),
+      tags: tagKeys.slice(0, MAX_TAGS).map((key) => ({ key, values: of(TAG + key) })),
+    };
+  }
+}
+
+const TAG = 'tag:';
+
+const COLUMNS = 'model, provider, endpoint, api_key_id, tags';
+
+const READ = `
+  WITH series AS MATERIALIZED (
+    SELECT ${COLUMNS}, sum(requests) AS requests FROM (
+      SELECT ${COLUMNS}, requests FROM request_log_series
+      WHERE tenant_id = $1 AND kind IN ('none', 'any') AND NOT is_rest
+        AND month >= date_trunc('month', $2::timestamptz, 'UTC')
+      UNION ALL
+      SELECT ${COLUMNS}, 1 FROM request_logs
+      WHERE id > $3::bigint AND tenant_id = $1 AND created_at >= $2
+    ) AS part GROUP BY ${COLUMNS}
+  ), facets AS (
+    SELECT 'model' AS facet, model AS value, requests FROM series
+    UNION ALL SELECT 'provider', provider, requests FROM series
+    UNION ALL SELECT 'endpoint', endpoint, requests FROM series
+    UNION ALL SELECT 'api_key', api_key_id::text, requests FROM series
+    UNION ALL SELECT '${TAG}' || tag.key, tag.value, requests
+      FROM series CROSS JOIN LATERAL jsonb_each_text(tags) AS tag
+  ), ranked AS (
+    SELECT facet, value, sum(requests) AS requests,
+      row_number() OVER (PARTITION BY facet ORDER BY sum(requests) DESC, value) AS place
+    FROM facets WHERE value <> '' GROUP BY facet, value
+  )
+  SELECT facet, value, api_keys.name
+  FROM ranked LEFT JOIN api_keys ON facet = 'api_key' AND api_keys.id::text = value
+  WHERE place <= $4
+  ORDER BY place, ranked.requests DESC, facet`;
