@@ -45,7 +45,10 @@ const withSession: Middleware = {
     const headers = requestHeaders(request.method);
     // A tenant means nothing to what is about operators or the login itself.
     if (/^\/v1\/(admin|auth)(\/|$)/.test(schemaPath)) delete headers['X-Gateway-Tenant'];
-    for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
+    for (const [name, value] of Object.entries(headers)) {
+      // An operator's page may ask for another tenant than the chosen one.
+      if (!request.headers.has(name)) request.headers.set(name, value);
+    }
     return request;
   },
 };

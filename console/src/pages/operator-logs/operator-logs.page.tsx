@@ -1,0 +1,62 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { FilterForm } from '../../requests/filter-form';
+import { RequestDetails } from '../../requests/request-details';
+import { REQUEST_FILTERS } from '../../requests/request-filters';
+import { RequestList, type RequestSource } from '../../requests/request-list';
+import { useFilters } from '../../shell/use-filters';
+import { Card, Checkbox, Drawer, Page } from '../../ui';
+
+const SOURCE: RequestSource = {
+  page: (query, signal) => unwrap(api.GET('/v1/admin/logs', { params: { query }, signal })),
+  newer: (query, signal) => unwrap(api.GET('/v1/admin/logs/newer', { params: { query }, signal })),
+};
+
+/** The requests of all tenants. */
+export function OperatorLogsPage(): ReactNode {
+  const [filters, setFilters] = useFilters(REQUEST_FILTERS);
+  const [{ open, of, live }, setView] = useFilters(['open', 'of', 'live']);
+  const tenants = useQuery({
+    queryKey: ['tenant-names'],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/v1/admin/tenants', { params: { query: { limit: 200 } }, signal })),
+    staleTime: 60_000,
+  });
+  const nameTenant = (id: string) =>
+    tenants.data?.data.find((tenant) => tenant.id === id)?.name ?? id.slice(0, 8);
+  return (
+    <Page
+      title="Requests of all tenants"
+      description="Months that are archived are not listed here."
+      actions={
+        <Checkbox
+          label="Live"
+          checked={live === '1'}
+          onChange={(event) => setView({ live: event.target.checked ? '1' : '' })}
+        />
+      }
+    >
+      <FilterForm filters={filters} onChange={setFilters} overTenants />
+      <Card>
+        <RequestList
+          name="admin-logs"
+          filters={filters}
+          source={SOURCE}
+          isLive={live === '1'}
+          nameTenant={nameTenant}
+          onOpen={(row) => setView({ open: row.request_id, of: row.tenant_id ?? '' })}
+        />
+      </Card>
+      <Drawer
+        title={of === undefined ? 'Request' : `Request of ${nameTenant(of)}`}
+        open={open !== undefined}
+        onOpenChange={(isOpen) => !isOpen && setView({ open: '', of: '' })}
+      >
+        {open !== undefined && of !== undefined && (
+          <RequestDetails requestId={open} tenantId={of} />
+        )}
+      </Drawer>
+    </Page>
+  );
+}

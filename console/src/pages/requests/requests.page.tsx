@@ -1,0 +1,65 @@
+import type { ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { FilterForm } from '../../requests/filter-form';
+import { RequestDetails } from '../../requests/request-details';
+import { REQUEST_FILTERS } from '../../requests/request-filters';
+import { RequestList, type RequestSource } from '../../requests/request-list';
+import { useFilters } from '../../shell/use-filters';
+import { ButtonLink, Card, Checkbox, Drawer, Page } from '../../ui';
+
+const SOURCE: RequestSource = {
+  async page(query, signal) {
+    const { logs, pagination } = await unwrap(
+      api.GET('/v1/customer/logs', { params: { query }, signal }),
+    );
+    return { data: logs, ...pagination };
+  },
+  newer: (query, signal) =>
+    unwrap(api.GET('/v1/customer/logs/newer', { params: { query }, signal })),
+};
+
+/** The tenant's requests. */
+export function RequestsPage(): ReactNode {
+  const [filters, setFilters] = useFilters(REQUEST_FILTERS);
+  const [{ open, live }, setView] = useFilters(['open', 'live']);
+  return (
+    <Page
+      title="Requests"
+      description="Each request, as soon as its answer has ended."
+      actions={
+        <Checkbox
+          label="Live"
+          checked={live === '1'}
+          onChange={(event) => setView({ live: event.target.checked ? '1' : '' })}
+        />
+      }
+    >
+      <FilterForm filters={filters} onChange={setFilters} />
+      <Card>
+        <RequestList
+          name="logs"
+          filters={filters}
+          source={SOURCE}
+          isLive={live === '1'}
+          onOpen={(row) => setView({ open: row.request_id })}
+        />
+      </Card>
+      <Drawer
+        title="Request"
+        open={open !== undefined}
+        onOpenChange={(isOpen) => !isOpen && setView({ open: '' })}
+      >
+        {open !== undefined && (
+          <>
+            <RequestDetails requestId={open} />
+            <div className="row row-end">
+              <ButtonLink to="/requests/$requestId" params={{ requestId: open }}>
+                Open as a page
+              </ButtonLink>
+            </div>
+          </>
+        )}
+      </Drawer>
+    </Page>
+  );
+}

@@ -1,0 +1,211 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../api/client';
+import { Button, Field, Select, TextInput } from '../ui';
+import {
+  fromLocalInput,
+  RANGES,
+  REQUEST_FILTERS,
+  toLocalInput,
+  type RequestFilterName,
+  type RequestFilters,
+} from './request-filters';
+
+interface Props {
+  filters: RequestFilters;
+  onChange: (changes: RequestFilters) => void;
+  /** Whether the requests are those of all tenants, of which nobody lists what they can be filtered by. */
+  overTenants?: boolean;
+}
+
+/** The filters of a list of requests. */
+export function FilterForm({ filters, onChange, overTenants = false }: Props): ReactNode {
+  const facets = useQuery({
+    queryKey: ['log-facets'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/logs/facets', { signal })),
+    staleTime: 60_000,
+    enabled: !overTenants,
+  });
+  const { models, providers, endpoints, api_keys: keys, tags } = facets.data ?? {};
+  const isSet = REQUEST_FILTERS.some((name) => filters[name] !== undefined);
+  const isCustom = filters.start_date !== undefined || filters.end_date !== undefined;
+  const [picksDates, setPicksDates] = useState(false);
+  const choice = (label: string, name: RequestFilterName, options: Option[]) => (
+    <Choice
+      label={label}
+      value={filters[name] ?? ''}
+      options={options}
+      onChange={(value) => onChange({ [name]: value })}
+    />
+  );
+  const text = (label: string, name: RequestFilterName, type: 'text' | 'number' = 'text') => (
+    <Typed
+      label={label}
+      type={type}
+      value={filters[name] ?? ''}
+      onChange={(value) => onChange({ [name]: value })}
+    />
+  );
+  const same = (values: readonly string[] | undefined): Option[] =>
+    (values ?? []).map((value) => ({ value, label: value }));
+  return (
+    <div className="filters" role="search" aria-label="Filter requests">
+      <Choice
+        label="Time"
+        value={isCustom || picksDates ? 'custom' : (filters.range ?? '')}
+        any="Any time"
+        options={[
+          ...RANGES.map(({ id, label }) => ({ value: id, label })),
+          { value: 'custom', label: 'From … to …' },
+        ]}
+        onChange={(value) => {
+          setPicksDates(value === 'custom');
+          onChange({
+            range: value === 'custom' ? '' : value,
+            ...(value === 'custom' ? {} : { start_date: '', end_date: '' }),
+          });
+        }}
+      />
+      {(isCustom || picksDates) && (
+        <>
+          <Moment
+            label="From"
+            value={filters.start_date}
+            onChange={(at) => onChange({ start_date: at })}
+          />
+          <Moment
+            label="To"
+            value={filters.end_date}
+            onChange={(at) => onChange({ end_date: at })}
+          />
+        </>
+      )}
+      {choice('Status', 'status', [
+        { value: 'success', label: 'Success' },
+        { value: 'error', label: 'Error' },
+      ])}
+      {overTenants ? (
+        <>
+          {text('Model', 'model')}
+          {text('Provider', 'provider')}
+          {text('Tenant id', 'tenant_id')}
+          {text('Tag (key=value)', 'tag')}
+        </>
+      ) : (
+        <>
+          {choice('Model', 'model', same(models))}
+          {choice('Provider', 'provider', same(providers))}
+          {choice('Kind of call', 'endpoint', same(endpoints))}
+          {choice(
+            'Key',
+            'api_key_id',
+            (keys ?? []).map(({ id, name }) => ({ value: id, label: name ?? id.slice(0, 8) })),
+          )}
+          {choice(
+            'Tag',
+            'tag',
+            (tags ?? []).flatMap(({ key, values }) =>
+              same(values.map((value) => `${key}=${value}`)),
+            ),
+          )}
+        </>
+      )}
+      {text('End user', 'end_user')}
+      {text('Cost from (credits)', 'min_cost', 'number')}
+      {text('Cost to (credits)', 'max_cost', 'number')}
+      {isSet && (
+        <Button
+          onClick={() => {
+            setPicksDates(false);
+            onChange(Object.fromEntries(REQUEST_FILTERS.map((name) => [name, ''])));
+          }}
+        >
+          Clear filters
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface Option {
+  value: string;
+  label: string;
+}
+
+function Choice({
+  label,
+  value,
+  options,
+  onChange,
+  any = 'Any',
+}: {
+  label: string;
+  value: string;
+  options: readonly Option[];
+  onChange: (value: string) => void;
+  any?: string;
+}): ReactNode {
+  // A link may name what is no longer among the values.
+  const isListed = value === '' || options.some((option) => option.value === value);
+  return (
+    <Field label={label}>
+      <Select value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">{any}</option>
+        {!isListed && <option value={value}>{value}</option>}
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </Select>
+    </Field>
+  );
+}
+
+/** Asks once what is typed is complete: on Enter, or when the field is left. */
+function Typed({
+  label,
+  value,
+  type,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  type: 'text' | 'number';
+  onChange: (value: string) => void;
+}): ReactNode {
+  return (
+    <Field label={label}>
+      <TextInput
+        key={value}
+        type={type}
+        inputMode={type === 'number' ? 'numeric' : undefined}
+        min={type === 'number' ? 0 : undefined}
+        placeholder="Any"
+        defaultValue={value}
+        onBlur={(event) => event.target.value !== value && onChange(event.target.value.trim())}
+        onKeyDown={(event) => event.key === 'Enter' && onChange(event.currentTarget.value.trim())}
+      />
+    </Field>
+  );
+}
+
+function Moment({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange: (at: string) => void;
+}): ReactNode {
+  return (
+    <Field label={label}>
+      <TextInput
+        type="datetime-local"
+        value={toLocalInput(value)}
+        onChange={(event) => onChange(fromLocalInput(event.target.value) ?? '')}
+      />
+    </Field>
+  );
+}

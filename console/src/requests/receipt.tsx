@@ -1,0 +1,98 @@
+import type { ReactNode } from 'react';
+import type { components } from '../api/schema';
+import { formatCount } from '../format/credits';
+import { Credits, DataTable, Time, type Column } from '../ui';
+
+type Receipt = components['schemas']['Receipt'];
+type Line = components['schemas']['ReceiptLine'];
+
+const LINE_COLUMNS: Column<Line>[] = [
+  { id: 'item', header: 'Used', cell: ({ item }) => item.replaceAll('_', ' ') },
+  {
+    id: 'quantity',
+    header: 'Quantity',
+    align: 'end',
+    cell: ({ quantity }) => formatCount(quantity),
+  },
+  {
+    id: 'price',
+    header: 'Price',
+    align: 'end',
+    cell: ({ unit_price, per }) => (
+      <span className="mono">
+        ${unit_price}
+        {per !== 1 && ` / ${formatCount(per)}`}
+      </span>
+    ),
+  },
+  { id: 'amount', header: 'Credits', align: 'end', cell: ({ amount }) => amount },
+];
+
+/** How the cost of a request came about: prices times usage, and what was done with the sum. */
+export function ReceiptArithmetic({ receipt }: { receipt: Receipt }): ReactNode {
+  const { charge, answer, usage, prices } = receipt;
+  return (
+    <>
+      {answer.cached && <p>Answered from the cache, which is free.</p>}
+      {charge.lines === null ? (
+        <p className="muted">The prices of this request were not kept; only its cost is known.</p>
+      ) : (
+        <DataTable
+          caption="Prices times usage"
+          columns={LINE_COLUMNS}
+          rows={charge.lines}
+          rowKey={({ item, price }) => `${item} ${price}`}
+          empty={<p className="muted">Nothing was used that has a price.</p>}
+        />
+      )}
+      <dl className="request-sums">
+        {charge.sum !== null && <Sum label="Sum">{charge.sum} credits</Sum>}
+        {charge.rounded !== null && (
+          <Sum label="Rounded up once">{formatCount(charge.rounded)} credits</Sum>
+        )}
+        {charge.byok_fee_percent !== null && (
+          <Sum label="Fee over your own account">{charge.byok_fee_percent} %</Sum>
+        )}
+        {charge.beyond_hold > 0 && (
+          <Sum label="Beyond what was held, which nobody pays">
+            − {formatCount(charge.beyond_hold)}
+          </Sum>
+        )}
+        {charge.shortfall > 0 && (
+          <Sum label="Beyond the balance, which the operator bears">
+            − {formatCount(charge.shortfall)}
+          </Sum>
+        )}
+        <Sum label="Charged">
+          <Credits value={charge.cost} />
+        </Sum>
+        {charge.refunds.map((refund) => (
+          <Sum key={refund.created_at} label="Refunded">
+            − <Credits value={refund.amount} />, <Time at={refund.created_at} />
+          </Sum>
+        ))}
+        {charge.refunds.length > 0 && (
+          <Sum label="Left">
+            <Credits value={charge.net} />
+          </Sum>
+        )}
+      </dl>
+      <small className="muted">
+        {usage.source === 'upstream' && 'Counted by the vendor.'}
+        {usage.source === 'estimated' && 'Estimated, as the vendor gave no counts.'}
+        {usage.source === 'none' && 'Nobody counted, so nothing is charged.'}
+        {answer.billing_note !== null && ` ${answer.billing_note}`}
+        {prices && ` Prices ${prices.id.slice(0, 8)}.`}
+      </small>
+    </>
+  );
+}
+
+function Sum({ label, children }: { label: string; children: ReactNode }): ReactNode {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

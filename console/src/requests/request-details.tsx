@@ -1,0 +1,263 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../api/client';
+import type { components } from '../api/schema';
+import { formatCount } from '../format/credits';
+import { useSession } from '../session/session';
+import {
+  Badge,
+  Button,
+  ButtonLink,
+  Card,
+  Code,
+  Credits,
+  Duration,
+  EmptyState,
+  QueryState,
+  Stat,
+  Stats,
+  Time,
+} from '../ui';
+import { toCurl } from './curl';
+import { ReceiptArithmetic } from './receipt';
+import { RequestContent } from './request-content';
+import { OutcomeBadge } from './request-list';
+import { Waterfall } from './waterfall';
+import './requests.css';
+
+type Log = components['schemas']['LogDetail'];
+
+/** Dialects that the playground speaks. */
+const PLAYABLE = ['chat', 'messages', 'responses'];
+
+/**
+ * All that is known of one request.
+ *
+ * @param tenantId whose it is, where that is not the chosen tenant
+ */
+export function RequestDetails({
+  requestId,
+  tenantId,
+}: {
+  requestId: string;
+  tenantId?: string;
+}): ReactNode {
+  const headers: Record<string, string> =
+    tenantId === undefined ? {} : { 'X-Gateway-Tenant': tenantId };
+  const path = { request_id: requestId };
+  const query = useQuery({
+    queryKey: ['log', requestId, tenantId],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/v1/customer/logs/{request_id}', { params: { path }, headers, signal })),
+  });
+  return (
+    <QueryState query={query}>
+      {(log) => (
+        <div className="stack">
+          <Summary log={log} />
+          <Actions log={log} isOwn={tenantId === undefined} />
+          <Card title="Calls to vendors">
+            <Waterfall
+              attempts={log.attempts}
+              latencyMs={log.latency_ms}
+              firstTokenMs={log.first_token_ms}
+            />
+          </Card>
+          <Cost requestId={requestId} headers={headers} />
+          <Card title="Guardrails">
+            <Findings found={log.guardrails} />
+          </Card>
+          <Content log={log} headers={headers} />
+        </div>
+      )}
+    </QueryState>
+  );
+}
+
+function Summary({ log }: { log: Log }): ReactNode {
+  const tags = Object.entries(log.tags);
+  return (
+    <>
+      <div className="row">
+        <OutcomeBadge row={log} />
+        <strong className="requests-model">{log.model}</strong>
+        <span className="muted">
+          {log.provider} · {log.endpoint}
+          {log.streamed && ' · streamed'}
+          {log.traffic_mode === 'byok' && ' · own account'}
+        </span>
+        <Time at={log.created_at} />
+      </div>
+      {log.error_type !== null && <p>The error was of type {log.error_type}.</p>}
+      <Stats>
+        <Stat label="Cost" value={<Credits value={log.cost} />} />
+        <Stat label="Took" value={<Duration ms={log.latency_ms} />} />
+        <Stat label="First token" value={<Duration ms={log.first_token_ms} />} />
+        <Stat
+          label="Tokens a second"
+          value={log.tokens_per_second === null ? '–' : formatCount(log.tokens_per_second)}
+        />
+        <Stat
+          label="Tokens"
+          value={formatCount(log.tokens.total)}
+          hint={`${formatCount(log.tokens.prompt)} in, ${formatCount(log.tokens.completion)} out`}
+        />
+        {typeof log.vendor_cost === 'number' && (
+          <Stat label="Vendor cost" value={<Credits value={log.vendor_cost} />} />
+        )}
+      </Stats>
+      <dl className="request-sums">
+        <Fact label="Request">
+          <span className="mono">{log.request_id}</span>
+        </Fact>
+        <Fact label="Key">
+          <span className="mono">{log.api_key_id}</span>
+        </Fact>
+        {log.finish_reason !== null && <Fact label="Ended by">{log.finish_reason}</Fact>}
+        {log.end_user !== null && <Fact label="End user">{log.end_user}</Fact>}
+        {tags.length > 0 && (
+          <Fact label="Tags">{tags.map(([key, value]) => `${key}=${value}`).join(', ')}</Fact>
+        )}
+      </dl>
+    </>
+  );
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }): ReactNode {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Actions({ log, isOwn }: { log: Log; isOwn: boolean }): ReactNode {
+  const { can } = useSession();
+  return isOwn && can('develop') && PLAYABLE.includes(log.endpoint) ? (
+    <div className="row">
+      <ButtonLink to="/playground" search={{ replay: log.request_id }}>
+        Replay in the playground
+      </ButtonLink>
+    </div>
+  ) : null;
+}
+
+function Cost({
+  requestId,
+  headers,
+}: {
+  requestId: string;
+  headers: Record<string, string>;
+}): ReactNode {
+  const query = useQuery({
+    queryKey: ['receipt', requestId, headers],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET('/v1/customer/receipts/{request_id}', {
+          params: { path: { request_id: requestId } },
+          headers,
+          signal,
+        }),
+      ),
+  });
+  const signed = query.data;
+  return (
+    <Card
+      title="Cost"
+      actions={
+        signed && (
+          <Button onClick={() => download(signed, `receipt-${requestId}.json`)}>
+            Download receipt
+          </Button>
+        )
+      }
+    >
+      <QueryState query={query}>
+        {({ receipt }) => <ReceiptArithmetic receipt={receipt} />}
+      </QueryState>
+    </Card>
+  );
+}
+
+function Findings({ found }: { found: Log['guardrails'] }): ReactNode {
+  if (found.length === 0) return <p className="muted">None found anything.</p>;
+  return (
+    <ul className="plain-list">
+      {found.map((each, index) => (
+        <li key={index} className="row">
+          <Badge tone={each.action === 'block' ? 'bad' : 'warn'}>{each.action}</Badge>
+          <span>
+            {each.name ?? 'A guardrail that is deleted'}, in the{' '}
+            {each.direction === 'input' ? 'prompt' : 'answer'}
+          </span>
+          <Time at={each.created_at} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Reading what was said is an entry of the audit log, and so nothing that a page does by itself. */
+function Content({ log, headers }: { log: Log; headers: Record<string, string> }): ReactNode {
+  const { can } = useSession();
+  const [isWanted, setIsWanted] = useState(false);
+  const query = useQuery({
+    queryKey: ['content', log.request_id, headers],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET('/v1/customer/logs/{request_id}/content', {
+          params: { path: { request_id: log.request_id } },
+          headers,
+          signal,
+        }),
+      ),
+    enabled: isWanted,
+    staleTime: Infinity,
+    retry: false,
+  });
+  const isMissing = query.error !== null && 'status' in query.error && query.error.status === 404;
+  return (
+    <>
+      {can(CONTENT_RIGHT) && (
+        <Card title="Content">
+          {!isWanted && (
+            <div className="row">
+              <Button onClick={() => setIsWanted(true)}>Show content</Button>
+              <span className="muted">Reading it is an entry of the audit log.</span>
+            </div>
+          )}
+          {isWanted && isMissing && (
+            <EmptyState title="Nothing is kept of this request">
+              The content log was off, or what it had is deleted.
+            </EmptyState>
+          )}
+          {isWanted && !isMissing && (
+            <QueryState query={query}>
+              {(content) => <RequestContent content={content} />}
+            </QueryState>
+          )}
+        </Card>
+      )}
+      <Card title="As curl">
+        <Code
+          label="The request as a curl command"
+          text={toCurl(window.location.origin, log, query.data?.prompt)}
+        />
+      </Card>
+    </>
+  );
+}
+
+function download(value: unknown, name: string): void {
+  const url = URL.createObjectURL(
+    new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }),
+  );
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+const CONTENT_RIGHT = 'content';

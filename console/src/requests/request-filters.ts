@@ -1,0 +1,86 @@
+/** What a list of requests is narrowed down by, as the URL has it. */
+export const REQUEST_FILTERS = [
+  'model',
+  'provider',
+  'endpoint',
+  'api_key_id',
+  'tag',
+  'end_user',
+  'status',
+  'min_cost',
+  'max_cost',
+  'range',
+  'start_date',
+  'end_date',
+  'tenant_id',
+] as const;
+export type RequestFilterName = (typeof REQUEST_FILTERS)[number];
+export type RequestFilters = Partial<Record<RequestFilterName, string>>;
+
+/** Times that are counted back from now, in hours. */
+export const RANGES: readonly { id: string; label: string; hours: number }[] = [
+  { id: '1h', label: 'Last hour', hours: 1 },
+  { id: '24h', label: 'Last 24 hours', hours: 24 },
+  { id: '7d', label: 'Last 7 days', hours: 168 },
+  { id: '30d', label: 'Last 30 days', hours: 720 },
+];
+
+/** The filters as parameters of the API. What the URL says wrongly is left out, or refused by the API. */
+export interface RequestQuery {
+  model?: string;
+  provider?: string;
+  endpoint?: string;
+  api_key_id?: string;
+  tag?: string[];
+  end_user?: string;
+  status?: 'success' | 'error';
+  min_cost?: number;
+  max_cost?: number;
+  start_date?: string;
+  end_date?: string;
+  tenant_id?: string;
+}
+
+/** @param now what ranges are counted back from */
+export function toRequestQuery(filters: RequestFilters, now: Date): RequestQuery {
+  const { model, provider, endpoint, api_key_id, tag, end_user, status, tenant_id } = filters;
+  const range = RANGES.find(({ id }) => id === filters.range);
+  const start = range
+    ? new Date(now.getTime() - range.hours * 3_600_000).toISOString()
+    : filters.start_date;
+  const query: RequestQuery = {
+    model,
+    provider,
+    endpoint,
+    api_key_id,
+    tag: tag === undefined ? undefined : [tag],
+    end_user,
+    status: status === 'success' || status === 'error' ? status : undefined,
+    min_cost: toCredits(filters.min_cost),
+    max_cost: toCredits(filters.max_cost),
+    start_date: start,
+    end_date: range ? undefined : filters.end_date,
+    tenant_id,
+  };
+  return Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== undefined),
+  );
+}
+
+function toCredits(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** An instant or a day of the API as the browser's control for local times has it: `2026-11-23T13:05`. */
+export function toLocalInput(at: string | undefined): string {
+  const date = at === undefined ? undefined : new Date(at);
+  if (!date || Number.isNaN(date.getTime())) return '';
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}
+
+/** What was chosen in that control, as an instant of the API. */
+export function fromLocalInput(text: string): string | undefined {
+  const date = new Date(text);
+  return text === '' || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { growTail, sinceIdOf, startTail } from './tail';
+
+const row = (id: string) => ({ id });
+const idsOf = ({ rows }: { rows: readonly { id: string }[] }) => rows.map(({ id }) => id);
+
+describe('the tail of a list', () => {
+  it('begins behind the row that was written last, wherever it stands', () => {
+    expect(sinceIdOf(startTail([row('9'), row('100'), row('20')]))).toBe('100');
+    expect(sinceIdOf(startTail([]))).toBe('0');
+  });
+
+  it('shows what is new once, on top', () => {
+    let tail = startTail([row('5')]);
+    tail = growTail(tail, [row('7'), row('6')], new Set(['5']));
+    tail = growTail(tail, [row('8'), row('7'), row('6')], new Set(['5']));
+    expect(idsOf(tail)).toEqual(['8', '7', '6']);
+    expect(idsOf(growTail(tail, [row('5')], new Set(['5'])))).toEqual(['8', '7', '6']);
+  });
+
+  it('finds a row that came to light after a later one', () => {
+    let tail = growTail(startTail([row('5')]), [row('8')], new Set(['5']));
+    expect(Number(sinceIdOf(tail))).toBeLessThan(7);
+    tail = growTail(tail, [row('8'), row('7')], new Set(['5']));
+    expect(idsOf(tail)).toEqual(['8', '7']);
+  });
+
+  it('looks no further back than a few looks', () => {
+    let tail = startTail([row('5')]);
+    for (const id of ['6', '7', '8', '9']) tail = growTail(tail, [row(id)], new Set());
+    expect(sinceIdOf(tail)).toBe('7');
+    for (let look = 0; look < 3; look++) tail = growTail(tail, [], new Set());
+    expect(sinceIdOf(tail)).toBe('9');
+  });
+});

@@ -1,0 +1,82 @@
+import type { ReactNode } from 'react';
+import { formatCount, formatUsd } from '../format/credits';
+import { formatDuration } from '../format/times';
+import { Badge, type Tone } from '../ui';
+
+export interface Attempt {
+  route: string;
+  outcome: string;
+  status: number | null;
+  started_ms: number;
+  duration_ms: number;
+  vendor_cost?: number;
+}
+
+/** The calls to vendors on the time of the request, one below the other. */
+export function Waterfall({
+  attempts,
+  latencyMs,
+  firstTokenMs,
+}: {
+  attempts: readonly Attempt[];
+  latencyMs: number;
+  firstTokenMs: number | null;
+}): ReactNode {
+  if (attempts.length === 0) {
+    return <p className="muted">No vendor was called.</p>;
+  }
+  const whole = Math.max(
+    1,
+    latencyMs,
+    ...attempts.map((each) => each.started_ms + each.duration_ms),
+  );
+  const share = (ms: number) => `${(Math.min(ms, whole) / whole) * 100}%`;
+  return (
+    <ol className="waterfall">
+      {attempts.map((attempt, index) => (
+        <li key={index}>
+          <div className="row row-apart">
+            <span className="requests-model">{attempt.route}</span>
+            <span className="row">
+              {attempt.status !== null && <span className="muted">HTTP {attempt.status}</span>}
+              <Badge tone={toneOf(attempt.outcome)}>{attempt.outcome.replaceAll('_', ' ')}</Badge>
+            </span>
+          </div>
+          <div className="waterfall-track" aria-hidden="true">
+            <span
+              className={
+                attempt.outcome === 'answered' ? 'waterfall-bar' : 'waterfall-bar waterfall-lost'
+              }
+              style={{
+                insetInlineStart: share(attempt.started_ms),
+                width: share(attempt.duration_ms),
+              }}
+            />
+            {attempt.outcome === 'answered' && firstTokenMs !== null && (
+              <span className="waterfall-mark" style={{ insetInlineStart: share(firstTokenMs) }} />
+            )}
+          </div>
+          <small className="muted">
+            started after {formatDuration(attempt.started_ms)}, took{' '}
+            {formatDuration(attempt.duration_ms)}
+            {attempt.vendor_cost !== undefined &&
+              `, vendor cost ${formatCount(attempt.vendor_cost)} credits (${formatUsd(attempt.vendor_cost)})`}
+          </small>
+        </li>
+      ))}
+      <li>
+        <small className="muted">
+          The whole bar is {formatDuration(whole)}
+          {firstTokenMs !== null &&
+            `; the line is the first token, after ${formatDuration(firstTokenMs)}`}
+          .
+        </small>
+      </li>
+    </ol>
+  );
+}
+
+function toneOf(outcome: string): Tone {
+  if (outcome === 'answered') return 'good';
+  return outcome === 'aborted' || outcome === 'uncovered' ? 'warn' : 'bad';
+}
