@@ -499,6 +499,16 @@ describe('a deleted tenant', () => {
       asTenant,
     );
     await call('GET', '/v1/customer/webhook-secret', undefined, asTenant);
+    const limits = { models: { deny: ['secret/*'] }, max_in_flight: 50 };
+    const { body: keys } = await call('GET', `${path}/api-keys`);
+    const ofKeys = keys.data.map((key) => `/v1/admin/api-keys/${String(key.id)}/limits`);
+    for (const [at, options] of [
+      ['/v1/customer/limits', asTenant],
+      ['/v1/customer/end-users/default-limits', asTenant],
+      ...[`${path}/limits`, ...ofKeys].map((each) => [each, {}] as const),
+    ] as const) {
+      expect((await call('PUT', at, limits, options)).status).toBe(200);
+    }
     await call(
       'POST',
       `${path}/grants`,
@@ -564,8 +574,12 @@ describe('a deleted tenant', () => {
       ),
     );
     expect(left.flat()).toEqual([]);
-    const jobs = await database.database.query('SELECT * FROM jobs WHERE tenant_id = $1', [id]);
-    expect(JSON.stringify(jobs.rows)).not.toContain('secret');
+    for (const rows of ['jobs', 'api_keys', '(SELECT id AS tenant_id, * FROM tenants) AS tenant']) {
+      const stored = await database.database.query(`SELECT * FROM ${rows} WHERE tenant_id = $1`, [
+        id,
+      ]);
+      expect(JSON.stringify(stored.rows)).not.toContain('secret');
+    }
     expect(await findLedgerFaults(database.database)).toEqual([]);
   });
 

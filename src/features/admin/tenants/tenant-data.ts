@@ -6,7 +6,8 @@
 /** Statements that leave nothing of the tenant `$1`, in this order. */
 export const ERASED: Readonly<Record<string, string>> = {
   api_keys: `
-    UPDATE api_keys SET name = 'deleted', revoked_at = coalesce(revoked_at, now()), updated_at = now()
+    UPDATE api_keys SET name = 'deleted', revoked_at = coalesce(revoked_at, now()), updated_at = now(),
+      monthly_spend_limit = NULL, limits = NULL, operator_limits = NULL, content_log = NULL
     WHERE tenant_id = $1`,
   webhook_secrets: 'DELETE FROM webhook_secrets WHERE tenant_id = $1',
   webhook_deliveries: 'DELETE FROM webhook_deliveries WHERE tenant_id = $1',

@@ -109,7 +109,8 @@ export class TenantEraser implements OnApplicationBootstrap, OnApplicationShutdo
       for (const statement of Object.values(ERASED)) await client.query(statement, [id]);
       await this.rows.rename(id, `deleted ${id}`, client);
       await client.query(
-        `UPDATE tenants SET deleted_at = now(), monthly_spend_limit = NULL
+        `UPDATE tenants SET deleted_at = now(), monthly_spend_limit = NULL, limits = NULL,
+           operator_limits = NULL, end_user_limits = NULL, content_log = NULL
          WHERE id = $1`,
         [id],
       );
