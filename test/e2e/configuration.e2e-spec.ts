@@ -526,6 +526,34 @@ describe('/v1/admin/config', () => {
     });
     expect(find(settings, 'name', 'LOG_LEVEL')).toMatchObject({ value: null, source: 'default' });
     expect(JSON.stringify([made.body, body])).not.toContain(VENDOR_KEY);
+
+    const listed: unknown[] = [];
+    for (let cursor = ''; ;) {
+      const { body: page } = await call('GET', `/models?limit=40${cursor}`);
+      const { data, next_cursor: next } = page as unknown as {
+        data: unknown[];
+        next_cursor: string;
+      };
+      listed.push(...data);
+      if (!next) break;
+      cursor = `&cursor=${next}`;
+    }
+    expect(listed).toHaveLength(Number(rest.models_count));
+    expect(new Set(listed.map((each) => (each as { id: string }).id)).size).toBe(listed.length);
+    expect(find(listed, 'id', MODEL)).toMatchObject({
+      source: 'version',
+      is_overridden: false,
+      pricing: { request: '0.006' },
+    });
+    expect(find(listed, 'id', 'local/first')).toMatchObject({
+      source: 'file',
+      is_overridden: true,
+    });
+    expect(find(listed, 'id', 'sandbox/fault-500')).toMatchObject({ source: 'default' });
+    const { body: some } = await call('GET', '/models?search=FAULT-5');
+    expect((some as unknown as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['sandbox/fault-500', 'sandbox/fault-503']),
+    );
   });
 
   it('changes one model or provider, at once on the instance that answers', async () => {

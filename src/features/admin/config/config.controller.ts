@@ -25,6 +25,8 @@ import {
   ConfigVersionListDto,
   EffectiveConfigDto,
   MakeConfigVersionDto,
+  PricedModelListDto,
+  PricedModelQueryDto,
   PutConfigModelDto,
   PutConfigProviderDto,
   RollBackConfigDto,
@@ -61,6 +63,20 @@ export class AdminConfigController {
     const effective = this.config.effective();
     response.setHeader('ETag', `"${effective.version ?? 0}"`);
     return effective;
+  }
+
+  @Get('models')
+  @ApiOperation({
+    operationId: 'listPricedModels',
+    summary: 'List all models with the prices in force',
+    description:
+      'Built-in ones, those of the version and those of files of the instance that answers, whether or not their ' +
+      'providers are configured.',
+  })
+  @ApiOkResponse({ type: PricedModelListDto })
+  @ApiFilters()
+  pricedModels(@Query() query: PricedModelQueryDto): PricedModelListDto {
+    return this.config.pricedModels(query);
   }
 
   @Get('versions')

@@ -1,7 +1,17 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsInt, IsObject, IsOptional, Length, Max, Min } from 'class-validator';
+import {
+  IsBoolean,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  Min,
+} from 'class-validator';
 import { ACTOR_KINDS, type ActorKind } from '../../../core/access/caller.js';
-import { CursorPageDto } from '../../../platform/http/cursor-page.js';
+import { MODEL_KINDS, type ModelKind } from '../../../core/catalogue/catalogue.types.js';
+import { CursorPageDto, CursorPageQueryDto } from '../../../platform/http/cursor-page.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { MayBeAbsent } from '../../../platform/http/field.decorators.js';
 
@@ -102,6 +112,44 @@ export class EffectiveModelDto {
 
   @ApiProperty({ ...anyObject, description: 'The row over the built-in one.' })
   row!: JsonObject;
+}
+
+/** A model with the prices by which its requests are charged. */
+export class PricedModelDto {
+  @ApiProperty({ description: 'A family ends in `*`.', example: 'openai/gpt-4o-mini' })
+  id!: string;
+
+  @ApiProperty({ enum: MODEL_KINDS })
+  kind!: ModelKind;
+
+  @ApiProperty({ enum: CONFIG_SOURCES, description: '`default`: built in.' })
+  source!: ConfigSource;
+
+  @ApiProperty({
+    description: 'Whether a file makes the model other than the version has it, on this instance.',
+    example: false,
+  })
+  is_overridden!: boolean;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'USD for one: a token, a request, an image.',
+    example: { prompt: '0.00000015', completion: '0.0000006' },
+  })
+  pricing!: Record<string, string>;
+}
+
+export class PricedModelListDto extends CursorPageDto {
+  @ApiProperty({ type: [PricedModelDto], description: 'By their ids.' })
+  data!: PricedModelDto[];
+}
+
+export class PricedModelQueryDto extends CursorPageQueryDto {
+  @ApiPropertyOptional({ description: 'A part of the id, in whatever case.', example: 'echo' })
+  @IsOptional()
+  @IsString({ message: 'search must be one text' })
+  search?: string;
 }
 
 export class EffectiveProviderDto {

@@ -33,6 +33,8 @@ import type {
   EffectiveModelDto,
   EffectiveProviderDto,
   EffectiveSettingDto,
+  PricedModelListDto,
+  PricedModelQueryDto,
 } from './config.dto.js';
 
 const MAX_NUMBER = 2 ** 31 - 1;
@@ -65,6 +67,30 @@ export class AdminConfigService {
       settings: this.settingValues(current?.document),
       faults: [...faults],
     };
+  }
+
+  /** Every row that requests are charged by here, the built-in ones included. */
+  pricedModels({ limit, cursor, search = '' }: PricedModelQueryDto): PricedModelListDto {
+    const [behind = ''] = readCursor(cursor, ['text']) ?? [];
+    const changed = new Map(
+      this.models(this.configuration.current?.document).map((model) => [model.id, model]),
+    );
+    const part = search.toLowerCase();
+    const rows = this.catalogue.rows
+      .filter(({ catalogueId: id }) => id > behind && id.toLowerCase().includes(part))
+      .sort((one, other) => (one.catalogueId < other.catalogueId ? -1 : 1));
+    return toCursorPage(
+      rows.slice(0, limit + 1),
+      limit,
+      ({ catalogueId }) => [catalogueId],
+      ({ catalogueId: id, kind, pricing }) => ({
+        id,
+        kind,
+        source: changed.get(id)?.source ?? ('default' as const),
+        is_overridden: this.catalogue.overridden.has(id),
+        pricing: { ...pricing },
+      }),
+    );
   }
 
   async list({ limit, cursor }: CursorPageQueryDto): Promise<ConfigVersionListDto> {

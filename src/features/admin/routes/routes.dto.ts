@@ -56,7 +56,7 @@ export class InstanceStateDto {
   state!: string;
 }
 
-class HealthDto {
+class OperatedHealthDto {
   @ApiProperty({ type: 'integer', description: 'Milliseconds, the median.', example: 120 })
   latency_p50!: number;
 
@@ -83,8 +83,8 @@ export class OperatedProviderDto {
   @ApiProperty({ enum: PROVIDER_STATUSES, description: 'What probes of it say now.' })
   status!: ProviderStatus;
 
-  @ApiProperty({ type: HealthDto })
-  health!: HealthDto;
+  @ApiProperty({ type: OperatedHealthDto })
+  health!: OperatedHealthDto;
 
   @ApiProperty({ type: RoutePauseDto, nullable: true, description: 'Of the provider as a whole.' })
   pause!: RoutePauseDto | null;
