@@ -37,3 +37,18 @@ export function errorElsewhere(error: Error | null, params: readonly string[]): 
     ? error.message
     : undefined;
 }
+
+/** What a refusal says of each field of a form, and what it says of none of them. */
+export function formErrors(
+  error: Error | null,
+  params: readonly string[],
+): { of: (param: string) => string | undefined; other: string | undefined } {
+  return { of: (param) => errorAt(error, param), other: errorElsewhere(error, params) };
+}
+
+/** A key by which the API does something once, however often it is sent. */
+export function idempotencyKey(): string {
+  // `randomUUID` is missing on pages that are neither https nor on this machine.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}

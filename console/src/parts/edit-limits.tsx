@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
-import { errorElsewhere, useChange } from '../../api/changes';
-import { FormDialog, Notice, toast } from '../../ui';
+import { errorElsewhere, useChange } from '../api/changes';
+import { FormDialog, Notice, toast } from '../ui';
 import { fromDraft, toDraft, type Limits, type LimitsState } from './limits-draft';
 import { LimitsFields, limitParams } from './limits-fields';
 

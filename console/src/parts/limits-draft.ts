@@ -1,4 +1,4 @@
-import type { components } from '../../api/schema';
+import type { components } from '../api/schema';
 
 export type Limits = components['schemas']['Limits'];
 export type LimitsState = components['schemas']['LimitsState'];

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { errorAt } from '../../api/changes';
-import { formatUsd } from '../../format/credits';
-import { Button, Field, NumberInput, Select, TextArea } from '../../ui';
+import { errorAt } from '../api/changes';
+import { formatUsd } from '../format/credits';
+import { Button, Field, NumberInput, Select, TextArea } from '../ui';
 import { LISTS, PERIODS, RATES, type BudgetPeriod, type LimitsDraft } from './limits-draft';
 
 const RATE_LABEL: Record<(typeof RATES)[number], string> = {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { formatCount, formatUsd } from '../../format/credits';
-import { Bar, Facts, Time } from '../../ui';
+import { formatCount, formatUsd } from '../format/credits';
+import { Bar, Facts, Time } from '../ui';
 import { isEmptyState, type LimitsState } from './limits-draft';
 
 export type BudgetState = LimitsState['budgets'][number];

@@ -1,12 +1,21 @@
 import type { ReactNode } from 'react';
 import { Button } from './button';
 import { Dialog } from './dialog';
+import { Notice } from './layout';
 
-/** A window with a form, which `onSubmit` sends; whoever opened it closes it. */
+/**
+ * A window with a form, which `onSubmit` sends; whoever opened it closes it.
+ *
+ * @param error what is wrong with none of its fields
+ * @param disabled it can not be sent yet
+ */
 export function FormDialog({
   title,
   action = 'Save',
   busy,
+  error,
+  danger = false,
+  disabled = false,
   wide = false,
   onClose,
   onSubmit,
@@ -15,6 +24,9 @@ export function FormDialog({
   title: string;
   action?: string;
   busy: boolean;
+  error?: string | undefined;
+  danger?: boolean;
+  disabled?: boolean;
   wide?: boolean;
   onClose: () => void;
   onSubmit: () => void;
@@ -28,13 +40,19 @@ export function FormDialog({
           event.preventDefault();
           // A form in a window of another form sends itself alone.
           event.stopPropagation();
-          if (!busy) onSubmit();
+          if (!busy && !disabled) onSubmit();
         }}
       >
         {children}
+        {error !== undefined && <Notice tone="bad">{error}</Notice>}
         <div className="row row-end">
           <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" busy={busy}>
+          <Button
+            variant={danger ? 'danger' : 'primary'}
+            type="submit"
+            busy={busy}
+            disabled={disabled}
+          >
             {action}
           </Button>
         </div>

@@ -4,6 +4,7 @@ export { Chart, type ChartSeries } from './chart';
 export { Code, CopyButton } from './code';
 export { ConfirmDialog, Dialog, Drawer } from './dialog';
 export { DataTable, MoreButton, type Column } from './data-table';
+export { SearchInput } from './search-input';
 export { Checkbox, Field, NumberInput, Select, TextArea, TextInput } from './field';
 export { Bar, Card, EmptyState, Notice, Page, Stat, Stats } from './layout';
 export { Badge, Credits, Duration, Time, type Tone } from './values';

@@ -5,8 +5,8 @@ import type { components } from '../../api/schema';
 import { formatUsd } from '../../format/credits';
 import { useSession } from '../../session/session';
 import { Button, Code, Dialog, Field, Notice, NumberInput, Select, TextInput } from '../../ui';
-import { fromDraft, toDraft } from './limits-draft';
-import { LimitsFields, limitParams } from './limits-fields';
+import { fromDraft, toDraft } from '../../parts/limits-draft';
+import { LimitsFields, limitParams } from '../../parts/limits-fields';
 
 type Created = components['schemas']['CreatedApiKey'];
 

@@ -23,9 +23,9 @@ import {
   type Column,
 } from '../../ui';
 import { useFilters } from '../../shell/use-filters';
-import { EditLimits } from './edit-limits';
-import { tightest, type LimitsState } from './limits-draft';
-import { BudgetBar, LimitsView } from './limits-view';
+import { EditLimits } from '../../parts/edit-limits';
+import { tightest, type LimitsState } from '../../parts/limits-draft';
+import { BudgetBar, LimitsView } from '../../parts/limits-view';
 
 type EndUser = components['schemas']['EndUser'];
 

@@ -20,8 +20,8 @@ import {
   Time,
   toast,
 } from '../../ui';
-import { EditLimits } from './edit-limits';
-import { BudgetBar, LimitsView } from './limits-view';
+import { EditLimits } from '../../parts/edit-limits';
+import { BudgetBar, LimitsView } from '../../parts/limits-view';
 
 export type ApiKey = components['schemas']['ApiKey'];
 type Change = components['schemas']['UpdateApiKey'];

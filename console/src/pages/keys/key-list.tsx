@@ -17,8 +17,8 @@ import {
   type Column,
 } from '../../ui';
 import { KeyDrawer, KeyStatus, type ApiKey } from './key-drawer';
-import { tightest } from './limits-draft';
-import { BudgetBar, type BudgetState } from './limits-view';
+import { tightest } from '../../parts/limits-draft';
+import { BudgetBar, type BudgetState } from '../../parts/limits-view';
 
 const STATUSES = ['active', 'expired', 'revoked'] as const;
 /** Rows that are drawn at once; the list itself is whole. */

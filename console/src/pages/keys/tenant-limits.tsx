@@ -3,8 +3,8 @@ import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useSession } from '../../session/session';
 import { Button, Card, QueryState } from '../../ui';
-import { EditLimits } from './edit-limits';
-import { LimitsView } from './limits-view';
+import { EditLimits } from '../../parts/edit-limits';
+import { LimitsView } from '../../parts/limits-view';
 
 /** What holds for all of the tenant's requests together. */
 export function TenantLimits(): ReactNode {

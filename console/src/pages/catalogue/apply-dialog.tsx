@@ -1,0 +1,88 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, ApiError, unwrap } from '../../api/client';
+import { Dialog, Field, QueryState, TextArea } from '../../ui';
+import { ConfigDialog } from './config-dialog';
+
+const EMPTY = { models: [], providers: [], settings: {} };
+
+/** Changes all of the configuration at once, as a file has it. */
+export function ApplyDialog({
+  latest,
+  onClose,
+}: {
+  latest: number | null;
+  onClose: () => void;
+}): ReactNode {
+  const version = useQuery({
+    queryKey: ['admin', 'config', 'versions', latest],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET('/v1/admin/config/versions/{number}', {
+          params: { path: { number: latest ?? 0 } },
+          signal,
+        }),
+      ),
+    enabled: latest !== null,
+  });
+  if (latest !== null && !version.data) {
+    return (
+      <Dialog title="The configuration" open onOpenChange={onClose}>
+        <QueryState query={version}>{() => null}</QueryState>
+      </Dialog>
+    );
+  }
+  return <Editor latest={latest} document={version.data?.document ?? EMPTY} onClose={onClose} />;
+}
+
+function Editor({
+  latest,
+  document,
+  onClose,
+}: {
+  latest: number | null;
+  document: object;
+  onClose: () => void;
+}): ReactNode {
+  const [text, setText] = useState(() => JSON.stringify(document, null, 2));
+  return (
+    <ConfigDialog
+      title="The configuration as a document"
+      action="Apply"
+      latest={latest}
+      onClose={onClose}
+      send={async (options) =>
+        unwrap(
+          api.POST('/v1/admin/config/versions', {
+            body: { document: readDocument(text), ...options },
+          }),
+        )
+      }
+    >
+      <Field
+        label="Document"
+        hint="All of it: models, providers and settings. What is not in it goes. Keys that are there stay at the same address."
+      >
+        <TextArea
+          className="input mono"
+          rows={18}
+          spellCheck={false}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </Field>
+    </ConfigDialog>
+  );
+}
+
+/** @throws ApiError that says where the text is no JSON object */
+function readDocument(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ApiError(0, `The document is no JSON: ${reason}`, 'document', null, null);
+  }
+  throw new ApiError(0, 'The document must be an object.', 'document', null, null);
+}

@@ -1,0 +1,114 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import type { components } from '../../api/schema';
+import { formatCount } from '../../format/credits';
+import { useSession } from '../../session/session';
+import { useFilters } from '../../shell/use-filters';
+import { Button, Notice, Page, QueryState, Stat, Stats, Tabs } from '../../ui';
+import { ApplyDialog } from './apply-dialog';
+import { ModelTable } from './model-table';
+import { ProviderAccounts } from './provider-accounts';
+import { SettingsTable } from './settings-table';
+import { VersionList } from './version-list';
+
+export type Config = components['schemas']['EffectiveConfig'];
+
+const TABS = ['models', 'providers', 'settings', 'versions'];
+
+/** What all instances work by: prices, provider accounts and settings, in versions. */
+export function CataloguePage(): ReactNode {
+  const { can } = useSession();
+  const [{ tab = 'models' }, setFilters] = useFilters(['tab']);
+  const [isApplying, setIsApplying] = useState(false);
+  const config = useQuery({
+    queryKey: ['admin', 'config'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/config', { signal })),
+  });
+  return (
+    <Page
+      title="Catalogue"
+      description="Prices, provider accounts and settings of all instances. A change makes a new version, and holds within a second."
+      actions={
+        can('operator:write') && (
+          <Button onClick={() => setIsApplying(true)}>Edit as a document</Button>
+        )
+      }
+    >
+      <QueryState query={config}>
+        {(known) => (
+          <>
+            <Stats>
+              <Stat id="version" label="Version" value={known.version ?? 'none yet'} />
+              <Stat label="Models" value={formatCount(known.models_count)} />
+              <Stat
+                label="Catalogue"
+                value={<span className="mono">{known.catalogue_fingerprint}</span>}
+                hint="its fingerprint on this instance"
+              />
+              <Stat
+                label="Configuration"
+                value={<span className="mono">{known.fingerprint}</span>}
+                hint="its fingerprint on this instance"
+              />
+            </Stats>
+            <Overrides config={known} />
+            {known.faults.map((fault) => (
+              <Notice key={fault} tone="bad">
+                {fault}
+              </Notice>
+            ))}
+            <Tabs
+              label="Parts"
+              selected={TABS.includes(tab) ? tab : 'models'}
+              onSelect={(next) => setFilters({ tab: next })}
+              tabs={[
+                {
+                  id: 'models',
+                  label: 'Models and prices',
+                  content: () => <ModelTable config={known} />,
+                },
+                {
+                  id: 'providers',
+                  label: 'Provider accounts',
+                  content: () => <ProviderAccounts config={known} />,
+                },
+                {
+                  id: 'settings',
+                  label: 'Settings',
+                  content: () => <SettingsTable settings={known.settings} />,
+                },
+                {
+                  id: 'versions',
+                  label: 'Versions',
+                  content: () => <VersionList latest={known.version} />,
+                },
+              ]}
+            />
+            {isApplying && (
+              <ApplyDialog latest={known.version} onClose={() => setIsApplying(false)} />
+            )}
+          </>
+        )}
+      </QueryState>
+    </Page>
+  );
+}
+
+function Overrides({ config }: { config: Config }): ReactNode {
+  const models = config.models.filter(
+    ({ is_overridden, source }) => is_overridden || source === 'file',
+  );
+  const others = [...config.providers, ...config.settings].filter(
+    ({ source }) => source === 'file',
+  );
+  const count = models.length + others.length;
+  if (count === 0) return null;
+  return (
+    <Notice tone="warn">
+      {count === 1 ? '1 value of a file comes' : `${count} values of files come`} before the version
+      on this instance. They are marked below; take them out of the files to have the version hold
+      everywhere.
+    </Notice>
+  );
+}

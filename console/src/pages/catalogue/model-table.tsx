@@ -1,0 +1,137 @@
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { useCursorList } from '../../api/queries';
+import type { components } from '../../api/schema';
+import { useSession } from '../../session/session';
+import { useFilters } from '../../shell/use-filters';
+import {
+  Badge,
+  Button,
+  Card,
+  DataTable,
+  EmptyState,
+  Field,
+  MoreButton,
+  QueryState,
+  SearchInput,
+  type Column,
+} from '../../ui';
+import type { Config } from './catalogue.page';
+import { PriceDialog } from './price-dialog';
+import { isPriceName, tellPrice } from './prices';
+import { SourceBadge } from './source-badge';
+
+export type Model = components['schemas']['PricedModel'];
+
+/** All models, with the prices that hold here and where those come from. */
+export function ModelTable({ config }: { config: Config }): ReactNode {
+  const { can } = useSession();
+  const [{ model: search = '' }, setFilters] = useFilters(['model']);
+  const [edited, setEdited] = useState<Model>();
+  const models = useCursorList(
+    ['admin', 'config', 'models', config.catalogue_fingerprint, search],
+    (cursor, signal) =>
+      unwrap(
+        api.GET('/v1/admin/config/models', {
+          params: { query: { ...(search && { search }), ...(cursor && { cursor }) } },
+          signal,
+        }),
+      ),
+  );
+  const columns: Column<Model>[] = [
+    { id: 'id', header: 'Model', cell: ({ id }) => id },
+    {
+      id: 'prompt',
+      header: 'Input',
+      align: 'end',
+      cell: ({ pricing }) => tellPrice('prompt', pricing.prompt),
+    },
+    {
+      id: 'completion',
+      header: 'Output',
+      align: 'end',
+      cell: ({ pricing }) => tellPrice('completion', pricing.completion),
+    },
+    {
+      id: 'others',
+      header: 'Other prices',
+      wide: true,
+      cell: ({ pricing }) =>
+        Object.entries(pricing)
+          .filter(([name, price]) => name !== 'prompt' && name !== 'completion' && price !== '0')
+          .map(([name, price]) => (
+            <div key={name} className="muted">
+              {isPriceName(name) && `${name}: ${tellPrice(name, price)}`}
+            </div>
+          )),
+    },
+    {
+      id: 'source',
+      header: 'From',
+      cell: ({ source, is_overridden }) => (
+        <>
+          {source === 'default' ? (
+            <Badge tone="neutral">built in</Badge>
+          ) : (
+            <SourceBadge source={source} />
+          )}{' '}
+          {is_overridden && <Badge tone="warn">overridden by a file</Badge>}
+        </>
+      ),
+    },
+  ];
+  if (can('operator:write')) {
+    columns.push({
+      id: 'edit',
+      header: 'Change',
+      cell: (model) => (
+        <Button
+          variant="quiet"
+          aria-label={`Edit the prices of ${model.id}`}
+          onClick={() => setEdited(model)}
+        >
+          Edit prices
+        </Button>
+      ),
+    });
+  }
+  return (
+    <>
+      <div className="filters">
+        <Field label="Model">
+          <SearchInput
+            value={search}
+            placeholder="Part of a name"
+            onSearch={(model) => setFilters({ model })}
+          />
+        </Field>
+      </div>
+      <Card>
+        <QueryState query={models}>
+          {({ pages }) => (
+            <DataTable
+              caption="Models and prices"
+              columns={columns}
+              rows={pages.flatMap(({ data }) => data)}
+              rowKey={({ id }) => id}
+              empty={
+                <EmptyState title="No model matches">
+                  <span>Search for another part of its name.</span>
+                </EmptyState>
+              }
+            />
+          )}
+        </QueryState>
+      </Card>
+      <MoreButton query={models} />
+      {edited && (
+        <PriceDialog
+          model={edited}
+          latest={config.version}
+          isOverridden={edited.is_overridden}
+          onClose={() => setEdited(undefined)}
+        />
+      )}
+    </>
+  );
+}

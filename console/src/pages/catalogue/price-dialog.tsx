@@ -1,0 +1,72 @@
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { Field, Notice, TextInput } from '../../ui';
+import { ConfigDialog } from './config-dialog';
+import type { Model } from './model-table';
+import { isPriceName, PRICES, tellPrice, type PriceName } from './prices';
+
+/** Changes prices of one model, after a look at what would differ. */
+export function PriceDialog({
+  model,
+  latest,
+  isOverridden,
+  onClose,
+}: {
+  model: Model;
+  latest: number | null;
+  isOverridden: boolean;
+  onClose: () => void;
+}): ReactNode {
+  const prices = pricesOf(model);
+  const [texts, setTexts] = useState(() => new Map(prices));
+  const known = new Map(
+    prices.map(([name, price]) => [`models/${model.id}/pricing/${name}`, price]),
+  );
+  return (
+    <ConfigDialog
+      title={`Prices of ${model.id}`}
+      action="Change the prices"
+      latest={latest}
+      known={known}
+      onClose={onClose}
+      send={(options) => {
+        const changed = prices.filter(([name, price]) => texts.get(name) !== price);
+        const pricing = Object.fromEntries(changed.map(([name]) => [name, texts.get(name)]));
+        return unwrap(
+          api.PUT('/v1/admin/config/models/{id}', {
+            params: { path: { id: model.id } },
+            body: { row: changed.length > 0 ? { pricing } : {}, ...options },
+          }),
+        );
+      }}
+    >
+      {isOverridden && (
+        <Notice tone="warn">
+          A file of this instance declares prices of this model. It comes before the version here.
+        </Notice>
+      )}
+      <p className="muted">In USD for one: a token, a request, an image, a second.</p>
+      <div className="columns">
+        {prices.map(([name]) => {
+          const text = texts.get(name) ?? '';
+          return (
+            <Field key={name} label={PRICES[name].label} hint={tellPrice(name, text)}>
+              <TextInput
+                inputMode="decimal"
+                required
+                value={text}
+                onChange={(event) => setTexts(new Map(texts).set(name, event.target.value.trim()))}
+              />
+            </Field>
+          );
+        })}
+      </div>
+    </ConfigDialog>
+  );
+}
+
+function pricesOf({ pricing }: Model): [PriceName, string][] {
+  return Object.entries(pricing).flatMap(([name, price]) =>
+    isPriceName(name) ? [[name, price]] : [],
+  );
+}

@@ -1,0 +1,150 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { useCursorList } from '../../api/queries';
+import type { components } from '../../api/schema';
+import { Changes } from '../../parts/changes';
+import { useSession } from '../../session/session';
+import { useFilters } from '../../shell/use-filters';
+import {
+  Badge,
+  Button,
+  Card,
+  Code,
+  DataTable,
+  Drawer,
+  EmptyState,
+  MoreButton,
+  QueryState,
+  Time,
+  type Column,
+} from '../../ui';
+import { ConfigDialog } from './config-dialog';
+
+type Version = components['schemas']['ConfigVersionSummary'];
+
+/** All versions, what each changed, and the way back to one. */
+export function VersionList({ latest }: { latest: number | null }): ReactNode {
+  const [{ version: opened }, setFilters] = useFilters(['version']);
+  const versions = useCursorList(['admin', 'config', 'versions'], (cursor, signal) =>
+    unwrap(
+      api.GET('/v1/admin/config/versions', {
+        params: { query: cursor ? { cursor } : {} },
+        signal,
+      }),
+    ),
+  );
+  const columns: Column<Version>[] = [
+    {
+      id: 'version',
+      header: 'Version',
+      cell: ({ version }) => (
+        <>
+          {version} {version === latest && <Badge tone="good">in force</Badge>}
+        </>
+      ),
+    },
+    { id: 'comment', header: 'Comment', cell: ({ comment }) => comment ?? '–' },
+    { id: 'changes', header: 'Values changed', align: 'end', cell: ({ changes }) => changes },
+    { id: 'author', header: 'By', wide: true, cell: ({ author }) => author.name },
+    { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      id: 'fingerprint',
+      header: 'Fingerprint',
+      wide: true,
+      cell: ({ fingerprint }) => <span className="mono">{fingerprint}</span>,
+    },
+  ];
+  return (
+    <>
+      <Card>
+        <QueryState query={versions}>
+          {({ pages }) => (
+            <DataTable
+              caption="Versions"
+              columns={columns}
+              rows={pages.flatMap(({ data }) => data)}
+              rowKey={({ version }) => String(version)}
+              onOpen={({ version }) => setFilters({ version: String(version) })}
+              empty={<EmptyState title="There is no version yet" />}
+            />
+          )}
+        </QueryState>
+      </Card>
+      <MoreButton query={versions} />
+      {opened !== undefined && (
+        <VersionDrawer
+          number={Number(opened)}
+          latest={latest}
+          onClose={() => setFilters({ version: '' })}
+        />
+      )}
+    </>
+  );
+}
+
+function VersionDrawer({
+  number,
+  latest,
+  onClose,
+}: {
+  number: number;
+  latest: number | null;
+  onClose: () => void;
+}): ReactNode {
+  const { can } = useSession();
+  const [isGoingBack, setIsGoingBack] = useState(false);
+  const version = useQuery({
+    queryKey: ['admin', 'config', 'versions', number],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET('/v1/admin/config/versions/{number}', { params: { path: { number } }, signal }),
+      ),
+  });
+  if (isGoingBack) {
+    return (
+      <ConfigDialog
+        title={`Go back to version ${number}`}
+        action={`Go back to version ${number}`}
+        latest={latest}
+        onClose={() => {
+          setIsGoingBack(false);
+          onClose();
+        }}
+        send={(options) =>
+          unwrap(api.POST('/v1/admin/config/rollback', { body: { version: number, ...options } }))
+        }
+      >
+        <p>It makes a new version that says the same as version {number}.</p>
+      </ConfigDialog>
+    );
+  }
+  return (
+    <Drawer title={`Version ${number}`} open onOpenChange={onClose}>
+      <QueryState query={version}>
+        {({ comment, author, created_at, diff, document }) => (
+          <>
+            <p>
+              <Time at={created_at} /> by {author.name}
+              {comment !== null && `: ${comment}`}
+            </p>
+            {can('operator:write') && number !== latest && (
+              <div className="row">
+                <Button onClick={() => setIsGoingBack(true)}>Go back to this version…</Button>
+              </div>
+            )}
+            <Changes
+              caption="From the version before"
+              changes={diff}
+              empty="It says the same as the one before."
+            />
+            <details>
+              <summary>The whole document</summary>
+              <Code label="Document" text={JSON.stringify(document, null, 2)} />
+            </details>
+          </>
+        )}
+      </QueryState>
+    </Drawer>
+  );
+}

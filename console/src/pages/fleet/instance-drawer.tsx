@@ -1,0 +1,75 @@
+import type { ReactNode } from 'react';
+import { Badge, DataTable, Drawer, EmptyState, Time, type Column } from '../../ui';
+import type { Instance } from './fleet.page';
+
+type Route = Instance['routes'][number];
+
+const FACTS = ['version', 'schema', 'secret', 'catalogue', 'config', 'artifacts'] as const;
+
+const ROUTES: readonly Column<Route>[] = [
+  { id: 'provider', header: 'Provider', cell: ({ provider }) => provider },
+  { id: 'model', header: 'Model', cell: ({ model }) => model ?? 'all of it' },
+  {
+    id: 'state',
+    header: 'State',
+    cell: ({ state }) => <Badge tone={state === 'open' ? 'bad' : 'warn'}>{state}</Badge>,
+  },
+];
+
+/** All that an instance says of itself. */
+export function InstanceDrawer({
+  instance,
+  onClose,
+}: {
+  instance: Instance | undefined;
+  onClose: () => void;
+}): ReactNode {
+  if (!instance) return null;
+  return (
+    <Drawer
+      title={instance.host === null ? instance.id : `${instance.host}:${instance.pid ?? ''}`}
+      open
+      onOpenChange={onClose}
+    >
+      <table className="table">
+        <caption className="visually-hidden">What it runs</caption>
+        <tbody>
+          <tr>
+            <th scope="row">Id</th>
+            <td className="mono">{instance.id}</td>
+          </tr>
+          <tr>
+            <th scope="row">Started</th>
+            <td>
+              <Time at={instance.started_at} />
+            </td>
+          </tr>
+          <tr>
+            <th scope="row">Last heartbeat</th>
+            <td>
+              <Time at={instance.heartbeat_at} />
+            </td>
+          </tr>
+          {FACTS.map((part) => (
+            <tr key={part}>
+              <th scope="row">{part}</th>
+              <td className="mono">
+                {instance[part] ?? '–'}{' '}
+                {instance.differs.includes(part) && <Badge tone="warn">differs</Badge>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <h3>Routes that it leaves alone</h3>
+      <DataTable
+        caption="Routes that it leaves alone"
+        columns={ROUTES}
+        rows={instance.routes}
+        rowKey={({ provider, model }) => `${provider} ${model ?? ''}`}
+        empty={<EmptyState title="None: all that it has called are well" />}
+      />
+      {instance.more_routes > 0 && <p className="muted">and {instance.more_routes} more</p>}
+    </Drawer>
+  );
+}

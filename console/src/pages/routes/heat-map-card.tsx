@@ -1,0 +1,175 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import type { components } from '../../api/schema';
+import { formatCount, formatShare } from '../../format/credits';
+import { formatDuration, formatTime } from '../../format/times';
+import { useFilters } from '../../shell/use-filters';
+import { Card, EmptyState, Field, QueryState, Select } from '../../ui';
+import { heatOf, shareFailed, stepsOf, sumOfSteps, type Heat, type HeatStep } from './heat-map';
+
+type History = components['schemas']['RouteHistory'];
+
+const RANGES = [
+  ['6', 'Last 6 hours'],
+  ['24', 'Last 24 hours'],
+  ['168', 'Last 7 days'],
+] as const;
+/** A label for so many columns. */
+const LABEL_EVERY = 8;
+
+/** Told apart without colours as well. */
+const SIGN_OF: Record<Heat, string> = { none: '', good: '', fair: '·', poor: '!', bad: '✕' };
+const KEY: readonly [Heat, string][] = [
+  ['none', 'no calls'],
+  ['good', 'none failed'],
+  ['fair', 'below 5 %'],
+  ['poor', 'below 25 %'],
+  ['bad', '25 % and more'],
+];
+
+/** Routes by time: how large a part of their calls failed. */
+export function HeatMap(): ReactNode {
+  const [{ hours = '24', provider = '' }, setFilters] = useFilters(['hours', 'provider']);
+  const range = RANGES.find(([value]) => value === hours)?.[0] ?? '24';
+  const history = useQuery({
+    queryKey: ['admin', 'routes', 'history', range],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET('/v1/admin/routes/history', {
+          params: { query: { hours: Number(range) } },
+          signal,
+        }),
+      ),
+    refetchInterval: 30_000,
+    placeholderData: (before) => before,
+  });
+  const providers = [...new Set(history.data?.data.map((route) => route.provider))];
+  return (
+    <>
+      <div className="filters">
+        <Field label="Time">
+          <Select value={range} onChange={(event) => setFilters({ hours: event.target.value })}>
+            {RANGES.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Provider">
+          <Select
+            value={provider}
+            onChange={(event) => setFilters({ provider: event.target.value })}
+          >
+            <option value="">All that were called</option>
+            {providers.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </Select>
+        </Field>
+      </div>
+      <Card title="Failed calls, by route and time">
+        <QueryState
+          query={history}
+          isEmpty={({ data }) => data.length === 0}
+          empty={
+            <EmptyState title="No route was called in this time">
+              <span>Calls appear here within 10 s.</span>
+            </EmptyState>
+          }
+        >
+          {(known) => (
+            <>
+              <div className="row" aria-hidden="true">
+                {KEY.map(([heat, label]) => (
+                  <span key={heat} className="heat-key">
+                    <span className={`heat heat-${heat}`}>{SIGN_OF[heat]}</span> {label}
+                  </span>
+                ))}
+              </div>
+              <Grid history={known} provider={provider} />
+            </>
+          )}
+        </QueryState>
+      </Card>
+    </>
+  );
+}
+
+function Grid({ history, provider }: { history: History; provider: string }): ReactNode {
+  const { start, step_seconds: step } = history;
+  const times = stepsOf(start, step, Date.now());
+  const routes = history.data.filter((route) => provider === '' || route.provider === provider);
+  return (
+    <div
+      className="table-frame"
+      tabIndex={0}
+      role="region"
+      aria-label="Failed calls, by route and time"
+    >
+      <table className="heat-map">
+        <caption className="visually-hidden">
+          Failed calls by route, in steps of {formatDuration(step * 1_000)}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Route</th>
+            <th scope="col">Calls</th>
+            {times.map((at, index) =>
+              index % LABEL_EVERY === 0 ? (
+                <th key={at} scope="colgroup" colSpan={Math.min(LABEL_EVERY, times.length - index)}>
+                  {labelOf(at, step)}
+                </th>
+              ) : null,
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {routes.map(({ provider: by, model, steps }) => {
+            const known = new Map(steps.map((each) => [Date.parse(each.at), each]));
+            const sum = sumOfSteps(steps);
+            return (
+              <tr key={`${by} ${model}`}>
+                <th scope="row" title={`${model} at ${by}`}>
+                  {model} <span className="muted">at {by}</span>
+                </th>
+                <td className="align-end">
+                  {formatCount(Math.max(sum.failed, sum.answered + sum.failed))}
+                </td>
+                {times.map((at) => (
+                  <Cell key={at} at={at} step={known.get(at)} />
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Cell({ at, step }: { at: number; step: HeatStep | undefined }): ReactNode {
+  const heat = heatOf(step);
+  const text = `${formatTime(new Date(at))}: ${step && heat !== 'none' ? tellOf(step) : 'no calls'}`;
+  return (
+    <td className={`heat heat-${heat}`} title={text}>
+      <span aria-hidden="true">{SIGN_OF[heat]}</span>
+      <span className="visually-hidden">{step ? tellOf(step) : 'no calls'}</span>
+    </td>
+  );
+}
+
+function tellOf(step: HeatStep): string {
+  const latency =
+    step.latency_ms === null ? '' : `, first content after ${formatDuration(step.latency_ms)}`;
+  return `${formatCount(step.answered)} answered, ${formatCount(step.failed)} failed (${formatShare(shareFailed(step))})${latency}`;
+}
+
+function labelOf(at: number, stepSeconds: number): string {
+  const date = new Date(at);
+  const isLong = stepSeconds > 3_600;
+  return isLong
+    ? date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })
+    : date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+}

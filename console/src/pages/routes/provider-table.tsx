@@ -1,0 +1,144 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import type { components } from '../../api/schema';
+import { formatShare } from '../../format/credits';
+import { useSession } from '../../session/session';
+import {
+  Badge,
+  Button,
+  Card,
+  DataTable,
+  Duration,
+  EmptyState,
+  QueryState,
+  Time,
+  type Column,
+  type Tone,
+} from '../../ui';
+import { PauseDialog, ResumeDialog, type PausableName } from './pause-dialog';
+
+type Provider = components['schemas']['OperatedProvider'];
+
+const TONE_OF_STATUS: Record<string, Tone> = {
+  healthy: 'good',
+  degraded: 'warn',
+  unhealthy: 'bad',
+};
+
+/** What probes of each configured provider say now. */
+export function ProviderTable(): ReactNode {
+  const { can } = useSession();
+  const [paused, setPaused] = useState<PausableName>();
+  const [resumed, setResumed] = useState<PausableName>();
+  const providers = useQuery({
+    queryKey: ['admin', 'routes', 'providers'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/providers', { signal })),
+  });
+  const columns: Column<Provider>[] = [
+    {
+      id: 'name',
+      header: 'Provider',
+      cell: ({ id, name }) => (
+        <>
+          {name} <span className="muted">{id}</span>
+        </>
+      ),
+    },
+    {
+      id: 'status',
+      header: 'Probes',
+      cell: ({ status }) => <Badge tone={TONE_OF_STATUS[status] ?? 'neutral'}>{status}</Badge>,
+    },
+    {
+      id: 'latency',
+      header: 'p50',
+      align: 'end',
+      cell: ({ health }) => <Duration ms={health.latency_p50} />,
+    },
+    {
+      id: 'p99',
+      header: 'p99',
+      align: 'end',
+      wide: true,
+      cell: ({ health }) => <Duration ms={health.latency_p99} />,
+    },
+    {
+      id: 'errors',
+      header: 'Failed',
+      align: 'end',
+      wide: true,
+      cell: ({ health }) => formatShare(health.error_rate),
+    },
+    {
+      id: 'checked',
+      header: 'Probed',
+      wide: true,
+      cell: ({ health }) => <Time at={health.last_checked_at} />,
+    },
+    {
+      id: 'instances',
+      header: 'Left alone by',
+      wide: true,
+      cell: ({ instances }) =>
+        instances.length === 0 ? '–' : `${instances.length} of the instances`,
+    },
+    {
+      id: 'pause',
+      header: 'Pause',
+      cell: ({ pause }) =>
+        pause ? (
+          <>
+            <Badge tone="warn">paused</Badge> {pause.reason}
+          </>
+        ) : (
+          '–'
+        ),
+    },
+  ];
+  if (can('operator:write')) {
+    columns.push({
+      id: 'act',
+      header: 'Change',
+      cell: ({ id, pause }) => (
+        <Button
+          variant={pause ? 'default' : 'quiet'}
+          aria-label={`${pause ? 'Resume' : 'Pause'} all of ${id}`}
+          onClick={() => (pause ? setResumed(pause) : setPaused({ provider: id, model: null }))}
+        >
+          {pause ? 'Resume' : 'Pause'}
+        </Button>
+      ),
+    });
+  }
+  return (
+    <>
+      <Card
+        title="Configured providers"
+        actions={
+          <Button busy={providers.isFetching} onClick={() => void providers.refetch()}>
+            Probe again
+          </Button>
+        }
+      >
+        <QueryState query={providers}>
+          {({ data }) => (
+            <DataTable
+              caption="Providers"
+              columns={columns}
+              rows={data}
+              rowKey={({ id }) => id}
+              empty={
+                <EmptyState title="No provider is configured">
+                  <span>Add one in the catalogue.</span>
+                </EmptyState>
+              }
+            />
+          )}
+        </QueryState>
+      </Card>
+      {paused && <PauseDialog name={paused} onClose={() => setPaused(undefined)} />}
+      <ResumeDialog name={resumed} onClose={() => setResumed(undefined)} />
+    </>
+  );
+}

@@ -1,0 +1,173 @@
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { useCursorList } from '../../api/queries';
+import type { components } from '../../api/schema';
+import { useSession } from '../../session/session';
+import { useFilters } from '../../shell/use-filters';
+import {
+  Badge,
+  Button,
+  Card,
+  DataTable,
+  EmptyState,
+  Field,
+  MoreButton,
+  QueryState,
+  SearchInput,
+  Time,
+  type Column,
+  type Tone,
+} from '../../ui';
+import { PauseDialog, ResumeDialog, type PausableName } from './pause-dialog';
+
+type Route = components['schemas']['OperatedRoute'];
+
+const TONE_OF_STATE: Record<Route['state'], Tone> = {
+  healthy: 'good',
+  cooling: 'warn',
+  open: 'bad',
+};
+
+/** Every route of the catalogue, with its pause, and which instances leave it alone. */
+export function RouteTable(): ReactNode {
+  const { can } = useSession();
+  const [filters, setFilters] = useFilters(['model', 'provider']);
+  const [paused, setPaused] = useState<PausableName>();
+  const [resumed, setResumed] = useState<PausableName>();
+  const query = {
+    ...(filters.model && { model: filters.model }),
+    ...(filters.provider && { provider: filters.provider }),
+  };
+  const routes = useCursorList(
+    ['admin', 'routes', 'list', query],
+    (cursor, signal) =>
+      unwrap(
+        api.GET('/v1/admin/routes', {
+          params: { query: { ...query, ...(cursor && { cursor }) } },
+          signal,
+        }),
+      ),
+    { refetchInterval: 10_000 },
+  );
+  const columns: Column<Route>[] = [
+    {
+      id: 'model',
+      header: 'Model',
+      cell: ({ model, position }) => (
+        <>
+          {model} <span className="muted">#{position + 1}</span>
+        </>
+      ),
+    },
+    {
+      id: 'provider',
+      header: 'Provider',
+      cell: ({ provider, is_configured }) => (
+        <>
+          {provider} {!is_configured && <Badge tone="neutral">no account</Badge>}
+        </>
+      ),
+    },
+    {
+      id: 'state',
+      header: 'State',
+      cell: ({ state }) => <Badge tone={TONE_OF_STATE[state]}>{state}</Badge>,
+    },
+    {
+      id: 'instances',
+      header: 'Left alone by',
+      wide: true,
+      cell: ({ instances }) =>
+        instances.length === 0
+          ? '–'
+          : instances.map(({ instance_id, state }) => (
+              <div key={`${instance_id} ${state}`}>
+                <span className="mono">{instance_id.slice(0, 8)}</span> {state}
+              </div>
+            )),
+    },
+    {
+      id: 'pause',
+      header: 'Pause',
+      cell: ({ pause }) =>
+        pause ? (
+          <>
+            <Badge tone="warn">paused</Badge> {pause.reason}{' '}
+            <span className="muted">
+              by {pause.paused_by}, <Time at={pause.paused_at} />
+              {pause.until !== null && (
+                <>
+                  , until <Time at={pause.until} />
+                </>
+              )}
+            </span>
+          </>
+        ) : (
+          '–'
+        ),
+    },
+  ];
+  if (can('operator:write')) {
+    columns.push({
+      id: 'act',
+      header: 'Change',
+      cell: ({ model, provider, pause }) =>
+        pause ? (
+          <Button
+            aria-label={`Resume ${pause.model ?? `all of ${pause.provider}`}`}
+            onClick={() => setResumed(pause)}
+          >
+            Resume
+          </Button>
+        ) : (
+          <Button
+            variant="quiet"
+            aria-label={`Pause ${model} at ${provider}`}
+            onClick={() => setPaused({ provider, model })}
+          >
+            Pause
+          </Button>
+        ),
+    });
+  }
+  return (
+    <>
+      <div className="filters">
+        <Field label="Model">
+          <SearchInput
+            value={filters.model ?? ''}
+            placeholder="Part of a name"
+            onSearch={(model) => setFilters({ model })}
+          />
+        </Field>
+        <Field label="Provider">
+          <SearchInput
+            value={filters.provider ?? ''}
+            placeholder="Exactly its id"
+            onSearch={(provider) => setFilters({ provider })}
+          />
+        </Field>
+      </div>
+      <Card>
+        <QueryState query={routes}>
+          {({ pages }) => (
+            <DataTable
+              caption="Routes"
+              columns={columns}
+              rows={pages.flatMap(({ data }) => data)}
+              rowKey={({ model, position }) => `${model} ${position}`}
+              empty={
+                <EmptyState title="No route matches">
+                  <span>Take a filter away.</span>
+                </EmptyState>
+              }
+            />
+          )}
+        </QueryState>
+      </Card>
+      <MoreButton query={routes} />
+      {paused && <PauseDialog name={paused} onClose={() => setPaused(undefined)} />}
+      <ResumeDialog name={resumed} onClose={() => setResumed(undefined)} />
+    </>
+  );
+}

@@ -1,0 +1,132 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { formErrors } from '../../api/changes';
+import { CreditsField, readCredits } from '../../parts/credits-field';
+import {
+  Code,
+  Dialog,
+  Field,
+  FormDialog,
+  Notice,
+  NumberInput,
+  Select,
+  TextInput,
+  toast,
+} from '../../ui';
+import type { TenantKey } from './tenant-keys';
+import type { Tenant } from './tenant.page';
+
+const TYPES = ['routing', 'management'] as const;
+const FIELDS = ['name', 'type', 'rate_limit_per_minute', 'monthly_spend_limit'];
+
+/** Makes a key, which is shown once, or changes one. */
+export function KeyDialog({
+  tenant,
+  known,
+  onClose,
+}: {
+  tenant: Tenant;
+  known: TenantKey | undefined;
+  onClose: () => void;
+}): ReactNode {
+  const client = useQueryClient();
+  const [name, setName] = useState(known?.name ?? '');
+  const [type, setType] = useState<TenantKey['type']>('routing');
+  const [rate, setRate] = useState(known?.rate_limit_per_minute.toString() ?? '');
+  const [limit, setLimit] = useState(known?.monthly_spend_limit?.toString() ?? '');
+  const save = useMutation({
+    mutationFn: async (): Promise<{ key?: string }> => {
+      const path = { tenant_id: tenant.id };
+      const body = {
+        name,
+        ...(rate !== '' && { rate_limit_per_minute: Number(rate) }),
+        monthly_spend_limit: readCredits(limit),
+      };
+      if (!known) {
+        return unwrap(
+          api.POST('/v1/admin/tenants/{tenant_id}/api-keys', {
+            params: { path },
+            body: { ...body, type },
+          }),
+        );
+      }
+      await unwrap(
+        api.PATCH('/v1/admin/tenants/{tenant_id}/api-keys/{key_id}', {
+          params: { path: { ...path, key_id: known.id } },
+          body,
+        }),
+      );
+      return {};
+    },
+    onSuccess: async ({ key }) => {
+      if (key === undefined) {
+        toast('The key is changed.');
+        onClose();
+      }
+      await client.invalidateQueries({ queryKey: ['admin', 'tenants'] });
+    },
+  });
+  const errors = formErrors(save.error, FIELDS);
+  const made = save.data?.key;
+  if (made !== undefined) {
+    return (
+      <Dialog title="The key is made" open onOpenChange={(open) => !open && onClose()}>
+        <Notice tone="warn">It is shown only now. Copy it before you go on.</Notice>
+        <Code text={made} label="Key" />
+      </Dialog>
+    );
+  }
+  return (
+    <FormDialog
+      title={known ? `Change ${known.name}` : `Make a key for ${tenant.name}`}
+      action={known ? 'Save' : 'Make'}
+      busy={save.isPending}
+      error={errors.other}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <Field label="Name" error={errors.of('name')}>
+        <TextInput value={name} required onChange={(event) => setName(event.target.value)} />
+      </Field>
+      {!known && (
+        <Field
+          label="Type"
+          hint="Routing keys call models; management keys do what the tenant's owner does"
+          error={errors.of('type')}
+        >
+          <Select
+            value={type}
+            onChange={({ target }) =>
+              setType(TYPES.find((one) => one === target.value) ?? 'routing')
+            }
+          >
+            {TYPES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </Select>
+        </Field>
+      )}
+      <Field
+        label="Requests a minute"
+        hint={known ? undefined : 'Empty: the usual'}
+        error={errors.of('rate_limit_per_minute')}
+      >
+        <NumberInput
+          min={1}
+          value={rate}
+          required={known !== undefined}
+          onChange={(event) => setRate(event.target.value)}
+        />
+      </Field>
+      <CreditsField
+        label="At most in a month"
+        hint="empty: no limit"
+        value={limit}
+        onChange={setLimit}
+        error={errors.of('monthly_spend_limit')}
+        min={1}
+      />
+    </FormDialog>
+  );
+}

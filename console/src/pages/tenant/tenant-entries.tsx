@@ -1,0 +1,91 @@
+import type { ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { useCursorList } from '../../api/queries';
+import type { components } from '../../api/schema';
+import { useFilters } from '../../shell/use-filters';
+import {
+  Badge,
+  Card,
+  Credits,
+  DataTable,
+  EmptyState,
+  Field,
+  MoreButton,
+  QueryState,
+  Select,
+  Time,
+  type Column,
+} from '../../ui';
+
+type Entry = components['schemas']['LedgerEntry'];
+
+const KINDS = ['grant', 'correction', 'charge', 'shortfall', 'refund'] as const;
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  { id: 'kind', header: 'Kind', cell: ({ kind }) => <Badge tone="neutral">{kind}</Badge> },
+  {
+    id: 'amount',
+    header: 'Amount',
+    align: 'end',
+    cell: ({ amount }) => <Credits value={amount} />,
+  },
+  { id: 'memo', header: 'Memo', cell: ({ memo }) => memo ?? '–' },
+  {
+    id: 'request',
+    header: 'Request',
+    wide: true,
+    cell: ({ request_id }) => <span className="mono">{request_id ?? '–'}</span>,
+  },
+];
+
+/** What moved the balance, the latest first. */
+export function TenantEntries({ tenantId }: { tenantId: string }): ReactNode {
+  const [filters, setFilters] = useFilters(['kind']);
+  const kind = KINDS.find((one) => one === filters.kind);
+  const entries = useCursorList(['admin', 'tenants', tenantId, 'entries', kind], (cursor, signal) =>
+    unwrap(
+      api.GET('/v1/admin/tenants/{tenant_id}/entries', {
+        params: {
+          path: { tenant_id: tenantId },
+          query: { ...(kind && { kind }), ...(cursor && { cursor }) },
+        },
+        signal,
+      }),
+    ),
+  );
+  return (
+    <>
+      <div className="filters">
+        <Field label="Kind">
+          <Select value={kind ?? ''} onChange={(event) => setFilters({ kind: event.target.value })}>
+            <option value="">All</option>
+            {KINDS.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      </div>
+      <Card>
+        <QueryState query={entries}>
+          {({ pages }) => (
+            <DataTable
+              caption="What moved the balance"
+              columns={COLUMNS}
+              rows={pages.flatMap(({ data }) => data)}
+              rowKey={({ id }) => id}
+              empty={
+                <EmptyState title="Nothing of this kind has moved the balance">
+                  <span>Grant the tenant credits, and it can call models.</span>
+                </EmptyState>
+              }
+            />
+          )}
+        </QueryState>
+      </Card>
+      <MoreButton query={entries} />
+    </>
+  );
+}

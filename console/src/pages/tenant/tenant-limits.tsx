@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { EditLimits } from '../../parts/edit-limits';
+import { LimitsView } from '../../parts/limits-view';
+import { useSession } from '../../session/session';
+import { Button, Card, QueryState } from '../../ui';
+import type { Tenant } from './tenant.page';
+
+/** The operator's limits of the tenant, and those that it has set for itself. Both hold. */
+export function TenantLimits({ tenant }: { tenant: Tenant }): ReactNode {
+  const { can } = useSession();
+  const [isEditing, setIsEditing] = useState(false);
+  const params = { path: { tenant_id: tenant.id } };
+  const limits = useQuery({
+    queryKey: ['admin', 'tenants', tenant.id, 'limits'],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/v1/admin/tenants/{tenant_id}/limits', { params, signal })),
+  });
+  const mayChange = can('operator:write') && tenant.status !== 'deleted';
+  return (
+    <QueryState query={limits}>
+      {(both) => (
+        <div className="columns">
+          <Card
+            title="Set by the operator"
+            actions={mayChange && <Button onClick={() => setIsEditing(true)}>Change</Button>}
+          >
+            <LimitsView
+              state={both.operator_limits}
+              none="None: the balance and the tenant's own limits alone bound what it spends."
+            />
+          </Card>
+          <Card title="Set by the tenant">
+            <LimitsView state={both.limits} none="None." />
+          </Card>
+          {isEditing && (
+            <EditLimits
+              title={`The operator's limits of ${tenant.name}`}
+              state={both.operator_limits}
+              save={(body) =>
+                unwrap(api.PUT('/v1/admin/tenants/{tenant_id}/limits', { params, body }))
+              }
+              touches={['admin']}
+              onClose={() => setIsEditing(false)}
+            />
+          )}
+        </div>
+      )}
+    </QueryState>
+  );
+}

@@ -1,0 +1,164 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { formErrors } from '../../api/changes';
+import type { components } from '../../api/schema';
+import { CreditsField, readCredits } from '../../parts/credits-field';
+import { Button, Card, ConfirmDialog, Field, FormDialog, Notice, TextInput, toast } from '../../ui';
+import type { Tenant } from './tenant.page';
+
+type Change = components['schemas']['UpdateTenant'];
+
+function useChangeTenant(tenant: Tenant) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Change) =>
+      unwrap(
+        api.PATCH('/v1/admin/tenants/{tenant_id}', {
+          params: { path: { tenant_id: tenant.id } },
+          body,
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['admin', 'tenants'] }),
+  });
+}
+
+/** Its name, what it may spend in a month, and whether it may go on. */
+export function TenantState({ tenant }: { tenant: Tenant }): ReactNode {
+  const change = useChangeTenant(tenant);
+  const [opened, setOpened] = useState<'suspend' | 'delete'>();
+  const isActive = tenant.status === 'active';
+  return (
+    <div className="columns">
+      <Card title="Name and monthly limit">
+        <NameForm tenant={tenant} />
+      </Card>
+      <Card title={isActive ? 'Suspend' : 'Resume'}>
+        <p>
+          {isActive
+            ? 'Within a second its keys read what is its own and do nothing else. Answers under way come to their end and are charged.'
+            : 'Its keys work again within a second.'}
+        </p>
+        <div className="row">
+          {isActive ? (
+            <Button variant="danger" onClick={() => setOpened('suspend')}>
+              Suspend
+            </Button>
+          ) : (
+            <Button
+              busy={change.isPending}
+              onClick={() =>
+                change.mutate(
+                  { status: 'active' },
+                  { onSuccess: () => toast(`${tenant.name} may go on.`) },
+                )
+              }
+            >
+              Resume
+            </Button>
+          )}
+        </div>
+        {change.error && <Notice tone="bad">{change.error.message}</Notice>}
+      </Card>
+      <Card title="Delete">
+        <p>
+          Its keys, members and all that it stored go, its name is replaced, and what is left of its
+          balance is taken. Ledger entries and log rows stay: they are the books.
+        </p>
+        {isActive ? (
+          <p className="muted">Only a tenant that is suspended can be deleted.</p>
+        ) : (
+          <div className="row">
+            <Button variant="danger" onClick={() => setOpened('delete')}>
+              Delete…
+            </Button>
+          </div>
+        )}
+      </Card>
+      <ConfirmDialog
+        title={`Suspend ${tenant.name}?`}
+        text="Its requests are answered with 403 until it is resumed."
+        action="Suspend"
+        danger
+        open={opened === 'suspend'}
+        onOpenChange={() => setOpened(undefined)}
+        onConfirm={() => change.mutateAsync({ status: 'suspended' })}
+      />
+      {opened === 'delete' && <DeleteTenant tenant={tenant} onClose={() => setOpened(undefined)} />}
+    </div>
+  );
+}
+
+function NameForm({ tenant }: { tenant: Tenant }): ReactNode {
+  const change = useChangeTenant(tenant);
+  const [name, setName] = useState(tenant.name);
+  const [limit, setLimit] = useState(tenant.monthly_spend_limit?.toString() ?? '');
+  const errors = formErrors(change.error, ['name', 'monthly_spend_limit']);
+  const save = () =>
+    change.mutate(
+      { name, monthly_spend_limit: readCredits(limit) },
+      { onSuccess: () => toast('Saved.') },
+    );
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <Field label="Name" error={errors.of('name')}>
+        <TextInput value={name} required onChange={(event) => setName(event.target.value)} />
+      </Field>
+      <CreditsField
+        label="At most in a month"
+        hint="empty: no limit"
+        value={limit}
+        onChange={setLimit}
+        error={errors.of('monthly_spend_limit')}
+        min={0}
+      />
+      {errors.other !== undefined && <Notice tone="bad">{errors.other}</Notice>}
+      <div className="row">
+        <Button type="submit" busy={change.isPending}>
+          Save
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function DeleteTenant({ tenant, onClose }: { tenant: Tenant; onClose: () => void }): ReactNode {
+  const client = useQueryClient();
+  const [typed, setTyped] = useState('');
+  const remove = useMutation({
+    mutationFn: () =>
+      unwrap(
+        api.DELETE('/v1/admin/tenants/{tenant_id}', {
+          params: { path: { tenant_id: tenant.id } },
+        }),
+      ),
+    onSuccess: async () => {
+      toast(`${tenant.name} is deleted.`);
+      onClose();
+      await client.invalidateQueries({ queryKey: ['admin', 'tenants'] });
+    },
+  });
+  return (
+    <FormDialog
+      title={`Delete ${tenant.name} for good?`}
+      action="Delete for good"
+      danger
+      busy={remove.isPending}
+      disabled={typed !== tenant.name}
+      error={remove.error?.message}
+      onSubmit={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p>This can not be undone.</p>
+      <Field label={`Type the tenant's name to confirm: ${tenant.name}`}>
+        <TextInput value={typed} onChange={(event) => setTyped(event.target.value)} />
+      </Field>
+    </FormDialog>
+  );
+}

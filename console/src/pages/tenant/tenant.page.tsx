@@ -1,0 +1,171 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import type { components } from '../../api/schema';
+import { formatCount } from '../../format/credits';
+import { useSession } from '../../session/session';
+import { useFilters } from '../../shell/use-filters';
+import {
+  Badge,
+  Button,
+  ButtonLink,
+  Credits,
+  Notice,
+  Page,
+  QueryState,
+  Stat,
+  Stats,
+  Tabs,
+  Time,
+  type Tone,
+} from '../../ui';
+import { EntryDialog } from './entry-dialog';
+import { TenantEntries } from './tenant-entries';
+import { TenantKeys } from './tenant-keys';
+import { TenantLimits } from './tenant-limits';
+import { TenantMembers } from './tenant-members';
+import { TenantState } from './tenant-state';
+
+export type Tenant = components['schemas']['Tenant'];
+
+const TONE_OF_STATUS: Record<Tenant['status'], Tone> = {
+  active: 'good',
+  suspended: 'warn',
+  deleted: 'neutral',
+};
+const TABS = ['entries', 'keys', 'limits', 'members', 'state'];
+
+/** One tenant, with all that the operator may change of it. */
+export function TenantPage(): ReactNode {
+  const { tenantId = '' } = useParams({ strict: false });
+  const tenant = useQuery({
+    queryKey: ['admin', 'tenants', tenantId],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET('/v1/admin/tenants/{tenant_id}', {
+          params: { path: { tenant_id: tenantId } },
+          signal,
+        }),
+      ),
+  });
+  if (!tenant.data) {
+    return (
+      <Page title="Tenant">
+        <QueryState query={tenant}>{() => null}</QueryState>
+      </Page>
+    );
+  }
+  return <TenantView tenant={tenant.data} />;
+}
+
+function TenantView({ tenant }: { tenant: Tenant }): ReactNode {
+  const { can, chooseTenant } = useSession();
+  const navigate = useNavigate();
+  const [opened, setOpened] = useState<'grant' | 'correction'>();
+  const [{ tab = 'entries' }, setFilters] = useFilters(['tab']);
+  const isThere = tenant.status !== 'deleted';
+  const open = () => {
+    chooseTenant({ id: tenant.id, name: tenant.name });
+    void navigate({ to: '/' });
+  };
+  return (
+    <Page
+      title={tenant.name}
+      description={
+        <>
+          <Badge tone={TONE_OF_STATUS[tenant.status]}>{tenant.status}</Badge>{' '}
+          <span className="mono">{tenant.id}</span> · since <Time at={tenant.created_at} />
+        </>
+      }
+      actions={
+        <>
+          <ButtonLink to="/operator-audit" search={{ tenant_id: tenant.id }}>
+            Changes
+          </ButtonLink>
+          {isThere && <Button onClick={open}>Open as this tenant</Button>}
+          {isThere && can('operator:write') && (
+            <>
+              <Button onClick={() => setOpened('correction')}>Correct</Button>
+              <Button variant="primary" onClick={() => setOpened('grant')}>
+                Grant credits
+              </Button>
+            </>
+          )}
+        </>
+      }
+    >
+      {tenant.status === 'suspended' && (
+        <Notice tone="warn">
+          <span>
+            Suspended since <Time at={tenant.suspended_at} />: its keys read what is its own and do
+            nothing else.
+          </span>
+        </Notice>
+      )}
+      {tenant.status === 'deleted' && (
+        <Notice tone="info">
+          <span>
+            Deleted <Time at={tenant.deleted_at} />. The books keep its entries and log rows without
+            names
+            {tenant.erased_at === null ? '; end users and tags are being taken off the log.' : '.'}
+          </span>
+        </Notice>
+      )}
+      <Stats>
+        <Stat id="balance" label="Balance" value={<Credits value={tenant.balance} />} />
+        <Stat
+          id="available"
+          label="Available"
+          value={<Credits value={tenant.available} />}
+          hint={
+            <>
+              <Credits value={tenant.held} /> held by running requests
+            </>
+          }
+        />
+        <Stat
+          id="spent_this_month"
+          label="Spent this month"
+          value={<Credits value={tenant.spent_this_month} />}
+          hint={
+            tenant.monthly_spend_limit === null ? (
+              'no monthly limit'
+            ) : (
+              <>
+                of <Credits value={tenant.monthly_spend_limit} />
+              </>
+            )
+          }
+        />
+        <Stat id="spent" label="Spent in all" value={<Credits value={tenant.spent} />} />
+        <Stat id="requests" label="Requests" value={formatCount(tenant.request_count)} />
+      </Stats>
+      <Tabs
+        label="Of this tenant"
+        selected={TABS.includes(tab) ? tab : 'entries'}
+        onSelect={(next) => setFilters({ tab: next })}
+        tabs={[
+          {
+            id: 'entries',
+            label: 'Credits',
+            content: () => <TenantEntries tenantId={tenant.id} />,
+          },
+          { id: 'keys', label: 'Keys', content: () => <TenantKeys tenant={tenant} /> },
+          { id: 'limits', label: 'Limits', content: () => <TenantLimits tenant={tenant} /> },
+          { id: 'members', label: 'Members', content: () => <TenantMembers tenant={tenant} /> },
+          ...(can('operator:write') && isThere
+            ? [
+                {
+                  id: 'state',
+                  label: 'Name and state',
+                  content: () => <TenantState key={tenant.id} tenant={tenant} />,
+                },
+              ]
+            : []),
+        ]}
+      />
+      {opened && <EntryDialog kind={opened} tenant={tenant} onClose={() => setOpened(undefined)} />}
+    </Page>
+  );
+}

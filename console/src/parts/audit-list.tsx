@@ -1,0 +1,243 @@
+import { useState, type ReactNode } from 'react';
+import { useCursorList, type CursorPage } from '../api/queries';
+import type { components } from '../api/schema';
+import { useFilters } from '../shell/use-filters';
+import {
+  Card,
+  DataTable,
+  Drawer,
+  EmptyState,
+  Field,
+  MoreButton,
+  QueryState,
+  SearchInput,
+  Select,
+  TextInput,
+  Time,
+  type Column,
+} from '../ui';
+import { Changes } from './changes';
+import { changesBetween } from './changes-between';
+
+type AuditRow = components['schemas']['AuditLogRow'];
+type ActorKind = AuditRow['actor']['kind'];
+
+const ACTOR_KINDS: Record<ActorKind, string> = {
+  admin_key: "An operator's key",
+  api_key: "A tenant's key",
+  person: 'A person',
+  command: 'A command',
+  bootstrap: 'The start',
+  service: 'The service',
+};
+const NAMES = [
+  'actor_kind',
+  'action',
+  'target_type',
+  'target_id',
+  'request_id',
+  'tenant_id',
+  'start_date',
+  'end_date',
+] as const;
+
+export interface AuditFilters {
+  actor_kind?: ActorKind;
+  action?: string;
+  target_type?: string;
+  target_id?: string;
+  request_id?: string;
+  tenant_id?: string;
+  start_date?: string;
+  end_date?: string;
+}
+
+/**
+ * Who changed what, the latest first.
+ *
+ * @param read gets a page of the log
+ * @param exportPath the API's path without its ending
+ * @param isOverTenants shows of which tenant each change is
+ */
+export function AuditList({
+  queryKey,
+  read,
+  exportPath,
+  isOverTenants = false,
+}: {
+  queryKey: string;
+  read: (
+    filters: AuditFilters,
+    cursor: string | undefined,
+    signal: AbortSignal,
+  ) => Promise<CursorPage<AuditRow>>;
+  exportPath: string;
+  isOverTenants?: boolean;
+}): ReactNode {
+  const [texts, setFilters] = useFilters(NAMES);
+  const [opened, setOpened] = useState<AuditRow>();
+  const filters = filtersOf(texts);
+  const list = useCursorList([queryKey, 'audit', filters], (cursor, signal) =>
+    read(filters, cursor, signal),
+  );
+  const columns: Column<AuditRow>[] = [
+    { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      id: 'action',
+      header: 'Action',
+      cell: ({ action }) => <span className="mono">{action}</span>,
+    },
+    {
+      id: 'target',
+      header: 'Of',
+      cell: ({ target }) => (
+        <>
+          {target.type} <span className="mono muted">{target.id}</span>
+        </>
+      ),
+    },
+    { id: 'actor', header: 'By', cell: ({ actor }) => actor.name },
+    {
+      id: 'kind',
+      header: 'Who is',
+      wide: true,
+      cell: ({ actor }) => ACTOR_KINDS[actor.kind],
+    },
+    ...(isOverTenants
+      ? [
+          {
+            id: 'tenant',
+            header: 'Tenant',
+            wide: true,
+            cell: ({ tenant_id }: AuditRow) => (
+              <span className="mono">{tenant_id?.slice(0, 8) ?? '–'}</span>
+            ),
+          },
+        ]
+      : []),
+  ];
+  const query = new URLSearchParams(Object.entries(filters)).toString();
+  return (
+    <>
+      <div className="filters">
+        <Field label="By">
+          <Select
+            value={filters.actor_kind ?? ''}
+            onChange={(event) => setFilters({ actor_kind: event.target.value })}
+          >
+            <option value="">Anybody</option>
+            {Object.entries(ACTOR_KINDS).map(([kind, label]) => (
+              <option key={kind} value={kind}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Action">
+          <SearchInput
+            value={texts.action ?? ''}
+            placeholder="api_key.revoke"
+            onSearch={(action) => setFilters({ action })}
+          />
+        </Field>
+        <Field label="Kind of thing">
+          <SearchInput
+            value={texts.target_type ?? ''}
+            placeholder="api_key"
+            onSearch={(target_type) => setFilters({ target_type })}
+          />
+        </Field>
+        <Field label="Id of the thing">
+          <SearchInput
+            value={texts.target_id ?? ''}
+            onSearch={(target_id) => setFilters({ target_id })}
+          />
+        </Field>
+        <Field label="Request">
+          <SearchInput
+            value={texts.request_id ?? ''}
+            placeholder="Its x-request-id"
+            onSearch={(request_id) => setFilters({ request_id })}
+          />
+        </Field>
+        {isOverTenants && (
+          <Field label="Tenant">
+            <SearchInput
+              value={texts.tenant_id ?? ''}
+              placeholder="Its id"
+              onSearch={(tenant_id) => setFilters({ tenant_id })}
+            />
+          </Field>
+        )}
+        {(['start_date', 'end_date'] as const).map((name) => (
+          <Field key={name} label={name === 'start_date' ? 'From (UTC)' : 'To (UTC)'}>
+            <TextInput
+              type="date"
+              value={texts[name] ?? ''}
+              onChange={(event) => setFilters({ [name]: event.target.value })}
+            />
+          </Field>
+        ))}
+      </div>
+      <Card
+        title="Changes"
+        actions={['csv', 'jsonl'].map((ending) => (
+          <a key={ending} className="button" href={`${exportPath}.${ending}?${query}`} download>
+            {ending === 'csv' ? 'CSV' : 'JSON lines'}
+          </a>
+        ))}
+      >
+        <QueryState query={list}>
+          {({ pages }) => (
+            <DataTable
+              caption="Changes"
+              columns={columns}
+              rows={pages.flatMap(({ data }) => data)}
+              rowKey={({ id }) => String(id)}
+              onOpen={setOpened}
+              empty={
+                <EmptyState title="No change matches">
+                  <span>Take a filter away. What was refused is not listed.</span>
+                </EmptyState>
+              }
+            />
+          )}
+        </QueryState>
+      </Card>
+      <MoreButton query={list} />
+      {opened && <AuditDrawer row={opened} onClose={() => setOpened(undefined)} />}
+    </>
+  );
+}
+
+function AuditDrawer({ row, onClose }: { row: AuditRow; onClose: () => void }): ReactNode {
+  return (
+    <Drawer title={`${row.action} of ${row.target.type}`} open onOpenChange={onClose}>
+      <p>
+        <Time at={row.created_at} /> by {row.actor.name} ({ACTOR_KINDS[row.actor.kind]})
+      </p>
+      <p>
+        <span className="mono">{row.target.id}</span>
+      </p>
+      {row.request_id !== null && (
+        <p className="muted">
+          Request <span className="mono">{row.request_id}</span>
+        </p>
+      )}
+      <Changes
+        caption="What changed"
+        changes={changesBetween(row.before, row.after)}
+        empty="Nothing that is shown of it has changed."
+      />
+    </Drawer>
+  );
+}
+
+function filtersOf(texts: Partial<Record<(typeof NAMES)[number], string>>): AuditFilters {
+  const { actor_kind: kind, ...rest } = texts;
+  return { ...rest, ...(kind !== undefined && isActorKind(kind) && { actor_kind: kind }) };
+}
+
+function isActorKind(name: string): name is ActorKind {
+  return name in ACTOR_KINDS;
+}

@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react';
+import { formatUsd } from '../format/credits';
+import { Field, NumberInput } from '../ui';
+
+/** An amount in credits, with what that is in US dollars. */
+export function CreditsField({
+  label,
+  value,
+  onChange,
+  error,
+  hint,
+  ...bounds
+}: {
+  label: string;
+  /** As it was typed. */
+  value: string;
+  onChange: (value: string) => void;
+  error?: string | undefined;
+  hint?: string;
+  min?: number;
+  required?: boolean;
+}): ReactNode {
+  const credits = readCredits(value);
+  const usd = credits === null ? '1,000,000 credits are 1 USD' : formatUsd(credits);
+  return (
+    <Field label={label} error={error} hint={hint === undefined ? usd : `${usd} · ${hint}`}>
+      <NumberInput
+        value={value}
+        step={1}
+        onChange={(event) => onChange(event.target.value)}
+        {...bounds}
+      />
+    </Field>
+  );
+}
+
+/** Null where nothing, or no number, was typed. */
+export function readCredits(text: string): number | null {
+  const value = Number(text);
+  return text.trim() === '' || !Number.isFinite(value) ? null : value;
+}
