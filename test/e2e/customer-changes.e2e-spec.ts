@@ -298,6 +298,8 @@ it('covers every operation that changes something', async () => {
     `${DESTINATIONS}/{id}/test`,
     `${ALERTS}/{id}/test`,
     `${WEBHOOK_SECRET}/rotate`,
+    // Tries rules on a text and changes nothing: customer-guardrails.e2e-spec.ts.
+    `${GUARDRAILS}/test`,
     // Management keys alone set these: limits.e2e-spec.ts and account-access.e2e-spec.ts.
     '/v1/customer/limits',
     '/v1/customer/end-users/default-limits',
