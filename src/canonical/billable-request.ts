@@ -107,4 +107,6 @@ export interface RequestObserver {
   guardrailTriggered(triggered: TriggeredGuardrail): void;
   /** Once, when the request is settled or refused; its answer may still be on its way. */
   ended(ending: RequestEnding): void;
+  /** Instead of its end, when there is none to tell of, for a fault of ours. */
+  lost?(): void;
 }

@@ -61,7 +61,7 @@ function open({
   const writer = new ContentWriter(contents, cipher, noGuardrails, metrics);
   const config = { contentLog: 'on' as const, contentRetentionDays, contentMaxBytes };
   const log = new ContentLog(
-    new TracingService(),
+    new TracingService(metrics),
     writer,
     contents,
     cipher,

@@ -6,6 +6,7 @@ import { NO_GUARD } from '../guardrails/request-guard.js';
 import type { LedgerService } from '../ledger/ledger.service.js';
 import { SettledAnswer, type AnswerEnding } from '../ledger/settled-answer.js';
 import type { RoutingService } from '../routing/routing.service.js';
+import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { TracingService } from '../tracing/tracing.service.js';
 import { ServerResponse } from 'node:http';
 import { AnswersService } from './answers.service.js';
@@ -35,7 +36,12 @@ describe(AnswersService.name, () => {
       settle: (_hold: unknown, events: AsyncIterable<never>) => new SettledAnswer(events, observer),
     } as unknown as LedgerService;
     const guardrails = { guard: () => NO_GUARD } as unknown as GuardrailsService;
-    const answers = new AnswersService(routing, ledger, guardrails, new TracingService());
+    const answers = new AnswersService(
+      routing,
+      ledger,
+      guardrails,
+      new TracingService(new GatewayMetrics()),
+    );
     const generate = (call: Call) => answers.generate(call, 'chat', {} as CanonicalRequest);
     return { ends, generate };
   }

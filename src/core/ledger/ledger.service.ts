@@ -237,6 +237,7 @@ export class LedgerService implements OnModuleDestroy {
       charged = await this.charge(hold, meter, ending);
     } catch (error) {
       // A fault of ours, for which nobody pays, and no hold stays behind.
+      request.observer?.lost?.();
       await this.commits.for(this.release(hold));
       throw error;
     }

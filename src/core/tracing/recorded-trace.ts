@@ -25,6 +25,23 @@ export interface MediaNote {
   readonly sha256: string;
 }
 
+/** What the answers of all running requests may take together, so that many long ones at once fill no memory. */
+export class AnswerMemory {
+  /** Bytes, roughly. */
+  taken = 0;
+  /** Answers that did not fit and were left out. */
+  leftOut = 0;
+
+  constructor(private readonly most: number) {}
+
+  /** @returns whether there was room */
+  take(bytes: number): boolean {
+    if (this.taken + bytes > this.most) return false;
+    this.taken += bytes;
+    return true;
+  }
+}
+
 /** Sees an answer's events, and remembers what a trace tells of them. */
 export class TracedAnswer {
   /** One for each choice, in the order in which they ended. */
@@ -45,11 +62,13 @@ export class TracedAnswer {
   /**
    * @param keepsOutput whether the output, if there is one, is a text
    * @param keepsWhole whether long answers are wanted, and what there is to say of media
+   * @param memory what is left for it and all others
    */
   constructor(
     private readonly keepsContent: boolean,
     private readonly keepsOutput = false,
     private readonly keepsWhole = false,
+    private readonly memory = new AnswerMemory(Infinity),
   ) {}
 
   /** What was made beside text, where that is wanted. To be asked once, when nothing follows. */
@@ -104,11 +123,26 @@ export class TracedAnswer {
   private remember(event: CanonicalEvent, size: number): void {
     if (!this.keepsContent || this.isTruncated) return;
     // An event has a size of its own, however little it says.
-    this.remembered += size + 64;
+    const weight = size + 64;
     // A whole answer that is relayed comes as one piece, of which a cut one would be no JSON.
     const most = this.keepsWhole ? MAX_REMEMBERED_WHOLE : MAX_REMEMBERED;
-    if (this.remembered > most && this.content.length > 0) this.isTruncated = true;
-    else this.content.push(event);
+    if (this.remembered + weight > most && this.content.length > 0) {
+      this.isTruncated = true;
+    } else if (this.memory.take(weight)) {
+      this.remembered += weight;
+      this.content.push(event);
+    } else {
+      this.isTruncated = true;
+      this.memory.leftOut++;
+      this.forget();
+    }
+  }
+
+  /** Lets go of what was said. */
+  forget(): void {
+    this.content.length = 0;
+    this.memory.taken -= this.remembered;
+    this.remembered = 0;
   }
 
   private noteMedia(output: unknown): void {

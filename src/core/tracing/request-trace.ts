@@ -5,7 +5,12 @@ import type {
   RequestObserver,
   TriggeredGuardrail,
 } from '../../canonical/billable-request.js';
-import { TracedAnswer, type RecordedTrace, type TracedRequest } from './recorded-trace.js';
+import {
+  TracedAnswer,
+  type AnswerMemory,
+  type RecordedTrace,
+  type TracedRequest,
+} from './recorded-trace.js';
 import type { TraceContext } from './trace-context.js';
 import type { TraceFields } from './trace-fields.js';
 import { isTranscription } from './output-messages.js';
@@ -20,8 +25,9 @@ export interface RequestTraceOptions {
   fields: TraceFields;
   keepsContent: boolean;
   keepsWhole: boolean;
+  memory: AnswerMemory;
   response: TracedResponse | undefined;
-  /** Called once, when the answer has left. */
+  /** Called once, when the answer has left, which is forgotten then. */
   onRecorded: (trace: RecordedTrace) => void;
 }
 
@@ -34,8 +40,9 @@ export class RequestTrace implements RequestObserver {
     private readonly planned: TracedRequest,
     private readonly options: RequestTraceOptions,
   ) {
-    const { keepsContent, keepsWhole } = options;
-    this.answer = new TracedAnswer(keepsContent, isTranscription(planned.request), keepsWhole);
+    const { keepsContent, keepsWhole, memory } = options;
+    const keepsOutput = isTranscription(planned.request);
+    this.answer = new TracedAnswer(keepsContent, keepsOutput, keepsWhole, memory);
   }
 
   observe(event: CanonicalEvent | WorkEvent<unknown>): void {
@@ -50,9 +57,16 @@ export class RequestTrace implements RequestObserver {
     const { response } = this.options;
     // The answer's end is still on its way: all else waits until it has left.
     const endedAt = ending.endedAt ?? new Date();
-    const give = (): void => this.options.onRecorded(this.record(ending, endedAt));
+    const give = (): void => {
+      this.options.onRecorded(this.record(ending, endedAt));
+      this.lost();
+    };
     if (!response || response.closed) setImmediate(give);
     else response.once('close', give);
+  }
+
+  lost(): void {
+    this.answer.forget();
   }
 
   private record(ending: RequestEnding, endedAt: Date): RecordedTrace {

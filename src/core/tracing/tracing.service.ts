@@ -1,16 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
-import type {
-  RecordedTrace,
-  TracedRequest,
-  TraceInterest,
-  TraceSink,
-  TraceSubject,
+import {
+  AnswerMemory,
+  type RecordedTrace,
+  type TracedRequest,
+  type TraceInterest,
+  type TraceSink,
+  type TraceSubject,
 } from './recorded-trace.js';
 import { RequestTrace, type TracedResponse } from './request-trace.js';
 import { readTraceContext, type TraceContext } from './trace-context.js';
 import { checkTraceFields, NO_FIELDS, readTraceFields } from './trace-fields.js';
 import { messageOf } from '../../platform/errors/thrown.js';
+import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+
+/** What the answers of running requests may take together; one takes 2 MB at most. */
+const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
 
 /** Where a request came from. Work that runs later keeps the three headers and has no response. */
 export interface TraceOrigin {
@@ -27,6 +32,20 @@ export interface TraceOrigin {
 export class TracingService {
   private readonly logger = new Logger(TracingService.name);
   private readonly sinks: TraceSink[] = [];
+  private readonly memory = new AnswerMemory(MAX_REMEMBERED_BYTES);
+
+  constructor(metrics: GatewayMetrics) {
+    metrics.track(
+      'gateway_traced_answers_bytes',
+      'Answers of running requests in memory, for traces and the content log.',
+      () => this.memory.taken,
+    );
+    metrics.trackTotal(
+      'gateway_traced_answers_left_out_total',
+      'Answers that traces and the content log have without their texts, as others took the memory.',
+      () => this.memory.leftOut,
+    );
+  }
 
   addSink(sink: TraceSink): void {
     this.sinks.push(sink);
@@ -64,6 +83,7 @@ export class TracingService {
       fields: isBroadcast ? readTraceFields(trace, planned) : NO_FIELDS,
       keepsContent: wanted === 'content',
       keepsWhole,
+      memory: this.memory,
       response,
       onRecorded: (recorded) => this.give(recorded, takers),
     });
