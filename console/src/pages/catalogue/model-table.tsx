@@ -18,7 +18,7 @@ import {
 } from '../../ui';
 import type { Config } from './catalogue.page';
 import { PriceDialog } from './price-dialog';
-import { isPriceName, tellPrice } from './prices';
+import { isPriceName, priceOf, PRICES } from './prices';
 import { SourceBadge } from './source-badge';
 
 export type Model = components['schemas']['PricedModel'];
@@ -42,28 +42,31 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
     { id: 'id', header: 'Model', cell: ({ id }) => id },
     {
       id: 'prompt',
-      header: 'Input',
+      header: 'Input, 1M tokens',
       align: 'end',
-      cell: ({ pricing }) => tellPrice('prompt', pricing.prompt),
+      cell: ({ pricing }) => priceOf('prompt', pricing.prompt),
     },
     {
       id: 'completion',
-      header: 'Output',
+      header: 'Output, 1M tokens',
       align: 'end',
-      cell: ({ pricing }) => tellPrice('completion', pricing.completion),
+      cell: ({ pricing }) => priceOf('completion', pricing.completion),
     },
     {
       id: 'others',
       header: 'Other prices',
       wide: true,
-      cell: ({ pricing }) =>
-        Object.entries(pricing)
-          .filter(([name, price]) => name !== 'prompt' && name !== 'completion' && price !== '0')
-          .map(([name, price]) => (
-            <div key={name} className="muted">
-              {isPriceName(name) && `${name}: ${tellPrice(name, price)}`}
-            </div>
-          )),
+      cell: ({ pricing }) => (
+        <span className="muted">
+          {Object.entries(pricing)
+            .flatMap(([name, price]) =>
+              name === 'prompt' || name === 'completion' || price === '0' || !isPriceName(name)
+                ? []
+                : [`${PRICES[name].label} ${priceOf(name, price)}`],
+            )
+            .join(' · ') || '–'}
+        </span>
+      ),
     },
     {
       id: 'source',

@@ -27,12 +27,17 @@ export function isPriceName(name: string): name is PriceName {
 
 /** A price as the catalogue has it, in USD of one, as `$2.50 per 1M tokens`. */
 export function tellPrice(name: PriceName, price: string | undefined): string {
+  return price === undefined ? '–' : `${priceOf(name, price)} ${PRICES[name].unit}`;
+}
+
+/** The same without what it is of. */
+export function priceOf(name: PriceName, price: string | undefined): string {
   if (price === undefined) return '–';
-  const { per, unit } = PRICES[name];
+  const { per } = PRICES[name];
   const usd = Number(price) * per;
   const digits = usd.toLocaleString('en-US', {
     minimumFractionDigits: 2,
     maximumFractionDigits: 6,
   });
-  return `$${digits} ${unit}`;
+  return `$${digits}`;
 }

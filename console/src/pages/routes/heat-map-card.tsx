@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useLayoutEffect, useRef, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import type { components } from '../../api/schema';
 import { formatCount, formatShare } from '../../format/credits';
@@ -100,9 +100,15 @@ export function HeatMap(): ReactNode {
 function Grid({ history, provider }: { history: History; provider: string }): ReactNode {
   const { start, step_seconds: step } = history;
   const times = stepsOf(start, step, Date.now());
+  const frame = useRef<HTMLDivElement>(null);
+  // What is latest is looked at first, where not all of it has room.
+  useLayoutEffect(() => {
+    if (frame.current) frame.current.scrollLeft = frame.current.scrollWidth;
+  }, [step]);
   const routes = history.data.filter((route) => provider === '' || route.provider === provider);
   return (
     <div
+      ref={frame}
       className="table-frame"
       tabIndex={0}
       role="region"
@@ -134,9 +140,7 @@ function Grid({ history, provider }: { history: History; provider: string }): Re
                 <th scope="row" title={`${model} at ${by}`}>
                   {model} <span className="muted">at {by}</span>
                 </th>
-                <td className="align-end">
-                  {formatCount(Math.max(sum.failed, sum.answered + sum.failed))}
-                </td>
+                <td>{formatCount(Math.max(sum.failed, sum.answered + sum.failed))}</td>
                 {times.map((at) => (
                   <Cell key={at} at={at} step={known.get(at)} />
                 ))}
