@@ -40,6 +40,7 @@ import { CreateContentLog1764470100000 } from '../../migrations/1764470100000-cr
 import { CountGuardrailEvents1764483000000 } from '../../migrations/1764483000000-count-guardrail-events.js';
 import { IndexWebhooksByTenant1764485000000 } from '../../migrations/1764485000000-index-webhooks-by-tenant.js';
 import { CreateRouteHistory1764486000000 } from '../../migrations/1764486000000-create-route-history.js';
+import { SumRequestsByFacet1764487000000 } from '../../migrations/1764487000000-sum-requests-by-facet.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -85,4 +86,5 @@ export const MIGRATIONS = [
   CountGuardrailEvents1764483000000,
   IndexWebhooksByTenant1764485000000,
   CreateRouteHistory1764486000000,
+  SumRequestsByFacet1764487000000,
 ];

@@ -23,6 +23,7 @@ import type { RequestLogFilters } from '../../src/core/ledger/request-log/reques
 import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import { insertRequestLogRow, noArchive } from '../support/request-log-rows.js';
+import { LOG_SUMS } from '../../src/features/admin/tenants/tenant-data.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 interface Range {
@@ -220,6 +221,26 @@ describe('the series of requests', () => {
         const { groups } = await groupsOf(groupBy, range, filters);
         const left = rows.filter((row) => isIn(row, range) && isLeft(row));
         expect(told(groups)).toEqual(addUp(left, groupBy.split(',')));
+      }
+    }
+  });
+
+  it('add up exactly over any span, as rows and as both kinds of sums', async () => {
+    const asked = ['day', 'model', 'end_user,hour', 'tag:env', 'tag:team,month', 'route,api_key'];
+    const onlyAnn = { endUser: 'ann' };
+    for (let turn = 0; turn < 60; turn++) {
+      const [from, to] = [turn * 7_919 + 1, turn * 104_729 + 2].map((some) => some % 90_000);
+      const cut = turn % 3 === 0 ? 60 : 1;
+      const ends = [from!, to!].map((minutes) => minutesAgo(Math.floor(minutes / cut) * cut));
+      const [start, end] = ends.sort((one, other) => one.getTime() - other.getTime());
+      const groupBy = asked[turn % asked.length]!;
+      for (const filters of [{}, onlyAnn]) {
+        const { groups } = await groupsOf(groupBy, { start, end }, filters);
+        const left = rows.filter(
+          (row) =>
+            isIn(row, { start, end }) && (filters === onlyAnn ? row.endUser === 'ann' : true),
+        );
+        expect([start, told(groups)]).toEqual([start, addUp(left, groupBy.split(','))]);
       }
     }
   });
@@ -488,5 +509,121 @@ describe('a tenant with more series than are kept apart', () => {
     );
     // The bounds, and what the batches brought that were under way.
     expect(kept[0]!.count).toBeLessThanOrEqual(8 + 8);
+  });
+});
+
+describe('sums of facets', () => {
+  const groupsOf = async (tenantId: string, groupBy: string, filters: LogFilters = {}) => {
+    const dimensions = readDimensions(groupBy);
+    const range = { start: minutesAgo(60_003), end: minutesAgo(901) };
+    const query = { tenantId, dimensions, filters, limit: 10_000 };
+    return [
+      told((await reader.groups({ ...query, range: {} })).groups),
+      told((await reader.groups({ ...query, range })).groups),
+    ];
+  };
+  const ASKED = ['end_user', 'hour,model', 'tag:team', 'tag:team,hour', 'end_user,day', 'day'];
+  const answers = (tenantId: string) =>
+    Promise.all([
+      ...ASKED.map((groupBy) => groupsOf(tenantId, groupBy)),
+      groupsOf(tenantId, 'hour', { endUser: 'ann' }),
+      groupsOf(tenantId, 'tag:team', { tags: { team: 'a' } }),
+    ]);
+  const progress = async () => {
+    const { rows } = await database.query<{ facets_from: Date | number; in_step: boolean }>(
+      'SELECT facets_from, facet_id = series_id AS in_step FROM request_log_progress',
+    );
+    return rows[0]!.in_step ? rows[0]!.facets_from : 'behind';
+  };
+
+  it('are made anew from the series once an older instance has added to those alone', async () => {
+    const tenantId = randomUUID();
+    const keys = [randomUUID(), randomUUID()];
+    const rows: RequestLogRow[] = [];
+    const insert = async (from: number, to: number): Promise<void> => {
+      for (let index = from; index < to; index++) {
+        rows.push(await insertRequestLogRow(database, tenantId, someRow(index, keys)));
+      }
+    };
+    await insert(0, 40);
+    await rollUp.rollUpNow();
+    expect(await progress()).toBe(-Infinity);
+    const whole = await answers(tenantId);
+    expect(whole[0][0]).toEqual(addUp(rows, ['end_user']));
+
+    // What facets have is not read while they may lack something.
+    await database.query(
+      `UPDATE request_log_facet_sums SET requests = requests + 1 WHERE tenant_id = $1`,
+      [tenantId],
+    );
+    expect(await answers(tenantId)).not.toEqual(whole);
+    await database.query('UPDATE request_log_progress SET facet_id = series_id - 1');
+    expect(await answers(tenantId)).toEqual(whole);
+
+    await insert(40, 60);
+    await rollUp.rollUpNow();
+    expect(await progress()).toBe(Infinity);
+    const later = await answers(tenantId);
+    expect(later[0][0]).toEqual(addUp(rows, ['end_user']));
+
+    await database.query('UPDATE request_log_progress SET facets_again_at = now()');
+    // Two at once make each day once.
+    await Promise.all([rollUp.rollUpNow(), new RequestLogRollUpService(database).rollUpNow()]);
+    expect(await progress()).toBe(-Infinity);
+    expect(await answers(tenantId)).toEqual(later);
+    const { rows: counted } = await database.query<{ requests: number }>(
+      `SELECT sum(requests)::bigint AS requests FROM request_log_facet_sums
+       WHERE tenant_id = $1 AND facet = 'all' AND grain = 'hour'`,
+      [tenantId],
+    );
+    expect(counted[0]!.requests).toBe(60);
+
+    // It takes corrections for the series alone, too.
+    const settle = () =>
+      database.query(
+        'UPDATE request_logs SET cost = cost + 1, model_charge = cost + 1 WHERE id = $1',
+        [rows[1]!.id],
+      );
+    await settle();
+    expect(await progress()).toBe(-Infinity);
+    await rollUp.rollUpNow();
+    expect(await progress()).toBe(-Infinity);
+    await settle();
+    await database.query('DELETE FROM request_log_series_corrections');
+    expect(await progress()).toBe('behind');
+    await insert(60, 61);
+    await rollUp.rollUpNow();
+    expect(await progress()).toBe(Infinity);
+    await database.query('UPDATE request_log_progress SET facets_again_at = now()');
+    await rollUp.rollUpNow();
+  });
+
+  it('lose end users and tags of a deleted tenant as its series do, and nothing of its sums', async () => {
+    const tenantId = randomUUID();
+    const keys = [randomUUID(), randomUUID()];
+    const other = randomUUID();
+    for (let index = 0; index < 30; index++) {
+      await insertRequestLogRow(database, tenantId, someRow(index, keys));
+      await insertRequestLogRow(database, other, someRow(index, keys));
+    }
+    await rollUp.rollUpNow();
+    expect(await progress()).toBe(-Infinity);
+    const before = await answers(other);
+    const models = await groupsOf(tenantId, 'hour,model');
+    await database.transaction(async (client) => {
+      for (const statement of LOG_SUMS) await client.query(statement, [tenantId]);
+    });
+    const { rows: left } = await database.query<{ facet: string }>(
+      `SELECT facet FROM request_log_facet_sums
+       WHERE tenant_id = $1 AND (facet LIKE 'tag:%' OR facet IN ('end_user', 'tags') AND value IS NOT NULL)`,
+      [tenantId],
+    );
+    expect(left).toEqual([]);
+    const byFacets = await answers(tenantId);
+    expect(await groupsOf(tenantId, 'hour,model')).toEqual(models);
+    expect(await answers(other)).toEqual(before);
+    await database.query('UPDATE request_log_progress SET facet_id = -1');
+    expect(await answers(tenantId)).toEqual(byFacets);
+    await database.query('UPDATE request_log_progress SET facet_id = series_id');
   });
 });

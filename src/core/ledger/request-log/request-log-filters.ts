@@ -32,6 +32,8 @@ export interface RequestLogProgress {
   rolledUpId: number;
   /** The same of the series. */
   seriesId: number;
+  /** A midnight; sums of facets are whole from there on. */
+  facetsFrom: Date;
   /** Rows before this instant, a midnight, are gone or about to be. */
   sweptBefore: Date;
   /** Whether there are months that are no longer in the database. */
@@ -54,7 +56,9 @@ export function readSnapshot<Result>(
        LOCK TABLE ONLY request_logs_months IN ACCESS SHARE MODE`,
     );
     const { rows } = await client.query<RequestLogProgress>(
-      `SELECT rolled_up_id AS "rolledUpId", series_id AS "seriesId", swept_before AS "sweptBefore",
+      `SELECT rolled_up_id AS "rolledUpId", series_id AS "seriesId",
+           CASE WHEN facet_id = series_id THEN least(greatest(facets_from, 'epoch'), '9999-01-01Z')
+             ELSE '9999-01-01Z' END AS "facetsFrom", swept_before AS "sweptBefore",
            EXISTS (SELECT FROM archived_request_logs) AS "hasArchive"
          FROM request_log_progress`,
     );

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { Database } from '../../../platform/database/database.js';
-import { HOUR_MS } from '../../../platform/time/dates.js';
+import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
 import { type ArchivedSnapshot, archivedRowsSql, readWithEdges } from './archive/archived-edges.js';
 import { RequestLogArchive } from './archive/request-log-archive.js';
 import { conditionsOf, isoTime, type LogDimension, type LogFilters } from './log-dimensions.js';
+import { facetOf, facetSums, facetValueOf } from './log-facets.js';
 import { readSnapshot } from './request-log-filters.js';
 import {
   NO_SUMS,
@@ -14,7 +15,7 @@ import {
   SUM_OF_ROWS,
   SUM_OF_SUMS,
 } from './series-statements.js';
-import { splitSpan, toSpan, type Span } from './split-span.js';
+import { coverSpan, splitSpan, toSpan, type Span } from './split-span.js';
 
 /** What requests add up to; money is credits, times are milliseconds. */
 export interface LogSums {
@@ -70,7 +71,8 @@ interface GroupRow {
   count: number;
 }
 
-const GRAINS = ['hour', 'day', 'month'] as const;
+/** Of a longer range months are read as sums of series. */
+const FACET_DAYS = 100;
 /** Of the pool's ten connections. */
 const MAX_CONNECTIONS = 2;
 
@@ -124,7 +126,8 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
   const byEndUser =
     filters.endUser !== undefined || dimensions.some(({ name }) => name === 'end_user');
   const kinds = `kind IN ('none', '${byEndUser ? 'each' : 'any'}')`;
-  const finest = GRAINS.find((size) => dimensions.some(({ grain }) => grain === size)) ?? 'month';
+  const grains = dimensions.flatMap(({ grain }) => grain ?? []);
+  const facet = facetOf(dimensions, filters);
   // Times are those of each part; the other values are worked out once a series.
   const valueOf = (index: number, time: string, known?: string): string => {
     const dimension = dimensions[index];
@@ -141,33 +144,43 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
       .join(', ');
 
   const parts = splitSpan(span);
-  const sumsOf = (size: 'hour' | 'day', part: Span): string[] =>
-    part.start < part.end
-      ? [
-          `SELECT ${valuesAt('period', true)}, series.is_rest, ${prefixed('part')}
-           FROM request_log_series_sums AS part JOIN series ON series.id = part.series
-           WHERE ${[...ofTenant.map((each) => `part.${each}`), `part.${kinds}`].join(' AND ')}
-             AND grain = '${size}' AND ${within('period', part)}`,
-        ]
-      : [];
-  const monthly = () => `
-    SELECT ${valuesAt('month', true)}, is_rest, ${SERIES_SUMS} FROM series
-    WHERE ${within('month', parts.months)}`;
-  const sums = {
-    hour: () => sumsOf('hour', parts.whole),
-    day: () => [
-      ...sumsOf('day', parts.days),
-      ...sumsOf('hour', parts.hoursBefore),
-      ...sumsOf('hour', parts.hoursAfter),
-    ],
-    month: () => [
-      monthly(),
-      ...sumsOf('day', parts.daysBefore),
-      ...sumsOf('day', parts.daysAfter),
-      ...sumsOf('hour', parts.hoursBefore),
-      ...sumsOf('hour', parts.hoursAfter),
-    ],
-  }[finest]();
+  const hasFacets = facet !== undefined && parts.whole.start >= progress.facetsFrom;
+  const coarsest = grains.includes('hour') ? 'hour' : grains.includes('day') ? 'day' : 'month';
+  const isLong = span.end.getTime() - span.start.getTime() > FACET_DAYS * DAY_MS;
+  const sums = coverSpan(
+    parts.whole,
+    hasFacets && coarsest === 'month' && !isLong ? 'day' : coarsest,
+    new Date(),
+  ).flatMap((part) => {
+    const { grain, sign } = part;
+    if (grain === 'month') {
+      return [
+        `SELECT ${valuesAt('month', true)}, series.is_rest, ${signed('series', sign)}
+         FROM series WHERE ${within('month', part)}`,
+      ];
+    }
+    const isWithin = [
+      ...ofTenant.map((each) => `part.${each}`),
+      `grain = '${grain}'`,
+      within('period', part),
+    ].join(' AND ');
+    if (hasFacets) {
+      const valuesOf = (value: string) =>
+        columns
+          .map((name, index) => `${facetValueOf(dimensions[index], value)} AS ${name}`)
+          .join(', ');
+      return facetSums(facet, parameter).map(
+        ({ value, isRest, signs, condition }) =>
+          `SELECT ${valuesOf(value)}, ${isRest}, ${signed('part', sign, signs)}
+           FROM request_log_facet_sums AS part WHERE ${isWithin} AND ${condition}`,
+      );
+    }
+    return [
+      `SELECT ${valuesAt('period', true)}, series.is_rest, ${signed('part', sign)}
+       FROM request_log_series_sums AS part JOIN series ON series.id = part.series
+       WHERE part.${kinds} AND ${isWithin}`,
+    ];
+  });
 
   const where = (...more: string[]) => [...ofTenant, ...conditions, ...more, 'true'].join(' AND ');
   const rowsOf = (source: string, sign: string, condition: string) =>
@@ -190,7 +203,7 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
 
   const refunds = query.withRefunds
     ? `UNION ALL
-      SELECT ${valuesAt('created_at', false)}, is_rest, ${NO_SUMS}, refunded
+      SELECT ${valuesAt('created_at', false)}, is_rest AND (${isUnknown(dimensions, parameter)}), ${NO_SUMS}, refunded
       FROM (${refundsSql(parameter(span.start, 'timestamptz'))}) AS refund
       WHERE ${where(within('created_at', span))}`
     : '';
@@ -198,7 +211,7 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
   const firstMonth = new Date(Date.UTC(span.start.getUTCFullYear(), span.start.getUTCMonth()));
   const statement = `
     WITH series AS MATERIALIZED (
-      SELECT id, month, is_rest, ${columns
+      SELECT id, month, is_rest AND (${isUnknown(dimensions, parameter)}) AS is_rest, ${columns
         .map(
           (name, index) =>
             `${dimensions[index]?.grain ? 'NULL::text' : valueOf(index, 'month')} AS ${name}`,
@@ -213,8 +226,7 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
     ), whole AS (
       SELECT *, 0::bigint AS refunded FROM part ${refunds}
     ), grouped AS MATERIALIZED (
-      SELECT first, second, is_rest AND (${isUnknown(dimensions)}) AS is_rest, ${SUM_OF_SUMS},
-        sum(refunded)::bigint AS refunded
+      SELECT first, second, is_rest, ${SUM_OF_SUMS}, sum(refunded)::bigint AS refunded
       FROM whole GROUP BY 1, 2, 3 HAVING sum(requests) > 0 OR sum(refunded) > 0
     ), total AS (
       SELECT count(*) AS count, ${SUM_OF_SUMS}, sum(refunded)::bigint AS refunded FROM grouped
@@ -243,6 +255,14 @@ function prefixed(table: string): string {
     .join(', ');
 }
 
+/** @param signs SQL besides */
+function signed(table: string, sign: 1 | -1, signs?: string): string {
+  const factor = `${sign < 0 ? '-' : ''}${signs === undefined ? '' : `${signs} * `}`;
+  return SERIES_SUMS.split(', ')
+    .map((name) => `${factor}${table}.${name} AS ${name}`)
+    .join(', ');
+}
+
 /** The groups' values as texts. */
 function shown(dimensions: readonly LogDimension[]): string {
   return ['first', 'second']
@@ -250,11 +270,16 @@ function shown(dimensions: readonly LogDimension[]): string {
     .join(', ');
 }
 
-/** Whether a group of the rest lacks one of the values. Times are never lost. */
-function isUnknown(dimensions: readonly LogDimension[]): string {
-  const unknown = dimensions.flatMap(({ grain }, index) =>
-    grain === undefined ? [`${index === 0 ? 'first' : 'second'} IS NULL`] : [],
-  );
+/** Whether a series of the rest lacks one of the values. Times are never lost. */
+function isUnknown(
+  dimensions: readonly LogDimension[],
+  parameter: (value: string) => string,
+): string {
+  const unknown = dimensions.flatMap(({ grain, name, sql }) => {
+    if (grain !== undefined) return [];
+    const isMissing = `${sql('month', parameter)} IS NULL`;
+    return [name === 'end_user' ? `(kind = 'each' AND ${isMissing})` : isMissing];
+  });
   return unknown.join(' OR ') || 'false';
 }
 

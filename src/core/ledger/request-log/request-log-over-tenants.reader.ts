@@ -11,6 +11,8 @@ import {
   olderThan,
   placeBefore,
 } from './log-dimensions.js';
+import { type Facet, facetOf } from './log-facets.js';
+import { valueIdOf } from './series-statements.js';
 import { readSnapshot, type RequestLogFilters } from './request-log-filters.js';
 import type { RequestLogRow } from './request-log-row.js';
 import { toSpan } from './split-span.js';
@@ -75,11 +77,11 @@ export class RequestLogOverTenantsReader {
     limit: number,
   ): Promise<OverTenantsPage> {
     return this.limit(() =>
-      readSnapshot(this.database, async (client, { seriesId, sweptBefore }) => {
+      readSnapshot(this.database, async (client, { seriesId, sweptBefore, facetsFrom }) => {
         const asked = toSpan(filters);
         const start = asked.start > sweptBefore ? asked.start : sweptBefore;
         const last = after ? lastInstant(after) : asked.end;
-        const search = new Search(client, filters, limit + 1, this.walkedRows);
+        const search = new Search(client, filters, limit + 1, this.walkedRows, facetsFrom);
         const days = await search.find('day', floor(start, DAY_MS), last);
         const oldest = days.periods.at(-1)?.period;
         const hours = oldest
@@ -132,6 +134,7 @@ class Search {
     private readonly filters: TenantLogFilters,
     private readonly wanted: number,
     private readonly walkedRows: number,
+    private readonly facetsFrom: Date,
   ) {}
 
   /** The newest periods that together have what is wanted: all tenants of each, or all days' tenants as one. */
@@ -146,6 +149,8 @@ class Search {
     const ofTenant = tenantId === undefined ? '' : `AND part.tenant_id = $${values.push(tenantId)}`;
     const isLeft = conditions.length === 0 ? 'true' : conditions.join(' AND ');
     const tenant = grain === 'day' ? 'NULL' : 'part.tenant_id';
+    const facet = first >= this.facetsFrom ? facetOf([], this.filters) : undefined;
+    if (facet && isSure) return this.findFacet(facet, grain, first, last);
     // Of the rest it is not known; its rows are looked at, but not relied on.
     const { rows } = await this.client.query<Period>(
       `SELECT ${tenant} AS tenant_id, period,
@@ -164,6 +169,10 @@ class Search {
        GROUP BY 1, 2 ORDER BY 2 DESC`,
       values,
     );
+    return this.newest(rows, isSure);
+  }
+
+  private newest(rows: readonly Period[], isSure: boolean): Found {
     const newest = rows[0]?.period.getTime();
     let sure = 0;
     let candidates = 0;
@@ -181,6 +190,37 @@ class Search {
       if (sure >= this.wanted || candidates >= this.walkedRows) reached ??= time;
     }
     return { periods: found, floor: undefined };
+  }
+
+  /** The same where one thing is asked for, or nothing. */
+  private async findFacet(
+    { name, only }: Facet,
+    grain: 'day' | 'hour',
+    first: Date,
+    last: Date,
+  ): Promise<Found> {
+    const { tenantId } = this.filters;
+    const values: unknown[] = [grain, first, last, name];
+    const ofTenant = tenantId === undefined ? '' : `AND tenant_id = $${values.push(tenantId)}`;
+    const isAsked =
+      only === undefined
+        ? 'facet = $4'
+        : `facet = $4 AND value_id = ${valueIdOf(`$${values.push(only)}::text`)}`;
+    // Whose value is not known is looked at, but not relied on.
+    const unknown = `$${values.push(name.startsWith('tag:') ? 'tags' : name)}`;
+    const sumsOf = (isAsked: string) => `
+      SELECT tenant_id, period, requests, is_rest FROM request_log_facet_sums
+      WHERE grain = $1 AND period >= $2 AND period <= $3 ${ofTenant} AND ${isAsked}`;
+    const { rows } = await this.client.query<Period>(
+      `SELECT ${grain === 'day' ? 'NULL' : 'tenant_id'} AS tenant_id, period,
+         coalesce(sum(requests) FILTER (WHERE NOT is_rest), 0)::bigint AS requests,
+         sum(requests)::bigint AS candidates
+       FROM (${sumsOf(isAsked)} UNION ALL
+         ${sumsOf(`facet = ${unknown} AND value_id = ${valueIdOf('NULL::text', 'true')}`)}) AS part
+       GROUP BY 1, 2 ORDER BY 2 DESC`,
+      values,
+    );
+    return this.newest(rows, true);
   }
 
   /** Of these hours the newest, by how many rows their tenants have in them. */

@@ -8,9 +8,15 @@ import {
 import { Database } from '../../../platform/database/database.js';
 import { SweepTimer } from '../../../platform/time/sweep-timer.js';
 import { ROLL_UP } from './roll-up-statements.js';
-import { ADD_TO_SERIES } from './series-statements.js';
+import { ADD_TO_SERIES, CLEAR_FACETS, MAKE_FACETS } from './series-statements.js';
 
 const INTERVAL_MS = 10_000;
+interface Progress {
+  rolled_up_id: number;
+  series_id: number;
+  facet_id: number;
+}
+
 /** How long transactions that may still write older rows are waited for, and how often looked at. */
 const PATIENCE_MS = 5_000;
 const LOOK_INTERVAL_MS = 25;
@@ -45,8 +51,10 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
   /** Counts what has been committed by now; less when an older transaction does not end. */
   async rollUpNow(): Promise<void> {
     const lastId = await this.findWork();
-    if (lastId === undefined || !(await this.allDecidedUpTo())) return;
-    while (!this.timer.isStopped && (await this.rollUpNext(lastId)));
+    if (lastId !== undefined && (await this.allDecidedUpTo())) {
+      while (!this.timer.isStopped && (await this.rollUpNext(lastId)));
+    }
+    while (!this.timer.isStopped && (await this.makeFacetsBefore()));
   }
 
   /** The newest row's id; undefined when there is nothing to add. */
@@ -85,22 +93,51 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
   /** @returns whether there is more to do for this instance */
   private rollUpNext(lastId: number): Promise<boolean> {
     return this.database.transaction(async (client) => {
-      const { rows } = await client.query<{ rolled_up_id: number; series_id: number }>(
-        'SELECT rolled_up_id, series_id FROM request_log_progress FOR UPDATE SKIP LOCKED',
+      const { rows } = await client.query<Progress>(
+        'SELECT rolled_up_id, series_id, facet_id FROM request_log_progress FOR UPDATE SKIP LOCKED',
       );
       // Another instance is at it.
       if (!rows[0]) return false;
       const next = (from: number) => Math.max(from, Math.min(lastId, from + this.rowsAtOnce));
-      const { rolled_up_id: rolledUp, series_id: summed } = rows[0];
+      const { rolled_up_id: rolledUp, series_id: summed, facet_id: faceted } = rows[0];
       const [to, summedTo] = [next(rolledUp), next(summed)];
       await client.query(ROLL_UP, [rolledUp, to]);
       const { most, mostOfAll } = this.seriesOfMonth;
       await client.query(ADD_TO_SERIES, [summed, summedTo, most, mostOfAll]);
-      await client.query('UPDATE request_log_progress SET rolled_up_id = $1, series_id = $2', [
-        to,
-        summedTo,
-      ]);
+      await client.query(
+        'UPDATE request_log_progress SET rolled_up_id = $1, series_id = $2, facet_id = $2',
+        [to, summedTo],
+      );
+      // An older instance has added to the series alone, and may do so again.
+      if (faceted !== summed) {
+        await client.query(
+          `UPDATE request_log_progress SET facets_from = 'infinity', facets_again_at = now() + interval '15 minutes'`,
+        );
+      }
       return to < lastId || summedTo < lastId;
+    });
+  }
+
+  /** Makes the facets' sums of the day before those that are whole. @returns whether there is more to do */
+  private makeFacetsBefore(): Promise<boolean> {
+    return this.database.transaction(async (client) => {
+      const { rows } = await client.query<{ day: Date }>(
+        `SELECT least(facets_from, date_trunc('day', now(), 'UTC') + interval '2 days') - interval '1 day' AS day
+         FROM request_log_progress
+         WHERE facets_from > '-infinity' AND facets_again_at <= now() AND facet_id = series_id
+         FOR UPDATE SKIP LOCKED`,
+      );
+      if (!rows[0]) return false;
+      const { day } = rows[0];
+      await client.query(CLEAR_FACETS, [day]);
+      await client.query(MAKE_FACETS, [day]);
+      const { rows: next } = await client.query<{ is_done: boolean }>(
+        `UPDATE request_log_progress SET facets_from = CASE
+           WHEN EXISTS (SELECT FROM request_log_series WHERE month < $1) THEN $1::timestamptz ELSE '-infinity' END
+         RETURNING facets_from = '-infinity' AS is_done`,
+        [day],
+      );
+      return next[0]?.is_done === false;
     });
   }
 }

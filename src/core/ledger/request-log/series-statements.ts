@@ -40,7 +40,7 @@ export const NO_SUMS = SUMS.map((name) => `0::bigint AS ${name}`).join(', ');
  */
 export const refundsSql = (earliest: string): string => `
   SELECT entry.tenant_id, api_key_id, endpoint, model, provider, status, tags, end_user,
-    coalesce(log.created_at, entry.created_at) AS created_at, log.request_id IS NULL AS is_rest,
+    coalesce(log.created_at, entry.created_at) AS created_at, 'each' AS kind, log.request_id IS NULL AS is_rest,
     entry.amount AS refunded
   FROM ledger_entries AS entry LEFT JOIN request_logs AS log ON log.request_id = entry.request_id
   WHERE entry.kind = 'refund' AND entry.created_at >= ${earliest}`;
@@ -49,12 +49,48 @@ const ADDED = SUMS.map((name) => `${name} = existing.${name} + excluded.${name}`
 
 const SAME = 'api_key_id, endpoint, model, provider, status';
 
+/** The hash that stands for the value of a facet, of whatever length. @param value SQL, as is the other */
+export const valueIdOf = (value: string, isRest = 'false'): string =>
+  `md5(jsonb_build_array(${value}, ${isRest})::text)::uuid`;
+
+/**
+ * What requests have in common, one thing at a time; `tag:<key>` besides. Of tags there is said how many
+ * requests have none, and of how many it is not known.
+ */
+const FACETS = `
+  SELECT tenant_id, hour, 'end_user' AS facet, end_user AS value,
+    is_rest AND kind = 'each' AND end_user IS NULL AS is_rest, ${SUM_OF_SUMS}
+  FROM parts WHERE kind <> 'any' GROUP BY 1, 2, 3, 4, 5
+  UNION ALL
+  SELECT tenant_id, hour, facet, value, facets.is_rest, ${SUM_OF_SUMS}
+  FROM parts CROSS JOIN LATERAL (
+    VALUES ('all', NULL, false), ('model', model, false), ('provider', provider, false),
+      ('route', provider || '/' || model, false), ('endpoint', endpoint, false),
+      ('api_key', api_key_id::text, false), ('status', status, false)
+    UNION ALL SELECT 'tags', NULL, parts.is_rest WHERE tags IS NULL
+    UNION ALL SELECT 'tag:' || key, value, false FROM jsonb_each_text(tags)
+  ) AS facets (facet, value, is_rest)
+  WHERE kind <> 'each' GROUP BY 1, 2, 3, 4, 5`;
+
+/** Adds parts of series, each of one hour, to the sums of their facets. @param parts names them */
+const addToFacets = (parts: string): string => `
+  INSERT INTO request_log_facet_sums AS existing (
+    tenant_id, facet, grain, period, value_id, value, is_rest, ${SERIES_SUMS}
+  )
+  SELECT tenant_id, facet, grain, period, ${valueIdOf('value', 'is_rest')}, value, is_rest, ${SUM_OF_SUMS}
+  FROM (${FACETS.replaceAll('FROM parts', `FROM ${parts} AS parts`)}) AS facets
+    CROSS JOIN LATERAL (
+      VALUES ('hour', hour), ('day', date_trunc('day', hour, 'UTC'))
+    ) AS span (grain, period)
+  GROUP BY tenant_id, facet, grain, period, value, is_rest
+  ON CONFLICT (tenant_id, facet, grain, period, value_id) DO UPDATE SET ${ADDED}`;
+
 /** The id of a series: of whatever tells it from others. Separators and NULL cannot be had from outside. */
 const idOf = (...columns: string[]): string =>
   `md5(jsonb_build_array(tenant_id, extract(epoch FROM month), kind, ${columns.join(', ')})::text)::uuid`;
 
 /**
- * Adds the rows above $1 up to $2 and all corrections to their series. The row of `request_log_progress`
+ * Adds the rows above $1 up to $2 and all corrections to their series and facets. The row of `request_log_progress`
  * must be locked meanwhile.
  *
  * A tenant's month has up to $3 series of a kind, and a batch more. After that what is new is added up
@@ -119,6 +155,8 @@ export const ADD_TO_SERIES = `
       ) AS span (grain, period)
     GROUP BY 1, 2, 3, 4, 5
     ON CONFLICT (tenant_id, kind, grain, period, series) DO UPDATE SET ${ADDED}
+  ),
+  faceted AS (${addToFacets('reduced')}
   )
   INSERT INTO request_log_series AS existing (
     id, tenant_id, month, kind, ${SAME}, tags, end_user, is_rest, ${SERIES_SUMS}
@@ -127,3 +165,23 @@ export const ADD_TO_SERIES = `
   FROM reduced
   GROUP BY series, tenant_id, month, kind, ${SAME}, tags, end_user, is_rest
   ON CONFLICT (id) DO UPDATE SET ${ADDED}`;
+
+/** Takes what there is of the facets of the day $1 away. The row of `request_log_progress` must be locked meanwhile. */
+export const CLEAR_FACETS = `
+  DELETE FROM request_log_facet_sums
+  WHERE grain IN ('hour', 'day') AND period >= $1 AND period < $1::timestamptz + interval '1 day'`;
+
+/** Makes them again from the series. */
+export const MAKE_FACETS = `
+  WITH known AS MATERIALIZED (
+    SELECT DISTINCT tenant_id, kind FROM request_log_series WHERE month = date_trunc('month', $1::timestamptz, 'UTC')
+  ), parts AS MATERIALIZED (
+    SELECT part.tenant_id, part.kind, period AS hour, ${SAME}, tags, end_user, is_rest,
+      ${SUMS.map((name) => `part.${name}`).join(', ')}
+    FROM known CROSS JOIN LATERAL (
+      SELECT * FROM request_log_series_sums AS each
+      WHERE each.tenant_id = known.tenant_id AND each.kind = known.kind AND grain = 'hour'
+        AND period >= $1 AND period < $1::timestamptz + interval '1 day' OFFSET 0
+    ) AS part JOIN request_log_series AS series ON series.id = part.series
+  )
+  ${addToFacets('parts')}`;

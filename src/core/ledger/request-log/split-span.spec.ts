@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { splitSpan, toSpan, type Span, type SplitSpan } from './split-span.js';
+import { coverSpan, splitSpan, toSpan, type Span, type SplitSpan } from './split-span.js';
 
 describe(splitSpan.name, () => {
   it('takes whole days out of the middle and whole hours beside them', () => {
@@ -92,3 +92,70 @@ function describeSpan({ start, end }: Span): string {
   const short = (date: Date) => date.toISOString().slice(8, 16);
   return start < end ? `${short(start)} ${short(end)}` : 'empty';
 }
+
+describe(coverSpan.name, () => {
+  const at = (time: string) => new Date(`2026-${time}Z`);
+  const now = at('12-03T10:00');
+  const told = (parts: ReturnType<typeof coverSpan>) =>
+    parts.map(
+      ({ grain, sign, start, end }) =>
+        `${sign > 0 ? '+' : '-'}${grain} ${start.toISOString().slice(5, 13)} ${end.toISOString().slice(5, 13)}`,
+    );
+
+  it.each([
+    [
+      '01-03T05:00',
+      '01-28T09:00',
+      'month',
+      [
+        '+month 01-01T00 02-01T00',
+        '-day 01-01T00 01-03T00',
+        '-hour 01-03T00 01-03T05',
+        '-day 01-28T00 02-01T00',
+        '+hour 01-28T00 01-28T09',
+      ],
+    ],
+    [
+      '01-03T05:00',
+      '01-04T09:00',
+      'month',
+      ['+day 01-03T00 01-04T00', '-hour 01-03T00 01-03T05', '+hour 01-04T00 01-04T09'],
+    ],
+    [
+      '01-30T00:00',
+      '04-02T00:00',
+      'month',
+      ['+day 01-30T00 02-01T00', '+month 02-01T00 04-01T00', '+day 04-01T00 04-02T00'],
+    ],
+    ['01-03T05:00', '01-03T09:00', 'day', ['+hour 01-03T05 01-03T09']],
+    ['01-03T05:00', '02-28T09:00', 'hour', ['+hour 01-03T05 02-28T09']],
+    ['12-01T00:00', '12-03T09:00', 'day', ['+day 12-01T00 12-04T00', '-hour 12-03T09 12-04T00']],
+    ['02-01T00:00', '02-01T00:00', 'month', []],
+  ] as const)('reads little for %s to %s by %s', (start, end, coarsest, parts) => {
+    expect(told(coverSpan({ start: at(start), end: at(end) }, coarsest, now)).sort()).toEqual(
+      [...parts].sort(),
+    );
+  });
+
+  it('covers each hour once, whatever is taken away', () => {
+    const first = Date.UTC(2026, 0, 1);
+    for (let turn = 0; turn < 300; turn++) {
+      const [from, to] = [(turn * 7_919) % 2_000, (turn * 104_729) % 2_000].sort((a, b) => a - b);
+      const hour = (count: number) => new Date(first + count * 3_600_000);
+      for (const coarsest of ['month', 'day', 'hour'] as const) {
+        const counts = new Map<number, number>();
+        for (const part of coverSpan({ start: hour(from!), end: hour(to!) }, coarsest, now)) {
+          for (let ms = part.start.getTime(); ms < part.end.getTime(); ms += 3_600_000) {
+            counts.set(ms, (counts.get(ms) ?? 0) + part.sign);
+          }
+        }
+        const covered = [...counts].filter(([, count]) => count !== 0);
+        expect(covered.every(([, count]) => count === 1)).toBe(true);
+        expect(covered).toHaveLength(to! - from!);
+        if (to! > from!) {
+          expect(Math.min(...covered.map(([ms]) => ms))).toBe(hour(from!).getTime());
+        }
+      }
+    }
+  });
+});

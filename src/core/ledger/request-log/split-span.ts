@@ -59,6 +59,72 @@ export function splitSpan({ start, end, isCut }: Span): SplitSpan {
   };
 }
 
+/** A month, day or hour, or several, whose sums are added or taken away. */
+export interface Cover extends Span {
+  readonly grain: 'hour' | 'day' | 'month';
+  readonly sign: 1 | -1;
+}
+
+/** What reading the sums of a month, a day or an hour takes, about. */
+const READING = { month: 1, day: 1, hour: 0.25 };
+
+/**
+ * Sums that come to those of a span of whole hours, and as few as may be: of most of a month, or of a day, all
+ * of it is read and the rest is taken away.
+ *
+ * @param coarsest what is not to be told apart within
+ * @param now after which nothing is expected, so that taking it away is free
+ */
+export function coverSpan({ start, end }: Span, coarsest: Cover['grain'], now: Date): Cover[] {
+  const cover = (grain: Cover['grain'], fromMs: number, toMs: number, sign: 1 | -1): Cover[] => {
+    if (fromMs >= toMs) return [];
+    if (grain === 'hour') return [{ grain, sign, ...span(fromMs, toMs) }];
+    const next = grain === 'month' ? 'day' : 'hour';
+    const begin = (ms: number) => (grain === 'month' ? monthOf(ms, 'floor') : floor(ms, DAY_MS));
+    const end = (ms: number) => (grain === 'month' ? monthOf(ms, 'ceil') : ceil(ms, DAY_MS));
+    /** Of one month or day a part. */
+    const part = (partMs: number, untilMs: number): Cover[] => {
+      if (partMs >= untilMs) return [];
+      const [firstMs, lastMs] = [begin(partMs), end(untilMs)];
+      const added = cover(next, partMs, untilMs, sign);
+      const taken: Cover[] = [
+        { grain, sign, ...span(firstMs, lastMs) },
+        ...cover(next, firstMs, partMs, sign === 1 ? -1 : 1),
+        ...cover(next, untilMs, lastMs, sign === 1 ? -1 : 1),
+      ];
+      return costOf(taken, now) < costOf(added, now) ? taken : added;
+    };
+    const wholeMs = end(fromMs);
+    const untilMs = begin(toMs);
+    if (wholeMs > untilMs) return part(fromMs, toMs);
+    const whole: Cover[] = wholeMs < untilMs ? [{ grain, sign, ...span(wholeMs, untilMs) }] : [];
+    return joined([...part(fromMs, wholeMs), ...whole, ...part(untilMs, toMs)]);
+  };
+  return cover(coarsest, start.getTime(), end.getTime(), 1);
+}
+
+function costOf(parts: readonly Cover[], now: Date): number {
+  return parts.reduce((cost, { grain, start, end }) => {
+    const ms = Math.max(0, Math.min(end.getTime(), now.getTime()) - start.getTime());
+    const units = { month: Math.ceil(ms / (31 * DAY_MS)), day: ms / DAY_MS, hour: ms / HOUR_MS };
+    return cost + Math.ceil(units[grain]) * READING[grain];
+  }, 0);
+}
+
+/** Parts that follow one another are one. */
+function joined(parts: readonly Cover[]): Cover[] {
+  const found: Cover[] = [];
+  for (const part of parts) {
+    const before = found.findIndex(
+      ({ grain, sign, end }) =>
+        grain === part.grain && sign === part.sign && end.getTime() === part.start.getTime(),
+    );
+    if (before < 0) found.push(part);
+    else found[before] = { ...part, start: found[before]!.start };
+  }
+  return found;
+}
+
 function clamp(ms: number): number {
   return Math.min(Math.max(ms, FIRST_MS), LAST_MS);
 }

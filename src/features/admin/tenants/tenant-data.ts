@@ -1,7 +1,14 @@
+import { SERIES_SUMS, valueIdOf } from '../../../core/ledger/request-log/series-statements.js';
+
 /**
  * What becomes of each table that has a `tenant_id` when a tenant is deleted. A table that is in neither
  * list fails test/int/tenant-data.int-spec.ts: whoever adds one decides here.
  */
+
+/** All of a period less what is known to have none. */
+const LOST_SUMS = SERIES_SUMS.split(', ')
+  .map((name) => `sum(CASE facet WHEN 'all' THEN ${name} ELSE -${name} END)::bigint`)
+  .join(', ');
 
 /** Statements that leave nothing of the tenant `$1`, in this order. */
 export const ERASED: Readonly<Record<string, string>> = {
@@ -59,6 +66,7 @@ export const KEPT: Readonly<Record<string, string>> = {
   request_log_corrections: 'sums over the log',
   request_log_series: 'sums over the log; they lose end users and tags with it',
   request_log_series_sums: 'sums over the log',
+  request_log_facet_sums: 'sums over the log; they lose end users and tags with it',
   request_log_series_corrections: 'corrections of sums; they lose end users and tags with the log',
   alert_minutes: 'sums over the last two hours of the log',
   holds: 'there are none, else the tenant is not deleted',
@@ -86,7 +94,21 @@ export const LOG_CORRECTIONS = `
   UPDATE request_log_series_corrections SET end_user = NULL, tags = NULL
   WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`;
 
-/** What is not known in a sum any more is NULL in a row with is_rest. */
-export const LOG_SUMS = `
-  UPDATE request_log_series SET end_user = NULL, tags = NULL, is_rest = true
-  WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`;
+/**
+ * What is not known in a sum any more is NULL in a row with is_rest. Of facets that is all but what had no end
+ * user and no tags. In one transaction that nobody adds to the sums in.
+ */
+export const LOG_SUMS = [
+  'SELECT FROM request_log_progress, (SELECT $1::uuid) AS tenant FOR UPDATE OF request_log_progress',
+  `UPDATE request_log_series SET end_user = NULL, tags = NULL, is_rest = true
+   WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`,
+  `DELETE FROM request_log_facet_sums WHERE tenant_id = $1 AND (
+     facet LIKE 'tag:%' OR facet IN ('end_user', 'tags') AND (is_rest OR value IS NOT NULL))`,
+  `INSERT INTO request_log_facet_sums (
+     tenant_id, facet, grain, period, value_id, is_rest, ${SERIES_SUMS}
+   )
+   SELECT tenant_id, lost, grain, period, ${valueIdOf('NULL::text', 'true')}, true, ${LOST_SUMS}
+   FROM request_log_facet_sums CROSS JOIN (VALUES ('end_user'), ('tags')) AS each (lost)
+   WHERE tenant_id = $1 AND facet IN ('all', lost) GROUP BY 1, 2, 3, 4
+   HAVING sum(CASE facet WHEN 'all' THEN requests ELSE -requests END) > 0`,
+];

@@ -72,7 +72,9 @@ export class TenantEraser implements OnApplicationBootstrap, OnApplicationShutdo
     let place: { at: string; id: string } | undefined = { at: 'infinity', id: '0' };
     while (place && !this.timer.isStopped) place = await this.erasePiece(tenantId, place);
     if (place) return;
-    await this.database.query(LOG_SUMS, [tenantId]);
+    await this.database.transaction(async (client) => {
+      for (const statement of LOG_SUMS) await client.query(statement, [tenantId]);
+    });
     await this.database.query('UPDATE tenants SET erased_at = now() WHERE id = $1', [tenantId]);
   }
 
