@@ -54,11 +54,12 @@ export async function ensureConsole({
   say = () => {},
   onStep = () => {},
 } = {}) {
+  // Its client is typed by what the service says of itself.
+  await ensureBuilt({ root, say });
   if (isConsoleBuilt(root)) return;
   const folder = join(root, 'console');
   onStep('its packages are being installed');
   await ensureInstalled({ root: folder, of: 'the console', say });
-  await ensureBuilt({ root, say });
   onStep('it waits for another process that builds it');
   await withSetupLock(
     folder,

@@ -1,5 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { hideKeys } from './access-log.middleware.js';
+import { isDull, hideKeys } from './access-log.middleware.js';
+
+describe(isDull.name, () => {
+  it.each([
+    ['/healthz', 200, true],
+    ['/healthz', undefined, false],
+    ['/readyz', 503, false],
+    ['/readyz/x', 404, false],
+    ['/console', 503, true],
+    ['/console/assets/main-1.js', 200, true],
+    ['/console/requests', undefined, true],
+    ['/consoles', 404, false],
+    ['/v1/models', 200, false],
+  ])('of %s with %s: %s', (path, status, dull) => {
+    expect(isDull(path, status)).toBe(dull);
+  });
+});
 
 describe(hideKeys.name, () => {
   it.each([

@@ -10,11 +10,10 @@ import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
  */
 const KEY = /(?:(?<![a-z])|(?<=%[\da-f]{2}))(?:s|%73)(?:k|%6b)(?:-|%2d)[^/]{8,}/gi;
 
-/**
- * What machines ask for all day, and the console's own files: a line only where the answer was no
- * success, else on `debug`.
- */
-const DULL = /^\/(?:healthz$|readyz$|metrics$|console(?:\/|$))/;
+/** What machines ask for all day: a line only where the answer was no success. */
+const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
+/** Pages and files of the console, which also ask again until it is built; what they do is under `/v1`. */
+const CONSOLE = /^\/console(?:\/|$)/;
 
 /** Writes one log line per request when its response has ended or its caller has left. */
 export function accessLogMiddleware(logger: JsonLogger) {
@@ -28,14 +27,14 @@ export function accessLogMiddleware(logger: JsonLogger) {
     response.once('close', () => {
       const { caller, operator } = request;
       const path = pathOf(request.originalUrl);
-      const isDull = DULL.test(path) && response.writableFinished && response.statusCode < 400;
+      // Until the head is sent it says 200, whatever would have come.
+      const status = response.headersSent ? response.statusCode : undefined;
       logger.request(
         {
           request_id: requestId,
           method: request.method,
           path: hideKeys(path),
-          // Until the head is sent it says 200, whatever would have come.
-          status: response.headersSent ? response.statusCode : undefined,
+          status,
           duration_ms: Math.round(performance.now() - startedMs),
           aborted: response.writableFinished ? undefined : true,
           tenant_id: caller?.tenantId,
@@ -43,11 +42,17 @@ export function accessLogMiddleware(logger: JsonLogger) {
           operator_id: operator?.actor.id ?? undefined,
           provider: response.getHeader('x-gateway-provider'),
         },
-        isDull ? 'debug' : 'info',
+        isDull(path, response.writableFinished ? status : undefined) ? 'debug' : 'info',
       );
     });
     next();
   };
+}
+
+/** Whether nobody misses its line. `status` is undefined where the caller left before the end. */
+export function isDull(path: string, status: number | undefined): boolean {
+  if (CONSOLE.test(path)) return true;
+  return PROBES.has(path) && status !== undefined && status < 400;
 }
 
 function pathOf(url: string): string {
