@@ -137,14 +137,17 @@ export interface Upstream {
   /**
    * One cheap authenticated call that shows whether the vendor answers; its duration is the latency.
    *
-   * @throws UpstreamError when it does not
+   * @returns how many models the vendor lists, where that is asked for and it lists them
+   * @throws UpstreamError when it does not answer, or not as it should where its answer is read
    */
-  probe(call: ProbeCall): Promise<void>;
+  probe(call: ProbeCall): Promise<number | undefined>;
 }
 
 export interface ProbeCall {
   readonly limits: CallLimits;
   readonly signal: CancelSignal;
+  /** Has the answer read, which costs more than to see that there is one. */
+  readonly readsAnswer?: boolean;
 }
 
 /** A question about work that a vendor has accepted. */

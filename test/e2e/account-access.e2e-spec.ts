@@ -77,6 +77,10 @@ const RULES: Record<string, Rule> = {
   'DELETE /v1/customer/guardrails/{id}': of('guardrail'),
   'GET /v1/customer/provider-credentials': OWN,
   'POST /v1/customer/provider-credentials': makes('credential'),
+  'POST /v1/customer/provider-credentials/test': {
+    body: THINGS.credential[1],
+  },
+  'POST /v1/customer/provider-credentials/{id}/test': of('credential'),
   'DELETE /v1/customer/provider-credentials/{id}': of('credential'),
   'GET /v1/customer/broadcast/destinations': OWN,
   'POST /v1/customer/broadcast/destinations': makes('destination'),

@@ -93,6 +93,11 @@ const RULES: Record<string, Rule> = {
   },
   'DELETE /v1/customer/guardrails/{id}': { action: 'guardrail.delete', of: 'guardrail' },
   'POST /v1/customer/provider-credentials': makes('credential', 'provider_credential.create'),
+  'POST /v1/customer/provider-credentials/test': {
+    action: null,
+    body: { provider: 'openai', key: PLANTED },
+  },
+  'POST /v1/customer/provider-credentials/{id}/test': { action: null, of: 'credential' },
   'DELETE /v1/customer/provider-credentials/{id}': {
     action: 'provider_credential.delete',
     of: 'credential',
@@ -275,6 +280,7 @@ const RULES: Record<string, Rule> = {
     body: PROVIDER,
     makesNew: true,
   },
+  'POST /v1/admin/config/providers/{id}/test': { action: null, id: 'sandbox', body: {} },
   'DELETE /v1/admin/config/providers/{id}': {
     action: 'config.provider',
     id: 'gone',

@@ -218,8 +218,8 @@ describe('the configuration', () => {
         /providers\.mine\.base_url must be a URL/,
       ],
       [
-        { providers: [{ id: 'openai', name: 'O', base_url: fake.baseUrl }] },
-        /providers\.openai\.id .* built in/,
+        { providers: [{ id: 'sandbox', name: 'O', base_url: fake.baseUrl }] },
+        /providers\.sandbox\.id .* built in/,
       ],
       [{ settings: { GATEWAY_COOLDOWN_MS: -1 } }, /GATEWAY_COOLDOWN_MS must be an integer/],
       [{ settings: { PORT: 1 } }, /PORT is no setting that may change/],
@@ -689,5 +689,25 @@ describe('/v1/admin/config', () => {
       status: 400,
       body: { error: { param: 'cursor' } },
     });
+  });
+
+  it("tries a vendor's key by a real call, and calls the vendor with it at once", async () => {
+    const provider = { name: 'OpenAI', base_url: fake.baseUrl, api_key: VENDOR_KEY };
+    const path = '/v1/admin/config/providers/openai';
+    const refused = await one.admin('POST', `${path}/test`, {
+      provider: { ...provider, base_url: 'http://127.0.0.1:9/v1' },
+    });
+    expect(refused.status).toBe(200);
+    expect(await refused.json()).toMatchObject({ ok: false, status: null, models_seen: null });
+    expect((await one.admin('POST', `${path}/test`, {})).status).toBe(404);
+    expect((await one.admin('POST', `${path}/test`, { provider: { name: 'O' } })).status).toBe(400);
+    expect(await (await one.admin('POST', `${path}/test`, { provider })).json()).toMatchObject({
+      message: expect.any(String),
+    });
+    expect((await one.admin('PUT', path, { provider })).status).toBe(200);
+    expect((await ask(one, 'openai/gpt-4o-mini')).status).toBe(200);
+    expect(fake.calls.at(-1)?.headers.authorization).toBe(`Bearer ${VENDOR_KEY}`);
+    expect((await one.admin('POST', `${path}/test`, {})).status).toBe(200);
+    expect((await one.admin('DELETE', path)).status).toBe(200);
   });
 });

@@ -422,6 +422,35 @@ describe('a change', () => {
     ]);
   });
 
+  it('can be tried by a real call before it is made and afterwards, which tells no key', async () => {
+    const tenant = await newTenant();
+    const [good, bad] = [vendorKey(), vendorKey()];
+    byKey.set(good, (_, response) => sendJson(response, 200, { data: [{ id: 'a' }] }));
+    byKey.set(bad, (_, response) => sendJson(response, 401, { error: { message: `no ${bad}` } }));
+    const test = async (key: string) => {
+      const body = { provider: 'one', key };
+      const answer = await accounts.gateway.post(`${CREDENTIALS}/test`, body, as(tenant.key));
+      expect(answer.status).toBe(200);
+      return (await answer.json()) as { ok: boolean; message: string };
+    };
+    expect(await test(good)).toMatchObject({ ok: true, status: null, models_seen: 1 });
+    const refused = await test(bad);
+    expect(refused).toMatchObject({ ok: false, status: 401, models_seen: null });
+    expect(refused.message).not.toContain(bad);
+    expect(keysSeen()).toEqual([`Bearer ${good}`, `Bearer ${bad}`]);
+    const unknown = { provider: 'nobody', key: good };
+    expect(
+      await refusalOf(await accounts.gateway.post(`${CREDENTIALS}/test`, unknown, as(tenant.key))),
+    ).toEqual([400, 'invalid_request_error', 'provider']);
+
+    const { id } = await store(tenant.key, { provider: 'one', key: good });
+    const stored = await accounts.gateway.post(`${CREDENTIALS}/${id}/test`, {}, as(tenant.key));
+    expect(await stored.json()).toMatchObject({ ok: true, models_seen: 1 });
+    const other = await newTenant();
+    const foreign = await accounts.gateway.post(`${CREDENTIALS}/${id}/test`, {}, as(other.key));
+    expect(foreign.status).toBe(404);
+  });
+
   it('holds on another instance within a second, by whose rules it is used', async () => {
     const tenant = await newTenant();
     const other = await boot({

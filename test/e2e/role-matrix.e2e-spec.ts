@@ -78,6 +78,8 @@ const CUSTOMER: Record<string, Access> = {
   'DELETE /v1/customer/guardrails/{id}': 'develop',
   'GET /v1/customer/provider-credentials': 'read',
   'POST /v1/customer/provider-credentials': 'own',
+  'POST /v1/customer/provider-credentials/test': 'own',
+  'POST /v1/customer/provider-credentials/{id}/test': 'own',
   'DELETE /v1/customer/provider-credentials/{id}': 'own',
   'GET /v1/customer/broadcast/destinations': 'read',
   'POST /v1/customer/broadcast/destinations': 'develop',

@@ -58,6 +58,8 @@ export async function bootGateway(
     PORT: '0',
     HOST: '127.0.0.1',
     DATABASE_URL: own.url,
+    // No test calls a real vendor.
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
     GATEWAY_DATA_DIR: dataDirectory,
     // The same at each boot, as a database takes no other one.
     GATEWAY_SECRET: 'the-secret-of-every-gateway-under-test',

@@ -163,7 +163,8 @@ function readModels(value: unknown, problems: ConfigProblem[]): JsonObject[] {
   return rows;
 }
 
-function readProviders(value: unknown, problems: ConfigProblem[]): GivenProvider[] {
+/** @param problems is told what is wrong with the entries */
+export function readProviders(value: unknown, problems: ConfigProblem[]): GivenProvider[] {
   if (!Array.isArray(value)) {
     problems.push({ param: 'providers', message: 'providers must be a list' });
     return [];
@@ -185,7 +186,7 @@ function readProviders(value: unknown, problems: ConfigProblem[]): GivenProvider
     const { api_key: _key, api_key_preview: _preview, ...entry } = one;
     return entry;
   });
-  return checkProviders(plain, VENDORS, complain).map((entry) => {
+  return checkProviders(plain, VENDORS, complain, { mayBeVendors: true }).map((entry) => {
     const key = keys[plain.indexOf(entry)];
     return { ...entry, ...(key !== undefined && { api_key: key }) };
   });

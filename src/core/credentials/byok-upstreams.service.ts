@@ -79,6 +79,20 @@ export class ByokUpstreams {
   }
 
   /**
+   * An adapter for an account that is not stored, to check it.
+   *
+   * @param given to a provider on offer, as its form has it
+   */
+  forCheck(
+    providerId: string,
+    given: Pick<ByokCredential, 'settings'> & { key: string },
+  ): Upstream {
+    const { provider, form } = this.providersOnOffer().get(providerId)!;
+    const own = form.hasOwnAddress(provider) ? this.transport : undefined;
+    return this.registry.create(form.configure(provider, given), own);
+  }
+
+  /**
    * The adapter of a credential, which is about to be used.
    *
    * @throws UpstreamError `operator` when the stored key is of no use

@@ -205,14 +205,17 @@ export type Complain = (index: number, field: string, message: string) => void;
  * The entries that are as they should be, in their order and as they came.
  *
  * @param complain is told of each that is not, or has an id that is taken
+ * @param mayBeVendors whether one may be a vendor's own, which variables would configure
  */
 export function checkProviders(
   content: readonly unknown[],
   vendors: readonly VendorSettings[],
   complain: Complain,
+  { mayBeVendors = false } = {},
 ): ProviderEntry[] {
-  const usedIds = new Set(vendors.map(({ id }) => id));
-  const adapters = new Set(usedIds);
+  const adapters = new Set(vendors.map(({ id }) => id));
+  const reserved = vendors.filter(({ isStandIn }) => !mayBeVendors || isStandIn === true);
+  const usedIds = new Set(reserved.map(({ id }) => id));
   return content.filter((plain, index): plain is ProviderEntry => {
     if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
       complain(index, '', 'must be an object');
@@ -228,6 +231,10 @@ export function checkProviders(
     }
     if (entry.adapter !== undefined && !adapters.has(entry.adapter)) {
       complain(index, 'adapter', `must be one of ${[...adapters].join(', ')}`);
+      return false;
+    }
+    if (adapters.has(entry.id) && (entry.adapter ?? entry.id) !== entry.id) {
+      complain(index, 'adapter', `of "${entry.id}" must be left out: it is built in`);
       return false;
     }
     usedIds.add(entry.id);
@@ -257,15 +264,16 @@ export function toProvider(
 ): ProviderConfig {
   const standard = vendors.find(({ isDefault }) => isDefault);
   if (!standard) throw new Error('no vendor is the default one');
+  const own = vendors.find(({ id }) => id === entry.id);
   return {
     id: entry.id,
     name: entry.name,
-    adapter: entry.adapter ?? standard.id,
-    type: entry.type ?? standard.type,
+    adapter: entry.adapter ?? (own ?? standard).id,
+    type: entry.type ?? (own ?? standard).type,
     baseUrl: withoutTrailingSlash(entry.base_url),
     apiKey,
     settings: { ...entry.settings },
-    knownFieldsOnly: entry.pass_unknown_fields !== true,
+    ...(!own && { knownFieldsOnly: entry.pass_unknown_fields !== true }),
     ...(entry.own_credentials !== undefined && { takesOwnAccounts: entry.own_credentials }),
   };
 }

@@ -133,11 +133,14 @@ export class LiveSettings {
     const further = providers.filter(({ id }) => !taken.has(id));
     if (JSON.stringify(further) !== JSON.stringify(this.further)) {
       this.further = further;
+      const ofTenants = new Set(this.started.ownAccountProviders.map(({ id }) => id));
       Object.assign(this.current, {
         providers: [...this.started.providers, ...further],
         ownAccountProviders: [
           ...this.started.ownAccountProviders,
-          ...further.filter(takesOwnAccounts).map(withoutKey),
+          ...further
+            .filter((one) => takesOwnAccounts(one) && !ofTenants.has(one.id))
+            .map(withoutKey),
         ],
       });
     }

@@ -1,3 +1,4 @@
+import { listedModels } from '../dialects/listed-models.js';
 import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
@@ -79,7 +80,8 @@ export class AnthropicAdapter implements Upstream {
     }
   }
 
-  async probe({ limits, signal }: ProbeCall): Promise<void> {
+  async probe(call: ProbeCall): Promise<number | undefined> {
+    const { limits, signal } = call;
     const response = await this.transport.call({
       method: 'GET',
       url: this.modelsUrl,
@@ -91,7 +93,7 @@ export class AnthropicAdapter implements Upstream {
       const error = await readFailedAnswer(response, classifyMessagesError);
       throw redactKey(error, this.provider.apiKey);
     }
-    response.drain();
+    return listedModels(response, call, 'data');
   }
 
   /** What was thrown, in the caller's words and without our key. */

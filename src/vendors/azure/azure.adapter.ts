@@ -81,7 +81,7 @@ export class AzureAdapter implements Upstream {
     throw unsupported('model', `This provider makes no ${request.kind} here.`);
   }
 
-  probe(call: ProbeCall): Promise<void> {
+  probe(call: ProbeCall): Promise<number | undefined> {
     return this.chat.probe(call);
   }
 }

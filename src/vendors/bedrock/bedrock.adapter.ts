@@ -1,3 +1,4 @@
+import { listedModels } from '../dialects/listed-models.js';
 import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
@@ -109,11 +110,11 @@ export class BedrockAdapter implements Upstream {
     };
   }
 
-  async probe(call: ProbeCall): Promise<void> {
+  async probe(call: ProbeCall): Promise<number | undefined> {
     try {
       const headers = { accept: 'application/json' };
       const response = await this.send({ method: 'GET', url: this.probeUrl, headers }, call);
-      response.drain();
+      return await listedModels(response, call, 'modelSummaries');
     } catch (error) {
       throw this.withoutSecrets(error);
     }

@@ -1,3 +1,4 @@
+import { listedModels } from '../dialects/listed-models.js';
 import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type {
   MediaRequest,
@@ -120,7 +121,8 @@ export class FishAudioAdapter implements Upstream {
     );
   }
 
-  async probe({ limits, signal }: ProbeCall): Promise<void> {
+  async probe(call: ProbeCall): Promise<number | undefined> {
+    const { limits, signal } = call;
     const response = await this.transport.call({
       method: 'GET',
       url: new URL(`${this.provider.baseUrl}/wallet/self/api-credit`),
@@ -132,7 +134,7 @@ export class FishAudioAdapter implements Upstream {
       const error = await readFailedAnswer(response, classifyFishAudioError);
       throw redactKey(error, this.provider.apiKey);
     }
-    response.drain();
+    return listedModels(response, call, undefined);
   }
 
   private async *speech({

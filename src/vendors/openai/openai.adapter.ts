@@ -180,7 +180,7 @@ export class OpenAiAdapter implements Upstream {
     return this.videos.cancel(call);
   }
 
-  probe(call: ProbeCall): Promise<void> {
+  probe(call: ProbeCall): Promise<number | undefined> {
     return this.chat.probe(call);
   }
 

@@ -139,7 +139,7 @@ export class SandboxAdapter implements Upstream {
   async cancelMedia(): Promise<void> {}
 
   /** The sandbox is there as long as the gateway is. */
-  async probe(): Promise<void> {}
+  async probe(): Promise<undefined> {}
 }
 
 async function* answer({

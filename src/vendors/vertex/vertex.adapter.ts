@@ -1,3 +1,4 @@
+import { listedModels } from '../dialects/listed-models.js';
 import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
 import type {
   MediaRequest,
@@ -145,7 +146,7 @@ export class VertexAdapter implements Upstream {
   }
 
   /** Lists one model of the publisher whose list needs no project; that takes a valid token. */
-  async probe(call: ProbeCall): Promise<void> {
+  async probe(call: ProbeCall): Promise<number | undefined> {
     const access = await this.access(call);
     try {
       const response = await this.transport.call({
@@ -158,7 +159,8 @@ export class VertexAdapter implements Upstream {
       if (response.status !== 200) {
         throw await this.readError(response, access, GOOGLE_PUBLISHER);
       }
-      response.drain();
+      // One is asked for, so it says nothing how many there are.
+      return await listedModels(response, call, undefined);
     } catch (error) {
       throw redactKey(error, access.token);
     }

@@ -56,7 +56,7 @@ export class ImaginaryAdapter implements Upstream {
     yield* readSayings(response);
   }
 
-  async probe({ limits, signal }: ProbeCall): Promise<void> {
+  async probe({ limits, signal }: ProbeCall): Promise<undefined> {
     const url = new URL(`${this.provider.baseUrl}/minds`);
     const headers = this.headers();
     const response = await this.transport.call({ method: 'GET', url, headers, limits, signal });

@@ -15,6 +15,7 @@ import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nest
 import type { Response } from 'express';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { ApiFields, ApiFilters } from '../../../core/access/customer.decorator.js';
+import { AccountCheckDto } from '../../../core/credentials/account-check.dto.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { CursorPageQueryDto } from '../../../platform/http/cursor-page.js';
@@ -30,6 +31,7 @@ import {
   PutConfigModelDto,
   PutConfigProviderDto,
   RollBackConfigDto,
+  TestConfigProviderDto,
 } from './config.dto.js';
 import { AdminConfigService } from './config.service.js';
 
@@ -219,6 +221,31 @@ export class AdminConfigController {
     @Headers('if-match') ifMatch: string | undefined,
   ): Promise<ChangedConfigDto> {
     return this.config.putProvider(author, id, provider, { ...options, ifMatch });
+  }
+
+  @Post('providers/:id/test')
+  @HttpCode(200)
+  @ReadsJsonBody()
+  @ApiOperation({
+    operationId: 'testConfigProvider',
+    summary: 'Try one provider by a real call',
+    description:
+      'One that costs nothing, as a list of models, within 10 s: of the entry that comes with the request, before it is put, or of the one in force. Nothing is stored.',
+  })
+  @ApiOkResponse({ type: AccountCheckDto })
+  @ApiParam({ name: 'id', example: 'local' })
+  @ApiFields(TestConfigProviderDto, {
+    "A vendor's key before it is stored": {
+      provider: { name: 'Our own server', base_url: 'http://10.0.0.7:8000/v1', api_key: 'sk-…' },
+    },
+    'The provider in force': {},
+  })
+  @ApiErrorResponse(404, 'There is no such provider.')
+  testProvider(
+    @Param('id') id: string,
+    @Body() { provider }: TestConfigProviderDto,
+  ): Promise<AccountCheckDto> {
+    return this.config.testProvider(id, provider);
   }
 
   @Delete('providers/:id')

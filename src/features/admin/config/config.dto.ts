@@ -283,6 +283,17 @@ export class PutConfigModelDto extends ConfigChangeOptionsDto {
   row!: JsonObject;
 }
 
+export class TestConfigProviderDto {
+  @ApiPropertyOptional({
+    ...anyObject,
+    description: 'The whole entry but its `id`, as it is to be put; without it, the one in force.',
+    example: { name: 'Our own server', base_url: 'http://10.0.0.7:8000/v1', api_key: 'sk-…' },
+  })
+  @IsOptional()
+  @IsObject({ message: 'provider must be an object' })
+  provider?: JsonObject;
+}
+
 export class PutConfigProviderDto extends ConfigChangeOptionsDto {
   @ApiProperty({
     ...anyObject,

@@ -2,7 +2,19 @@ import { Injectable } from '@nestjs/common';
 import type { Author } from '../../../core/access/author.js';
 import { CatalogueService } from '../../../core/catalogue/catalogue.service.js';
 import { mergeRow } from '../../../core/catalogue/load-catalogue.js';
-import { shownDocument, type ConfigDocument } from '../../../core/configuration/config-document.js';
+import {
+  readProviders,
+  shownDocument,
+  type ConfigDocument,
+  type ConfigProblem,
+} from '../../../core/configuration/config-document.js';
+import {
+  toAccountCheck,
+  type AccountCheckDto,
+} from '../../../core/credentials/account-check.dto.js';
+import { checkAccount } from '../../../core/credentials/account-check.js';
+import type { ProviderConfig } from '../../../platform/config/app-config.js';
+import { toProvider } from '../../../platform/config/configured-providers.js';
 import {
   ConfigConflictError,
   ConfigVersions,
@@ -22,6 +34,7 @@ import {
   type CursorPageQueryDto,
 } from '../../../platform/http/cursor-page.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
+import { VENDORS } from '../../../vendors/vendors.js';
 import { UpstreamRegistry } from '../../../vendors/upstream.registry.js';
 import type {
   ChangedConfigDto,
@@ -163,6 +176,31 @@ export class AdminConfigService {
       },
       options,
     );
+  }
+
+  /**
+   * Tries a provider by a real call: the entry, before it is put, or the one in force.
+   *
+   * @throws InvalidRequestError, NotFoundError
+   */
+  async testProvider(id: string, entry: JsonObject | undefined): Promise<AccountCheckDto> {
+    const provider = entry
+      ? this.providerOf({ ...entry, id })
+      : this.upstreams.providers.find((one) => one.id === id);
+    if (!provider) throw new NotFoundError('id', 'There is no provider with this id.');
+    return toAccountCheck(await checkAccount(this.upstreams.create(provider), provider.name));
+  }
+
+  private providerOf(entry: JsonObject): ProviderConfig {
+    const problems: ConfigProblem[] = [];
+    const [given] = readProviders([entry], problems);
+    const [problem] = problems;
+    if (problem || !given) {
+      const param = problem?.param ?? 'provider';
+      throw new InvalidRequestError(param, `${problem?.message ?? 'provider is no provider'}.`);
+    }
+    const { api_key: key, ...rest } = given;
+    return toProvider(rest, key ?? undefined, VENDORS);
   }
 
   deleteProvider(author: Author, id: string, options: Options): Promise<ChangedConfigDto> {

@@ -1,15 +1,17 @@
-import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Customer, ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.decorator.js';
+import { AccountCheckDto } from '../../../core/credentials/account-check.dto.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import {
   DeletedProviderCredentialDto,
   ProviderCredentialDto,
   ProviderCredentialListDto,
   CreateProviderCredentialDto,
+  TestProviderCredentialDto,
 } from './provider-credentials.dto.js';
 import { ProviderCredentialsService } from './provider-credentials.service.js';
 import { Members } from '../../../core/people/roles.js';
@@ -54,6 +56,41 @@ export class ProviderCredentialsController {
     @Body() body: CreateProviderCredentialDto,
   ): Promise<ProviderCredentialDto> {
     return this.credentials.create(caller, author, body);
+  }
+
+  @Post('test')
+  @HttpCode(200)
+  @Members('own')
+  @ReadsJsonBody()
+  @ApiOperation({
+    operationId: 'testProviderCredential',
+    summary: 'Try an own account with a provider before it is stored',
+    description: 'By one real call that costs nothing, within 10 s. Nothing is stored.',
+  })
+  @ApiOkResponse({ type: AccountCheckDto })
+  @ApiFields(
+    TestProviderCredentialDto,
+    { 'An account of your own': { provider: 'a-provider', key: 'sk-…' } },
+    'settings.region',
+  )
+  @ApiChange()
+  test(@Body() body: TestProviderCredentialDto): Promise<AccountCheckDto> {
+    return this.credentials.test(body);
+  }
+
+  @Post(':id/test')
+  @HttpCode(200)
+  @Members('own')
+  @ApiOperation({
+    operationId: 'testStoredProviderCredential',
+    summary: 'Try an own account with a provider that is stored',
+    description: 'By one real call that costs nothing, within 10 s.',
+  })
+  @ApiOkResponse({ type: AccountCheckDto })
+  @ApiChange()
+  @ApiOwn('credential')
+  testStored(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<AccountCheckDto> {
+    return this.credentials.testStored(caller, id);
   }
 
   @Delete(':id')

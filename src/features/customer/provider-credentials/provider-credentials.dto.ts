@@ -2,16 +2,11 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsObject, IsOptional, IsString, Matches } from 'class-validator';
 import { MayBeAbsent } from '../../../platform/http/field.decorators.js';
 
-/** What is required besides depends on the provider, and is checked by the service. */
-export class CreateProviderCredentialDto {
+/** An account; what is required besides depends on the provider, and is checked by the service. */
+export class TestProviderCredentialDto {
   @ApiProperty({ description: 'Id of the provider.', example: 'a-provider' })
   @IsString({ message: 'provider must be the id of a provider' })
   provider!: string;
-
-  @ApiPropertyOptional({ type: String, nullable: true, minLength: 1, maxLength: 255 })
-  @IsOptional()
-  @Matches(/^[^]{1,255}$/u, { message: 'name must be a string of 1 to 255 characters, or null' })
-  name?: string | null;
 
   @ApiProperty({ description: "The account's key. It is stored encrypted and never shown again." })
   @IsString({ message: 'key must be a string' })
@@ -25,6 +20,13 @@ export class CreateProviderCredentialDto {
   @MayBeAbsent()
   @IsObject({ message: 'settings must be an object' })
   settings?: Record<string, unknown>;
+}
+
+export class CreateProviderCredentialDto extends TestProviderCredentialDto {
+  @ApiPropertyOptional({ type: String, nullable: true, minLength: 1, maxLength: 255 })
+  @IsOptional()
+  @Matches(/^[^]{1,255}$/u, { message: 'name must be a string of 1 to 255 characters, or null' })
+  name?: string | null;
 
   @ApiPropertyOptional({
     default: false,

@@ -20,7 +20,13 @@ import type {
   DeletedProviderCredentialDto,
   ProviderCredentialDto,
   CreateProviderCredentialDto,
+  TestProviderCredentialDto,
 } from './provider-credentials.dto.js';
+import { checkAccount } from '../../../core/credentials/account-check.js';
+import {
+  toAccountCheck,
+  type AccountCheckDto,
+} from '../../../core/credentials/account-check.dto.js';
 import type { AccountRules, ByokAccountForm } from '../../../vendors/vendor.js';
 
 const MAX_CREDENTIALS_PER_TENANT = 50;
@@ -50,19 +56,7 @@ export class ProviderCredentialsService {
     author: Author,
     body: CreateProviderCredentialDto,
   ): Promise<ProviderCredentialDto> {
-    const offers = this.upstreams.providersOnOffer();
-    const offer = offers.get(body.provider);
-    if (!offer) {
-      throw new InvalidRequestError(
-        'provider',
-        `\`provider\` must be one of ${[...offers.keys()].join(', ')}.`,
-      );
-    }
-    const read = offer.form.readKey(body.key);
-    if ('fault' in read) throw new InvalidRequestError('key', `\`key\` ${read.fault}.`);
-    const settings = readAccountSettings(offer.form, body.settings ?? {}, {
-      allowPrivate: this.config.allowPrivateDestinations,
-    });
+    const { read, settings } = this.readAccount(body);
     const id = randomUUID();
     const draft = {
       id,
@@ -97,6 +91,22 @@ export class ProviderCredentialsService {
     return toDto(made);
   }
 
+  /** Tries an account by a real call, before it is stored. */
+  async test(body: TestProviderCredentialDto): Promise<AccountCheckDto> {
+    const { offer, read, settings } = this.readAccount(body);
+    const { key } = read;
+    const upstream = this.upstreams.forCheck(body.provider, { key, settings });
+    return toAccountCheck(await checkAccount(upstream, offer.provider.name));
+  }
+
+  /** The same of one that is stored. @throws NotFoundError for what is not the tenant's */
+  async testStored({ tenantId }: Caller, id: string): Promise<AccountCheckDto> {
+    const access = isUuid(id) ? await this.upstreams.find(tenantId, id) : undefined;
+    if (!access) throw new NotFoundError('id', 'There is no provider credential with this id.');
+    const { provider } = this.upstreams.providersOnOffer().get(access.credential.provider)!;
+    return toAccountCheck(await checkAccount(this.upstreams.use(access), provider.name));
+  }
+
   /** @throws NotFoundError for what is not the tenant's */
   async delete(caller: Caller, author: Author, id: string): Promise<DeletedProviderCredentialDto> {
     const { tenantId } = caller;
@@ -116,6 +126,24 @@ export class ProviderCredentialsService {
     this.directory.forget(tenantId);
     this.upstreams.drop(id);
     return { id, deleted: true };
+  }
+
+  /** @throws InvalidRequestError naming the field at fault, such as `settings.region` */
+  private readAccount(body: TestProviderCredentialDto) {
+    const offers = this.upstreams.providersOnOffer();
+    const offer = offers.get(body.provider);
+    if (!offer) {
+      throw new InvalidRequestError(
+        'provider',
+        `\`provider\` must be one of ${[...offers.keys()].join(', ')}.`,
+      );
+    }
+    const read = offer.form.readKey(body.key);
+    if ('fault' in read) throw new InvalidRequestError('key', `\`key\` ${read.fault}.`);
+    const settings = readAccountSettings(offer.form, body.settings ?? {}, {
+      allowPrivate: this.config.allowPrivateDestinations,
+    });
+    return { offer, read, settings };
   }
 }
 

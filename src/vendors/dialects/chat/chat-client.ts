@@ -1,3 +1,4 @@
+import { listedModels } from '../listed-models.js';
 import { isContent, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isRelayed, type CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
@@ -93,7 +94,8 @@ export class ChatClient implements Upstream {
     return dialect === 'chat' && webSearch ? withSearches(answer, webSearch.most) : answer;
   }
 
-  async probe({ limits, signal }: ProbeCall): Promise<void> {
+  async probe(call: ProbeCall): Promise<number | undefined> {
+    const { limits, signal } = call;
     const response = await this.transport.call({
       method: 'GET',
       url: this.server.modelsUrl,
@@ -105,7 +107,7 @@ export class ChatClient implements Upstream {
       const error = await readFailedAnswer(response, classifyChatError);
       throw redactKey(error, this.server.apiKey);
     }
-    response.drain();
+    return listedModels(response, call, 'data');
   }
 
   private async ask(

@@ -1,0 +1,31 @@
+import type { UpstreamResponse } from '../transport/upstream-response.js';
+import { unreadable } from '../upstream-error.js';
+import type { ProbeCall } from '../upstream.js';
+import { parseAnswerObject } from './answer-json.js';
+
+/** No vendor's list of models comes near. */
+const MAX_BYTES = 8_000_000;
+
+/**
+ * What a probe's good answer says.
+ *
+ * @param member of the answer that is the list of models; undefined: it is about something else
+ * @returns how many models there are in it, where the probe has it read
+ * @throws UpstreamError `unreadable` for an answer that is none
+ */
+export async function listedModels(
+  response: UpstreamResponse,
+  { readsAnswer = false }: ProbeCall,
+  member: string | undefined,
+): Promise<number | undefined> {
+  if (!readsAnswer) {
+    response.drain();
+    return undefined;
+  }
+  const text = (await response.readAll(MAX_BYTES)).toString('utf8');
+  const answer = parseAnswerObject(text, 'an answer to a probe');
+  if (member === undefined) return undefined;
+  const list = answer[member];
+  if (Array.isArray(list)) return list.length;
+  throw unreadable(`an answer to a probe without ${member}`, response.status);
+}
