@@ -76,6 +76,7 @@ const RULES: Record<string, Rule> = {
   'PUT /v1/customer/guardrails/{id}': of('guardrail', { body: { is_enabled: false } }),
   'DELETE /v1/customer/guardrails/{id}': of('guardrail'),
   'GET /v1/customer/provider-credentials': OWN,
+  'GET /v1/customer/provider-credentials/providers': OWN,
   'POST /v1/customer/provider-credentials': makes('credential'),
   'POST /v1/customer/provider-credentials/test': {
     body: THINGS.credential[1],

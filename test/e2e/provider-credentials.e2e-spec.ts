@@ -212,6 +212,20 @@ describe('a provider that the operator has not configured', () => {
     }
   });
 
+  it('is offered with what it asks of an account', async () => {
+    const tenant = await newTenant();
+    const response = await accounts.gateway.fetch(`${CREDENTIALS}/providers`, {
+      headers: as(tenant.key),
+    });
+    const { data } = (await response.json()) as { data: { provider: string }[] };
+    expect(data.find(({ provider }) => provider === 'azure')).toMatchObject({
+      key_description: expect.any(String),
+      settings: expect.arrayContaining([
+        { name: 'endpoint', is_required: true, description: expect.any(String) },
+      ]),
+    });
+  });
+
   it('is reached at the address that the tenant has with it', async () => {
     const tenant = await newTenant();
     const own = vendorKey();

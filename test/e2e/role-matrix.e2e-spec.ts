@@ -77,6 +77,7 @@ const CUSTOMER: Record<string, Access> = {
   'PUT /v1/customer/guardrails/{id}': 'develop',
   'DELETE /v1/customer/guardrails/{id}': 'develop',
   'GET /v1/customer/provider-credentials': 'read',
+  'GET /v1/customer/provider-credentials/providers': 'read',
   'POST /v1/customer/provider-credentials': 'own',
   'POST /v1/customer/provider-credentials/test': 'own',
   'POST /v1/customer/provider-credentials/{id}/test': 'own',

@@ -7,6 +7,7 @@ import { Customer, ApiChange, ApiFields, ApiOwn } from '../../../core/access/cus
 import { AccountCheckDto } from '../../../core/credentials/account-check.dto.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import {
+  AccountProviderListDto,
   DeletedProviderCredentialDto,
   ProviderCredentialDto,
   ProviderCredentialListDto,
@@ -31,6 +32,16 @@ export class ProviderCredentialsController {
   @ApiOkResponse({ type: ProviderCredentialListDto })
   async list(@CurrentCaller() caller: Caller): Promise<ProviderCredentialListDto> {
     return { data: await this.credentials.list(caller) };
+  }
+
+  @Get('providers')
+  @ApiOperation({
+    operationId: 'listAccountProviders',
+    summary: 'List the providers with which a tenant may have an account of its own',
+  })
+  @ApiOkResponse({ type: AccountProviderListDto })
+  offers(): AccountProviderListDto {
+    return { data: this.credentials.offers() };
   }
 
   @Post()

@@ -74,6 +74,37 @@ export class ProviderCredentialListDto {
   data!: ProviderCredentialDto[];
 }
 
+class AccountSettingDto {
+  @ApiProperty({ example: 'region' })
+  name!: string;
+
+  @ApiProperty({ example: true })
+  is_required!: boolean;
+
+  @ApiProperty({ example: 'AWS region' })
+  description!: string;
+}
+
+/** A provider that takes accounts of tenants. */
+export class AccountProviderDto {
+  @ApiProperty({ example: 'a-provider' })
+  provider!: string;
+
+  @ApiProperty({ example: 'A provider' })
+  name!: string;
+
+  @ApiProperty({ description: 'What the key is called there.', example: 'API key' })
+  key_description!: string;
+
+  @ApiProperty({ type: [AccountSettingDto], description: 'What it has to know besides the key.' })
+  settings!: AccountSettingDto[];
+}
+
+export class AccountProviderListDto {
+  @ApiProperty({ type: [AccountProviderDto], description: 'By name.' })
+  data!: AccountProviderDto[];
+}
+
 export class DeletedProviderCredentialDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;

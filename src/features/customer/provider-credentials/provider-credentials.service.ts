@@ -17,6 +17,7 @@ import {
 } from '../../../core/credentials/credential.repository.js';
 import { ByokUpstreams } from '../../../core/credentials/byok-upstreams.service.js';
 import type {
+  AccountProviderDto,
   DeletedProviderCredentialDto,
   ProviderCredentialDto,
   CreateProviderCredentialDto,
@@ -48,6 +49,23 @@ export class ProviderCredentialsService {
   async list({ tenantId }: Caller): Promise<ProviderCredentialDto[]> {
     await this.uses.write();
     return (await this.credentials.listOfTenant(tenantId)).map(toDto);
+  }
+
+  /** The providers that an account may be with, and what each asks of it. */
+  offers(): AccountProviderDto[] {
+    const offers = [...this.upstreams.providersOnOffer().values()];
+    return offers
+      .map(({ provider, form }) => ({
+        provider: provider.id,
+        name: provider.name,
+        key_description: form.keyDescription,
+        settings: Object.entries(form.settings).map(([name, { isRequired, description }]) => ({
+          name,
+          is_required: isRequired,
+          description,
+        })),
+      }))
+      .sort((one, other) => one.name.localeCompare(other.name));
   }
 
   /** @throws InvalidRequestError naming the field at fault, such as `settings.region` */
