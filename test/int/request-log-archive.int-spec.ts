@@ -11,14 +11,21 @@ import {
 import { ARCHIVED_COLUMNS } from '../../src/core/ledger/request-log/archive/archive-format.js';
 import { RequestLogArchive } from '../../src/core/ledger/request-log/archive/request-log-archive.js';
 import { RequestLogArchiveService } from '../../src/core/ledger/request-log/archive/request-log-archive.service.js';
+import { priceSheetOf, storeSheets } from '../../src/core/ledger/receipts/price-sheet.js';
+import { FREE, UNITS_PER_CREDIT } from '../../src/canonical/exact-pricing.js';
+import { ReceiptReader } from '../../src/core/ledger/receipts/receipt.reader.js';
 import { LedgerRetentionService } from '../../src/core/ledger/ledger-retention.service.js';
 import { RequestLogAnalyticsReader } from '../../src/core/ledger/request-log/request-log-analytics.reader.js';
 import {
   readSnapshot,
   type RequestLogFilters,
 } from '../../src/core/ledger/request-log/request-log-filters.js';
-import { readDimensions } from '../../src/core/ledger/request-log/log-dimensions.js';
+import { type LogPlace, readDimensions } from '../../src/core/ledger/request-log/log-dimensions.js';
 import { RequestLogGroupsReader } from '../../src/core/ledger/request-log/request-log-groups.reader.js';
+import {
+  RequestLogOverTenantsReader,
+  type TenantLogFilters,
+} from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
 import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
@@ -33,7 +40,9 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const NOW = new Date('2026-07-15T12:00:00Z');
 const [LARGE, SMALL, OTHER] = [randomUUID(), randomUUID(), randomUUID()];
 const KEYS = [randomUUID(), randomUUID()];
-const SHEET = randomUUID();
+/** Not one that is kept. */
+const UNKNOWN_SHEET = randomUUID();
+const SHEET = priceSheetOf({ pricing: { ...FREE, prompt: 2n * UNITS_PER_CREDIT } });
 const MODELS = ['sandbox/echo', 'a\u0000b \ud800 "é😀"', ''];
 
 let folder: string;
@@ -44,6 +53,8 @@ let bucket: ArchiveBucket;
 let reader: RequestLogReader;
 let analytics: RequestLogAnalyticsReader;
 let requestGroups: RequestLogGroupsReader;
+let overTenants: RequestLogOverTenantsReader;
+let receipts: ReceiptReader;
 
 /** So that a few rows are many files, of many groups each. */
 class SmallFiles extends RequestLogArchiveService {
@@ -58,6 +69,8 @@ const readers = (through: ArchiveBucket) => {
     reader: new RequestLogReader(database, archive),
     analytics: new RequestLogAnalyticsReader(database, archive),
     requestGroups: new RequestLogGroupsReader(database, archive),
+    overTenants: new RequestLogOverTenantsReader(database, archive),
+    receipts: new ReceiptReader(new RequestLogReader(database, archive), database),
   };
 };
 /** A server that is not there. */
@@ -71,7 +84,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = testDatabase.database;
   bucket = new ArchiveBucket({ s3: s3.config });
-  ({ reader, analytics, requestGroups } = readers(bucket));
+  ({ reader, analytics, requestGroups, overTenants, receipts } = readers(bucket));
   await database.query(`SELECT make_month_partitions('2026-02-01', '2026-07-01')`);
 });
 afterAll(async () => {
@@ -137,6 +150,26 @@ const FILTERS: RequestLogFilters[] = [
   { endUser: 'b\\ob' },
 ];
 
+const LISTS: TenantLogFilters[] = [
+  ...RANGES,
+  ...FILTERS,
+  { tenantId: SMALL },
+  { minCost: 9_000_000_000_100 },
+];
+
+/** What is listed of all tenants, page by page. */
+async function listed(filters: TenantLogFilters) {
+  const found = [];
+  let after: LogPlace | undefined;
+  do {
+    const page = await overTenants.page(filters, after, 13);
+    expect(page.rows.length).toBeLessThanOrEqual(13);
+    found.push(...page.rows);
+    after = page.next;
+  } while (after);
+  return found;
+}
+
 /** Everything that is answered of a tenant's log. */
 async function answers(tenantId: string, ids: string[]) {
   const found = [];
@@ -155,20 +188,32 @@ async function answers(tenantId: string, ids: string[]) {
     const dimensions = readDimensions('tag:team,end_user');
     found.push(await requestGroups.groups({ tenantId, dimensions, filters: {}, range, limit: 99 }));
   }
-  for (const id of ids) found.push(await reader.findByRequestId(tenantId, id));
+  for (const id of ids) {
+    found.push(await reader.findByRequestId(tenantId, id));
+    found.push(await receipts.find(tenantId, id));
+  }
   return found;
 }
 
 describe('the archive of the request log', () => {
   const ids: string[] = [];
+  let billed: string;
 
   beforeAll(async () => {
+    const bill = { priceSheet: SHEET.id, promptTokens: 10, cost: 20, modelCharge: 20 };
+    ({ requestId: billed } = await insert(LARGE, '2026-05-03T12:34:56Z', bill));
+    ids.push(billed);
+    for (const { text, values } of storeSheets([SHEET])) await database.query(text, values);
+    await database.query(
+      `INSERT INTO ledger_entries (tenant_id, kind, amount, request_id) VALUES ($1, 'refund', 3, $2)`,
+      [LARGE, billed],
+    );
     for (let index = 0; index < 150; index++) {
       const time = new Date(Date.UTC(2026, 4, 1 + (index % 4), 9 + (index % 3), (index * 7) % 60));
       const failed = index % 7 === 0;
       const { requestId } = await insert(LARGE, time.toISOString(), {
         ...(index % 5 === 0 && {
-          priceSheet: SHEET,
+          priceSheet: UNKNOWN_SHEET,
           otherUsage: '{"images":2}',
           shortfall: 4,
           configVersion: 7,
@@ -242,15 +287,30 @@ describe('the archive of the request log', () => {
   });
 
   it('answers every question as the database did', async () => {
-    const before = [await answers(LARGE, ids), await answers(SMALL, ids)];
+    const all = async () => {
+      const lists = [];
+      for (const filters of LISTS) lists.push(await listed(filters));
+      return lists;
+    };
+    const before = [await answers(LARGE, ids), await answers(SMALL, ids), await all()];
+    expect(before[2]![0]).toHaveLength(193);
+    expect(await receipts.find(LARGE, billed)).toMatchObject({
+      prices: { id: SHEET.id, usd: { prompt: '0.000002' } },
+      arithmetic: { rounded: 20 },
+      refunds: [{ amount: 3 }],
+    });
     expect(await archiver(bucket, 75).sweepNow(NOW)).toBe(0);
-    expect(await archiver().sweepNow(NOW)).toBe(151);
+    expect(await archiver().sweepNow(NOW)).toBe(152);
     expect(await isThere('request_logs_2026_05')).toBe(false);
     expect(await isThere('request_logs_2026_06')).toBe(true);
     const files = await archivedFiles('2026-05');
-    expect(files.map(({ rows }) => rows).sort()).toEqual([31, 60, 60]);
+    expect(files.map(({ rows }) => rows).sort()).toEqual([32, 60, 60]);
 
-    expect([await answers(LARGE, ids), await answers(SMALL, ids)]).toEqual(before);
+    expect([await answers(LARGE, ids), await answers(SMALL, ids), await all()]).toEqual(before);
+    // Where few rows are looked at for a page, nothing is missed and nothing comes twice.
+    overTenants.walkedRows = 3;
+    expect(await all()).toEqual(before[2]);
+    overTenants.walkedRows = 200_000;
     expect(await archiver().sweepNow(NOW)).toBe(0);
   });
 
@@ -278,11 +338,14 @@ describe('the archive of the request log', () => {
     const cut = { end: at('2026-05-02T10:15:00Z') };
     await expect(without.reader.findByRequestId(LARGE, ids[0]!)).rejects.toMatchObject(refusal);
     await expect(without.reader.pageOfTenant(LARGE, cut, first)).rejects.toMatchObject(refusal);
+    await expect(without.overTenants.page(cut, undefined, 5)).rejects.toMatchObject(refusal);
+    await expect(without.receipts.find(LARGE, billed)).rejects.toMatchObject(refusal);
     await expect(without.analytics.groupsOfTenant(LARGE, 'model', cut)).rejects.toMatchObject(
       refusal,
     );
     expect(await without.reader.findByRequestId(LARGE, randomUUID())).toBeUndefined();
     expect((await without.reader.pageOfTenant(LARGE, {}, first)).rows).toHaveLength(5);
+    expect((await without.overTenants.page({}, undefined, 5)).rows).toHaveLength(5);
     expect(await without.analytics.groupsOfTenant(LARGE, 'day', {})).toHaveLength(5);
   });
 

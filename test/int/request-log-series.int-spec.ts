@@ -17,8 +17,8 @@ import type { RequestLogRow } from '../../src/core/ledger/request-log/request-lo
 import {
   RequestLogOverTenantsReader,
   type TenantLogFilters,
-  type TenantLogRow,
 } from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
+import type { TenantLogRow } from '../../src/core/ledger/request-log/stored-row.js';
 import type { RequestLogFilters } from '../../src/core/ledger/request-log/request-log-filters.js';
 import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
@@ -278,7 +278,7 @@ describe('the series of requests', () => {
     ],
   ])('find every row of all tenants once, newest first, with %s', async (_, filters, isLeft) => {
     const found: TenantLogRow[] = [];
-    const list = new RequestLogOverTenantsReader(database);
+    const list = new RequestLogOverTenantsReader(database, noArchive());
     const walked: TenantLogRow[] = [];
     for (const [rows, walkedRows] of [
       [found, 200_000],
@@ -418,7 +418,7 @@ describe('the series of requests', () => {
   });
 
   it('tell what was written after a row, the latest first', async () => {
-    const list = new RequestLogOverTenantsReader(database);
+    const list = new RequestLogOverTenantsReader(database, noArchive());
     const filters = { tenantId, provider: 'one' };
     const newer = await list.newer(filters, '0', 1_000);
     const expected = rows.filter(({ provider }) => provider === 'one').map(({ id }) => Number(id));

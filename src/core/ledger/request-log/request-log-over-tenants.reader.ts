@@ -3,7 +3,10 @@ import type { PoolClient } from 'pg';
 import pLimit from 'p-limit';
 import { Database } from '../../../platform/database/database.js';
 import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
-import { instantSql } from './archive/archive-format.js';
+import { toInstant } from './archive/archive-format.js';
+import { archiveReading, toBounds } from './archive/archived-edges.js';
+import { mergeArchived } from './archive/merge-archived.js';
+import { RequestLogArchive } from './archive/request-log-archive.js';
 import {
   conditionsOf,
   lastInstant,
@@ -14,12 +17,13 @@ import {
 import { type Facet, facetOf } from './log-facets.js';
 import { valueIdOf } from './series-statements.js';
 import { readSnapshot, type RequestLogFilters } from './request-log-filters.js';
-import type { RequestLogRow } from './request-log-row.js';
-import { toSpan } from './split-span.js';
-import { ROW_COLUMNS, withTextRead, type StoredRow } from './stored-row.js';
-
-/** A row of any tenant. */
-export type TenantLogRow = RequestLogRow & LogPlace & { tenantId: string };
+import { type Span, toSpan } from './split-span.js';
+import {
+  TENANT_ROW_COLUMNS,
+  type StoredTenantRow,
+  type TenantLogRow,
+  withTextRead,
+} from './stored-row.js';
 
 export interface TenantLogFilters extends RequestLogFilters {
   readonly tenantId?: string | undefined;
@@ -56,9 +60,9 @@ const MAX_NEWER_IDS = 100_000;
 
 /**
  * Lists the request logs of all tenants, newest first. There is no index over all of them: the series of
- * requests say in which days, and which hours of which tenants, what is asked for lies. Months that are
- * archived are not listed. Where the series do not know what is asked for, or it is rare, a page may have fewer
- * rows than there are: so many rows are looked at, and `next` says where it goes on.
+ * requests say in which days, and which hours of which tenants, what is asked for lies, be it archived or not.
+ * Where the series do not know what is asked for, or it is rare, a page may have fewer rows than there are: so
+ * many rows are looked at, and `next` says where it goes on.
  */
 @Injectable()
 export class RequestLogOverTenantsReader {
@@ -68,16 +72,20 @@ export class RequestLogOverTenantsReader {
   /** Rows that are looked at for a page, and those of an hour more. */
   walkedRows = 200_000;
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    readonly database: Database,
+    readonly archive: RequestLogArchive,
+  ) {}
 
-  /** @param after the `next` of the page before */
-  page(
+  /** @param after the `next` of the page before. @throws ArchiveUnavailableError */
+  async page(
     filters: TenantLogFilters,
     after: LogPlace | undefined,
     limit: number,
   ): Promise<OverTenantsPage> {
-    return this.limit(() =>
-      readSnapshot(this.database, async (client, { seriesId, sweptBefore, facetsFrom }) => {
+    const found = await this.limit(() =>
+      readSnapshot(this.database, async (client, progress) => {
+        const { seriesId, sweptBefore, hasArchive, facetsFrom } = progress;
         const asked = toSpan(filters);
         const start = asked.start > sweptBefore ? asked.start : sweptBefore;
         const last = after ? lastInstant(after) : asked.end;
@@ -91,11 +99,27 @@ export class RequestLogOverTenantsReader {
         const from = walked.floor ?? days.floor;
         const span = { start: from ? later(start, from) : start, end: asked.end };
         const rows = await search.rows(walked.periods, seriesId, span, after);
-        const shown = rows.slice(0, limit);
-        if (rows.length > limit) return { rows: shown, next: shown.at(-1) };
-        return { rows: shown, next: from && placeBefore(from.toISOString()) };
+        const spans = hasArchive ? hoursWithin(walked.periods, span) : [];
+        const tenantIds = [...new Set(walked.periods.map(({ tenant_id: id }) => id))];
+        const files =
+          spans.length > 0 ? await this.archive.filesOf(client, tenantIds, outer(spans)) : [];
+        return { rows, from, files, spans: spans.map(toBounds), tenantIds };
       }),
     );
+    const { rows, from, files, ...place } = found;
+    const merge = async (): Promise<TenantLogRow[]> => {
+      const places = await this.archive.newest(files, {
+        ...place,
+        filters,
+        ...(after && { after: { at: after.at, id: Number(after.id) } }),
+        limit: limit + 1,
+      });
+      return mergeArchived(this, rows, places, { skip: 0, limit: limit + 1 });
+    };
+    const merged = await (files.length === 0 ? merge() : archiveReading(merge));
+    const shown = merged.slice(0, limit);
+    if (merged.length > limit) return { rows: shown, next: shown.at(-1) };
+    return { rows: shown, next: from && placeBefore(toInstant(from)) };
   }
 
   /**
@@ -115,8 +139,8 @@ export class RequestLogOverTenantsReader {
         const conditions = conditionsOf(others, (value) => `$${values.push(value)}`);
         if (tenantId !== undefined) conditions.push(`tenant_id = $${values.push(tenantId)}`);
         const where = ['id > $1::bigint', 'created_at >= $2', 'created_at < $3', ...conditions];
-        const { rows } = await client.query<StoredRow & LogPlace & { tenantId: string }>(
-          `SELECT ${ROW_COLUMNS}, tenant_id AS "tenantId", ${instantSql('created_at')} AS at
+        const { rows } = await client.query<StoredTenantRow>(
+          `SELECT ${TENANT_ROW_COLUMNS}
            FROM request_logs WHERE ${where.join(' AND ')}
            ORDER BY request_logs.id DESC LIMIT $4`,
           values,
@@ -251,7 +275,7 @@ class Search {
     seriesId: number,
     { start, end }: { start: Date; end: Date },
     after: LogPlace | undefined,
-  ): Promise<TenantLogRow[]> {
+  ): Promise<StoredTenantRow[]> {
     const values: unknown[] = [
       hours.map(({ tenant_id: id }) => id),
       hours.map(({ period }) => period),
@@ -266,7 +290,7 @@ class Search {
     if (after) conditions.push(olderThan(after, (value) => `$${values.push(value)}`));
     const where = ['created_at >= $4', 'created_at < $5', ...conditions].join(' AND ');
     const newest = 'ORDER BY created_at DESC, id DESC LIMIT $6';
-    const { rows } = await this.client.query<StoredRow & LogPlace & { tenantId: string }>(
+    const { rows } = await this.client.query<StoredTenantRow>(
       `WITH found AS (
          SELECT log.* FROM unnest($1::uuid[], $2::timestamptz[]) AS place (tenant_id, hour)
            CROSS JOIN LATERAL (
@@ -278,18 +302,34 @@ class Search {
          UNION ALL
          (SELECT * FROM request_logs WHERE id > $3::bigint AND ${where} ${newest})
        )
-       SELECT ${ROW_COLUMNS}, tenant_id AS "tenantId", ${instantSql('created_at')} AS at
+       SELECT ${TENANT_ROW_COLUMNS}
        FROM found AS request_logs
        ORDER BY created_at DESC, request_logs.id DESC LIMIT $6`,
       values,
     );
-    return rows.map(withTextRead);
+    return rows;
   }
 
   private get rowFilters(): RequestLogFilters {
     const { tenantId: _, start: __, end: ___, ...filters } = this.filters;
     return filters;
   }
+}
+
+/** Each hour once, newest first, as far as it is in the span. */
+function hoursWithin(periods: readonly Period[], { start, end }: Span): Span[] {
+  const hours = new Set(periods.map(({ period }) => period.getTime()));
+  return [...hours]
+    .map((hour) => ({
+      start: later(new Date(hour), start),
+      end: new Date(Math.min(hour + HOUR_MS, end.getTime())),
+    }))
+    .filter((hour) => hour.start < hour.end);
+}
+
+/** The span from the last of these hours to the first. */
+function outer(hours: readonly Span[]): Span {
+  return { start: hours.at(-1)!.start, end: hours[0]!.end };
 }
 
 function floor(date: Date, unitMs: number): Date {

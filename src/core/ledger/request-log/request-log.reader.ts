@@ -3,16 +3,18 @@ import type { PoolClient } from 'pg';
 import pLimit from 'p-limit';
 import { Database } from '../../../platform/database/database.js';
 import { readWithEdges, toBounds } from './archive/archived-edges.js';
-import { type ArchivedRow, instantSql, toInstant, toRecordset } from './archive/archive-format.js';
-import {
-  type ArchivedPlace,
-  boundsOf,
-  newestFirst,
-  overlap,
-  RequestLogArchive,
-} from './archive/request-log-archive.js';
+import { toInstant } from './archive/archive-format.js';
+import { mergeArchived, readArchived } from './archive/merge-archived.js';
+import { boundsOf, overlap, RequestLogArchive } from './archive/request-log-archive.js';
 import { conditionOf, type RequestLogFilters, readSnapshot } from './request-log-filters.js';
-import { ROW_COLUMNS, withTextRead, type StoredRow } from './stored-row.js';
+import {
+  ROW_COLUMNS,
+  TENANT_ROW_COLUMNS,
+  type StoredRow,
+  type StoredTenantRow,
+  type TenantLogRow,
+  withTextRead,
+} from './stored-row.js';
 import { lastInstant, type LogPlace, olderThan, placeBefore } from './log-dimensions.js';
 import type { RequestLogRow } from './request-log-row.js';
 import { toSpan, type Span } from './split-span.js';
@@ -83,7 +85,7 @@ export class RequestLogReader {
     const whole = toBounds(span);
     const limit = place.skip + page.limit;
     const places = await this.archive.newest(files, {
-      tenantId,
+      tenantIds: [tenantId],
       filters,
       spans: place.spans.map(({ first, last }) => ({
         first: first > whole.first ? first : whole.first,
@@ -93,7 +95,7 @@ export class RequestLogReader {
       limit,
     });
     const skip = files.length === 0 ? 0 : place.skip;
-    const merged = await this.merge(rows, places, skip, page.limit);
+    const merged = await mergeArchived(this, rows, places, { skip, limit: page.limit });
     const isTotalExact = place.start <= span.start;
     const last = page.offset + merged.length < place.total ? merged.at(-1) : undefined;
     return {
@@ -113,7 +115,7 @@ export class RequestLogReader {
     );
     if (rows[0]) return withTextRead(rows[0]);
     const archived = await this.archive.find(this.database, tenantId, requestId);
-    return archived && (await this.readArchived([archived]))[0];
+    return archived && (await readArchived(this.database, [archived])).map(withoutPlace)[0];
   }
 
   /**
@@ -134,8 +136,8 @@ export class RequestLogReader {
       const { rows, files, first } = await this.limit(() =>
         readSnapshot(this.database, async (client, { sweptBefore, hasArchive }) => {
           const from = laterOf(start, sweptBefore);
-          const { rows } = await client.query<PlacedStoredRow>(
-            `SELECT ${ROW_COLUMNS}, ${AT_SQL} FROM request_logs
+          const { rows } = await client.query<StoredTenantRow>(
+            `SELECT ${TENANT_ROW_COLUMNS} FROM request_logs
             WHERE ${sql} AND (created_at, id) < ($${next}::timestamptz, $${next + 1}::bigint)
               AND created_at >= $${next + 2}
             ORDER BY created_at DESC, request_logs.id DESC
@@ -146,18 +148,18 @@ export class RequestLogReader {
           const last = rows.length < batchSize ? undefined : rows.at(-1);
           const first = last?.at ?? toInstant(from);
           const span = { start: new Date(first), end: new Date(Date.parse(after.at) + 1) };
-          const files = hasArchive ? await this.archive.filesOf(client, tenantId, span) : [];
+          const files = hasArchive ? await this.archive.filesOf(client, [tenantId], span) : [];
           return { rows, files, first };
         }),
       );
       const places = await this.archive.newest(files, {
-        tenantId,
+        tenantIds: [tenantId],
         filters,
         spans: [{ first, last: after.at }],
         after,
         limit: batchSize,
       });
-      const batch = await this.merge(rows, places, 0, batchSize);
+      const batch = await mergeArchived(this, rows, places, { skip: 0, limit: batchSize });
       const last = batch.at(-1);
       if (!last) return;
       after = { at: last.at, id: Number(last.id) };
@@ -165,49 +167,9 @@ export class RequestLogReader {
       if (batch.length < batchSize) return;
     }
   }
-
-  /** The rows of a list that stand in the database and in the archive, from one place to another. */
-  private async merge(
-    rows: PlacedStoredRow[],
-    places: readonly ArchivedPlace[],
-    skip: number,
-    limit: number,
-  ): Promise<PlacedRow[]> {
-    if (places.length === 0) return rows.slice(skip, skip + limit).map(withTextRead);
-    const list = [
-      ...rows.map((row) => ({ at: row.at, id: Number(row.id), row, place: undefined })),
-      ...places.map((place) => ({ at: place.at, id: place.id, row: undefined, place })),
-    ]
-      .sort(newestFirst)
-      .slice(skip, skip + limit);
-    const archived = await this.archive.load(list.flatMap(({ place }) => place ?? []));
-    const read = new Map((await this.readArchived(archived)).map((row) => [row.id, row]));
-    return list.flatMap(({ at, id, row }) => {
-      const found = row ? withTextRead(row) : read.get(String(id));
-      return found ? [{ ...found, at }] : [];
-    });
-  }
-
-  /** Reads archived rows as those of the table are read, unless they are too old to be shown. */
-  private async readArchived(archived: readonly ArchivedRow[]): Promise<RequestLogRow[]> {
-    if (archived.length === 0) return [];
-    const { rows } = await this.database.query<StoredRow>(
-      `SELECT ${ROW_COLUMNS}
-         FROM json_populate_recordset(NULL::request_logs, $1::json) AS request_logs
-         WHERE created_at >= (SELECT swept_before FROM request_log_progress)`,
-      [toRecordset(archived)],
-    );
-    return rows.map(withTextRead);
-  }
 }
 
-/** A row as the table has it, and when it was written to the microsecond. */
-type PlacedStoredRow = StoredRow & { at: string };
-type PlacedRow = RequestLogRow & { at: string };
-
-const AT_SQL = `${instantSql('request_logs.created_at')} AS at`;
-
-function withoutPlace({ at: _, ...row }: PlacedRow): RequestLogRow {
+function withoutPlace({ at: _, tenantId: __, ...row }: TenantLogRow): RequestLogRow {
   return row;
 }
 
@@ -219,14 +181,14 @@ async function readPage(
   { start, end }: Span,
   { spans, skip }: Pick<PageLocation, 'spans' | 'skip'>,
   { limit, after }: Page,
-): Promise<PlacedStoredRow[]> {
+): Promise<StoredTenantRow[]> {
   if (spans.length === 0) return [];
   const { sql: isLeft, values } = conditionOf(tenantId, filters);
   const older = after && olderThan(after, (value) => `$${values.push(value)}`);
   const sql = older ? `${isLeft} AND ${older}` : isLeft;
   const next = values.length + 1;
-  const { rows } = await client.query<PlacedStoredRow>(
-    `SELECT ${ROW_COLUMNS}, ${AT_SQL}
+  const { rows } = await client.query<StoredTenantRow>(
+    `SELECT ${TENANT_ROW_COLUMNS}
        FROM unnest($${next}::timestamptz[], $${next + 1}::timestamptz[]) AS span (first, last)
          CROSS JOIN LATERAL (
            SELECT * FROM request_logs

@@ -1,4 +1,6 @@
 import { fromStoredText } from '../../../platform/database/stored-text.js';
+import { instantSql } from './archive/archive-format.js';
+import type { LogPlace } from './log-dimensions.js';
 import type { LoggedAttempt, RequestLogRow } from './request-log-row.js';
 
 /** What a statement selects to answer rows of `RequestLogRow`, to be read with `withTextRead`. */
@@ -17,11 +19,19 @@ export const ROW_COLUMNS = `
   reasoning_tokens AS "reasoningTokens", shortfall, price_sheet AS "priceSheet",
   other_usage AS "otherUsage", config_version AS "configVersion"`;
 
+/** The same of rows of any tenant, and where in a list they stand. */
+export const TENANT_ROW_COLUMNS = `${ROW_COLUMNS}, tenant_id AS "tenantId", ${instantSql('request_logs.created_at')} AS at`;
+
 /** A row as the table has it. */
 export type StoredRow = Omit<RequestLogRow, 'attempts'> & {
   attempts: readonly LoggedAttempt[] | null;
   vendorStartedMs: number | null;
 };
+
+export type StoredTenantRow = StoredRow & LogPlace & { tenantId: string };
+
+/** A row of any tenant. */
+export type TenantLogRow = RequestLogRow & LogPlace & { tenantId: string };
 
 /** Undoes `toStoredText`, which the ledger applies to every text of a row. */
 export function withTextRead<Row extends StoredRow>({ vendorStartedMs, ...row }: Row) {

@@ -9,6 +9,7 @@ import {
 } from '@nestjs/swagger';
 import { ApiFilters } from '../../../core/access/customer.decorator.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
+import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { LogRowDto } from '../../../core/ledger/request-log/log-row.dto.js';
 import { toLogRow } from '../../../core/ledger/request-log/log-rows.js';
 import {
@@ -16,10 +17,8 @@ import {
   NewerLogsQueryDto,
   readLogFilters,
 } from '../../../core/ledger/request-log/log-query.dto.js';
-import {
-  RequestLogOverTenantsReader,
-  type TenantLogRow,
-} from '../../../core/ledger/request-log/request-log-over-tenants.reader.js';
+import { RequestLogOverTenantsReader } from '../../../core/ledger/request-log/request-log-over-tenants.reader.js';
+import type { TenantLogRow } from '../../../core/ledger/request-log/stored-row.js';
 import {
   CursorPageDto,
   CursorPageQueryDto,
@@ -65,11 +64,12 @@ export class AdminLogsController {
     operationId: 'listAdminLogs',
     summary: 'List requests of all tenants, newest first',
     description:
-      'A request is listed as soon as its answer has ended. Months that are archived are not listed here. ' +
+      'A request is listed as soon as its answer has ended. In months that are archived a page takes seconds. ' +
       'Of what is rare 200,000 rows are looked at for a page, which may have fewer rows than the limit, or none, while `has_more` is true.',
   })
   @ApiOkResponse({ type: AdminLogListDto })
   @ApiFilters()
+  @ApiErrorResponse(503, 'Some of the requests are archived, and the archive cannot be reached.')
   async list(@Query() query: AdminLogsQueryDto): Promise<AdminLogListDto> {
     const filters = { ...readLogFilters(query), tenantId: query.tenant_id };
     const [at, id] = readCursor(query.cursor, ['time', 'integer']) ?? [];

@@ -15,7 +15,7 @@ import {
 /** Rows that are counted one by one, where a span cuts an hour. */
 const MAX_ROWS = 50_000;
 /** So many rows take tens of megabytes, so they are read for two requests at a time. */
-const reading = pLimit(2);
+export const archiveReading = pLimit(2);
 /** What `FACT_COLUMNS` and `SERIES_COLUMNS` name. */
 const COLUMNS = [
   'id',
@@ -68,7 +68,7 @@ export async function readWithEdges<Result>(
     const read = await limit(() =>
       readSnapshot(database, async (client, progress) => {
         const span = spanOf(progress);
-        const files = progress.hasArchive ? await archive.filesOf(client, tenantId, span) : [];
+        const files = progress.hasArchive ? await archive.filesOf(client, [tenantId], span) : [];
         const { rowsBefore, rowsAfter } = splitSpan(span);
         const cuts = [rowsBefore, rowsAfter].filter(({ start, end }) => start < end).map(toBounds);
         const cutFiles = files.filter((file) => cuts.some((cut) => overlap(cut, boundsOf(file))));
@@ -81,9 +81,9 @@ export async function readWithEdges<Result>(
     );
     if (read.done) return read.done[0];
     const { of, cuts, cutFiles } = read.missing;
-    edges = await reading(async () => {
+    edges = await archiveReading(async () => {
       const places = await archive.newest(cutFiles, {
-        tenantId,
+        tenantIds: [tenantId],
         filters: {},
         spans: cuts,
         limit: MAX_ROWS + 1,

@@ -38,7 +38,7 @@ export interface ArchivedPlace {
 }
 
 export interface ArchiveQuery {
-  readonly tenantId: string;
+  readonly tenantIds: readonly string[];
   readonly filters: LogFilters;
   /** Spans of instants, both ends included. */
   readonly spans: readonly Bounds[];
@@ -58,22 +58,28 @@ interface Candidate {
   readonly group?: RowGroup;
 }
 
-/** Finds rows of one tenant in the archive; all methods throw ArchiveUnavailableError. */
+/** Finds rows of tenants in the archive; all methods throw ArchiveUnavailableError. */
 @Injectable()
 export class RequestLogArchive {
   private readonly open = new LRUCache<string, Promise<ArchiveFile>>({ max: OPEN_FILES });
 
   constructor(private readonly bucket: ArchiveBucket) {}
 
-  /** The files that may have rows of the tenant in a span. Asks the database only. */
-  async filesOf(database: Querier, tenantId: string, span: Span): Promise<ArchivedFile[]> {
+  /** The files that may have rows of any of the tenants in a span. Asks the database only. */
+  async filesOf(
+    database: Querier,
+    tenantIds: readonly string[],
+    span: Span,
+  ): Promise<ArchivedFile[]> {
     const { rows } = await database.query<ArchivedFile>(
       `SELECT key, bytes, first_created_at AS "firstAt", last_created_at AS "lastAt"
        FROM archived_request_logs
-       WHERE $1 BETWEEN first_tenant_id AND last_tenant_id
-         AND last_created_at >= $2 AND first_created_at < $3
+       WHERE EXISTS (
+           SELECT FROM unnest($1::uuid[]) AS asked (tenant_id)
+           WHERE tenant_id BETWEEN first_tenant_id AND last_tenant_id
+         ) AND last_created_at >= $2 AND first_created_at < $3
        ORDER BY key`,
-      [tenantId, span.start, span.end],
+      [tenantIds, span.start, span.end],
     );
     return rows;
   }
@@ -96,7 +102,7 @@ export class RequestLogArchive {
       const { groups } = await this.fileOf(file);
       for (const each of groups) {
         const isWanted =
-          has(each.tenants, query.tenantId) &&
+          query.tenantIds.some((tenantId) => has(each.tenants, tenantId)) &&
           query.spans.some((span) => overlap(span, each.instants)) &&
           (query.after === undefined || each.instants.first <= query.after.at);
         if (isWanted) candidates.push({ lastAt: each.instants.last, file, group: each });
@@ -151,10 +157,10 @@ export class RequestLogArchive {
   private async match(
     file: ArchivedFile,
     group: RowGroup,
-    { tenantId, filters, spans, after }: ArchiveQuery,
+    { tenantIds, filters, spans, after }: ArchiveQuery,
   ): Promise<ArchivedPlace[]> {
     const wanted = [
-      { column: 'tenant_id', isLeft: (value: unknown) => value === tenantId },
+      { column: 'tenant_id', isLeft: (value: unknown) => tenantIds.some((id) => id === value) },
       ...checksOf(filters),
     ];
     const columns = ['id', 'created_at', ...wanted.map(({ column }) => column)];
