@@ -50,7 +50,12 @@ export const RULES_PROPERTY = {
   items: {
     oneOf: [
       rule('regex', ['pattern'], {
-        pattern: { type: 'string', maxLength: MAX_PATTERN_LENGTH, description: 'RE2 syntax.' },
+        pattern: {
+          type: 'string',
+          minLength: 1,
+          maxLength: MAX_PATTERN_LENGTH,
+          description: 'RE2 syntax.',
+        },
         flags: {
           type: 'string',
           pattern: '^[ims]{0,3}$',
@@ -70,6 +75,7 @@ export const RULES_PROPERTY = {
         entities: {
           type: 'array',
           minItems: 1,
+          maxItems: PERSONAL_DATA.length,
           items: { type: 'string', enum: [...PERSONAL_DATA] },
         },
       }),
