@@ -204,6 +204,20 @@ describe('a file of the console', () => {
     expect(answer.headers['content-encoding']).toBeUndefined();
   });
 
+  it('is not sent again to who has it, in whichever compression', async () => {
+    await build(BUILT);
+    const path = '/console/assets/main-1.js';
+    const { headers } = await ask(path, { 'accept-encoding': 'br' });
+    const known = { 'if-none-match': String(headers.etag), 'accept-encoding': 'gzip' };
+    const again = await ask(path, known);
+    expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, headers.etag]);
+    expect(again.headers['cache-control']).toBe(headers['cache-control']);
+    expect((await ask('/console/icon.svg', known)).status).toBe(200);
+    await build({ ...BUILT, 'assets/main-1.js': `${SCRIPT}//` }, 'two');
+    await ask('/console');
+    expect((await ask(path, known)).status).toBe(200);
+  });
+
   it('answers HEAD with the length of what GET brings', async () => {
     await build(BUILT);
     const head = await ask('/console/assets/main-1.js', { 'accept-encoding': 'br' }, 'HEAD');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, posix, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,6 +31,8 @@ const TYPES: Readonly<Record<string, string>> = {
 /** A file of the console, as it is sent. */
 export interface ConsoleFile {
   readonly type: string;
+  /** Of its content, the same for each compression of it, so a weak one. */
+  readonly etag: string;
   readonly bytes: Buffer;
   /** The same, compressed at the build; absent where that saved nothing. */
   readonly br?: Buffer;
@@ -138,7 +141,8 @@ async function readBuild(folder: string, stamp: string): Promise<Build> {
       read(`${path}.br`),
       read(`${path}.gz`),
     ]);
-    files.set(path, { type, bytes, ...(br && { br }), ...(gzip && { gzip }) });
+    const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+    files.set(path, { type, etag, bytes, ...(br && { br }), ...(gzip && { gzip }) });
   }
   const index = files.get(INDEX);
   if (!index) throw new Error(`There is no ${INDEX} in ${folder}; npm run build:console makes it`);

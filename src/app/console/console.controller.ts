@@ -56,6 +56,11 @@ export class ConsoleController {
     // A picture in SVG that is opened by itself is a page.
     setPageHeaders(response, ["default-src 'none'"]);
     response.vary('Accept-Encoding');
+    response.setHeader('etag', file.etag);
+    if (request.fresh) {
+      response.status(304).end();
+      return;
+    }
     const encoding = (['br', 'gzip'] as const).find(
       (each) => file[each] && request.acceptsEncodings(each) === each,
     );
