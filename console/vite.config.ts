@@ -17,6 +17,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // The polyfill is an inline script in old browsers alone; all that run the console have module preload.
     modulePreload: { polyfill: false },
+    // Of what is packed, whose notices the files themselves lack.
+    license: { fileName: 'licences.txt' },
   },
   server: {
     port: 5173,

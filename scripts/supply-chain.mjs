@@ -1,5 +1,5 @@
 /**
- * What the service is made of, by package-lock.json:
+ * What the service and its console are made of, by their package-lock.json:
  *   npm run sbom         prints it in CycloneDX, as JSON
  *   npm run licences     lists the licences of what is shipped; fails on one that nobody has looked at
  *   npm run audit:lock   compares what is shipped with advisories: the registry's, or where it gives
@@ -23,23 +23,32 @@ const ALLOWED_LICENCES = new Set([
   'MIT',
   'PostgreSQL',
   'Python-2.0',
+  'Unlicense',
 ]);
+
+/** What the console needs to run is packed into its files, and shipped with them. */
+const FOLDERS = ['.', 'console'];
 
 const AUDIT_LIMIT_MS = 60_000;
 
 /** Of each package that is shipped, optional ones included, by name. */
 export function shippedPackages(root = PROJECT_ROOT) {
-  const { packages } = readJson(join(root, 'package-lock.json'));
+  return FOLDERS.flatMap((folder) => packagesOf(join(root, folder))).sort((one, other) =>
+    one.name.localeCompare(other.name, 'en'),
+  );
+}
+
+function packagesOf(folder) {
+  const { packages } = readJson(join(folder, 'package-lock.json'));
   return Object.entries(packages)
     .filter(([place, { dev, devOptional }]) => place !== '' && !dev && !devOptional)
     .map(([place, { version, license, integrity, optional = false }]) => ({
       name: place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length),
       version,
-      licence: license ?? licenceOf(join(root, place)),
+      licence: license ?? licenceOf(join(folder, place)),
       integrity,
       optional,
-    }))
-    .sort((one, other) => one.name.localeCompare(other.name, 'en'));
+    }));
 }
 
 /** Shipped packages whose licence is none of those that somebody has looked at. */
@@ -154,8 +163,14 @@ async function audit() {
 
 /** The advisories that hold, by the registry; undefined where it gives none. */
 async function askRegistry() {
+  const answers = await Promise.all(FOLDERS.map(askRegistryAbout));
+  if (answers.includes(undefined)) return undefined;
+  return [...new Map(answers.flat().map((one) => [`${one.id} ${one.name}`, one])).values()];
+}
+
+async function askRegistryAbout(folder) {
   const parameters = ['audit', '--json', '--omit=dev', '--package-lock-only', '--loglevel=silent'];
-  const answer = runNpm(parameters, { cwd: PROJECT_ROOT });
+  const answer = runNpm(parameters, { cwd: join(PROJECT_ROOT, folder) });
   const tooLate = new Promise((resolve) => setTimeout(resolve, AUDIT_LIMIT_MS, {}).unref());
   const { output = '' } = await Promise.race([answer, tooLate]);
   let report;
@@ -165,7 +180,7 @@ async function askRegistry() {
     return undefined;
   }
   if (!report.vulnerabilities) return undefined;
-  const advisories = Object.values(report.vulnerabilities)
+  return Object.values(report.vulnerabilities)
     .flatMap(({ via }) => via)
     .filter((via) => typeof via === 'object')
     .map(({ url, name, range, severity, title }) => ({
@@ -175,7 +190,6 @@ async function askRegistry() {
       severity,
       title,
     }));
-  return [...new Map(advisories.map((one) => [`${one.id} ${one.name}`, one])).values()];
 }
 
 function fail(problems) {

@@ -25,12 +25,14 @@ describe('what is shipped', () => {
     const { bomFormat, components } = cycloneDx(packages);
     expect(bomFormat).toBe('CycloneDX');
     expect(new Set(components.map(({ purl }) => purl)).size).toBe(components.length);
-    const direct = Object.keys(
-      (json('package.json') as { dependencies: Record<string, string> }).dependencies,
+    const direct = ['package.json', 'console/package.json'].flatMap((path) =>
+      Object.keys((json(path) as { dependencies: Record<string, string> }).dependencies),
     );
+    expect(direct).toContain('react-dom');
     const names = components.map(({ name }) => name);
     expect(direct.filter((name) => !names.includes(name))).toEqual([]);
     expect(names).not.toContain('jest');
+    expect(names).not.toContain('vite');
     expect(components.find(({ name }) => name === 'undici')).toMatchObject({
       purl: expect.stringMatching(/^pkg:npm\/undici@\d/),
       scope: 'required',
@@ -64,7 +66,9 @@ describe('an installation', () => {
   };
 
   it('runs no script of a package, with any release of npm', () => {
-    expect(readFileSync('.npmrc', 'utf8')).toMatch(/^ignore-scripts=true$/m);
+    for (const path of ['.npmrc', 'console/.npmrc']) {
+      expect(readFileSync(path, 'utf8')).toMatch(/^ignore-scripts=true$/m);
+    }
     const { packages: locked } = json('package-lock.json') as {
       packages: Record<string, { hasInstallScript?: boolean }>;
     };

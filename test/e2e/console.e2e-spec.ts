@@ -93,6 +93,12 @@ describe('the console as it is built', () => {
     }
   });
 
+  it('has the notices of what it is made of beside it', async () => {
+    const { text } = await load('/console/licences.txt');
+    for (const name of ['react-dom', '@tanstack/react-router'])
+      expect(text).toContain(`## ${name} `);
+  });
+
   it('has nothing within its page that its policy forbids, and a place for the nonce', async () => {
     const response = await fetch(`${gateway.url}/console/requests?model=x`);
     const page = await response.text();
