@@ -57,6 +57,13 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/billing/billing.page')).BillingPage,
   },
   {
+    path: '/integrations',
+    label: 'Integrations',
+    group: 'tenant',
+    right: 'read',
+    load: async () => (await import('./pages/integrations/integrations.page')).IntegrationsPage,
+  },
+  {
     path: '/operator-logs',
     label: 'Requests',
     group: 'operator',

@@ -1,0 +1,140 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { errorAt, errorElsewhere, useChange } from '../../api/changes';
+import {
+  Checkbox,
+  Field,
+  FormDialog,
+  Notice,
+  QueryState,
+  Select,
+  TextInput,
+  toast,
+} from '../../ui';
+import { nameOf, type Account } from './accounts';
+
+/**
+ * Adds an account.
+ *
+ * @param replaces with it, the new key is stored first and the account of before removed behind it, so
+ *   that no request is without one
+ */
+export function AccountForm({
+  replaces,
+  onClose,
+}: {
+  replaces: Account | undefined;
+  onClose: () => void;
+}): ReactNode {
+  const [provider, setProvider] = useState(replaces?.provider ?? '');
+  const [name, setName] = useState(replaces?.name ?? '');
+  const [key, setKey] = useState('');
+  const [settings, setSettings] = useState<Record<string, string>>(replaces?.settings ?? {});
+  const [isShared, setIsShared] = useState(replaces?.allow_shared_fallback ?? false);
+  const offers = useQuery({
+    queryKey: ['account-providers'],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/v1/customer/provider-credentials/providers', { signal })),
+    staleTime: 60_000,
+  });
+  const offer = offers.data?.data.find((each) => each.provider === provider);
+  const save = useChange(
+    async (): Promise<string | undefined> => {
+      const given = Object.entries(settings).filter(([, value]) => value !== '');
+      await unwrap(
+        api.POST('/v1/customer/provider-credentials', {
+          body: {
+            provider,
+            key,
+            name: name || null,
+            settings: Object.fromEntries(given),
+            allow_shared_fallback: isShared,
+          },
+        }),
+      );
+      if (!replaces) return undefined;
+      const params = { path: { id: replaces.id } };
+      // The new key is stored by now: sending the form again would store it twice.
+      return unwrap(api.DELETE('/v1/customer/provider-credentials/{id}', { params })).then(
+        () => undefined,
+        (reason: unknown) => String(reason instanceof Error ? reason.message : reason),
+      );
+    },
+    ['accounts', 'models'],
+    (leftover) => {
+      if (leftover === undefined) {
+        toast(replaces ? 'The key is replaced.' : 'The account is stored.');
+      } else {
+        toast(`The new key is stored; remove the one before yourself: ${leftover}`, 'warn');
+      }
+      onClose();
+    },
+  );
+  const names = (offer?.settings ?? []).map((setting) => `settings.${setting.name}`);
+  const other = errorElsewhere(save.error, ['provider', 'name', 'key', ...names]);
+  return (
+    <FormDialog
+      title={replaces ? `Replace the key of ${nameOf(replaces)}` : 'Add an account'}
+      busy={save.isPending}
+      onClose={onClose}
+      onSubmit={() => save.mutate(undefined)}
+    >
+      <QueryState query={offers}>
+        {({ data }) => (
+          <Field label="Provider" error={errorAt(save.error, 'provider')}>
+            <Select
+              required
+              disabled={replaces !== undefined}
+              value={provider}
+              onChange={({ target }) => setProvider(target.value)}
+            >
+              <option value="">Choose one</option>
+              {data.map((each) => (
+                <option key={each.provider} value={each.provider}>
+                  {each.name}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
+      </QueryState>
+      <Field
+        label="Key"
+        hint={`${offer?.key_description ?? ''} It is stored encrypted and never shown again.`.trim()}
+        error={errorAt(save.error, 'key')}
+      >
+        <TextInput
+          required
+          type="password"
+          autoComplete="off"
+          value={key}
+          onChange={({ target }) => setKey(target.value)}
+        />
+      </Field>
+      {offer?.settings.map((setting) => (
+        <Field
+          key={setting.name}
+          label={setting.is_required ? setting.name : `${setting.name} (optional)`}
+          hint={setting.description}
+          error={errorAt(save.error, `settings.${setting.name}`)}
+        >
+          <TextInput
+            required={setting.is_required}
+            value={settings[setting.name] ?? ''}
+            onChange={({ target }) => setSettings({ ...settings, [setting.name]: target.value })}
+          />
+        </Field>
+      ))}
+      <Field label="Name (optional)" error={errorAt(save.error, 'name')}>
+        <TextInput value={name} maxLength={255} onChange={({ target }) => setName(target.value)} />
+      </Field>
+      <Checkbox
+        label="When this account fails, shared capacity may serve at its price"
+        checked={isShared}
+        onChange={({ target }) => setIsShared(target.checked)}
+      />
+      {other && <Notice tone="bad">{other}</Notice>}
+    </FormDialog>
+  );
+}

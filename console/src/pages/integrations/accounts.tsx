@@ -1,0 +1,155 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { useChange } from '../../api/changes';
+import type { components } from '../../api/schema';
+import { useSession } from '../../session/session';
+import {
+  Button,
+  Card,
+  ConfirmDialog,
+  DataTable,
+  EmptyState,
+  QueryState,
+  Time,
+  toast,
+  type Column,
+} from '../../ui';
+import { AccountForm } from './account-form';
+
+export type Account = components['schemas']['ProviderCredential'];
+
+/** The tenant's own accounts with vendors: requests go over them before shared capacity. */
+export function Accounts(): ReactNode {
+  const { can } = useSession();
+  const [isAdding, setIsAdding] = useState(false);
+  const [rotated, setRotated] = useState<Account>();
+  const [removed, setRemoved] = useState<Account>();
+  const accounts = useQuery({
+    queryKey: ['accounts'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/provider-credentials', { signal })),
+  });
+  const remove = useChange(
+    ({ id }: Account) =>
+      unwrap(api.DELETE('/v1/customer/provider-credentials/{id}', { params: { path: { id } } })),
+    ['accounts', 'models'],
+    () => toast('The account is removed. Requests go over shared capacity.'),
+  );
+  const columns: Column<Account>[] = [
+    {
+      id: 'provider',
+      header: 'Provider',
+      cell: ({ provider, name }) => (
+        <>
+          {name ?? provider}
+          {name !== null && (
+            <>
+              <br />
+              <small className="muted">{provider}</small>
+            </>
+          )}
+        </>
+      ),
+    },
+    { id: 'key', header: 'Key', cell: ({ key_preview }) => <code>{key_preview}</code> },
+    {
+      id: 'settings',
+      header: 'Settings',
+      wide: true,
+      cell: ({ settings }) =>
+        Object.entries(settings)
+          .map(([name, value]) => `${name}: ${value}`)
+          .join(', ') || '–',
+    },
+    {
+      id: 'fallback',
+      header: 'When it fails',
+      wide: true,
+      cell: ({ allow_shared_fallback }) =>
+        allow_shared_fallback ? 'shared capacity serves, at its price' : 'the request fails',
+    },
+    {
+      id: 'used',
+      header: 'Last used',
+      cell: ({ last_used_at }) => <Time at={last_used_at} none="never" />,
+    },
+    ...(can('own')
+      ? [
+          {
+            id: 'actions',
+            header: 'Change',
+            cell: (account: Account) => (
+              <div className="row">
+                <Button
+                  aria-label={`Replace the key of ${nameOf(account)}`}
+                  onClick={() => setRotated(account)}
+                >
+                  Replace key
+                </Button>
+                <Button
+                  variant="danger"
+                  aria-label={`Remove ${nameOf(account)}`}
+                  onClick={() => setRemoved(account)}
+                >
+                  Remove
+                </Button>
+              </div>
+            ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Card
+      title="Your own vendor accounts"
+      actions={
+        can('own') && (
+          <Button variant="primary" onClick={() => setIsAdding(true)}>
+            Add an account
+          </Button>
+        )
+      }
+    >
+      <QueryState query={accounts}>
+        {({ data }) => (
+          <DataTable
+            caption="Vendor accounts"
+            columns={columns}
+            rows={data}
+            rowKey={({ id }) => id}
+            empty={
+              <EmptyState title="No account of your own">
+                With one, requests to that vendor are billed by the vendor, and cost a small fee
+                here.
+                {can('own') ? ' Keys are stored encrypted.' : ' An owner can add one.'}
+              </EmptyState>
+            }
+          />
+        )}
+      </QueryState>
+      {(isAdding || rotated) && (
+        <AccountForm
+          replaces={rotated}
+          onClose={() => {
+            setIsAdding(false);
+            setRotated(undefined);
+          }}
+        />
+      )}
+      <ConfirmDialog
+        title={`Remove ${removed ? nameOf(removed) : ''}?`}
+        text="Its key is deleted. Requests to this provider go over shared capacity, at its price."
+        action="Remove"
+        danger
+        open={removed !== undefined}
+        onOpenChange={(open) => !open && setRemoved(undefined)}
+        onConfirm={async () => removed && remove.mutateAsync(removed)}
+      />
+    </Card>
+  );
+}
+
+/** What the tenant calls it, else with whom it is. */
+export function nameOf({ name, provider }: Account): string {
+  return name ?? provider;
+}

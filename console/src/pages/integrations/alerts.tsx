@@ -1,0 +1,221 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { useChange } from '../../api/changes';
+import { useCursorList } from '../../api/queries';
+import type { components } from '../../api/schema';
+import { useSession } from '../../session/session';
+import {
+  ActionButton,
+  Badge,
+  Button,
+  Card,
+  ConfirmDialog,
+  DataTable,
+  EmptyState,
+  MoreButton,
+  QueryState,
+  Time,
+  toast,
+  type Column,
+} from '../../ui';
+import { AlertForm, type Draft } from './alert-form';
+import { describeCondition, KINDS } from './condition';
+
+export type Alert = components['schemas']['Alert'];
+type AlertEvent = components['schemas']['AlertEvent'];
+
+const TONE = { pending: 'info', delivered: 'good', dropped: 'bad' } as const;
+
+const EVENTS: readonly Column<AlertEvent>[] = [
+  { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    id: 'status',
+    header: 'Status',
+    cell: ({ status }) => <Badge tone={status === 'firing' ? 'bad' : 'good'}>{status}</Badge>,
+  },
+  { id: 'message', header: 'What', cell: ({ message }) => message },
+  { id: 'name', header: 'Alert', wide: true, cell: ({ name }) => name },
+  {
+    id: 'delivery',
+    header: 'Delivery',
+    cell: ({ delivery }) => (
+      <span title={delivery.error ?? undefined}>
+        <Badge tone={TONE[delivery.state]}>{delivery.state}</Badge>
+      </span>
+    ),
+  },
+];
+
+/** Rules that somebody is told by, and what was told. */
+export function Alerts(): ReactNode {
+  const { can } = useSession();
+  const [edited, setEdited] = useState<Alert | Draft>();
+  const [removed, setRemoved] = useState<Alert>();
+  const alerts = useQuery({
+    queryKey: ['alerts'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/alerts', { signal })),
+    refetchInterval: 15_000,
+  });
+  const events = useCursorList(
+    ['alert-events'],
+    (cursor, signal) =>
+      unwrap(
+        api.GET('/v1/customer/alert-events', {
+          params: { query: { limit: 50, ...(cursor && { cursor }) } },
+          signal,
+        }),
+      ),
+    { refetchInterval: 15_000 },
+  );
+  const remove = useChange(
+    ({ id }: Alert) => unwrap(api.DELETE('/v1/customer/alerts/{id}', { params: { path: { id } } })),
+    ['alerts'],
+    () => toast('The alert is deleted.'),
+  );
+  return (
+    <>
+      <Card
+        title="Rules"
+        actions={
+          can('develop') && (
+            <>
+              {alerts.data?.presets.map((preset) => (
+                <Button key={preset.name} onClick={() => setEdited(preset)}>
+                  {preset.name}
+                </Button>
+              ))}
+              <Button
+                variant="primary"
+                onClick={() => setEdited({ name: '', kind: 'balance_below' })}
+              >
+                New alert
+              </Button>
+            </>
+          )
+        }
+      >
+        <QueryState query={alerts}>
+          {({ data }) => (
+            <DataTable
+              caption="Alerts"
+              columns={ruleColumns(can('develop'), setEdited, setRemoved)}
+              rows={data}
+              rowKey={({ id }) => id}
+              empty={
+                <EmptyState title="Nobody is told of anything yet">
+                  {can('develop')
+                    ? 'Begin with one of those above.'
+                    : 'A developer or an owner can add alerts.'}
+                </EmptyState>
+              }
+            />
+          )}
+        </QueryState>
+      </Card>
+      <Card title="What was told in the last 90 days">
+        <QueryState query={events}>
+          {({ pages }) => (
+            <DataTable
+              caption="Events of alerts"
+              columns={EVENTS}
+              rows={pages.flatMap(({ data }) => data)}
+              rowKey={({ id }) => id}
+              empty={<EmptyState title="Nothing was told" />}
+            />
+          )}
+        </QueryState>
+        <MoreButton query={events} />
+      </Card>
+      {edited && <AlertForm alert={edited} onClose={() => setEdited(undefined)} />}
+      <ConfirmDialog
+        title={`Delete ${removed?.name ?? 'the alert'}?`}
+        text="What waits to be told is dropped. What was told stays listed."
+        action="Delete"
+        danger
+        open={removed !== undefined}
+        onOpenChange={(open) => !open && setRemoved(undefined)}
+        onConfirm={async () => removed && remove.mutateAsync(removed)}
+      />
+    </>
+  );
+}
+
+function ruleColumns(
+  isAlterable: boolean,
+  edit: (alert: Alert) => void,
+  remove: (alert: Alert) => void,
+): Column<Alert>[] {
+  return [
+    { id: 'name', header: 'Name', cell: ({ name }) => name },
+    {
+      id: 'state',
+      header: 'State',
+      cell: ({ enabled, firing }) =>
+        enabled ? (
+          <Badge tone={firing ? 'bad' : 'good'}>{firing ? 'firing' : 'quiet'}</Badge>
+        ) : (
+          <Badge tone="neutral">off</Badge>
+        ),
+    },
+    {
+      id: 'what',
+      header: 'When',
+      wide: true,
+      cell: ({ kind, condition }) => (
+        <>
+          {KINDS[kind]?.label ?? kind}
+          <br />
+          <small className="muted">{describeCondition(condition)}</small>
+        </>
+      ),
+    },
+    {
+      id: 'to',
+      header: 'To',
+      wide: true,
+      cell: ({ format, url_preview }) => `${url_preview} (${format})`,
+    },
+    ...(isAlterable
+      ? [
+          {
+            id: 'actions',
+            header: 'Change',
+            cell: (alert: Alert) => (
+              <div className="row">
+                <TestButton {...alert} />
+                <Button aria-label={`Edit ${alert.name}`} onClick={() => edit(alert)}>
+                  Edit
+                </Button>
+                <Button
+                  variant="danger"
+                  aria-label={`Delete ${alert.name}`}
+                  onClick={() => remove(alert)}
+                >
+                  Delete
+                </Button>
+              </div>
+            ),
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Sends a test, and says what became of it. */
+function TestButton({ id, name }: Alert): ReactNode {
+  return (
+    <ActionButton
+      aria-label={`Send a test of ${name}`}
+      action={async () => {
+        const { delivered, status, error } = await unwrap(
+          api.POST('/v1/customer/alerts/{id}/test', { params: { path: { id } } }),
+        );
+        if (delivered) toast(`The receiver took it (${status}).`);
+        else toast(`It was not delivered: ${error ?? `status ${status}`}`, 'bad');
+      }}
+    >
+      Test
+    </ActionButton>
+  );
+}

@@ -1,0 +1,120 @@
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { errorAt, errorElsewhere, useChange } from '../../api/changes';
+import {
+  Checkbox,
+  Field,
+  FormDialog,
+  Notice,
+  NumberInput,
+  TextArea,
+  TextInput,
+  toast,
+} from '../../ui';
+import type { Destination } from './destinations';
+
+/** Adds or changes a destination. Headers that stay `********` stay what they were. */
+export function DestinationForm({
+  destination,
+  onClose,
+}: {
+  destination: Destination | undefined;
+  onClose: () => void;
+}): ReactNode {
+  const [url, setUrl] = useState(destination?.url ?? '');
+  const [headers, setHeaders] = useState(
+    Object.entries(destination?.headers ?? {})
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n'),
+  );
+  const [share, setShare] = useState(String((destination?.sampling_rate ?? 1) * 100));
+  const [isEnabled, setIsEnabled] = useState(destination?.enabled ?? true);
+  const [hasContent, setHasContent] = useState(destination?.include_content ?? false);
+  const save = useChange(
+    async () => {
+      const body = {
+        url,
+        headers: readHeaders(headers),
+        sampling_rate: Number(share) / 100,
+        enabled: isEnabled,
+        include_content: hasContent,
+      };
+      return destination
+        ? unwrap(
+            api.PUT('/v1/customer/broadcast/destinations/{id}', {
+              params: { path: { id: destination.id } },
+              body,
+            }),
+          )
+        : unwrap(api.POST('/v1/customer/broadcast/destinations', { body }));
+    },
+    ['destinations'],
+    () => {
+      toast('The destination is stored.');
+      onClose();
+    },
+  );
+  const other = errorElsewhere(save.error, ['url', 'headers', 'sampling_rate']);
+  return (
+    <FormDialog
+      title={destination ? 'Change the destination' : 'Add a destination'}
+      busy={save.isPending}
+      onClose={onClose}
+      onSubmit={() => save.mutate(undefined)}
+    >
+      <Field
+        label="URL"
+        hint="Of a collector that takes OTLP in JSON."
+        error={errorAt(save.error, 'url')}
+      >
+        <TextInput
+          required
+          type="url"
+          placeholder="https://collector.example.com/v1/traces"
+          value={url}
+          onChange={({ target }) => setUrl(target.value)}
+        />
+      </Field>
+      <Field
+        label="Headers"
+        hint="One a line, as X-Api-Key: secret. They are stored encrypted; asterisks stand for what is stored."
+        error={errorAt(save.error, 'headers')}
+      >
+        <TextArea rows={3} value={headers} onChange={({ target }) => setHeaders(target.value)} />
+      </Field>
+      <Field label="Share of traces in percent" error={errorAt(save.error, 'sampling_rate')}>
+        <NumberInput
+          min={0}
+          max={100}
+          step="any"
+          value={share}
+          onChange={({ target }) => setShare(target.value)}
+        />
+      </Field>
+      <Checkbox
+        label="Send traces"
+        checked={isEnabled}
+        onChange={({ target }) => setIsEnabled(target.checked)}
+      />
+      <Checkbox
+        label="With prompts and answers"
+        checked={hasContent}
+        onChange={({ target }) => setHasContent(target.checked)}
+      />
+      {destination && (url !== destination.url || hasContent !== destination.include_content) && (
+        <Notice tone="warn">Headers of before are not sent there: give them anew.</Notice>
+      )}
+      {other && <Notice tone="bad">{other}</Notice>}
+    </FormDialog>
+  );
+}
+
+function readHeaders(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.includes(':') ? line.indexOf(':') : line.length;
+      return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    }),
+  );
+}

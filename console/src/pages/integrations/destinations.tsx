@@ -1,0 +1,162 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { useChange } from '../../api/changes';
+import type { components } from '../../api/schema';
+import { formatCount, formatShare } from '../../format/credits';
+import { useSession } from '../../session/session';
+import {
+  ActionButton,
+  Badge,
+  Button,
+  Card,
+  ConfirmDialog,
+  EmptyState,
+  Facts,
+  Notice,
+  QueryState,
+  Time,
+  toast,
+} from '../../ui';
+import { DestinationForm } from './destination-form';
+
+export type Destination = components['schemas']['BroadcastDestination'];
+
+/** Where traces of requests are sent, and how that goes. */
+export function Destinations(): ReactNode {
+  const { can } = useSession();
+  const [edited, setEdited] = useState<Destination | 'new'>();
+  const [removed, setRemoved] = useState<Destination>();
+  const destinations = useQuery({
+    queryKey: ['destinations'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/broadcast/destinations', { signal })),
+    refetchInterval: 15_000,
+  });
+  const remove = useChange(
+    ({ id }: Destination) =>
+      unwrap(api.DELETE('/v1/customer/broadcast/destinations/{id}', { params: { path: { id } } })),
+    ['destinations'],
+    () => toast('The destination is deleted.'),
+  );
+  return (
+    <>
+      <div className="row row-apart">
+        <p className="muted">
+          Requests with the header <code>X-Gateway-Broadcast: true</code> are sent as OpenTelemetry
+          traces.
+        </p>
+        {can('develop') && (
+          <Button variant="primary" onClick={() => setEdited('new')}>
+            Add a destination
+          </Button>
+        )}
+      </div>
+      <QueryState
+        query={destinations}
+        isEmpty={({ data }) => data.length === 0}
+        empty={
+          <Card>
+            <EmptyState title="No destination yet">
+              Traces can go to any collector that takes OTLP over HTTP.
+            </EmptyState>
+          </Card>
+        }
+      >
+        {({ data }) =>
+          data.map((destination) => (
+            <Card
+              key={destination.id}
+              title={destination.url}
+              actions={
+                can('develop') && (
+                  <>
+                    <TestButton {...destination} />
+                    <Button
+                      aria-label={`Edit ${destination.url}`}
+                      onClick={() => setEdited(destination)}
+                    >
+                      Edit
+                    </Button>
+                    <Button
+                      variant="danger"
+                      aria-label={`Delete ${destination.url}`}
+                      onClick={() => setRemoved(destination)}
+                    >
+                      Delete
+                    </Button>
+                  </>
+                )
+              }
+            >
+              <DeliveryState destination={destination} />
+            </Card>
+          ))
+        }
+      </QueryState>
+      {edited && (
+        <DestinationForm
+          destination={edited === 'new' ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+        />
+      )}
+      <ConfirmDialog
+        title={`Delete ${removed?.url ?? ''}?`}
+        text="What waits to be sent there is dropped."
+        action="Delete"
+        danger
+        open={removed !== undefined}
+        onOpenChange={(open) => !open && setRemoved(undefined)}
+        onConfirm={async () => removed && remove.mutateAsync(removed)}
+      />
+    </>
+  );
+}
+
+/** Sends a made-up trace, and says what became of it. */
+function TestButton({ id, url }: Destination): ReactNode {
+  const params = { path: { id } };
+  return (
+    <ActionButton
+      aria-label={`Send a test to ${url}`}
+      action={async () => {
+        const { delivered, status, error, duration_ms } = await unwrap(
+          api.POST('/v1/customer/broadcast/destinations/{id}/test', { params }),
+        );
+        if (delivered) toast(`The receiver took it in ${duration_ms} ms (${status}).`);
+        else toast(`It was not delivered: ${error ?? `status ${status}`}`, 'bad');
+      }}
+    >
+      Test
+    </ActionButton>
+  );
+}
+
+function DeliveryState({ destination }: { destination: Destination }): ReactNode {
+  const { enabled, last_error, last_error_at, last_success_at } = destination;
+  const isFailing =
+    last_error_at !== null && (last_success_at === null || last_error_at > last_success_at);
+  return (
+    <>
+      <div className="row">
+        {enabled ? (
+          <Badge tone={isFailing ? 'bad' : 'good'}>{isFailing ? 'failing' : 'on'}</Badge>
+        ) : (
+          <Badge tone="neutral">off</Badge>
+        )}
+        {destination.include_content && <Badge tone="warn">with prompts and answers</Badge>}
+      </div>
+      <Facts
+        facts={[
+          ['Sent', `${formatCount(destination.delivered_count)} traces`],
+          ['Dropped', `${formatCount(destination.dropped_count)} traces`],
+          ['Under way', `${formatCount(destination.pending_count)} deliveries`],
+          ['Share sent', formatShare(destination.sampling_rate)],
+          ['Headers', Object.keys(destination.headers).join(', ') || 'none'],
+          ['Last sent', <Time key="sent" at={last_success_at} none="never" />],
+          ['Last error', <Time key="error" at={last_error_at} none="never" />],
+        ]}
+      />
+      {last_error !== null && <Notice tone={isFailing ? 'bad' : 'neutral'}>{last_error}</Notice>}
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import type { ReactNode } from 'react';
+import { useFilters } from '../../shell/use-filters';
+import { Page, Tabs } from '../../ui';
+import { Accounts } from './accounts';
+import { Alerts } from './alerts';
+import { Destinations } from './destinations';
+import { Webhooks } from './webhooks';
+
+const TABS = [
+  { id: 'accounts', label: 'Vendor accounts', content: () => <Accounts /> },
+  { id: 'traces', label: 'Traces', content: () => <Destinations /> },
+  { id: 'webhooks', label: 'Webhooks', content: () => <Webhooks /> },
+  { id: 'alerts', label: 'Alerts', content: () => <Alerts /> },
+];
+
+/** What the tenant has connected with the gateway. */
+export function IntegrationsPage(): ReactNode {
+  const [{ tab }, setFilters] = useFilters(['tab']);
+  return (
+    <Page
+      title="Integrations"
+      description="Your own vendor accounts, and who is told of what happens."
+    >
+      <Tabs
+        label="Integrations"
+        tabs={TABS}
+        selected={TABS.some(({ id }) => id === tab) ? (tab ?? 'accounts') : 'accounts'}
+        onSelect={(id) => setFilters({ tab: id === 'accounts' ? undefined : id })}
+      />
+    </Page>
+  );
+}
