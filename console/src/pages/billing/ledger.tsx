@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { download } from '../../api/download';
@@ -7,7 +8,6 @@ import { useFilters } from '../../shell/use-filters';
 import {
   ActionButton,
   Badge,
-  ButtonLink,
   Card,
   Credits,
   DataTable,
@@ -57,19 +57,15 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
   {
     id: 'request',
-    header: 'Request',
+    header: 'Receipt',
     wide: true,
     cell: ({ request_id }) =>
       request_id === null ? (
         '–'
       ) : (
-        <ButtonLink
-          variant="quiet"
-          to="."
-          search={(before: object) => ({ ...before, receipt: request_id })}
-        >
+        <Link to="." search={(before: object) => ({ ...before, receipt: request_id })}>
           <code>{request_id.slice(0, 13)}…</code>
-        </ButtonLink>
+        </Link>
       ),
   },
 ];
