@@ -134,6 +134,7 @@ const RULES: Record<string, Rule> = {
   'GET /v1/customer/ledger-entries': OWN,
   'GET /v1/customer/ledger-entries/export.csv': OWN,
   'GET /v1/customer/credits': OWN,
+  'GET /v1/customer/credits/history': OWN,
   'GET /v1/customer/jobs': OWN,
   'GET /v1/customer/webhook-secret': { only: 'management' },
   'POST /v1/customer/webhook-secret/rotate': { only: 'management' },

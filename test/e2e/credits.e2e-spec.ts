@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CustomerCreditsDto, CreditsDto } from '../../src/features/credits/credits.dto.js';
+import type {
+  CreditHistoryDto,
+  CustomerCreditsDto,
+  CreditsDto,
+} from '../../src/features/credits/credits.dto.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -118,6 +122,28 @@ describe('credits after requests', () => {
       ...before.lifetime,
       requests: before.lifetime.requests + 1,
     });
+  });
+});
+
+describe(`GET ${OVERVIEW}/history`, () => {
+  it('ends at the balance of now, day by day, with what was granted and spent', async () => {
+    const { balance, lifetime } = await overviewOf(gateway.apiKey);
+    const { data, daily_spend } = await read<CreditHistoryDto>(
+      `${OVERVIEW}/history?days=3`,
+      gateway.managementKey,
+    );
+    expect(data).toHaveLength(3);
+    const sum = (of: 'added' | 'spent') => data.reduce((whole, day) => whole + day[of], 0);
+    expect([sum('added'), sum('spent')]).toEqual([GRANTED, lifetime.spent]);
+    expect(data.map((day) => day.balance)).toEqual([0, expect.any(Number), balance.total]);
+    // Today tells no pace, as it is not over; over midnight it is yesterday's.
+    expect(daily_spend).toBe(Math.round((lifetime.spent - data[2]!.spent) / 7));
+  });
+
+  it.each(['0', '367', '1.5', 'week'])('refuses %s days', async (days) => {
+    const response = await gateway.fetch(`${OVERVIEW}/history?days=${days}`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { param: 'days' } });
   });
 });
 

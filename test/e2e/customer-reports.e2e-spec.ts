@@ -173,7 +173,12 @@ describe(`GET ${ANALYTICS}`, () => {
   );
 
   it('shows each group whole', async () => {
-    const { data } = await read<AnalyticsDto>(ANALYTICS);
+    const { data, total } = await read<AnalyticsDto>(ANALYTICS);
+    expect(total).toMatchObject({
+      latency_p50: expect.any(Number),
+      latency_p95: expect.any(Number),
+      latency_p99: expect.any(Number),
+    });
     expect(data).toEqual([
       {
         group: 'sandbox/echo',

@@ -118,6 +118,7 @@ const CUSTOMER: Record<string, Access> = {
   'GET /v1/customer/ledger-entries': 'money',
   'GET /v1/customer/ledger-entries/export.csv': 'money',
   'GET /v1/customer/credits': 'money',
+  'GET /v1/customer/credits/history': 'money',
   'GET /v1/customer/receipts/{request_id}': 'money',
   'GET /v1/customer/audit-log': 'read',
   'GET /v1/customer/audit-log/export.csv': 'read',

@@ -59,6 +59,24 @@ export class BalanceReader {
   }
 
   /**
+   * What grants, corrections and refunds moved the balance by, day by day (UTC) from `since` on, in signed
+   * credits; days without any are left out. These entries are few, and have an index.
+   *
+   * @returns by day, as `2026-11-23`
+   */
+  async addedByDay(tenantId: string, since: Date): Promise<Map<string, number>> {
+    const { rows } = await this.database.query<{ day: string; added: number }>(
+      `SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
+         sum(amount)::bigint AS added
+       FROM ledger_entries
+       WHERE tenant_id = $1 AND kind <> 'charge' AND kind <> 'shortfall' AND created_at >= $2
+       GROUP BY 1`,
+      [tenantId, since],
+    );
+    return new Map(rows.map(({ day, added }) => [day, added]));
+  }
+
+  /**
    * What a key with a monthly spend limit has used of it: what it and the keys below it paid in the
    * month and what their running requests have set aside. `month` is any moment of the month.
    */

@@ -1,11 +1,17 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
 import { type Caller } from '../../core/access/caller.js';
 import { CurrentCaller } from '../../core/access/gateway-request.js';
 import { CreditsService } from './credits.service.js';
-import { Customer } from '../../core/access/customer.decorator.js';
-import { CustomerCreditsDto, CreditsDto } from './credits.dto.js';
+import { ApiFilters, Customer } from '../../core/access/customer.decorator.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import {
+  CreditHistoryDto,
+  CreditHistoryQueryDto,
+  CreditsDto,
+  CustomerCreditsDto,
+} from './credits.dto.js';
 import { Members } from '../../core/people/roles.js';
 
 @ApiTags('Credits')
@@ -23,6 +29,23 @@ export class CustomerCreditsController {
   @ApiOkResponse({ type: CustomerCreditsDto })
   get(@CurrentCaller() caller: Caller): Promise<CustomerCreditsDto> {
     return this.credits.overview(caller, new Date());
+  }
+
+  @Get('history')
+  @ApiOperation({
+    operationId: 'getCustomerCreditHistory',
+    summary: "How the tenant's balance went day by day, and how long it lasts at this pace",
+    description:
+      'A request counts on the day (UTC) on which it began, so one over midnight may be charged on the next.',
+  })
+  @ApiOkResponse({ type: CreditHistoryDto })
+  @ApiFilters()
+  @ApiErrorResponse(503, 'The first day is archived in part, and the archive cannot be reached.')
+  history(
+    @CurrentCaller() caller: Caller,
+    @Query() { days }: CreditHistoryQueryDto,
+  ): Promise<CreditHistoryDto> {
+    return this.credits.history(caller, days, new Date());
   }
 }
 

@@ -1,4 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsInt, Max, Min } from 'class-validator';
+import { QueryInteger } from '../../platform/http/field.decorators.js';
 
 /** Amounts are credits: 1 credit = 0.000001 USD. */
 export class CreditTotalsDto {
@@ -100,4 +102,71 @@ export class CustomerCreditsDto {
 
   @ApiProperty({ type: QuotasDto })
   quotas!: QuotasDto;
+}
+
+const MAX_DAYS = 366;
+const DAYS = `days must be a whole number from 1 to ${MAX_DAYS}`;
+
+export class CreditHistoryQueryDto {
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_DAYS,
+    default: 30,
+    description: 'How many days (UTC), today included.',
+  })
+  @QueryInteger()
+  @IsInt({ message: DAYS })
+  @Min(1, { message: DAYS })
+  @Max(MAX_DAYS, { message: DAYS })
+  days: number = 30;
+}
+
+export class CreditDayDto {
+  @ApiProperty({ format: 'date', description: 'The day, UTC.', example: '2026-11-22' })
+  day!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'What grants, corrections and refunds added; below 0 what they took.',
+    example: 10_000_000,
+  })
+  added!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'What the requests that began on this day were charged.',
+    example: 1_250_000,
+  })
+  spent!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'At the end of the day, of today now.',
+    example: 8_750_000,
+  })
+  balance!: number;
+}
+
+/** How a tenant's balance went, and how long it lasts. Amounts are credits. */
+export class CreditHistoryDto {
+  @ApiProperty({ type: [CreditDayDto], description: 'Every day, the latest last.' })
+  data!: CreditDayDto[];
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Spent a day, on average of the seven whole days before today.',
+    example: 425_000,
+  })
+  daily_spend!: number;
+
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description:
+      'When nothing is available any more at this pace; null: nothing is spent, or it would last for ten years.',
+    example: '2026-12-14T08:00:00.000Z',
+  })
+  lasts_until!: string | null;
 }

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
+import { RequestLogModule } from '../../core/ledger/request-log/request-log.module.js';
 import { CreditsController, CustomerCreditsController } from './credits.controller.js';
 import { CreditsService } from './credits.service.js';
 
 /** Balance and spend. Reads the ledger, never writes. */
 @Module({
-  imports: [LedgerModule],
+  imports: [LedgerModule, RequestLogModule],
   controllers: [CreditsController, CustomerCreditsController],
   providers: [CreditsService],
 })

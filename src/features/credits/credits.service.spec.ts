@@ -1,6 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Caller } from '../../core/access/caller.js';
 import type { BalanceReader } from '../../core/ledger/balance.reader.js';
+import type {
+  RequestLogAnalyticsReader,
+  RequestLogGroup,
+} from '../../core/ledger/request-log/request-log-analytics.reader.js';
 import { CreditsService } from './credits.service.js';
 
 const CALLER: Caller = {
@@ -22,7 +26,12 @@ const balanceOf = jest.fn<BalanceReader['balanceOf']>().mockResolvedValue({
 const monthOf = jest
   .fn<BalanceReader['monthOf']>()
   .mockResolvedValue({ spent: 30, requestCount: 4 });
-const service = new CreditsService({ balanceOf, monthOf } as unknown as BalanceReader);
+const addedByDay = jest.fn<BalanceReader['addedByDay']>().mockResolvedValue(new Map());
+const groupsOfTenant = jest.fn<RequestLogAnalyticsReader['groupsOfTenant']>().mockResolvedValue([]);
+const service = new CreditsService(
+  { balanceOf, monthOf, addedByDay } as unknown as BalanceReader,
+  { groupsOfTenant } as unknown as RequestLogAnalyticsReader,
+);
 
 describe(CreditsService.name, () => {
   it('shows what was ever granted and what of it was spent', async () => {
@@ -54,5 +63,42 @@ describe(CreditsService.name, () => {
   ])('shows the lower of the limits %j', async (spendLimits, expected) => {
     const { quotas } = await service.overview({ ...CALLER, spendLimits }, new Date());
     expect(quotas.monthly_spend_limit).toBe(expected);
+  });
+
+  describe('history', () => {
+    const NOW = new Date('2026-11-23T12:00:00Z');
+    const spentOn = (costs: Record<string, number>) =>
+      groupsOfTenant.mockResolvedValueOnce(
+        Object.entries(costs).map(
+          ([day, cost]) => ({ group: `${day}T00:00:00Z`, cost }) as RequestLogGroup,
+        ),
+      );
+
+    it('tells the balance at the end of each day back from what it is now', async () => {
+      spentOn({ '2026-11-21': 70, '2026-11-23': 30 });
+      addedByDay.mockResolvedValueOnce(new Map([['2026-11-22', 500]]));
+      const { data } = await service.history(CALLER, 4, NOW);
+      expect(data).toEqual([
+        { day: '2026-11-20', added: 0, spent: 0, balance: 500 },
+        { day: '2026-11-21', added: 0, spent: 70, balance: 430 },
+        { day: '2026-11-22', added: 500, spent: 0, balance: 930 },
+        { day: '2026-11-23', added: 0, spent: 30, balance: 900 },
+      ]);
+    });
+
+    it('divides by seven whole days, those without requests included, however few are shown', async () => {
+      spentOn({ '2026-11-15': 9_999, '2026-11-16': 500, '2026-11-22': 550, '2026-11-23': 9_999 });
+      const history = await service.history(CALLER, 1, NOW);
+      expect(history.data).toHaveLength(1);
+      expect(history.daily_spend).toBe(150);
+      // 750 are available: five days.
+      expect(history.lasts_until).toBe('2026-11-28T12:00:00.000Z');
+    });
+
+    it.each([{}, { '2026-11-23': 700 }])('sees no end when %j was spent', async (costs) => {
+      spentOn(costs);
+      const { daily_spend, lasts_until } = await service.history(CALLER, 30, NOW);
+      expect({ daily_spend, lasts_until }).toEqual({ daily_spend: 0, lasts_until: null });
+    });
   });
 });

@@ -1,13 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { strictestBudgets, strictestRates } from '../../canonical/limits.js';
 import type { Caller } from '../../core/access/caller.js';
-import { utcMonthOf } from '../../platform/time/dates.js';
+import { DAY_MS, startOfUtcDay, utcMonthOf } from '../../platform/time/dates.js';
 import { BalanceReader } from '../../core/ledger/balance.reader.js';
-import type { CustomerCreditsDto, CreditTotalsDto } from './credits.dto.js';
+import { RequestLogAnalyticsReader } from '../../core/ledger/request-log/request-log-analytics.reader.js';
+import type {
+  CreditDayDto,
+  CreditHistoryDto,
+  CreditTotalsDto,
+  CustomerCreditsDto,
+} from './credits.dto.js';
+
+/** As many whole days as tell the pace. */
+const PACE_DAYS = 7;
+/** What lasts longer has no end in sight. */
+const MAX_LASTS_DAYS = 3_650;
 
 @Injectable()
 export class CreditsService {
-  constructor(private readonly balances: BalanceReader) {}
+  constructor(
+    private readonly balances: BalanceReader,
+    private readonly analytics: RequestLogAnalyticsReader,
+  ) {}
 
   async totals(caller: Caller): Promise<CreditTotalsDto> {
     const { granted, spent } = await this.balances.balanceOf(caller.tenantId);
@@ -48,6 +62,51 @@ export class CreditsService {
       },
     };
   }
+
+  /**
+   * The balance at the end of each day, told from what it is now and what moved it since.
+   *
+   * @param days how many, today included
+   */
+  async history(
+    { tenantId }: Pick<Caller, 'tenantId'>,
+    days: number,
+    now: Date,
+  ): Promise<CreditHistoryDto> {
+    const today = startOfUtcDay(now).getTime();
+    const start = new Date(today - Math.max(days - 1, PACE_DAYS) * DAY_MS);
+    const [{ balance: balanceNow, available }, added, groups] = await Promise.all([
+      this.balances.balanceOf(tenantId),
+      this.balances.addedByDay(tenantId, start),
+      this.analytics.groupsOfTenant(tenantId, 'day', { start }),
+    ]);
+    const spent = new Map(groups.map(({ group, cost }) => [group.slice(0, 10), cost]));
+    const data: CreditDayDto[] = [];
+    let balance = balanceNow;
+    for (let at = today; at >= start.getTime(); at -= DAY_MS) {
+      const day = dayOf(new Date(at));
+      const moved = { added: added.get(day) ?? 0, spent: spent.get(day) ?? 0 };
+      data.push({ day, ...moved, balance });
+      balance += moved.spent - moved.added;
+    }
+    const whole = data.slice(1, 1 + PACE_DAYS).reduce((sum, { spent: one }) => sum + one, 0);
+    const daily = Math.round(whole / PACE_DAYS);
+    return {
+      data: data.slice(0, days).reverse(),
+      daily_spend: daily,
+      lasts_until: endOf(available, daily, now),
+    };
+  }
+}
+
+function dayOf(instant: Date): string {
+  return instant.toISOString().slice(0, 10);
+}
+
+/** When `available` credits are spent at so many a day; null: not within ten years. */
+function endOf(available: number, perDay: number, now: Date): string | null {
+  const days = perDay > 0 ? Math.max(0, available) / perDay : Infinity;
+  return days > MAX_LASTS_DAYS ? null : new Date(now.getTime() + days * DAY_MS).toISOString();
 }
 
 /** The limit that is reached first, going by the limits alone; null: there is none. */

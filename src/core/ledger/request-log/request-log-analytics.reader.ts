@@ -18,8 +18,15 @@ export const REQUEST_LOG_GROUPINGS = [
 ] as const;
 export type RequestLogGrouping = (typeof REQUEST_LOG_GROUPINGS)[number];
 
+/** How long requests took, in milliseconds within 5 %. */
+export interface LatencyPercentiles {
+  latencyP50Ms: number;
+  latencyP95Ms: number;
+  latencyP99Ms: number;
+}
+
 /** What the requests of a group add up to; times are milliseconds, money is credits. */
-export interface RequestLogGroup {
+export interface RequestLogGroup extends LatencyPercentiles {
   /** An alias, provider, key id or status, or the first instant of a day or hour in ISO 8601. */
   group: string;
   requests: number;
@@ -27,13 +34,9 @@ export interface RequestLogGroup {
   promptTokens: number;
   completionTokens: number;
   cost: number;
-  /** Within 5 %. */
-  latencyP50Ms: number;
-  latencyP95Ms: number;
-  latencyP99Ms: number;
 }
 
-interface GroupRow extends Omit<RequestLogGroup, 'latencyP50Ms' | 'latencyP95Ms' | 'latencyP99Ms'> {
+interface GroupRow extends Omit<RequestLogGroup, keyof LatencyPercentiles> {
   latencies: (number | null)[];
 }
 
@@ -56,27 +59,49 @@ export class RequestLogAnalyticsReader {
    * Groups that have requests: days and hours by time, others by cost, the dearest first. Of days
    * whose rows have been swept only whole hours are counted.
    */
-  groupsOfTenant(
+  async groupsOfTenant(
     tenantId: string,
     grouping: RequestLogGrouping,
     range: Pick<RequestLogFilters, 'start' | 'end'>,
   ): Promise<RequestLogGroup[]> {
+    return (await this.timedOfTenant(tenantId, grouping, range)).groups;
+  }
+
+  /** The same groups, and how long the requests of all of them took; null: there are none. */
+  timedOfTenant(
+    tenantId: string,
+    grouping: RequestLogGrouping,
+    range: Pick<RequestLogFilters, 'start' | 'end'>,
+  ): Promise<{ groups: RequestLogGroup[]; total: LatencyPercentiles | null }> {
     return readWithEdges(
       this,
       tenantId,
       () => toSpan(range),
       async (snapshot) => {
         const rows = await addUp(snapshot, tenantId, grouping);
-        return rows.map(({ latencies, ...sums }) => ({
-          ...sums,
-          group: fromStoredText(sums.group),
-          latencyP50Ms: latencyPercentile(latencies, 0.5) ?? 0,
-          latencyP95Ms: latencyPercentile(latencies, 0.95) ?? 0,
-          latencyP99Ms: latencyPercentile(latencies, 0.99) ?? 0,
-        }));
+        const all: number[] = [];
+        for (const { latencies } of rows) {
+          latencies.forEach((count, bucket) => (all[bucket] = (all[bucket] ?? 0) + (count ?? 0)));
+        }
+        return {
+          groups: rows.map(({ latencies, ...sums }) => ({
+            ...sums,
+            group: fromStoredText(sums.group),
+            ...percentilesOf(latencies),
+          })),
+          total: rows.length === 0 ? null : percentilesOf(Array.from(all, (count) => count ?? 0)),
+        };
       },
     );
   }
+}
+
+function percentilesOf(latencies: readonly (number | null)[]): LatencyPercentiles {
+  return {
+    latencyP50Ms: latencyPercentile(latencies, 0.5) ?? 0,
+    latencyP95Ms: latencyPercentile(latencies, 0.95) ?? 0,
+    latencyP99Ms: latencyPercentile(latencies, 0.99) ?? 0,
+  };
 }
 
 async function addUp(

@@ -1,7 +1,11 @@
-import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
 import { LOG_DIMENSIONS } from '../../../core/ledger/request-log/log-dimensions.js';
-import { LogGroupDto, LogGroupListDto } from '../../../core/ledger/request-log/log-groups.dto.js';
+import {
+  LogGroupDto,
+  LogGroupListDto,
+  LogSumsDto,
+} from '../../../core/ledger/request-log/log-groups.dto.js';
 import { GROUP_LIMIT, LogFilterQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
 import { PageLimit } from '../../../platform/http/field.decorators.js';
 
@@ -21,14 +25,7 @@ export class AnalyticsQueryDto extends LogFilterQueryDto {
   limit: number = GROUP_LIMIT.default;
 }
 
-export class AnalyticsGroupDto extends LogGroupDto {
-  @ApiProperty({
-    description:
-      'The values of `groups`, with a comma and a space between; an empty text for null.',
-    example: 'openai/gpt-4o-mini',
-  })
-  group!: string;
-
+class PercentilesDto {
   @ApiProperty({ type: 'integer', nullable: true, description: PERCENTILE, example: 1830 })
   latency_p50!: number | null;
 
@@ -39,11 +36,25 @@ export class AnalyticsGroupDto extends LogGroupDto {
   latency_p99!: number | null;
 }
 
+export class AnalyticsSumsDto extends IntersectionType(LogSumsDto, PercentilesDto) {}
+
+export class AnalyticsGroupDto extends IntersectionType(LogGroupDto, PercentilesDto) {
+  @ApiProperty({
+    description:
+      'The values of `groups`, with a comma and a space between; an empty text for null.',
+    example: 'openai/gpt-4o-mini',
+  })
+  group!: string;
+}
+
 /** The tenant's requests, added up. */
-export class AnalyticsDto extends OmitType(LogGroupListDto, ['data']) {
+export class AnalyticsDto extends OmitType(LogGroupListDto, ['data', 'total']) {
   @ApiProperty({
     type: [AnalyticsGroupDto],
     description: 'Times in their order, all else by cost, the dearest first.',
   })
   data!: AnalyticsGroupDto[];
+
+  @ApiProperty({ type: AnalyticsSumsDto, description: 'Over all groups, shown or not.' })
+  total!: AnalyticsSumsDto;
 }

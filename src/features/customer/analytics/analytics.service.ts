@@ -1,18 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
 import { readDimensions } from '../../../core/ledger/request-log/log-dimensions.js';
-import { toGroupList, type LogGroupDto } from '../../../core/ledger/request-log/log-groups.dto.js';
+import {
+  toGroupList,
+  type LogGroupDto,
+  type LogSumsDto,
+} from '../../../core/ledger/request-log/log-groups.dto.js';
 import { readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
 import {
   REQUEST_LOG_GROUPINGS,
   RequestLogAnalyticsReader,
+  type LatencyPercentiles,
   type RequestLogGroup,
 } from '../../../core/ledger/request-log/request-log-analytics.reader.js';
 import {
   RequestLogGroupsReader,
   type LogGroups,
 } from '../../../core/ledger/request-log/request-log-groups.reader.js';
-import type { AnalyticsDto, AnalyticsGroupDto, AnalyticsQueryDto } from './analytics.dto.js';
+import type {
+  AnalyticsDto,
+  AnalyticsGroupDto,
+  AnalyticsQueryDto,
+  AnalyticsSumsDto,
+} from './analytics.dto.js';
 
 @Injectable()
 export class AnalyticsService {
@@ -32,11 +42,19 @@ export class AnalyticsService {
     const isFiltered = Object.values(filters).some((value) => value !== undefined);
     if (!grouping || isFiltered) {
       const list = toGroupList(dimensions, found);
-      return { ...list, data: list.data.map((group) => toAnalyticsGroup(group, undefined)) };
+      return {
+        ...list,
+        data: list.data.map((group) => toAnalyticsGroup(group, null)),
+        total: withPercentiles(list.total, null),
+      };
     }
-    const timed = await this.analytics.groupsOfTenant(tenantId, grouping, range);
-    const list = toGroupList(dimensions, withOldSums(found, timed, limit));
-    return { ...list, data: list.data.map((group, at) => toAnalyticsGroup(group, timed[at])) };
+    const { groups, total } = await this.analytics.timedOfTenant(tenantId, grouping, range);
+    const list = toGroupList(dimensions, withOldSums(found, groups, limit));
+    return {
+      ...list,
+      data: list.data.map((group, at) => toAnalyticsGroup(group, groups[at] ?? null)),
+      total: withPercentiles(list.total, total),
+    };
   }
 }
 
@@ -66,14 +84,20 @@ function withOldSums(
   };
 }
 
-function toAnalyticsGroup(
-  group: LogGroupDto,
-  timed: RequestLogGroup | undefined,
-): AnalyticsGroupDto {
+function toAnalyticsGroup(group: LogGroupDto, timed: LatencyPercentiles | null): AnalyticsGroupDto {
   const values = Object.values(group.groups);
   return {
     group: values.map((value) => value ?? '').join(', '),
-    ...group,
+    ...withPercentiles(group, timed),
+  };
+}
+
+function withPercentiles<Sums extends LogSumsDto>(
+  sums: Sums,
+  timed: LatencyPercentiles | null,
+): Sums & AnalyticsSumsDto {
+  return {
+    ...sums,
     latency_p50: timed?.latencyP50Ms ?? null,
     latency_p95: timed?.latencyP95Ms ?? null,
     latency_p99: timed?.latencyP99Ms ?? null,
