@@ -16,6 +16,32 @@ export function formatUtc(at: string | Date): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
+const UTC_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const SHORT_DAY: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' };
+const AXIS_UTC_DAY = new Intl.DateTimeFormat(undefined, { ...SHORT_DAY, timeZone: 'UTC' });
+const AXIS_DAY = new Intl.DateTimeFormat(undefined, SHORT_DAY);
+const AXIS_TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+
+/** Whether all of the times are midnights (UTC), as the API's days are. */
+export function isDays(times: readonly string[]): boolean {
+  return times.length > 0 && times.every((time) => Date.parse(time) % 86_400_000 === 0);
+}
+
+/** How to write one of the times: days by their name in UTC, others as instants in the viewer's zone. */
+export function timeFormatOf(times: readonly string[]): (at: string) => string {
+  return isDays(times) ? (at) => UTC_DAY.format(new Date(at)) : formatTime;
+}
+
+/** The same, as short as an axis needs it, of seconds since 1970. */
+export function axisTimeOf(times: readonly string[]): (seconds: number) => string {
+  if (isDays(times)) return (seconds) => AXIS_UTC_DAY.format(seconds * 1_000);
+  return (seconds) => {
+    const at = new Date(seconds * 1_000);
+    const isMidnight = at.getHours() === 0 && at.getMinutes() === 0;
+    return (isMidnight ? AXIS_DAY : AXIS_TIME).format(at);
+  };
+}
+
 const MS_PER = [
   ['d', 86_400_000],
   ['h', 3_600_000],

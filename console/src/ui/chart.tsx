@@ -1,11 +1,13 @@
-import { lazy, Suspense, type ReactNode } from 'react';
-import { formatDay, formatUtc } from '../format/times';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { formatUtc, timeFormatOf } from '../format/times';
 import { Skeleton } from './query-state';
 
 export interface ChartSeries {
   label: string;
   /** One for each time; null where there is nothing. */
   values: readonly (number | null)[];
+  /** What is expected and has not been. */
+  dashed?: boolean;
 }
 
 export interface ChartProps {
@@ -19,24 +21,41 @@ export interface ChartProps {
   stacked?: boolean;
 }
 
+/** What of a chart its drawing needs; `onPoint` is told the index under the pointer, null when it leaves. */
+export interface PlotProps extends ChartProps {
+  onPoint: (index: number | null) => void;
+}
+
 const Plot = lazy(() => import('./plot').then(({ Plot: component }) => ({ default: component })));
 
-/** Values over time: a plot for eyes, a table for screen readers. */
+/**
+ * Values over time: a plot for eyes, whose legend shows the values under the pointer, and a table for screen
+ * readers. Days are the API's, so they are named in UTC; other times in the viewer's zone.
+ */
 export function Chart(props: ChartProps): ReactNode {
   const { title, times, series, format } = props;
+  const [pointed, setPointed] = useState<number | null>(null);
+  const formatAt = timeFormatOf(times);
+  const at = pointed === null ? undefined : times[pointed];
   return (
     <figure className="chart" aria-label={title}>
       <div aria-hidden="true" className="chart-plot">
         <Suspense fallback={<Skeleton />}>
-          <Plot {...props} />
+          <Plot {...props} onPoint={setPointed} />
         </Suspense>
       </div>
       <div className="chart-legend" aria-hidden="true">
-        {series.map(({ label }, index) => (
-          <span key={label} style={{ '--series': `var(--series-${(index % 6) + 1})` } as object}>
+        {series.map(({ label, values }, index) => (
+          <span
+            key={label}
+            className="chart-series"
+            style={{ '--series': `var(--series-${(index % 6) + 1})` } as object}
+          >
             {label}
+            {pointed !== null && <strong>{writeValue(values[pointed], format)}</strong>}
           </span>
         ))}
+        {at !== undefined && <span className="muted">{formatAt(at)}</span>}
       </div>
       {/* A table is never lower than its rows, so it is a frame that hides it. */}
       <div className="visually-hidden">
@@ -56,12 +75,11 @@ export function Chart(props: ChartProps): ReactNode {
             {times.map((time, row) => (
               <tr key={time}>
                 <th scope="row" title={formatUtc(time)}>
-                  {formatDay(time)}
+                  {formatAt(time)}
                 </th>
-                {series.map(({ label, values }) => {
-                  const value = values[row];
-                  return <td key={label}>{value == null ? '–' : format(value)}</td>;
-                })}
+                {series.map(({ label, values }) => (
+                  <td key={label}>{writeValue(values[row], format)}</td>
+                ))}
               </tr>
             ))}
           </tbody>
@@ -69,4 +87,8 @@ export function Chart(props: ChartProps): ReactNode {
       </div>
     </figure>
   );
+}
+
+function writeValue(value: number | null | undefined, format: ChartProps['format']): string {
+  return value == null ? '–' : format(value);
 }

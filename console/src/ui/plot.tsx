@@ -1,14 +1,15 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { ChartProps } from './chart';
+import { axisTimeOf, isDays } from '../format/times';
+import type { ChartProps, PlotProps } from './chart';
 
 const HEIGHT_PX = 200;
 /** Of so few values a line may have nothing to go between. */
 const FEW_VALUES = 3;
 
 /** The drawing of a chart. It follows the width of its frame and the colours of the page. */
-export function Plot({ times, series, format, stacked = false }: ChartProps): ReactNode {
+export function Plot({ times, series, format, onPoint, stacked = false }: PlotProps): ReactNode {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = frame.current;
@@ -17,7 +18,7 @@ export function Plot({ times, series, format, stacked = false }: ChartProps): Re
     const draw = () => {
       plot?.destroy();
       plot = new uPlot(
-        options(element, { series, format, stacked }),
+        options(element, { times, series, format, stacked, onPoint }),
         dataOf(times, series, stacked),
         element,
       );
@@ -37,7 +38,7 @@ export function Plot({ times, series, format, stacked = false }: ChartProps): Re
       scheme.removeEventListener('change', draw);
       plot?.destroy();
     };
-  }, [times, series, format, stacked]);
+  }, [times, series, format, stacked, onPoint]);
   return <div ref={frame} />;
 }
 
@@ -57,7 +58,7 @@ function dataOf(
 
 function options(
   element: HTMLElement,
-  { series, format, stacked }: Pick<ChartProps, 'series' | 'format' | 'stacked'>,
+  { times, series, format, stacked, onPoint }: Omit<PlotProps, 'title'>,
 ): uPlot.Options {
   // A canvas knows no variables: an element is asked for their colours as they are now.
   const probe = document.createElement('span');
@@ -67,13 +68,14 @@ function options(
     return getComputedStyle(probe).color;
   };
   const axis = { stroke: colour('--muted'), grid: { stroke: colour('--border'), width: 1 } };
-  const lines = series.map(({ label, values }, index) => {
+  const lines = series.map(({ label, values, dashed }, index) => {
     const stroke = colour(`--series-${(index % 6) + 1}`);
-    const fill = stroke.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.14)');
+    const fill = stroke.replace(/^rgb\((.*)\)$/, `rgba($1, ${stacked ? 0.3 : 0.14})`);
     return {
       label,
       stroke,
       width: 2,
+      ...(dashed ? { dash: [6, 5] } : {}),
       points: { show: values.filter((value) => value !== null).length <= FEW_VALUES },
       ...(stacked || index === 0 ? { fill } : {}),
     };
@@ -83,9 +85,19 @@ function options(
     width: element.clientWidth,
     height: HEIGHT_PX,
     legend: { show: false },
-    cursor: { y: false },
+    cursor: { y: false, drag: { x: false, y: false } },
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+    // In UTC, so that a day stands at its own name wherever the viewer is.
+    ...(isDays(times) ? { tzDate: (at) => uPlot.tzDate(new Date(at * 1_000), 'Etc/UTC') } : {}),
+    // Each series of a stack fills down to the one below it.
+    ...(stacked
+      ? { bands: series.slice(1).map((_, index) => ({ series: [index + 2, index + 1] as const })) }
+      : {}),
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
-    axes: [axis, { ...axis, size: 78, values: (_, ticks) => ticks.map(format) }],
+    axes: [
+      { ...axis, values: (_, ticks) => ticks.map(axisTimeOf(times)) },
+      { ...axis, size: 78, values: (_, ticks) => ticks.map(format) },
+    ],
     series: [{}, ...lines],
   };
 }

@@ -2,10 +2,6 @@ import type { components } from '../../api/schema';
 
 type Group = components['schemas']['AnalyticsGroup'];
 
-export interface DayGroup {
-  sums: components['schemas']['LogSums'];
-}
-
 const DAY_MS = 86_400_000;
 
 /** Every day (UTC) from `start` to `now`, and its group: a day without requests has none. */
@@ -22,23 +18,24 @@ export function daySeries(
   };
 }
 
-/** The tokens of each of `names`, day by day; one that is missing on a day is 0. */
+/** A measure of each of `names`, day by day; one that is missing on a day is 0. */
 export function stackedDays(
   start: string,
   by: string,
   names: readonly string[],
   groups: readonly Group[],
+  measure: (group: Group) => number,
   now: Date,
 ): { times: string[]; series: { label: string; values: number[] }[] } {
-  const tokens = new Map(
-    groups.map((group) => [`${dayOf(group)} ${group.groups[by] ?? ''}`, group.tokens.total]),
+  const values = new Map(
+    groups.map((group) => [`${dayOf(group)} ${group.groups[by] ?? ''}`, measure(group)]),
   );
   const days = daysFrom(start, now);
   return {
     times: days.map((day) => `${day}T00:00:00Z`),
     series: names.map((name) => ({
-      label: name === '' ? '(none)' : name,
-      values: days.map((day) => tokens.get(`${day} ${name}`) ?? 0),
+      label: name,
+      values: days.map((day) => values.get(`${day} ${name}`) ?? 0),
     })),
   };
 }

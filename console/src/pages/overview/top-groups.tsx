@@ -20,15 +20,17 @@ export function TopGroups({
   groups,
   groupCount,
   start,
+  nameOf,
 }: {
   by: string;
   label: string;
   groups: readonly Group[];
   groupCount: number;
   start: string;
+  nameOf: (group: string) => string;
 }): ReactNode {
   const columns: Column<Group>[] = [
-    { id: 'group', header: label, cell: ({ group }) => (group === '' ? '(none)' : group) },
+    { id: 'group', header: label, cell: ({ group }) => nameOf(group) },
     { id: 'cost', header: 'Spend', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
     {
       id: 'requests',
@@ -66,10 +68,10 @@ export function TopGroups({
     },
     {
       id: 'open',
-      header: 'Requests',
+      header: 'In the log',
       cell: (group) => (
         <ButtonLink to="/requests" search={{ ...filterFor(by, group), start_date: start }}>
-          Show<span className="visually-hidden"> requests of {group.group || 'none'}</span>
+          Show<span className="visually-hidden"> requests of {nameOf(group.group)}</span>
         </ButtonLink>
       ),
     },

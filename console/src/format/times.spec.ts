@@ -1,0 +1,26 @@
+import { axisTimeOf, formatDuration, isDays, timeFormatOf } from './times';
+
+const DAYS = ['2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z'];
+const HOURS = ['2026-11-22T00:00:00Z', '2026-11-22T01:00:00Z'];
+
+describe('times of a chart', () => {
+  it('are days when all are midnights in UTC', () => {
+    expect([DAYS, HOURS, []].map(isDays)).toEqual([true, false, false]);
+  });
+
+  it('name a day in UTC, where west of it the instant is of the day before', () => {
+    expect(timeFormatOf(DAYS)(DAYS[0] ?? '')).toContain('22');
+    expect(axisTimeOf(DAYS)(Date.parse(DAYS[1] ?? '') / 1_000)).toContain('23');
+  });
+});
+
+describe('formatDuration', () => {
+  it.each([
+    [0, '0 ms'],
+    [840, '840 ms'],
+    [2_449, '2.4 s'],
+    [12_300, '12 s'],
+    [185_000, '3 min 5 s'],
+    [187_200_000, '2 d 4 h'],
+  ])('writes %d ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+});

@@ -1,0 +1,92 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import type { components } from '../../api/schema';
+import { formatUsd } from '../../format/credits';
+import { formatDay } from '../../format/times';
+import { Card, Chart, Credits, Duration, QueryState, Stat, Stats } from '../../ui';
+import { burnDown } from './burn-down';
+
+type History = components['schemas']['CreditHistory'];
+
+/** What there is, how it went, and how long it lasts. The pace is that of the last seven days, whatever range the page shows. */
+export function Balance({ days }: { days: number }): ReactNode {
+  const credits = useQuery({
+    queryKey: ['credits'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/credits', { signal })),
+    refetchInterval: 15_000,
+  });
+  const history = useQuery({
+    queryKey: ['credits', 'history', days],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/v1/customer/credits/history', { params: { query: { days } }, signal })),
+    placeholderData: (before) => before,
+  });
+  return (
+    <>
+      <QueryState query={credits}>
+        {({ balance }) => (
+          <Stats>
+            <Stat id="balance" label="Available" value={<Credits value={balance.available} />} />
+            <Stat
+              id="held"
+              label="Held by running requests"
+              value={<Credits value={balance.held} />}
+            />
+            <Stat
+              id="daily_spend"
+              label="Spent a day"
+              value={<Credits value={history.data?.daily_spend} />}
+              hint="average of the last 7 whole days"
+            />
+            <Lasts history={history.data} />
+          </Stats>
+        )}
+      </QueryState>
+      <Card title="Balance, and what is left at this pace">
+        <QueryState query={history}>{(known) => <BurnDownChart history={known} />}</QueryState>
+      </Card>
+    </>
+  );
+}
+
+function Lasts({ history }: { history: History | undefined }): ReactNode {
+  const until = history?.lasts_until;
+  if (!until) {
+    const isIdle = history?.daily_spend === 0;
+    return (
+      <Stat
+        id="lasts_until"
+        label="Lasts"
+        value={history ? 'no end in sight' : '–'}
+        hint={isIdle ? 'nothing was spent in the last 7 days' : 'at this pace'}
+      />
+    );
+  }
+  const left = Date.parse(until) - Date.now();
+  return (
+    <Stat
+      id="lasts_until"
+      label="Lasts"
+      value={left > 0 ? <Duration ms={left} /> : 'used up'}
+      hint={left > 0 && `at this pace, until ${formatDay(until)}`}
+    />
+  );
+}
+
+function BurnDownChart({ history }: { history: History }): ReactNode {
+  const { times, balance, expected } = useMemo(
+    () => burnDown(history.data, history.daily_spend),
+    [history],
+  );
+  const series = useMemo(
+    () => [
+      { label: 'Balance', values: balance },
+      ...(expected.some((value) => value !== null)
+        ? [{ label: 'At this pace', values: expected, dashed: true }]
+        : []),
+    ],
+    [balance, expected],
+  );
+  return <Chart title="Balance by day" times={times} series={series} format={formatUsd} />;
+}

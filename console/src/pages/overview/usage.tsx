@@ -1,0 +1,93 @@
+import { useMemo, type ReactNode } from 'react';
+import { formatCompact, formatCount, formatShare, formatUsd } from '../../format/credits';
+import { formatDuration } from '../../format/times';
+import { Card, Chart, Credits, Stat, Stats } from '../../ui';
+import type { Group, Sums } from './analytics';
+import { daySeries } from './series';
+
+/** What all requests of the time add up to. */
+export function UsageStats({ days, total }: { days: string; total: Sums }): ReactNode {
+  const { latency_p50: p50, latency_p95: p95 } = total;
+  return (
+    <Stats>
+      <Stat id="spend" label={`Spend, ${days} days`} value={<Credits value={total.cost} />} />
+      <Stat id="requests" label="Requests" value={formatCount(total.requests)} />
+      <Stat
+        id="errors"
+        label="Errors"
+        value={formatCount(total.errors)}
+        hint={formatShare(total.error_rate)}
+      />
+      <Stat
+        id="tokens"
+        label="Tokens"
+        value={formatCount(total.tokens.total)}
+        hint={`${formatCompact(total.tokens.prompt)} in, ${formatCompact(total.tokens.completion)} out`}
+      />
+      <Stat
+        id="latency"
+        label="Latency, p50 / p95"
+        value={
+          p50 === null || p95 === null ? '–' : `${formatDuration(p50)} / ${formatDuration(p95)}`
+        }
+        hint="from the request to the end of its answer"
+      />
+    </Stats>
+  );
+}
+
+export function DayCharts({ start, data }: { start: string; data: readonly Group[] }): ReactNode {
+  const charts = useMemo(() => {
+    const { times, rows } = daySeries(start, data, new Date());
+    const sums = (of: (row: Group) => number) => rows.map((row) => (row ? of(row) : 0));
+    return {
+      times,
+      spend: [{ label: 'Spend', values: sums(({ cost }) => cost) }],
+      requests: [
+        { label: 'Requests', values: sums(({ requests }) => requests) },
+        { label: 'Errors', values: sums(({ errors }) => errors) },
+      ],
+      latency: [
+        { label: 'p50', values: rows.map((row) => row?.latency_p50 ?? null) },
+        { label: 'p95', values: rows.map((row) => row?.latency_p95 ?? null) },
+      ],
+      tokens: [
+        { label: 'Prompt', values: sums(({ tokens }) => tokens.prompt) },
+        { label: 'Completion', values: sums(({ tokens }) => tokens.completion) },
+      ],
+    };
+  }, [start, data]);
+  const { times } = charts;
+  return (
+    <div className="columns">
+      <Card title="Spend a day">
+        <Chart title="Spend a day" times={times} series={charts.spend} format={formatUsd} />
+      </Card>
+      <Card title="Requests a day">
+        <Chart
+          title="Requests a day"
+          times={times}
+          series={charts.requests}
+          format={formatCompact}
+        />
+      </Card>
+      <Card title="Latency by day">
+        <Chart
+          title="Latency by day"
+          times={times}
+          series={charts.latency}
+          format={formatDuration}
+        />
+      </Card>
+      <Card title="Tokens a day">
+        <Chart
+          title="Tokens a day"
+          times={times}
+          series={charts.tokens}
+          format={formatCompact}
+          stacked
+        />
+      </Card>
+    </div>
+  );
+}
