@@ -524,7 +524,12 @@ describe('/v1/admin/config', () => {
       value: 4000,
       source: 'variable',
     });
-    expect(find(settings, 'name', 'LOG_LEVEL')).toMatchObject({ value: null, source: 'default' });
+    expect(find(settings, 'name', 'LOG_LEVEL')).toMatchObject({
+      value: null,
+      source: 'default',
+      default: 'info',
+      meaning: expect.stringContaining(' '),
+    });
     expect(JSON.stringify([made.body, body])).not.toContain(VENDOR_KEY);
 
     const listed: unknown[] = [];

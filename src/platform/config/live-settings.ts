@@ -5,7 +5,11 @@ import { findViolations } from './config-error.js';
 import { takesOwnAccounts, withoutKey } from './configured-providers.js';
 import { EnvDto } from './env.dto.js';
 import { LimitsEnv } from './limits-env.js';
-import { changeableVariables } from './variable.decorators.js';
+import {
+  changeableVariables,
+  describeVariables,
+  type DescribedVariable,
+} from './variable.decorators.js';
 
 /** Values by the names of their variables, as a version has them. */
 export type SettingValues = Readonly<Record<string, string | number>>;
@@ -53,6 +57,16 @@ export function changeableParts(env: EnvDto, limits: LimitsEnv): ChangeableParts
 export const CHANGEABLE_SETTINGS: readonly string[] = [EnvDto, LimitsEnv].flatMap(
   changeableVariables,
 );
+
+let described: ReadonlyMap<string, DescribedVariable> | undefined;
+
+/** What a setting means, by the name of its variable. They are worked out once, when first asked for. */
+export function describeSetting(name: string): DescribedVariable | undefined {
+  described ??= new Map(
+    [EnvDto, LimitsEnv].flatMap(describeVariables).map((variable) => [variable.name, variable]),
+  );
+  return described.get(name);
+}
 
 /**
  * What is wrong with settings of a version, a line each that begins with the setting's name.

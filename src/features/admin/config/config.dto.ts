@@ -195,6 +195,20 @@ export class EffectiveSettingDto {
 
   @ApiProperty({ enum: CONFIG_SOURCES })
   source!: ConfigSource;
+
+  @ApiProperty({
+    description: 'What it means, in Markdown.',
+    example: 'How long a failing route is left alone',
+  })
+  meaning!: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'What holds where nobody has set it, as a value or in words.',
+    example: '10000',
+  })
+  default!: string | null;
 }
 
 /** What the instance that answers works by. */

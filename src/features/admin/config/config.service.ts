@@ -22,7 +22,11 @@ import {
   type WantedDocument,
 } from '../../../core/configuration/config-versions.js';
 import { ConfigurationService } from '../../../core/configuration/configuration.service.js';
-import { CHANGEABLE_SETTINGS, LiveSettings } from '../../../platform/config/live-settings.js';
+import {
+  CHANGEABLE_SETTINGS,
+  describeSetting,
+  LiveSettings,
+} from '../../../platform/config/live-settings.js';
 import {
   GatewayError,
   InvalidRequestError,
@@ -294,12 +298,18 @@ export class AdminConfigService {
   private settingValues(document: ConfigDocument | undefined): EffectiveSettingDto[] {
     const declared = this.configuration.declared.settings;
     return CHANGEABLE_SETTINGS.map((name) => {
+      const known = describeSetting(name);
+      const setting = {
+        name,
+        meaning: known?.meaning ?? '',
+        default: known?.default ?? known?.without ?? null,
+      };
       const own = declared[name];
-      if (own !== undefined) return { name, value: own, source: 'variable' };
+      if (own !== undefined) return { ...setting, value: own, source: 'variable' };
       const value = document?.settings[name];
       return value === undefined
-        ? { name, value: null, source: 'default' }
-        : { name, value, source: 'version' };
+        ? { ...setting, value: null, source: 'default' }
+        : { ...setting, value, source: 'version' };
     });
   }
 }
