@@ -92,16 +92,22 @@ export function AuditList({
       header: 'Of',
       cell: ({ target }) => (
         <>
-          {target.type} <span className="mono muted">{target.id}</span>
+          {target.type}
+          <br />
+          <span className="mono muted">{target.id}</span>
         </>
       ),
     },
-    { id: 'actor', header: 'By', cell: ({ actor }) => actor.name },
     {
-      id: 'kind',
-      header: 'Who is',
-      wide: true,
-      cell: ({ actor }) => ACTOR_KINDS[actor.kind],
+      id: 'actor',
+      header: 'By',
+      cell: ({ actor }) => (
+        <>
+          {actor.name}
+          <br />
+          <span className="muted">{ACTOR_KINDS[actor.kind]}</span>
+        </>
+      ),
     },
     ...(isOverTenants
       ? [

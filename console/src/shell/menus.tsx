@@ -22,8 +22,10 @@ export function TenantMenu(): ReactNode {
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger asChild>
-        <Button aria-label={`Tenant: ${tenant?.name ?? 'none chosen'}`}>
-          {tenant?.name ?? 'Choose a tenant'} ▾
+        <Button>
+          {tenant && <span className="visually-hidden">Tenant: </span>}
+          <span className="shell-tenant">{tenant?.name ?? 'Choose a tenant'}</span>
+          <span aria-hidden="true">▾</span>
         </Button>
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
@@ -61,7 +63,7 @@ export function AccountMenu(): ReactNode {
     <DropdownMenu.Root>
       <DropdownMenu.Trigger asChild>
         <Button variant="quiet" aria-label={`Account: ${session.name}`}>
-          <span className="shell-account">{session.name}</span> ▾
+          <span className="shell-account">{session.name}</span> <span aria-hidden="true">▾</span>
         </Button>
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>

@@ -90,7 +90,7 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
       cell: (model) => (
         <Button
           variant="quiet"
-          aria-label={`Edit the prices of ${model.id}`}
+          aria-label={`Edit prices of ${model.id}`}
           onClick={() => setEdited(model)}
         >
           Edit prices

@@ -18,8 +18,9 @@ import {
   Stats,
   type Column,
 } from '../../ui';
+import { FleetLoad } from './fleet-load';
 import { InstanceDrawer } from './instance-drawer';
-import { rateOf, sumOf } from './recent';
+import { rateOf, slowestOf, sumOf } from './recent';
 
 export type Instance = components['schemas']['Instance'];
 type Topic = components['schemas']['QueueTopic'];
@@ -130,6 +131,7 @@ export function FleetPage(): ReactNode {
           <>
             <FleetStats instances={data} />
             <Odd instances={data} />
+            <FleetLoad />
             <Card title="Instances">
               <DataTable
                 caption="Instances"
@@ -166,6 +168,7 @@ export function FleetPage(): ReactNode {
 /** The list is always whole, so these are sums over all. */
 function FleetStats({ instances }: { instances: readonly Instance[] }): ReactNode {
   const sum = sumOf(instances);
+  const slowest = slowestOf(instances);
   return (
     <Stats>
       <Stat id="instances" label="Alive" value={formatCount(instances.length)} />
@@ -174,6 +177,11 @@ function FleetStats({ instances }: { instances: readonly Instance[] }): ReactNod
         label="Errors"
         value={sum.requests > 0 ? formatShare(sum.errors / sum.requests) : '–'}
         hint={`${formatCount(sum.errors)} in the last minute`}
+      />
+      <Stat
+        label="p50 / p95"
+        value={slowest ? `${formatDuration(slowest.p50)} / ${formatDuration(slowest.p95)}` : '–'}
+        hint={instances.length > 1 ? 'of the slowest, in the last minute' : 'in the last minute'}
       />
       <Stat label="In flight" value={formatCount(sum.inFlight)} />
       <Stat label="Settlements waiting" value={formatCount(sum.pending)} hint="for their commit" />

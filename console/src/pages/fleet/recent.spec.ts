@@ -1,4 +1,4 @@
-import { rateOf, sumOf } from './recent';
+import { hourSeries, rateOf, slowestOf, sumOf } from './recent';
 
 describe('rateOf', () => {
   it.each([
@@ -21,5 +21,25 @@ describe('sumOf', () => {
         { ...known, pending_settlements: null },
       ]),
     ).toEqual({ seconds: 60, requests: 20, errors: 2, inFlight: 4, pending: 3 });
+  });
+});
+
+describe('hourSeries', () => {
+  it('has every hour, those without requests too', () => {
+    const start = Date.parse('2026-11-23T10:00:00Z');
+    const group = { groups: { hour: '2026-11-23T11:00:00Z' }, requests: 3 };
+    const { times, rows } = hourSeries(start, [group], Date.parse('2026-11-23T12:30:00Z'));
+    expect(times.map((time) => time.slice(11, 13))).toEqual(['10', '11', '12']);
+    expect(rows.map((row) => row?.requests)).toEqual([undefined, 3, undefined]);
+  });
+});
+
+describe('slowestOf', () => {
+  it('is the instance with the highest p95, of those that have answered', () => {
+    const fast = { recent: { latency_p50: 90, latency_p95: 100 } };
+    const slow = { recent: { latency_p50: 50, latency_p95: 700 } };
+    const idle = { recent: { latency_p50: null, latency_p95: null } };
+    expect(slowestOf([fast, slow, idle, { recent: null }])).toEqual({ p50: 50, p95: 700 });
+    expect(slowestOf([idle])).toBeNull();
   });
 });

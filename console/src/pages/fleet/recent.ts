@@ -31,3 +31,34 @@ export function sumOf(instances: readonly Living[]) {
   }
   return sum;
 }
+
+/** Every hour from `start` (ms) to `now`, and its group: an hour without requests has none. */
+export function hourSeries<Group extends { groups: Record<string, string | null> }>(
+  start: number,
+  groups: readonly Group[],
+  now: number,
+): { times: string[]; rows: (Group | undefined)[] } {
+  const byHour = new Map(groups.map((group) => [Date.parse(group.groups['hour'] ?? ''), group]));
+  const times: string[] = [];
+  const rows: (Group | undefined)[] = [];
+  for (let at = start; at <= now; at += 3_600_000) {
+    times.push(new Date(at).toISOString());
+    rows.push(byHour.get(at));
+  }
+  return { times, rows };
+}
+
+/** The slowest instance's, as percentiles of several can not be added up; null: none has answered. */
+export function slowestOf(
+  instances: readonly {
+    recent: { latency_p50: number | null; latency_p95: number | null } | null;
+  }[],
+): { p50: number; p95: number } | null {
+  const known = instances.flatMap(({ recent }) =>
+    recent?.latency_p50 == null ? [] : [{ p50: recent.latency_p50, p95: recent.latency_p95 ?? 0 }],
+  );
+  return known.reduce<{ p50: number; p95: number } | null>(
+    (slowest, one) => (slowest && slowest.p95 >= one.p95 ? slowest : one),
+    null,
+  );
+}

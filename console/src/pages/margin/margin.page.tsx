@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import type { components } from '../../api/schema';
 import { formatCount, formatShare, formatUsd } from '../../format/credits';
@@ -10,7 +9,6 @@ import {
   Card,
   Chart,
   Credits,
-  DataTable,
   EmptyState,
   Field,
   Page,
@@ -18,84 +16,66 @@ import {
   Select,
   Stat,
   Stats,
-  type Column,
+  TextInput,
 } from '../../ui';
+import { MarginTable } from './margin-table';
+import { chosenRange, DAY_RANGES, rangeOf, type Range } from './range';
 
 type Group = components['schemas']['MarginGroup'];
 type Sums = components['schemas']['MarginSums'];
 
-const RANGES = ['7', '30', '90'];
-const SPLITS = { tenant: 'Tenant', provider: 'Provider', model: 'Model', day: 'Day' } as const;
-/** As many as a list of tenants has at most. */
-const MAX_NAMES = 200;
+const SPLITS = {
+  provider: 'Provider',
+  model: 'Model',
+  route: 'Route',
+  tenant: 'Tenant',
+  endpoint: 'Kind of call',
+  day: 'Day',
+  month: 'Month',
+} as const;
+type Split = keyof typeof SPLITS;
 
 /** What was charged, what vendors took for it, and what is left. */
 export function MarginPage(): ReactNode {
-  const [{ days = '30', by: wanted = '' }, setFilters] = useFilters(['days', 'by']);
-  const range = RANGES.includes(days) ? days : '30';
-  const by = isSplit(wanted) ? wanted : 'provider';
-  const start = daysAgo(Number(range) - 1);
-  const byDay = useMargin(start, 'day');
-  const groups = useMargin(start, by);
+  const [texts, setFilters] = useFilters(['days', 'from', 'to', 'by', 'then']);
+  const range = rangeOf(texts);
+  const by = texts.by && isSplit(texts.by) ? texts.by : 'provider';
+  const then = texts.then && isSplit(texts.then) && texts.then !== by ? texts.then : undefined;
+  const dimensions = then ? [by, then] : [by];
+  const byDay = useMargin(range, 'day', 400);
+  const groups = useMargin(range, dimensions.join(), 200);
   return (
     <Page
       title="Margin"
-      description="What requests were charged, and what vendors took for them, whether they succeeded or not. Refunds of jobs are not taken off."
-      actions={
-        <>
-          <Field label="Time">
-            <Select value={range} onChange={(event) => setFilters({ days: event.target.value })}>
-              {RANGES.map((count) => (
-                <option key={count} value={count}>
-                  Last {count} days
-                </option>
-              ))}
-            </Select>
-          </Field>
-          <Field label="By">
-            <Select value={by} onChange={(event) => setFilters({ by: event.target.value })}>
-              {Object.entries(SPLITS).map(([id, label]) => (
-                <option key={id} value={id}>
-                  {label}
-                </option>
-              ))}
-            </Select>
-          </Field>
-        </>
-      }
+      description="What requests were charged, what of it was given back, and what vendors took for them, whether they succeeded or not."
     >
+      <Choices by={by} then={then} texts={texts} onChange={setFilters} />
       <QueryState
         query={byDay}
         isEmpty={({ total }) => total.requests === 0}
         empty={
-          <EmptyState title={`No requests in the last ${range} days`}>
-            <span>Choose a longer time.</span>
-          </EmptyState>
+          <Card>
+            <EmptyState title={`No requests ${range.text}`}>
+              <span>Choose a longer time.</span>
+            </EmptyState>
+          </Card>
         }
       >
         {({ data, total }) => (
           <>
             <Totals total={total} />
-            <Card title="Charged, taken and left, by day">
-              <Chart
-                title="Charged, taken and left, by day"
-                times={data.map(({ groups: { day } }) => day ?? '')}
-                series={[
-                  { label: 'Charged', values: data.map(({ charged }) => charged) },
-                  { label: 'Vendors', values: data.map(({ vendor_cost }) => vendor_cost) },
-                  { label: 'Margin', values: data.map(({ margin }) => margin) },
-                ]}
-                format={formatUsd}
-              />
-            </Card>
+            <DayChart days={data} />
           </>
         )}
       </QueryState>
-      <Card title={`By ${SPLITS[by].toLowerCase()}`}>
+      <Card title={`By ${dimensions.map((name) => SPLITS[name].toLowerCase()).join(' and ')}`}>
         <QueryState query={groups}>
           {({ data, group_count: count }) => (
             <>
-              <GroupTable by={by} rows={data} />
+              <MarginTable
+                dimensions={dimensions.map((name) => ({ name, label: SPLITS[name] }))}
+                rows={data}
+              />
               {count > data.length && (
                 <p className="muted">
                   The {data.length} with the most charged of {formatCount(count)}.
@@ -109,17 +89,79 @@ export function MarginPage(): ReactNode {
   );
 }
 
-function useMargin(start_date: string, group_by: string) {
+function Choices({
+  by,
+  then,
+  texts,
+  onChange,
+}: {
+  by: Split;
+  then: Split | undefined;
+  texts: { days?: string; from?: string; to?: string };
+  onChange: (changes: Partial<Record<'days' | 'from' | 'to' | 'by' | 'then', string>>) => void;
+}): ReactNode {
+  const chosen = chosenRange(texts);
+  const splits = Object.entries(SPLITS);
+  const choose = (value: string) =>
+    onChange(
+      value === 'dates'
+        ? { from: daysAgo(29), to: daysAgo(0), days: '' }
+        : { days: value, from: '', to: '' },
+    );
+  return (
+    <div className="filters">
+      <Field label="Time">
+        <Select value={chosen} onChange={(event) => choose(event.target.value)}>
+          {DAY_RANGES.map((count) => (
+            <option key={count} value={count}>
+              Last {count} days
+            </option>
+          ))}
+          <option value="dates">Dates…</option>
+        </Select>
+      </Field>
+      {chosen === 'dates' &&
+        (['from', 'to'] as const).map((name) => (
+          <Field key={name} label={name === 'from' ? 'From (UTC)' : 'To (UTC)'}>
+            <TextInput
+              type="date"
+              value={texts[name] ?? ''}
+              onChange={(event) => onChange({ [name]: event.target.value })}
+            />
+          </Field>
+        ))}
+      <Field label="By">
+        <Select value={by} onChange={(event) => onChange({ by: event.target.value })}>
+          {splits.map(([id, label]) => (
+            <option key={id} value={id}>
+              {label}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <Field label="And by">
+        <Select value={then ?? ''} onChange={(event) => onChange({ then: event.target.value })}>
+          <option value="">Nothing else</option>
+          {splits
+            .filter(([id]) => id !== by)
+            .map(([id, label]) => (
+              <option key={id} value={id}>
+                {label}
+              </option>
+            ))}
+        </Select>
+      </Field>
+    </div>
+  );
+}
+
+function useMargin({ start_date, end_date }: Range, group_by: string, limit: number) {
+  const query = { start_date, ...(end_date && { end_date }), group_by, limit };
   return useQuery({
-    queryKey: ['admin', 'margin', start_date, group_by],
-    queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/admin/margin', {
-          params: { query: { start_date, group_by, limit: 100 } },
-          signal,
-        }),
-      ),
-    placeholderData: (before, query) => (query?.queryKey[3] === group_by ? before : undefined),
+    queryKey: ['admin', 'margin', query],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/margin', { params: { query }, signal })),
+    // Of another time, but never of other dimensions, which would have other columns.
+    placeholderData: (before) => (before?.group_by === group_by ? before : undefined),
   });
 }
 
@@ -133,103 +175,48 @@ function Totals({ total }: { total: Sums }): ReactNode {
         value={<Credits value={total.shortfall} />}
         hint="of it, what nobody pays"
       />
+      <Stat
+        id="refunded"
+        label="Refunded"
+        value={<Credits value={total.refunded} />}
+        hint="of it, what was given back"
+      />
       <Stat id="vendor_cost" label="Vendors took" value={<Credits value={total.vendor_cost} />} />
       <Stat
         id="margin"
         label="Margin"
         value={<Credits value={total.margin} />}
-        hint={shareOf(total)}
+        hint={`${shareOf(total)} of what was charged`}
       />
       <Stat id="requests" label="Requests" value={formatCount(total.requests)} />
     </Stats>
   );
 }
 
-function GroupTable({ by, rows }: { by: keyof typeof SPLITS; rows: readonly Group[] }): ReactNode {
-  const names = useTenantNames(by === 'tenant');
-  const columns: Column<Group>[] = [
-    {
-      id: 'group',
-      header: SPLITS[by],
-      cell: ({ groups, is_rest }) => {
-        const value = groups[by];
-        if (is_rest) return 'the rest';
-        if (value == null) return '(none)';
-        if (by === 'day') return value.slice(0, 10);
-        if (by !== 'tenant') return value;
-        return (
-          <Link to="/tenants/$tenantId" params={{ tenantId: value }}>
-            {names.get(value) ?? value}
-          </Link>
-        );
-      },
-    },
-    {
-      id: 'requests',
-      header: 'Requests',
-      align: 'end',
-      wide: true,
-      cell: ({ requests }) => formatCount(requests),
-    },
-    {
-      id: 'charged',
-      header: 'Charged',
-      align: 'end',
-      cell: ({ charged }) => <Credits value={charged} />,
-    },
-    {
-      id: 'shortfall',
-      header: 'Shortfall',
-      align: 'end',
-      wide: true,
-      cell: ({ shortfall }) => <Credits value={shortfall} />,
-    },
-    {
-      id: 'vendor',
-      header: 'Vendors took',
-      align: 'end',
-      wide: true,
-      cell: ({ vendor_cost }) => <Credits value={vendor_cost} />,
-    },
-    {
-      id: 'margin',
-      header: 'Margin',
-      align: 'end',
-      cell: ({ margin }) => <Credits value={margin} />,
-    },
-    { id: 'share', header: 'Of the charge', align: 'end', cell: shareOf },
-  ];
+function DayChart({ days }: { days: readonly Group[] }): ReactNode {
+  const chart = useMemo(() => {
+    // Without a day are refunds of requests whose day is not known any more.
+    const known = days.filter(({ groups }) => groups['day'] != null);
+    return {
+      times: known.map(({ groups }) => groups['day'] ?? ''),
+      series: [
+        { label: 'Charged', values: known.map(({ charged }) => charged) },
+        { label: 'Vendors took', values: known.map(({ vendor_cost }) => vendor_cost) },
+        { label: 'Margin', values: known.map(({ margin }) => margin) },
+      ],
+    };
+  }, [days]);
   return (
-    <DataTable
-      caption={`Margin by ${SPLITS[by]}`}
-      columns={columns}
-      rows={rows}
-      rowKey={({ groups, is_rest }) => `${groups[by] ?? ''} ${is_rest}`}
-      empty={<EmptyState title="No requests in this time" />}
-    />
+    <Card title="Charged, taken and left, by day">
+      <Chart title="Charged, taken and left, by day" {...chart} format={formatUsd} />
+    </Card>
   );
-}
-
-/** The names of the tenants that spent the most; of the others their ids are shown. */
-function useTenantNames(enabled: boolean): ReadonlyMap<string, string> {
-  const { data } = useQuery({
-    queryKey: ['admin', 'tenants', 'names'],
-    queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/admin/tenants', {
-          params: { query: { sort: 'spent', order: 'desc', limit: MAX_NAMES } },
-          signal,
-        }),
-      ),
-    enabled,
-  });
-  return new Map(data?.data.map(({ id, name }) => [id, name]));
 }
 
 function shareOf({ charged, margin }: Sums): string {
   return charged > 0 ? formatShare(margin / charged) : '–';
 }
 
-function isSplit(name: string): name is keyof typeof SPLITS {
+function isSplit(name: string): name is Split {
   return name in SPLITS;
 }

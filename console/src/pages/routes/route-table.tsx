@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
@@ -14,11 +15,13 @@ import {
   MoreButton,
   QueryState,
   SearchInput,
+  Select,
   Time,
   type Column,
   type Tone,
 } from '../../ui';
 import { PauseDialog, ResumeDialog, type PausableName } from './pause-dialog';
+import { PausedNow } from './paused-now';
 
 type Route = components['schemas']['OperatedRoute'];
 
@@ -49,6 +52,7 @@ export function RouteTable(): ReactNode {
       ),
     { refetchInterval: 10_000 },
   );
+  const providers = useProviderIds(filters.provider);
   const columns: Column<Route>[] = [
     {
       id: 'model',
@@ -132,6 +136,7 @@ export function RouteTable(): ReactNode {
   }
   return (
     <>
+      <PausedNow onResume={can('operator:write') ? setResumed : undefined} />
       <div className="filters">
         <Field label="Model">
           <SearchInput
@@ -141,11 +146,15 @@ export function RouteTable(): ReactNode {
           />
         </Field>
         <Field label="Provider">
-          <SearchInput
+          <Select
             value={filters.provider ?? ''}
-            placeholder="Exactly its id"
-            onSearch={(provider) => setFilters({ provider })}
-          />
+            onChange={(event) => setFilters({ provider: event.target.value })}
+          >
+            <option value="">All</option>
+            {providers.map((id) => (
+              <option key={id}>{id}</option>
+            ))}
+          </Select>
         </Field>
       </div>
       <Card>
@@ -170,4 +179,15 @@ export function RouteTable(): ReactNode {
       <ResumeDialog name={resumed} onClose={() => setResumed(undefined)} />
     </>
   );
+}
+
+/** Those with an account, and the one that the URL names. */
+function useProviderIds(named: string | undefined): string[] {
+  const { data } = useQuery({
+    queryKey: ['admin', 'config'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/config', { signal })),
+    staleTime: 60_000,
+  });
+  const ids = data?.providers.map(({ id }) => id) ?? [];
+  return [...new Set([...ids, ...(named ? [named] : [])])].sort();
 }

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
@@ -21,7 +22,7 @@ type Entry = components['schemas']['LedgerEntry'];
 
 const KINDS = ['grant', 'correction', 'charge', 'shortfall', 'refund'] as const;
 
-const COLUMNS: readonly Column<Entry>[] = [
+const columnsOf = (tenantId: string): Column<Entry>[] => [
   { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
   { id: 'kind', header: 'Kind', cell: ({ kind }) => <Badge tone="neutral">{kind}</Badge> },
   {
@@ -35,7 +36,19 @@ const COLUMNS: readonly Column<Entry>[] = [
     id: 'request',
     header: 'Request',
     wide: true,
-    cell: ({ request_id }) => <span className="mono">{request_id ?? '–'}</span>,
+    cell: ({ request_id }) =>
+      request_id === null ? (
+        '–'
+      ) : (
+        <Link
+          className="mono"
+          to="/operator-logs"
+          search={{ open: request_id, of: tenantId }}
+          title={request_id}
+        >
+          {request_id.slice(0, 8)}…{request_id.slice(-4)}
+        </Link>
+      ),
   },
 ];
 
@@ -73,7 +86,7 @@ export function TenantEntries({ tenantId }: { tenantId: string }): ReactNode {
           {({ pages }) => (
             <DataTable
               caption="What moved the balance"
-              columns={COLUMNS}
+              columns={columnsOf(tenantId)}
               rows={pages.flatMap(({ data }) => data)}
               rowKey={({ id }) => id}
               empty={

@@ -65,7 +65,9 @@ export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
       header: 'Name',
       cell: ({ name, key_preview }) => (
         <>
-          {name} <span className="mono muted">{key_preview}</span>
+          {name}
+          <br />
+          <span className="mono muted">{key_preview}</span>
         </>
       ),
     },

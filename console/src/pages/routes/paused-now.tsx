@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import type { components } from '../../api/schema';
+import { Button, Card, DataTable, Time, type Column } from '../../ui';
+import type { PausableName } from './pause-dialog';
+
+type Pause = components['schemas']['RoutePause'];
+
+/** What operators have taken out of use, if anything. */
+export function PausedNow({
+  onResume,
+}: {
+  onResume: ((name: PausableName) => void) | undefined;
+}): ReactNode {
+  const pauses = useQuery({
+    queryKey: ['admin', 'routes', 'pauses'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/routes/pauses', { signal })),
+    refetchInterval: 10_000,
+  });
+  const rows = pauses.data?.data ?? [];
+  if (rows.length === 0) return null;
+  const columns: Column<Pause>[] = [
+    { id: 'provider', header: 'Provider', cell: ({ provider }) => provider },
+    { id: 'model', header: 'Model', cell: ({ model }) => model ?? 'all of it' },
+    { id: 'reason', header: 'Reason', cell: ({ reason }) => reason },
+    { id: 'by', header: 'By', wide: true, cell: ({ paused_by }) => paused_by },
+    { id: 'since', header: 'Since', wide: true, cell: ({ paused_at }) => <Time at={paused_at} /> },
+    {
+      id: 'until',
+      header: 'Until',
+      cell: ({ until }) => <Time at={until} none="somebody resumes it" />,
+    },
+    ...(onResume
+      ? [
+          {
+            id: 'act',
+            header: 'Change',
+            cell: (pause: Pause) => (
+              <Button
+                aria-label={`Resume ${pause.model ?? 'all'} at ${pause.provider}`}
+                onClick={() => onResume(pause)}
+              >
+                Resume
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Card title="Paused now">
+      <DataTable
+        caption="Paused now"
+        columns={columns}
+        rows={rows}
+        rowKey={({ provider, model }) => `${provider} ${model ?? ''}`}
+      />
+    </Card>
+  );
+}
