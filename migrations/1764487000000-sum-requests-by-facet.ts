@@ -44,7 +44,7 @@ export class SumRequestsByFacet1764487000000 implements MigrationInterface {
         ) WITH (fillfactor = 80)`);
       await queryRunner.query(
         `CREATE INDEX request_log_facet_sums_period
-           ON request_log_facet_sums (grain, period, facet, value_id)`,
+           ON request_log_facet_sums (facet, grain, period, value_id)`,
       );
       // An older instance takes corrections for the series alone; a newer one says afterwards that it did for both.
       await queryRunner.query(`

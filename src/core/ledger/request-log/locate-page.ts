@@ -4,6 +4,7 @@ import { type ArchivedSnapshot, archivedRowsSql } from './archive/archived-edges
 import { instantSql } from './archive/archive-format.js';
 import { conditionOf, type RequestLogFilters } from './request-log-filters.js';
 import { type LogPlace, olderThan } from './log-dimensions.js';
+import { facetOf, isOfFacet } from './log-facets.js';
 import { splitSpan, type Span } from './split-span.js';
 
 /** A part of a list: at most `limit` rows after the first `offset`, of those behind `after`. */
@@ -46,7 +47,7 @@ export async function locatePage(
   walks: readonly number[],
 ): Promise<PageLocation> {
   const { client, span, files } = snapshot;
-  const source = await sourceFor(client, tenantId, filters);
+  const source = await sourceFor(snapshot, tenantId, filters);
   if (source !== 'rows') return locateBy(source, snapshot, tenantId, filters, page);
   if (files.length > 0) {
     throw new InvalidRequestError(
@@ -81,7 +82,7 @@ async function startOfNewest(
   return found[0]?.hour ?? start;
 }
 
-type CountSource = 'counts' | 'series' | 'rows';
+type CountSource = 'facets' | 'counts' | 'series' | 'rows';
 
 /**
  * Counts the rows of a list and finds the hours that hold a page of it, without looking at the rows
@@ -113,7 +114,19 @@ async function locateBy(
       `id > ${parameter(id, 'bigint')} AND ${within('created_at', whole)}`,
     );
   const kinds = `kind IN ('none', '${filters.endUser === undefined ? 'any' : 'each'}')`;
+  const wholePeriod = `period, period + interval '1 hour' - interval '1 microsecond'`;
+  const notInSeries = () => [
+    after(progress.seriesId),
+    rowsOf('request_log_series_corrections', 'sign', within('created_at', whole)),
+  ];
+  const facet = facetOf([], filters);
   const wholeHours = {
+    facets: () => [
+      `SELECT period, requests, ${wholePeriod} FROM request_log_facet_sums
+        WHERE tenant_id = $1 AND grain = 'hour' AND ${within('period', whole)}
+          AND ${facet ? isOfFacet(facet, (value) => parameter(value, 'text')) : 'false'}`,
+      ...notInSeries(),
+    ],
     counts: () => [
       `SELECT hour, requests, first_created_at AS first, last_created_at AS last
         FROM request_log_counts WHERE ${sql} AND ${within('hour', whole)}`,
@@ -121,13 +134,12 @@ async function locateBy(
       rowsOf('request_log_corrections', 'sign', within('created_at', whole)),
     ],
     series: () => [
-      `SELECT period, part.requests, period, period + interval '1 hour' - interval '1 microsecond'
+      `SELECT period, part.requests, ${wholePeriod}
         FROM request_log_series_sums AS part
           JOIN (SELECT id FROM request_log_series WHERE ${sql} AND ${kinds}) AS series
             ON series.id = part.series
         WHERE part.tenant_id = $1 AND part.${kinds} AND grain = 'hour' AND ${within('period', whole)}`,
-      after(progress.seriesId),
-      rowsOf('request_log_series_corrections', 'sign', within('created_at', whole)),
+      ...notInSeries(),
     ],
     rows: () => [rowsOf('request_logs', '1', within('created_at', whole))],
   };
@@ -172,22 +184,26 @@ async function locateBy(
 }
 
 /**
- * What counts the rows of a list: the counts, which know of status, model and key; the series, which know
- * of all but costs as long as the tenant has no rest of them; else the rows themselves.
+ * What counts the rows of a list: the facets, where one thing is asked for, or nothing; the counts, which know of
+ * status, model and key; the series, which know of all but costs as long as the tenant has no rest of them; else
+ * the rows themselves.
  */
 async function sourceFor(
-  client: PoolClient,
+  { client, progress, span }: ArchivedSnapshot,
   tenantId: string,
   filters: RequestLogFilters,
 ): Promise<CountSource> {
   const { provider, endpoint, endUser, tags, minCost, maxCost } = filters;
   const isAsked = (...values: unknown[]) => values.some((value) => value !== undefined);
   if (isAsked(minCost, maxCost)) return 'rows';
-  if (!isAsked(provider, endpoint, endUser, tags)) return 'counts';
-  if (!isAsked(endUser, tags)) return 'series';
-  const { rows } = await client.query<{ found: boolean }>(
-    'SELECT EXISTS (SELECT FROM request_log_series WHERE tenant_id = $1 AND is_rest) AS found',
-    [tenantId],
-  );
-  return rows[0]!.found ? 'rows' : 'series';
+  if (isAsked(endUser, tags)) {
+    const { rows } = await client.query<{ found: boolean }>(
+      'SELECT EXISTS (SELECT FROM request_log_series WHERE tenant_id = $1 AND is_rest) AS found',
+      [tenantId],
+    );
+    if (rows[0]!.found) return 'rows';
+  }
+  const hasFacets = splitSpan(span).whole.start >= progress.facetsFrom;
+  if (hasFacets && facetOf([], filters)) return 'facets';
+  return isAsked(provider, endpoint, endUser, tags) ? 'series' : 'counts';
 }

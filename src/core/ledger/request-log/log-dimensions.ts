@@ -91,6 +91,36 @@ function toDimension(name: string): LogDimension {
   return { name, sql: () => column, read: fromStoredText };
 }
 
+/** The groups' values as texts. */
+export function shown(dimensions: readonly LogDimension[]): string {
+  return ['first', 'second']
+    .map((name, index) => (dimensions[index]?.grain ? `${isoTime(name)} AS ${name}` : name))
+    .join(', ');
+}
+
+/** Whether a series of the rest lacks one of the values. Times are never lost. */
+export function isUnknown(
+  dimensions: readonly LogDimension[],
+  parameter: (value: string) => string,
+): string {
+  const unknown = dimensions.flatMap(({ grain, name, sql }) => {
+    if (grain !== undefined) return [];
+    const isMissing = `${sql('month', parameter)} IS NULL`;
+    return [name === 'end_user' ? `(kind = 'each' AND ${isMissing})` : isMissing];
+  });
+  return unknown.join(' OR ') || 'false';
+}
+
+/** Times in their order, then the dearest groups. */
+export function orderOf(dimensions: readonly LogDimension[]): string {
+  const times = dimensions.flatMap(({ grain }, index) =>
+    grain === undefined ? [] : [index === 0 ? 'first' : 'second'],
+  );
+  return [...times, ...['cost DESC', 'requests DESC', 'first', 'second']]
+    .map((order) => `grouped.${order}`)
+    .join(', ');
+}
+
 /** Which requests are asked for, apart from their time; what is undefined does not matter. */
 export interface LogFilters {
   readonly status?: RequestStatus | undefined;

@@ -36,15 +36,17 @@ export function facetValueOf(dimension: LogDimension | undefined, value: string)
     : dimension.sql('period', String);
 }
 
-/** Which rows of a facet make its groups. Requests without a tag are those that are left of all. */
-export function facetSums({ name, only }: Facet, parameter: (value: string) => string) {
+/** The condition that sums of facets are of this one, and of what is asked for. */
+export function isOfFacet({ name, only }: Facet, parameter: (value: string) => string): string {
   const isFacet = `facet = ${parameter(name)}`;
+  return only === undefined ? isFacet : `${isFacet} AND value_id = ${valueIdOf(parameter(only))}`;
+}
+
+/** Which rows of a facet make its groups. Requests without a tag are those that are left of all. */
+export function facetSums(facet: Facet, parameter: (value: string) => string) {
+  const isFacet = isOfFacet(facet, parameter);
   const found = { value: 'value', isRest: 'is_rest', signs: undefined, condition: isFacet };
-  if (only !== undefined) {
-    const condition = `${isFacet} AND value_id = ${valueIdOf(parameter(only))}`;
-    return [{ ...found, condition }];
-  }
-  if (!name.startsWith('tag:')) return [found];
+  if (facet.only !== undefined || !facet.name.startsWith('tag:')) return [found];
   const unknown = `facet = 'tags' AND is_rest`;
   return [
     found,

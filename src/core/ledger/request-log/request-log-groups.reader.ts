@@ -4,14 +4,23 @@ import { Database } from '../../../platform/database/database.js';
 import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
 import { type ArchivedSnapshot, archivedRowsSql, readWithEdges } from './archive/archived-edges.js';
 import { RequestLogArchive } from './archive/request-log-archive.js';
-import { conditionsOf, isoTime, type LogDimension, type LogFilters } from './log-dimensions.js';
+import {
+  conditionsOf,
+  isUnknown,
+  type LogDimension,
+  type LogFilters,
+  orderOf,
+  shown,
+} from './log-dimensions.js';
 import { facetOf, facetSums, facetValueOf } from './log-facets.js';
 import { readSnapshot } from './request-log-filters.js';
 import {
   NO_SUMS,
+  sumsOf,
   refundsSql,
   SERIES_COLUMNS,
   SERIES_SUMS,
+  signedSumsOf,
   SUM_OF_ROWS,
   SUM_OF_SUMS,
 } from './series-statements.js';
@@ -155,7 +164,7 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
     const { grain, sign } = part;
     if (grain === 'month') {
       return [
-        `SELECT ${valuesAt('month', true)}, series.is_rest, ${signed('series', sign)}
+        `SELECT ${valuesAt('month', true)}, series.is_rest, ${signedSumsOf('series', sign)}
          FROM series WHERE ${within('month', part)}`,
       ];
     }
@@ -171,12 +180,12 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
           .join(', ');
       return facetSums(facet, parameter).map(
         ({ value, isRest, signs, condition }) =>
-          `SELECT ${valuesOf(value)}, ${isRest}, ${signed('part', sign, signs)}
+          `SELECT ${valuesOf(value)}, ${isRest}, ${signedSumsOf('part', sign, signs)}
            FROM request_log_facet_sums AS part WHERE ${isWithin} AND ${condition}`,
       );
     }
     return [
-      `SELECT ${valuesAt('period', true)}, series.is_rest, ${signed('part', sign)}
+      `SELECT ${valuesAt('period', true)}, series.is_rest, ${signedSumsOf('part', sign)}
        FROM request_log_series_sums AS part JOIN series ON series.id = part.series
        WHERE part.${kinds} AND ${isWithin}`,
     ];
@@ -231,8 +240,8 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
     ), total AS (
       SELECT count(*) AS count, ${SUM_OF_SUMS}, sum(refunded)::bigint AS refunded FROM grouped
     )
-    SELECT ${shown(dimensions)}, is_rest, ARRAY[${prefixed('grouped')}, grouped.refunded] AS sums,
-      ARRAY[${prefixed('total')}, total.refunded] AS totals, count
+    SELECT ${shown(dimensions)}, is_rest, ARRAY[${sumsOf('grouped')}, grouped.refunded] AS sums,
+      ARRAY[${sumsOf('total')}, total.refunded] AS totals, count
     FROM grouped CROSS JOIN total
     ORDER BY ${orderOf(dimensions)} LIMIT ${parameter(limit, 'bigint')}`;
   const { rows: found } = await client.query<GroupRow>(statement, values);
@@ -247,49 +256,6 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
     count: found[0]?.count ?? 0,
     total: toSums(found[0]?.totals ?? []),
   };
-}
-
-function prefixed(table: string): string {
-  return SERIES_SUMS.split(', ')
-    .map((name) => `${table}.${name}`)
-    .join(', ');
-}
-
-/** @param signs SQL besides */
-function signed(table: string, sign: 1 | -1, signs?: string): string {
-  const factor = `${sign < 0 ? '-' : ''}${signs === undefined ? '' : `${signs} * `}`;
-  return SERIES_SUMS.split(', ')
-    .map((name) => `${factor}${table}.${name} AS ${name}`)
-    .join(', ');
-}
-
-/** The groups' values as texts. */
-function shown(dimensions: readonly LogDimension[]): string {
-  return ['first', 'second']
-    .map((name, index) => (dimensions[index]?.grain ? `${isoTime(name)} AS ${name}` : name))
-    .join(', ');
-}
-
-/** Whether a series of the rest lacks one of the values. Times are never lost. */
-function isUnknown(
-  dimensions: readonly LogDimension[],
-  parameter: (value: string) => string,
-): string {
-  const unknown = dimensions.flatMap(({ grain, name, sql }) => {
-    if (grain !== undefined) return [];
-    const isMissing = `${sql('month', parameter)} IS NULL`;
-    return [name === 'end_user' ? `(kind = 'each' AND ${isMissing})` : isMissing];
-  });
-  return unknown.join(' OR ') || 'false';
-}
-
-function orderOf(dimensions: readonly LogDimension[]): string {
-  const times = dimensions.flatMap(({ grain }, index) =>
-    grain === undefined ? [] : [index === 0 ? 'first' : 'second'],
-  );
-  return [...times, ...['cost DESC', 'requests DESC', 'first', 'second']]
-    .map((order) => `grouped.${order}`)
-    .join(', ');
 }
 
 function toSums(sums: readonly (number | string)[]): LogSums {

@@ -14,7 +14,7 @@ import {
   olderThan,
   placeBefore,
 } from './log-dimensions.js';
-import { type Facet, facetOf } from './log-facets.js';
+import { type Facet, facetOf, isOfFacet } from './log-facets.js';
 import { valueIdOf } from './series-statements.js';
 import { readSnapshot, type RequestLogFilters } from './request-log-filters.js';
 import { type Span, toSpan } from './split-span.js';
@@ -218,20 +218,18 @@ class Search {
 
   /** The same where one thing is asked for, or nothing. */
   private async findFacet(
-    { name, only }: Facet,
+    facet: Facet,
     grain: 'day' | 'hour',
     first: Date,
     last: Date,
   ): Promise<Found> {
     const { tenantId } = this.filters;
-    const values: unknown[] = [grain, first, last, name];
+    const values: unknown[] = [grain, first, last];
+    const parameter = (value: string) => `$${values.push(value)}::text`;
     const ofTenant = tenantId === undefined ? '' : `AND tenant_id = $${values.push(tenantId)}`;
-    const isAsked =
-      only === undefined
-        ? 'facet = $4'
-        : `facet = $4 AND value_id = ${valueIdOf(`$${values.push(only)}::text`)}`;
+    const isAsked = isOfFacet(facet, parameter);
     // Whose value is not known is looked at, but not relied on.
-    const unknown = `$${values.push(name.startsWith('tag:') ? 'tags' : name)}`;
+    const unknown = parameter(facet.name.startsWith('tag:') ? 'tags' : facet.name);
     const sumsOf = (isAsked: string) => `
       SELECT tenant_id, period, requests, is_rest FROM request_log_facet_sums
       WHERE grain = $1 AND period >= $2 AND period <= $3 ${ofTenant} AND ${isAsked}`;

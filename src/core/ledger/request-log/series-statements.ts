@@ -29,6 +29,17 @@ export const SUM_OF_ROWS = `
   coalesce(sum(sign * vendor_cost), 0)::bigint AS vendor_cost,
   sum(sign * latency_ms::bigint)::bigint AS latency_ms`;
 
+/** The same, of a table by name. */
+export function sumsOf(table: string): string {
+  return SUMS.map((name) => `${table}.${name}`).join(', ');
+}
+
+/** The same, added or taken away. @param signs SQL besides */
+export function signedSumsOf(table: string, sign: 1 | -1, signs?: string): string {
+  const factor = `${sign < 0 ? '-' : ''}${signs === undefined ? '' : `${signs} * `}`;
+  return SUMS.map((name) => `${factor}${table}.${name} AS ${name}`).join(', ');
+}
+
 /** The same, of what is no request. */
 export const NO_SUMS = SUMS.map((name) => `0::bigint AS ${name}`).join(', ');
 
