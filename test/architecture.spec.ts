@@ -110,6 +110,7 @@ describe('each rule on the layout', () => {
     ['src/platform/a.ts', "import { x } from '../canonical/usage.js';"],
     ['src/platform/a.ts', "import { x } from './no-such-file.js';"],
     ['src/platform/a.ts', "import { x } from '../../migrations/1764200000000-create-jobs.js';"],
+    ['src/app/a.ts', "import { PAGES } from '../../console/src/pages.js';"],
     ['src/canonical/a.ts', "import { x } from '../platform/http/json-body.js';"],
     ['src/canonical/a.ts', "import type { X } from '../platform/http/read-body.js';"],
     ['src/canonical/a.ts', "import { x } from '../platform/errors/error-response.js';"],
